@@ -15,7 +15,7 @@ export function addCheckCommand(program: Command, { setExit }: VerbFrame): void 
 async function check(options: ConfigOptions): Promise<number> {
   const request = toConfigRequest(options)
   const words = options.config === undefined ? [] : ['check', '-c', options.config]
-  const { problems, loaded, others, warnings, notes } = await checkFully(request)
+  const { problems, loaded, others, warnings } = await checkFully(request)
   if (problems.length > 0) {
     process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
     return EXIT_CONFIG
@@ -27,10 +27,10 @@ async function check(options: ConfigOptions): Promise<number> {
     const of = accounts.length > 1 ? `${config.name}: ` : ''
     if (off.length > 0) process.stdout.write(`${of}limits that are off: ${off.join(', ')}\n`)
   }
-  for (const note of notes) process.stdout.write(`note: ${note}\n`)
-  const count = accounts.reduce((sum, config) => sum + config.strategies.length, 0)
-  const strategies = `${count} ${count === 1 ? 'strategy' : 'strategies'}`
+  const strategies = accounts.reduce((sum, config) => sum + config.strategies.length, 0)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
-  process.stdout.write(`${request.file}: nothing wrong; ${several}${strategies}\n`)
+  process.stdout.write(
+    `${request.file}: nothing wrong; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
+  )
   return 0
 }

@@ -39,6 +39,7 @@ const VERBS: readonly Verbs[] = [
   },
   { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
   { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
+  { names: ['dashboard'], load: async () => (await import('./control/dashboard.ts')).addDashboardCommand },
   { names: ['log-level'], load: async () => (await import('./control/log-level.ts')).addLogLevelCommand },
   { names: ['check'], load: async () => (await import('./check.ts')).addCheckCommand },
   { names: ['plan'], load: async () => (await import('./reload/plan.ts')).addPlanCommand },

@@ -48,5 +48,18 @@ export const controlAnswerSchema = z.strictObject({
   }),
 })
 
+export const sessionRequestSchema = z.strictObject({
+  code: z.string().min(1).max(100).meta({ description: 'of the address; good once, for a minute' }),
+})
+
+export const sessionSchema = z.strictObject({ token: z.string() })
+
+export const addressSchema = z.strictObject({
+  url: z
+    .string()
+    .nullable()
+    .meta({ description: 'of the dashboard, with a code that is good once, for a minute; null: no port' }),
+})
+
 export type ControlRequest = z.infer<typeof controlRequestSchema>
 export type ControlAnswer = z.infer<typeof controlAnswerSchema>

@@ -2,26 +2,33 @@ import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
-import { messageOf } from '../lib/failure.ts'
+import { mountDashboard } from '../dashboard/mount-dashboard.ts'
+import { Failure, messageOf } from '../lib/failure.ts'
 import { AnsweredRequests } from './answered-requests.ts'
-import { type ControlAnswer, controlRequestSchema } from './commands.ts'
+import { type ControlAnswer, controlRequestSchema, sessionRequestSchema } from './commands.ts'
 import { type Controlled } from './controlled.ts'
-import { followEvents } from './follow-events.ts'
-import { type Entrance, guard, isTrusted } from './guard.ts'
+import { EVERY_MS, followEvents } from './follow-events.ts'
+import { followLive } from './follow-live.ts'
+import { type Entrance, guard, isTrusted, SESSION_PATH } from './guard.ts'
+import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { READ_ROUTES } from './routes.ts'
 
 const BODY_BYTES_MAX = 65_536
 /** Each holds a socket and wakes with every event. */
-const FOLLOWERS_MAX = 16
+const FOLLOWERS_MAX = 32
 
 export interface ControlAppOptions {
   readonly daemon: Controlled
   readonly version: string
+  /** Monotonic ms. */
+  readonly monotonic: () => number
   /** Whether commands are taken at all. */
   readonly readOnly: boolean
   /** By which it is reached. */
   readonly entrance: Entrance
+  /** A new one of the dashboard, with a code; undefined where there is no port. */
+  readonly address: () => string | undefined
   readonly onRefused: (why: string) => void
   /** The program failed while it answered. */
   readonly onBroken: (reason: string) => void
@@ -46,18 +53,24 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.get('/openapi.json', (context) => context.json(buildOpenApi(version)))
   app.get('/docs', (context) => context.html(renderDocs(version)))
   for (const route of READ_ROUTES) {
-    app.get(route.path, (context) => {
+    app.get(route.path, async (context) => {
       const asked = route.query.safeParse(context.req.query())
-      return asked.success
-        ? context.json(route.read(daemon, asked.data))
-        : context.json({ error: wordsOf(asked.error) }, 400)
+      if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
+      const found = await route.read(daemon, asked.data)
+      return found === undefined
+        ? context.json({ error: 'there is no such thing' }, 404)
+        : context.json(found)
     })
   }
-  addFollowing(app, daemon)
+  mountDashboard(app)
+  addSession(app, entrance)
+  addFollowing(app, options)
+  app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
   addCommands(app, options)
   app.notFound((context) => context.json({ error: 'there is no such path; /docs lists them' }, 404))
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
+    if (error instanceof Failure) return context.json({ error: error.message }, 503)
     onBroken(messageOf(error))
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
   })
@@ -77,14 +90,30 @@ function answerReadiness(context: Context, daemon: Controlled, entrance: Entranc
   )
 }
 
-function addFollowing(app: Hono, daemon: Controlled): void {
-  let followers = 0
-  app.get('/v1/events', (context) => {
-    if (followers >= FOLLOWERS_MAX) return context.json({ error: `${FOLLOWERS_MAX} follow already` }, 503)
-    followers += 1
-    context.req.raw.signal.addEventListener('abort', () => (followers -= 1), { once: true })
-    return followEvents(context, daemon.events)
+/** What the address of the dashboard holds is exchanged for the token. */
+function addSession(app: Hono, { codes, token }: Entrance): void {
+  app.post(SESSION_PATH, async (context) => {
+    const asked = sessionRequestSchema.safeParse(readJson(await context.req.text()))
+    if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
+    if (token === undefined || codes?.redeem(asked.data.code) !== true)
+      return context.json({ error: 'this code was used, or its minute is over' }, 403)
+    return context.json({ token: token.reveal() })
   })
+}
+
+function addFollowing(app: Hono, { daemon, monotonic }: ControlAppOptions): void {
+  const sections = new LiveSections({ read: () => daemon.status(), monotonic, everyMs: EVERY_MS })
+  let followers = 0
+  const add = (path: string, follow: (context: Context) => Response): void => {
+    app.get(path, (context) => {
+      if (followers >= FOLLOWERS_MAX) return context.json({ error: `${FOLLOWERS_MAX} follow already` }, 503)
+      followers += 1
+      context.req.raw.signal.addEventListener('abort', () => (followers -= 1), { once: true })
+      return follow(context)
+    })
+  }
+  add('/v1/events', (context) => followEvents(context, daemon.events))
+  add('/v1/live', (context) => followLive(context, daemon.events, sections))
 }
 
 function addCommands(app: Hono, { daemon, readOnly, entrance }: ControlAppOptions): void {

@@ -25,8 +25,17 @@ export class ControlClient {
   }
 
   command(body: unknown): Promise<ControlReply> {
+    return this.#post('/v1/commands', body)
+  }
+
+  /** Of the dashboard. */
+  newAddress(): Promise<ControlReply> {
+    return this.#post('/v1/addresses', {})
+  }
+
+  #post(path: string, body: unknown): Promise<ControlReply> {
     const headers = { 'content-type': 'application/json' }
-    return this.#ask({ path: '/v1/commands', method: 'POST', headers, body: JSON.stringify(body) })
+    return this.#ask({ path, method: 'POST', headers, body: JSON.stringify(body) })
   }
 
   /** Lines of server-sent events, until the daemon ends or `signal` says so. */

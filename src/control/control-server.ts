@@ -6,6 +6,7 @@ import { messageOf } from '../lib/failure.ts'
 import { type Secret } from '../lib/secret.ts'
 import { buildControlApp, type ControlAppOptions } from './control-app.ts'
 import { type Entrance } from './guard.ts'
+import { SessionCodes } from './session-codes.ts'
 
 const HEADERS_MS_MAX = 5000
 const REQUEST_MS_MAX = 10_000
@@ -15,7 +16,7 @@ const CONNECTIONS_MAX = 64
 /** What a path of a Unix socket may have on every system, in bytes. */
 const SOCKET_PATH_MAX = 103
 
-export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance'> {
+export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance' | 'address'> {
   /** The Unix socket; only its owner gets in. */
   readonly socket: string
   /** Loopback TCP beside it; undefined: none. 0 takes any port that is free. */
@@ -28,12 +29,19 @@ export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance'
 export class ControlServer {
   readonly #options: ControlServerOptions
   readonly #servers: Server[] = []
+  readonly #codes: SessionCodes
   /** `http://127.0.0.1:8790`, while the port is listened at. */
   #baseUrl: string | undefined
   #isSocketOpen = false
 
   constructor(options: ControlServerOptions) {
     this.#options = options
+    this.#codes = new SessionCodes(options.monotonic)
+  }
+
+  /** Of the dashboard, with a code that opens it once within a minute; undefined while there is no port. */
+  newAddress(): string | undefined {
+    return this.#baseUrl && `${this.#baseUrl}/#code=${this.#codes.issue()}`
   }
 
   get baseUrl(): string | undefined {
@@ -77,7 +85,7 @@ export class ControlServer {
   async #listenAtPort({ host, number, token }: NonNullable<ControlServerOptions['port']>): Promise<void> {
     try {
       const hosts: string[] = []
-      const entrance: Entrance = { via: 'port', hosts, token }
+      const entrance: Entrance = { via: 'port', hosts, token, codes: this.#codes }
       const server = await this.#listen(entrance, (one, then) => one.listen({ host, port: number }, then))
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number
@@ -90,7 +98,7 @@ export class ControlServer {
 
   async #listen(entrance: Entrance, listen: (server: Server, then: () => void) => void): Promise<Server> {
     const server = createAdaptorServer({
-      fetch: buildControlApp({ ...this.#options, entrance }).fetch,
+      fetch: buildControlApp({ ...this.#options, entrance, address: () => this.newAddress() }).fetch,
       // The daemon lives in this process too: its Request and Response stay the runtime's own.
       overrideGlobalObjects: false,
       serverOptions: {

@@ -1,4 +1,14 @@
 import { type ControlAnswer, type ControlRequest } from './commands.ts'
+import {
+  type BacktestView,
+  type CandleView,
+  type CurvesView,
+  type DenialsView,
+  type InstrumentView,
+  type JournalQuery,
+  type JournalRowView,
+  type StoryView,
+} from './detail-views.ts'
 import { type EventHistory } from './event-history.ts'
 import { type FillView, type OrderView, type PositionView, type StatusView } from './views.ts'
 
@@ -9,7 +19,10 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly found: string }>>
 }
 
-/** A running daemon, as whoever looks at it and commands it sees it. All of it answers at once, from memory. */
+/**
+ * A running daemon, as whoever looks at it and commands it sees it. It answers at once, from memory; what gives a
+ * promise is read beside it.
+ */
 export interface Controlled {
   readonly events: EventHistory
   status(): StatusView
@@ -17,6 +30,17 @@ export interface Controlled {
   orders(): readonly OrderView[]
   /** The last ones, the newest first. */
   fills(limit: number): readonly FillView[]
+  /** The oldest first; undefined where the instrument is not traded, or no such candles are kept. */
+  candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
+  curves(): CurvesView
+  /** Undefined where it is not traded. */
+  instrument(symbol: string): InstrumentView | undefined
+  denials(): DenialsView
+  /** All that the journal has of a clientOid or an intent key. */
+  explain(subject: string): Promise<readonly StoryView[]>
+  /** The newest first. */
+  journal(query: JournalQuery): Promise<readonly JournalRowView[]>
+  backtests(): Promise<readonly BacktestView[]>
   readiness(): Readiness
   /** In the text format of Prometheus. */
   metrics(): string

@@ -5,8 +5,8 @@ import { type EventHistory } from './event-history.ts'
 import { type EventView } from './views.ts'
 
 /** Sent together, at most; and so often, at most: a screen shows no more. */
-const EVENTS_TOGETHER = 200
-const EVERY_MS = 250
+export const EVENTS_TOGETHER = 200
+export const EVERY_MS = 250
 /** Something is sent at least so often, so that both ends notice when the other is gone. */
 const KEEP_ALIVE_MS = 15_000
 
@@ -15,12 +15,10 @@ const KEEP_ALIVE_MS = 15_000
  * which it is told by an event `missed`, and holds nobody up.
  */
 export function followEvents(context: Context, history: EventHistory): Response {
-  const asked = context.req.header('last-event-id') ?? context.req.query('after')
-  let id = asked === undefined ? history.lastId : Number(asked)
-  if (!Number.isSafeInteger(id) || id < 0)
-    return context.json({ error: 'the id of an event is a whole number' }, 400)
+  const from = parseEventId(context, history)
+  if (from === undefined) return context.json({ error: NO_EVENT_ID }, 400)
   return streamSSE(context, async (stream) => {
-    let isUpToDate = false
+    let [id, isUpToDate] = [from, false]
     while (!stream.aborted && !stream.closed) {
       const { events, missed } = history.after(id, EVENTS_TOGETHER)
       if (missed > 0) await stream.writeSSE({ event: 'missed', data: String(missed) })
@@ -34,7 +32,16 @@ export function followEvents(context: Context, history: EventHistory): Response 
   })
 }
 
-function toText(event: EventView): string {
+export const NO_EVENT_ID = 'the id of an event is a whole number'
+
+/** Behind which event somebody wants to go on; the last one where he does not say; undefined where it is no id. */
+export function parseEventId(context: Context, history: EventHistory): number | undefined {
+  const asked = context.req.header('last-event-id') ?? context.req.query('after')
+  const id = asked === undefined ? history.lastId : Number(asked)
+  return Number.isSafeInteger(id) && id >= 0 ? id : undefined
+}
+
+export function toText(event: EventView): string {
   return `id: ${event.id}\nevent: log\ndata: ${JSON.stringify(event)}\n\n`
 }
 

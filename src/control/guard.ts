@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Context, type MiddlewareHandler } from 'hono'
+import { PAGE_PATHS } from '../dashboard/page-files.ts'
 import { type Secret } from '../lib/secret.ts'
+import { type SessionCodes } from './session-codes.ts'
 
 /** How somebody reached the daemon: the file system let them in, or they need the token. */
 export interface Entrance {
@@ -8,10 +10,14 @@ export interface Entrance {
   /** Of the port: what a Host header may say. */
   readonly hosts: readonly string[]
   readonly token: Secret | undefined
+  /** Exchanged for the token. */
+  readonly codes?: SessionCodes
 }
 
-/** Shown without a token: whether it lives, and nothing of what it does. */
-const OPEN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz'])
+export const SESSION_PATH = '/v1/session'
+
+/** Without a token: whether it lives, the files of the dashboard, and what a code is exchanged at. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', SESSION_PATH, ...PAGE_PATHS])
 
 const HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
@@ -31,7 +37,8 @@ export interface GuardOptions {
 /**
  * Who may speak to the daemon. Loopback alone is no defence: any web page can send requests there, and by a name
  * that resolves to it (DNS rebinding) even read the answers. So a Host that is not ours and an Origin at all are
- * refused, there is no CORS, a command has to be JSON, and everything but the two health paths needs the token.
+ * refused, there is no CORS, a command has to be JSON, and everything needs the token but
+ * the two health paths, the files of the dashboard and the exchange of a code.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {

@@ -1,7 +1,13 @@
 import { z } from 'zod'
-import { controlAnswerSchema, controlRequestSchema } from './commands.ts'
+import {
+  addressSchema,
+  controlAnswerSchema,
+  controlRequestSchema,
+  sessionRequestSchema,
+  sessionSchema,
+} from './commands.ts'
 import { READ_ROUTES } from './routes.ts'
-import { eventSchema } from './views.ts'
+import { eventSchema, statusSchema } from './views.ts'
 
 interface Operation {
   readonly method: 'get' | 'post'
@@ -31,6 +37,32 @@ const OTHER: readonly Operation[] = [
     query: z.object({ after: z.coerce.number().int().optional() }),
     type: 'text/event-stream',
     response: eventSchema,
+  },
+  {
+    method: 'get',
+    path: '/v1/live',
+    summary:
+      'What a screen shows, as server-sent events: `state` has the parts of the status that changed, at most four ' +
+      'times a second; `log` the events, resumed as /v1/events.',
+    query: z.object({ after: z.coerce.number().int().optional() }),
+    type: 'text/event-stream',
+    response: statusSchema,
+  },
+  {
+    method: 'post',
+    path: '/v1/addresses',
+    summary: 'The address of the dashboard, with a code that opens it once within a minute.',
+    body: z.strictObject({}),
+    type: 'application/json',
+    response: addressSchema,
+  },
+  {
+    method: 'post',
+    path: '/v1/session',
+    summary: 'Exchanges such a code for the token. Needs no token.',
+    body: sessionRequestSchema,
+    type: 'application/json',
+    response: sessionSchema,
   },
   {
     method: 'get',

@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { type Controlled } from './controlled.ts'
 import {
+  backtestSchema,
+  CANDLE_INTERVALS_MS,
+  candleSchema,
+  curvesSchema,
+  denialsSchema,
+  instrumentSchema,
+  journalRowSchema,
+  storySchema,
+} from './detail-views.ts'
+import {
   fillSchema,
   limiterSchema,
   orderSchema,
@@ -10,6 +20,7 @@ import {
 } from './views.ts'
 
 const FILLS_SHOWN_MAX = 500
+const JOURNAL_ROWS_SHOWN_MAX = 500
 
 const nothing = z.object({})
 const limit = z.object({
@@ -22,12 +33,17 @@ const limit = z.object({
     .meta({ description: 'at most so many' }),
 })
 
+const TEXT_MAX = 200
+const text = z.string().max(TEXT_MAX)
+const symbol = text.min(1)
+
 /** One thing that can be read. */
 export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   readonly path: string
   readonly summary: string
   readonly query: Query
   readonly response: z.ZodType
+  /** Undefined, or a promise of it, where there is no such thing. */
   read(daemon: Controlled, query: z.output<Query>): unknown
 }
 
@@ -75,6 +91,7 @@ export const READ_ROUTES: readonly ReadRoute[] = [
       z.string(),
       z.object({
         today: profitSchema,
+        week: profitSchema,
         total: profitSchema,
         strategies: z.record(z.string(), profitSchema),
         instruments: z.record(z.string(), profitSchema),
@@ -89,5 +106,69 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     response: z.record(z.string(), z.array(limiterSchema)),
     read: (daemon) =>
       Object.fromEntries(daemon.status().accounts.map(({ name, limiter }) => [name, limiter])),
+  }),
+  route({
+    path: '/v1/candles',
+    summary: 'Candles of the prices that this run has read, the oldest first.',
+    query: z.object({
+      symbol,
+      intervalMs: z.coerce
+        .number()
+        .default(CANDLE_INTERVALS_MS[1])
+        .meta({ description: CANDLE_INTERVALS_MS.join(', ') }),
+    }),
+    response: z.array(candleSchema),
+    read: (daemon, query) => daemon.candles(query.symbol, query.intervalMs),
+  }),
+  route({
+    path: '/v1/curves',
+    summary: 'Profit and equity since the start, by account and strategy: at most 1,200 points.',
+    query: nothing,
+    response: curvesSchema,
+    read: (daemon) => daemon.curves(),
+  }),
+  route({
+    path: '/v1/instrument',
+    summary: 'How an instrument stands, and what its order flow waits for.',
+    query: z.object({ symbol }),
+    response: instrumentSchema,
+    read: (daemon, query) => daemon.instrument(query.symbol),
+  }),
+  route({
+    path: '/v1/denials',
+    summary: 'What was denied in this run, by strategy and cause.',
+    query: nothing,
+    response: denialsSchema,
+    read: (daemon) => daemon.denials(),
+  }),
+  route({
+    path: '/v1/explain',
+    summary: 'The whole history of an order, or of an intent key, from the journal.',
+    query: z.object({ subject: text.min(1) }),
+    response: z.array(storySchema),
+    read: (daemon, query) => daemon.explain(query.subject),
+  }),
+  route({
+    path: '/v1/journal',
+    summary: 'Records of the journal in words, the newest first.',
+    query: z.object({
+      containing: text.default('').meta({ description: 'stands in the record as it was written' }),
+      strategy: text.min(1).optional(),
+      kind: z
+        .string()
+        .regex(/^[a-zA-Z]{1,30}$/)
+        .optional(),
+      before: z.coerce.number().optional().meta({ description: 'Unix ms: only older ones' }),
+      limit: z.coerce.number().int().min(1).max(JOURNAL_ROWS_SHOWN_MAX).default(100),
+    }),
+    response: z.array(journalRowSchema),
+    read: (daemon, query) => daemon.journal(query),
+  }),
+  route({
+    path: '/v1/backtests',
+    summary: 'Reports of backtests below the folder that the daemon was started in, the newest first.',
+    query: nothing,
+    response: z.array(backtestSchema),
+    read: (daemon) => daemon.backtests(),
   }),
 ]

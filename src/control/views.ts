@@ -4,8 +4,8 @@
 import { z } from 'zod'
 import { TRADING_MODES } from '../domain/trading-mode.ts'
 
-const instant = z.int().meta({ description: 'Unix ms' })
-const amount = z.string().meta({ description: 'an exact decimal' })
+export const instant = z.int().meta({ description: 'Unix ms' })
+export const amount = z.string().meta({ description: 'an exact decimal' })
 const ageMs = z.number().nullable().meta({ description: 'ms; null: never' })
 
 export const restrictionSchema = z.strictObject({
@@ -100,6 +100,7 @@ const agesSchema = z.strictObject({
 
 export const accountSchema = z.strictObject({
   name: z.string(),
+  coin: z.string().meta({ description: 'the margin coin, of all money' }),
   phase: z.enum(['new', 'starting', 'running', 'stopping', 'stopped']),
   mode: z.enum(TRADING_MODES),
   isTrading: z.boolean().meta({ description: 'whether strategies are asked' }),
@@ -108,6 +109,9 @@ export const accountSchema = z.strictObject({
   }),
   restrictions: z.array(restrictionSchema),
   ages: agesSchema,
+  limits: z
+    .strictObject({ dataAgeMaxMs: z.number(), accountAgeMaxMs: z.number() })
+    .meta({ description: 'ms; how old prices, and positions and fills, may be where orders are to leave' }),
   clock: z.strictObject({ isSynchronised: z.boolean(), offsetMs: z.number() }),
   positions: z.array(positionSchema),
   openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
@@ -115,6 +119,7 @@ export const accountSchema = z.strictObject({
   unknownSince: instant.nullable(),
   profit: z.strictObject({
     today: profitSchema.meta({ description: 'since the day rolled, by fills' }),
+    week: profitSchema.meta({ description: 'of today and the six days before, by fills' }),
     total: profitSchema,
     strategies: z.record(z.string(), profitSchema),
     instruments: z.record(z.string(), profitSchema),
@@ -141,6 +146,7 @@ export const statusSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
   environment: z.string(),
+  isReadOnly: z.boolean().meta({ description: 'whether commands are refused' }),
   exchange: z.string(),
   pid: z.int(),
   startedAt: instant,

@@ -1,10 +1,13 @@
+import { resolve } from 'node:path'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
+import { type Timers } from '../lib/timers.ts'
 import { type Account } from './account/account.ts'
 import { createCalls } from './account/exchange-calls.ts'
 import { listUnlimited } from './account/loss-settings.ts'
 import { toInstruments } from './account/engine-settings.ts'
+import { Readings } from './explain/readings.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { feedsOf } from './market-data/feed-plan.ts'
@@ -17,6 +20,7 @@ import {
   type Opening,
 } from './open-account.ts'
 import { accountLogger } from './reporting/account-logger.ts'
+import { journalPlaceOf } from './state/state-place.ts'
 import { loadStrategies } from './strategies/strategies.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
@@ -135,6 +139,7 @@ function assemble(
         ...{ config: loaded.config, directory: opened.directory, accounts: [account], market: marketData },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
+        readings: openReadings(opened, options.timers),
       }),
     )
   }
@@ -142,6 +147,13 @@ function assemble(
     daemon: new Daemon({ market: marketData, accounts, embedded, controls, watchdog, failures }),
     endsAt: () => embedded?.endsAt,
   }
+}
+
+/** The reports are where `intentd backtest` has put them, when it was called from the same folder. */
+function openReadings({ opening, directory }: OpenedAccount, timers: Timers): Readings {
+  const { config } = opening.loaded
+  const journal = journalPlaceOf(config, directory).file
+  return new Readings({ config, journal, timers, backtests: resolve('backtests') })
 }
 
 function logOpened({ opening, access, embedded, directory }: OpenedAccount): void {

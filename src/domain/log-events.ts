@@ -46,6 +46,8 @@ export const LOG_EVENTS = {
     "The exchange's clock is not known for certain and no order leaves; nothing to do unless it does not end.",
   'control.commanded':
     'Somebody commanded the daemon by its control interface; nothing to do, it says what came of it.',
+  'control.dashboard':
+    'Open this address within a minute: it shows the dashboard. `intentd dashboard` prints another one.',
   'control.failed':
     'The control interface failed to answer; trading goes on, so report the defect with the reason.',
   'control.listening':

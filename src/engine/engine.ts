@@ -30,7 +30,7 @@ import { takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import { type EngineSettings } from './settings.ts'
 import { noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
-import { announce, beginStep, type Core, instrumentOf, record } from './state/core.ts'
+import { announce, beginStep, type Core, instrumentOf, type InstrumentState, record } from './state/core.ts'
 import { beginMoment, isAnyToLookAt, isToLookAt, noteChanged, noteLooking } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
@@ -73,6 +73,8 @@ export interface Engine {
   /** Unix ms, our clock: up to when fills were read, and when the exchange last confirmed what is held; 0 never. */
   readonly fillsReadAt: number
   positionReadAt(symbol: string): number
+  /** How an instrument stands; undefined where it is not traded. */
+  instrument(symbol: string): InstrumentState | undefined
   /** Whether a batch may not leave after all: looked at right before its first byte. */
   isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
   /** The same of a call on the account. */
@@ -133,6 +135,7 @@ export function resumeEngine(core: Core): Engine {
       return core.readings.fillsReadAt
     },
     positionReadAt: (symbol) => core.instruments.get(symbol)?.position.agreedAt ?? 0,
+    instrument: (symbol) => core.instruments.get(symbol),
     isHeldBack: (batch) => isHeldBack(core, batch),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
     losses: core.losses.used,

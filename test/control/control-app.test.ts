@@ -15,6 +15,15 @@ const RESTRICT: ControlRequest = {
   order: { kind: 'restrict', scope: 'BTCUSDT', mode: 'reducing' },
 }
 
+const STREAMS = ['/v1/events', '/v1/live']
+/** Without what has to be asked for. */
+const EXPECTED: Readonly<Record<string, number>> = {
+  '/readyz': 503,
+  '/v1/candles': 400,
+  '/v1/instrument': 400,
+  '/v1/explain': 400,
+}
+
 const PORT: Entrance = { via: 'port', hosts: [HOST, 'localhost:8790'], token: new Secret(TOKEN) }
 const SOCKET: Entrance = { via: 'socket', hosts: [], token: undefined }
 
@@ -28,24 +37,40 @@ class Bench {
   readonly broken: string[] = []
   readonly commands: [ControlRequest, string][] = []
   readonly events = new EventHistory(1000)
+  now = 0
   readonly app: Hono
 
   constructor(entrance: Entrance, { readOnly = false, daemon = {} }: BenchOptions = {}) {
     const commands = this.commands
     this.app = buildControlApp({
-      ...{ entrance, readOnly, version: '1.2.3' },
+      ...{ entrance, readOnly, version: '1.2.3', monotonic: () => this.now },
+      address: () => undefined,
       onRefused: (why) => this.refused.push(why),
       onBroken: (reason) => this.broken.push(reason),
       daemon: {
         events: this.events,
         status: () => ({
-          ...{ name: 'test', version: '1.2.3', environment: 'simulator', exchange: '', pid: 1 },
+          ...{
+            name: 'test',
+            version: '1.2.3',
+            environment: 'simulator',
+            exchange: '',
+            pid: 1,
+            isReadOnly: readOnly,
+          },
           ...{ startedAt: 0, now: 0, accounts: [] },
         }),
         positions: () => [],
         orders: () => [],
         fills: (limit) => Array.from({ length: limit }, () => ({}) as never),
         readiness: () => ({ isReady: false, checks: { clock: { ok: false, found: 'not synchronised' } } }),
+        candles: () => undefined,
+        curves: () => ({ at: [], net: [], equity: [], strategies: {} }),
+        instrument: () => undefined,
+        denials: () => ({}),
+        explain: () => Promise.resolve([]),
+        journal: () => Promise.resolve([]),
+        backtests: () => Promise.resolve([]),
         metrics: () => 'intentd_build_info 1\n',
         command: (request, via): ControlAnswer => {
           commands.push([request, via])
@@ -249,8 +274,9 @@ describe('reads', () => {
   test('every path has its place in the description', async () => {
     const bench = new Bench(PORT)
     const { paths } = (await (await bench.get('/openapi.json')).json()) as { paths: Record<string, object> }
-    for (const path of Object.keys(paths).filter((name) => !['/v1/commands', '/v1/events'].includes(name)))
-      expect([path, (await bench.get(path)).status]).toEqual([path, path === '/readyz' ? 503 : 200])
+    const read = Object.keys(paths).filter((path) => 'get' in (paths[path] ?? {}) && !STREAMS.includes(path))
+    for (const path of read)
+      expect([path, (await bench.get(path)).status]).toEqual([path, EXPECTED[path] ?? 200])
     expect(JSON.stringify(paths['/v1/commands'])).toContain('requestId')
     expect(await (await bench.get('/docs')).text()).toContain('/v1/positions')
   })

@@ -14,7 +14,7 @@ const daemon = { events: new EventHistory(10) } as Controlled
 
 function serverAt(socket: string, unreachable: string[] = []): ControlServer {
   return new ControlServer({
-    ...{ daemon, socket, version: '1.2.3', readOnly: true, port: undefined },
+    ...{ daemon, socket, monotonic: () => 0, version: '1.2.3', readOnly: true, port: undefined },
     onRefused: () => {},
     onBroken: () => {},
     onUnreachable: (address) => unreachable.push(address),

@@ -54,7 +54,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ off: ['risk.losses.daily', 'risk.leverageMax'], leftMs: 600_000, until: '2026-01-02T13:50:10.027Z' },
   socket: `${HERE}/.intentd/paper/control.sock`,
   token: `${HERE}/.intentd/paper/control.token`,
-  ...{ times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },
+  ...{ inRow: 2, times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },
   ...{
     file: `${HERE}/.intentd/paper/operator/1767361810027-release.json`,
     directory: `${HERE}/.intentd/paper`,

@@ -89,6 +89,7 @@ export class InterpreterBench {
       restrictions: [],
       fillsReadAt: 0,
       positionReadAt: () => 0,
+      instrument: () => undefined,
       denied: new Map(),
       write: () => '',
     }

@@ -71,6 +71,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: () => "no order leaves: the exchange's clock is not known",
   },
   'control.commanded': SILENT,
+  'control.dashboard': SILENT,
   'control.failed': {
     urgency: warning,
     by: [],
@@ -201,11 +202,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['scope'],
     title: ({ scope }) => `losses of ${showScope(scope)} have come to the point of warning`,
   },
-  'limits.coolingDown': {
-    urgency: warning,
-    by: [],
-    title: () => 'the exchange answers 429, and reads rest for a while',
-  },
+  'limits.coolingDown': { urgency: warning, by: [], title: () => 'the exchange answers 429: reads rest' },
   'recount.differs': { urgency: warning, by: [], title: () => 'the book and a count of its fills differ' },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'loop.hung': {

@@ -7,17 +7,15 @@ import { type StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
-import { checkPurity } from '../../strategy/testing/check-purity.ts'
+import { checkPurities } from '../../strategy/testing/watched-purity.ts'
 
 /** A configuration with everything that it names, and every problem of it. */
 export interface FullCheck {
   readonly problems: readonly Problem[]
-  /** What strategies do on made-up prices that may be wrong. */
-  readonly notes: readonly string[]
   readonly loaded?: LoadedConfig
   /** Of further accounts. */
   readonly others: readonly LoadedConfig[]
-  /** What a start takes, and what comes late or is denied all the same. */
+  /** What a start takes, and what comes late, is denied or fails on made-up prices all the same. */
   readonly warnings: readonly Problem[]
 }
 
@@ -27,10 +25,10 @@ type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 /** Everything that a start would read and refuse. */
 export async function checkFully(request: ConfigRequest, states: StatesOfAccounts = []): Promise<FullCheck> {
   const { problems, main, others } = readAccounts(request)
-  if (!main) return { problems, others, warnings: [], notes: [] }
+  if (!main) return { problems, others, warnings: [] }
   const found = [...problems]
   const checked: CheckedAccount[] = []
-  const notes: string[] = []
+  const warnings: Problem[] = []
   for (const [index, loaded] of [main, ...others].entries()) {
     const { config, documents } = loaded
     const { strategies, problems: own } = await readStrategies(config, documents, toInstruments(config))
@@ -38,29 +36,32 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     found.push(...own)
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
-    const impure = readPurity({ loaded, strategies })
-    found.push(...impure.problems, ...listMissingSecrets(loaded, request))
-    notes.push(...impure.notes)
+    const purity = await readPurity({ loaded, strategies })
+    found.push(...purity.problems, ...listMissingSecrets(loaded, request))
+    warnings.push(...purity.warnings)
   }
   return {
     problems: sortProblems(found),
-    notes,
     loaded: main,
     others,
-    warnings: sortProblems(listPaceWarnings(checked)),
+    warnings: sortProblems([...warnings, ...listPaceWarnings(checked)]),
   }
 }
 
-function readPurity({ loaded, strategies }: CheckedAccount): Pick<FullCheck, 'problems' | 'notes'> {
-  const problems: Problem[] = []
-  const notes: string[] = []
-  for (const { id, strategy, params, instruments } of strategies) {
-    const purity = checkPurity(strategy, params, instruments)
-    const source = loaded.documents.strategies.get(id)
-    if (source) problems.push(...purity.problems.map((text) => source.problem(['module'], text)))
-    notes.push(...purity.notes.map((text) => `${id}: ${text}`))
+async function readPurity({
+  loaded,
+  strategies,
+}: CheckedAccount): Promise<Pick<FullCheck, 'problems' | 'warnings'>> {
+  const checks = await checkPurities(strategies)
+  const placed = checks.map(({ problems, notes }, index) => {
+    const source = loaded.documents.strategies.get(strategies[index]?.id ?? '')
+    const place = (text: string): readonly Problem[] => (source ? [source.problem(['module'], text)] : [])
+    return { problems: problems.flatMap(place), warnings: notes.flatMap(place) }
+  })
+  return {
+    problems: placed.flatMap(({ problems }) => problems),
+    warnings: placed.flatMap(({ warnings }) => warnings),
   }
-  return { problems, notes }
 }
 
 function listMissingSecrets({ config }: LoadedConfig, request: ConfigRequest): readonly Problem[] {

@@ -96,7 +96,10 @@ function fundingMinutesOf({ funding, timezone }: DaemonConfig['calendar']): read
 }
 
 /** The instruments of the config, by symbol. */
-export function toInstruments({ account, instruments }: DaemonConfig): ReadonlyMap<string, Instrument> {
+export function toInstruments({
+  account,
+  instruments,
+}: Pick<DaemonConfig, 'account' | 'instruments'>): ReadonlyMap<string, Instrument> {
   return new Map(
     Object.entries(instruments).map(([symbol, settings]) => {
       const lot = createGrid(settings.lotSize)

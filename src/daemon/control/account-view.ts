@@ -21,12 +21,17 @@ export function viewAccount(account: ShownAccount): AccountView {
   const unknown = orders.filter(({ state: standing }) => standing === 'unknown')
   return {
     name: config.name,
+    coin: config.account.marginCoin,
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
     isTrading: engine.isTrading,
     hindrances: [...findHindrances(account)],
     restrictions: restrictions.map(viewRestriction),
     ages: agesOf(account),
+    limits: {
+      dataAgeMaxMs: settings.limits.dataAgeMaxMs,
+      accountAgeMaxMs: settings.limits.accountAgeMaxMs,
+    },
     clock: { isSynchronised: trusted.isSynchronised, offsetMs: trusted.offset.offsetMs },
     positions: [...viewPositions(account)],
     openOrders: countStates(orders),

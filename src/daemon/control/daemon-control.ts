@@ -1,19 +1,38 @@
 import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
 import { type Controlled, type Readiness } from '../../control/controlled.ts'
+import {
+  type BacktestView,
+  type CandleView,
+  type CurvesView,
+  type DenialsView,
+  type InstrumentView,
+  type JournalQuery,
+  type JournalRowView,
+  type StoryView,
+} from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { type FillView, type OrderView, type PositionView, type StatusView } from '../../control/views.ts'
 import { listScopes, type Restriction } from '../../domain/trading-mode.ts'
-import { type EngineCommand } from '../../engine/event.ts'
+import { type EngineCommand, type EngineEvent } from '../../engine/event.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
+import { messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
 import { type Account } from '../account/account.ts'
 import { type CommandAnswer } from '../account/command-inbox.ts'
+import { type Readings } from '../explain/readings.ts'
+import { type MarketListener } from '../market-data/market-data.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { viewAccount, viewFill, viewOrders, viewPositions } from './account-view.ts'
+import { DenialCounts } from './denial-counts.ts'
 import { checkReadiness } from './hindrances.ts'
+import { viewInstrument } from './instrument-view.ts'
+import { viewEquity } from './losses-view.ts'
 import { Metrics } from './metrics.ts'
+import { viewProfit } from './money-view.ts'
+import { PriceHistory } from './price-history.ts'
+import { ProfitCurve } from './profit-curve.ts'
 import { viewRestriction } from './restriction-view.ts'
 
 export interface DaemonControlOptions {
@@ -22,7 +41,10 @@ export interface DaemonControlOptions {
   readonly environment: string
   readonly exchange: string
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
-  readonly market: { readonly polls: PollGridStats }
+  readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
+  readonly isReadOnly: boolean
+  /** For what is read beside it: the journal and the folder of backtests. */
+  readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
   /** The configuration is to be read again; absent: it cannot be. */
   readonly onReload?: (() => void) | undefined
@@ -35,6 +57,9 @@ export class DaemonControl implements Controlled {
   readonly #options: DaemonControlOptions
   readonly #startedAt: number
   readonly #metrics = new Metrics()
+  readonly #denials = new DenialCounts()
+  readonly #curve = new ProfitCurve()
+  readonly #prices: PriceHistory
 
   constructor(options: DaemonControlOptions) {
     const { clock, logger } = options
@@ -42,19 +67,24 @@ export class DaemonControl implements Controlled {
     this.#startedAt = clock.now()
     // Ids of a later run are larger: nobody has seen so many events in a run.
     this.events = new EventHistory(this.#startedAt * 1000)
-    logger.listen(({ level, event, fields }) =>
-      this.events.add({ at: clock.now(), level, event, fields: { ...fields } }),
-    )
+    logger.listen((fact) => {
+      const { level, event, fields } = fact
+      this.events.add({ at: clock.now(), level, event, fields: { ...fields } })
+      this.#denials.hear(fact, clock.now())
+    })
+    this.#prices = new PriceHistory(this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]))
+    options.market.listen({ hear: (event) => this.#hear(event), rollDay: () => undefined })
   }
 
   stop(): void {
     this.#metrics.stop()
+    this.#options.readings.stop()
   }
 
   status(): StatusView {
-    const { name, version, environment, exchange, clock } = this.#options
+    const { name, version, environment, exchange, isReadOnly, clock } = this.#options
     return {
-      ...{ name, version, environment, exchange },
+      ...{ name, version, environment, exchange, isReadOnly },
       pid: process.pid,
       startedAt: this.#startedAt,
       now: clock.now(),
@@ -75,6 +105,36 @@ export class DaemonControl implements Controlled {
       .flatMap((account) => account.recent.fills(limit).map((fill) => viewFill(account, fill)))
       .toSorted((one, other) => other.at - one.at)
       .slice(0, limit)
+  }
+
+  candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
+    return this.#prices.candles(symbol, intervalMs)
+  }
+
+  curves(): CurvesView {
+    return this.#curve.view()
+  }
+
+  instrument(symbol: string): InstrumentView | undefined {
+    const denial = this.#denials.recent(symbol, this.#options.clock.now())
+    const views = this.#shown.flatMap((account) => viewInstrument(account, symbol, denial) ?? [])
+    return views[0]
+  }
+
+  denials(): DenialsView {
+    return this.#denials.view()
+  }
+
+  explain(subject: string): Promise<readonly StoryView[]> {
+    return this.#options.readings.ask({ kind: 'explain', subject }) as Promise<readonly StoryView[]>
+  }
+
+  journal(query: JournalQuery): Promise<readonly JournalRowView[]> {
+    return this.#options.readings.ask({ kind: 'journal', query }) as Promise<readonly JournalRowView[]>
+  }
+
+  backtests(): Promise<readonly BacktestView[]> {
+    return this.#options.readings.ask({ kind: 'backtests' }) as Promise<readonly BacktestView[]>
   }
 
   readiness(): Readiness {
@@ -138,6 +198,21 @@ export class DaemonControl implements Controlled {
     )
     if (scopes.includes(scope)) return undefined
     return `not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}; scopes: ${[...new Set(scopes)].join(', ')}`
+  }
+
+  /** Prices and profits are kept for looking at: what goes wrong here harms nobody who trades. */
+  #hear(event: EngineEvent): void {
+    const { clock, logger } = this.#options
+    try {
+      if (event.kind === 'snapshotTaken') this.#prices.take(event.tickers)
+      const now = clock.monotonic()
+      const [account] = this.#shown
+      if (account === undefined || account.state !== 'begun' || !this.#curve.isDue(now)) return
+      const profit = viewProfit(account)
+      this.#curve.take(now, clock.now(), { profit, equity: viewEquity(account, profit) })
+    } catch (error) {
+      logger.log('error', 'control.failed', { reason: messageOf(error) })
+    }
   }
 
   get #shown() {

@@ -19,6 +19,7 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   const isKnown = known.every((profit) => profit !== undefined)
   return {
     today: sumUp(recent.today.values()),
+    week: sumUp(recent.week),
     total: sumUp(book.money.values(), {
       funding: sumDecimals(book.funding.values()),
       unrealised: isKnown ? sumDecimals(known.map((profit) => profit ?? ZERO)) : undefined,

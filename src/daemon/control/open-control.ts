@@ -11,7 +11,7 @@ const TOKEN_FILE = 'control.token'
 /** Somebody who is turned away is logged so often at most, ms. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
 
-export interface OpenControlOptions extends DaemonControlOptions {
+export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOnly'> {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
   /** Of this state, which is held. */
   readonly directory: string
@@ -36,10 +36,11 @@ export function openControl(options: OpenControlOptions): OpenedControl {
   const tokenFile = config.control.tokenFile ?? tokenFileOf(config.state.directory)
   const token = port === undefined ? undefined : openToken(tokenFile)
   if (token) logger.hide(token)
-  const control = new DaemonControl(options)
+  const control = new DaemonControl({ ...options, isReadOnly: readOnly })
   const socket = join(directory, CONTROL_SOCKET)
   const server = new ControlServer({
     ...{ daemon: control, version, readOnly, socket },
+    monotonic: () => options.clock.monotonic(),
     port: port === undefined || token === undefined ? undefined : { host, number: port, token },
     onRefused: createRefusalLog(options),
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
@@ -55,6 +56,9 @@ export function openControl(options: OpenControlOptions): OpenedControl {
         ...(server.socket ? { socket } : {}),
         ...(baseUrl ? { url: baseUrl, token: tokenFile } : {}),
       })
+      // For whoever sits at it: a log that is kept holds no code.
+      const address = logger.isTerminal ? server.newAddress() : undefined
+      if (address) logger.log('info', 'control.dashboard', { url: address })
     },
     async stop() {
       control.stop()

@@ -27,19 +27,31 @@ export interface RecentActivityOptions {
   readonly booked: (since: number) => Iterable<BookedRow>
 }
 
-/** The last fills, and what those of today have brought and cost. */
+/** Days of a week; they may be 23 or 25 hours long. */
+const WEEK_DAYS = 7
+const DAY_MS = 86_400_000
+
+/** The last fills, and what those of today and of the last seven days have brought and cost. */
 export class RecentActivity {
   readonly #options: RecentActivityOptions
   readonly #fills: RecentFill[] = []
   readonly #today = new Map<string, Money>()
   #dayFrom: number
+  /** The days before today, the oldest first: by when each began, Unix ms. */
+  readonly #earlier: { readonly from: number; money: Money }[] = []
   #lookedAt: number
 
   constructor(options: RecentActivityOptions) {
     this.#options = options
     this.#lookedAt = options.now()
     this.#dayFrom = startOfDay(this.#lookedAt, options.timeZone)
-    for (const row of options.booked(this.#dayFrom)) if (row.kind === 'fill') this.#addBooked(row)
+    for (let days = WEEK_DAYS - 1; days > 0; days -= 1) {
+      // From noon, so that a day of 23 or 25 hours is met as well.
+      const noon = this.#dayFrom + DAY_MS / 2 - days * DAY_MS
+      this.#earlier.push({ from: startOfDay(noon, options.timeZone), money: NO_MONEY })
+    }
+    const since = this.#earlier[0]?.from ?? this.#dayFrom
+    for (const row of options.booked(since)) if (row.kind === 'fill') this.#addBooked(row)
   }
 
   /** The newest first. */
@@ -59,6 +71,12 @@ export class RecentActivity {
     return this.#today
   }
 
+  /** Of today and of the six days before. */
+  get week(): readonly Money[] {
+    this.#rollDay()
+    return [...this.#earlier.map(({ money }) => money), ...this.#today.values()]
+  }
+
   /** A record that was just applied to the book. */
   observe(record: JournalRecord, book: Book): void {
     if (record.kind !== 'fills') return
@@ -73,16 +91,13 @@ export class RecentActivity {
   }
 
   #addBooked(fill: BookedFill): void {
-    this.#add(pairKey(fill.strategyId, fill.symbol), fill)
+    if (fill.at >= this.#dayFrom) return this.#add(pairKey(fill.strategyId, fill.symbol), fill)
+    const day = this.#earlier.findLast(({ from }) => fill.at >= from)
+    if (day !== undefined) day.money = plus(day.money, fill)
   }
 
   #add(pair: string, { profit, fee }: Pick<Fill, 'profit' | 'fee'>): void {
-    const before = this.#today.get(pair) ?? NO_MONEY
-    this.#today.set(pair, {
-      profit: before.profit.plus(decimal(profit)),
-      fees: before.fees.plus(decimal(fee)),
-      fills: before.fills + 1,
-    })
+    this.#today.set(pair, plus(this.#today.get(pair) ?? NO_MONEY, { profit, fee }))
   }
 
   #rollDay(): void {
@@ -91,7 +106,22 @@ export class RecentActivity {
     this.#lookedAt = now
     const dayFrom = startOfDay(now, this.#options.timeZone)
     if (dayFrom <= this.#dayFrom) return
+    const money = [...this.#today.values()].reduce(sum, NO_MONEY)
+    this.#earlier.push({ from: this.#dayFrom, money })
+    while (dayFrom - (this.#earlier[0]?.from ?? dayFrom) > (WEEK_DAYS - 0.5) * DAY_MS) this.#earlier.shift()
     this.#dayFrom = dayFrom
     this.#today.clear()
+  }
+}
+
+function plus({ profit, fees, fills }: Money, fill: Pick<Fill, 'profit' | 'fee'>): Money {
+  return { profit: profit.plus(decimal(fill.profit)), fees: fees.plus(decimal(fill.fee)), fills: fills + 1 }
+}
+
+function sum(one: Money, other: Money): Money {
+  return {
+    profit: one.profit.plus(other.profit),
+    fees: one.fees.plus(other.fees),
+    fills: one.fills + other.fills,
   }
 }

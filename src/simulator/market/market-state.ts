@@ -53,6 +53,8 @@ const candleSourceSchema = z.strictObject({
     lastTicks: z.int().min(0),
     lastSign: z.int().min(-1).max(1),
     signs: z.number(),
+    /** Absent in stores of before: nothing is owed. */
+    within: z.number().default(0),
     gain: z.number(),
     usualRange: z.number(),
     coarse: z.number(),

@@ -50,19 +50,24 @@ function extremeCandles(random: Random, count: number): TickCandle[] {
 }
 
 /** The moves within candles, each with the one before it, which may lead from one candle to the next. */
-function movesOf(candles: readonly TickCandle[], seed: string): { move: number; before: number }[] {
+function movesOf(
+  candles: readonly TickCandle[],
+  seed: string,
+): { move: number; before: number; isWithin: boolean }[] {
   const all = paths('random')
   const random = createRandom(seed)
   let [price, before] = [candles[0]?.open ?? 0, 0]
-  return candles.flatMap((candle) =>
-    [...all.draw(candle, random).prices].flatMap((next, point) => {
-      const pair = { move: next - price, before }
+  return candles.flatMap((candle) => {
+    let isWithin = false
+    return [...all.draw(candle, random).prices].flatMap((next, point) => {
+      const pair = { move: next - price, before, isWithin }
       price = next
       if (pair.move === 0) return []
       before = pair.move
+      isWithin = point > 0
       return point === 0 ? [] : [pair]
-    }),
-  )
+    })
+  })
 }
 
 function meanOf(values: readonly number[]): number {
@@ -142,11 +147,15 @@ describe('a random path', () => {
     it(`has no memory in the signs of its moves, nor pays who follows or fades them: ${name}`, () => {
       const moves = movesOf(candlesOf(createRandom(name)), name)
 
-      const followed = moves.map(({ move, before }) => Math.sign(move) * Math.sign(before))
+      const signsOf = (pairs: typeof moves) =>
+        pairs.map(({ move, before }) => Math.sign(move) * Math.sign(before))
+      const within = moves.filter(({ isWithin }) => isWithin)
       const gains = moves.map(({ move, before }) => move * Math.sign(before))
 
       expect(moves.length).toBeGreaterThan(20_000)
-      expect(Math.abs(meanOf(followed))).toBeLessThan(2 / Math.sqrt(moves.length))
+      expect(Math.abs(meanOf(signsOf(moves)))).toBeLessThan(2 / Math.sqrt(moves.length))
+      expect(within.length).toBeGreaterThan(18_000)
+      expect(Math.abs(meanOf(signsOf(within)))).toBeLessThan(2 / Math.sqrt(within.length))
       expect(Math.abs(outcome(gains))).toBeLessThan(2)
     })
   }

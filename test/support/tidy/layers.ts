@@ -24,6 +24,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   prices: 2,
   protocol: 2,
   config: 2,
+  dashboard: 2,
   domain: 1,
   lib: 0,
 }
@@ -35,9 +36,10 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   prices: ['lib'],
   simulator: ['lib', 'protocol', 'prices'], // It is the other company.
   report: ['lib', 'domain'], // It shows what it is given.
-  control: ['lib', 'domain'], // It shows what it is given, and hands on what is ordered.
+  control: ['lib', 'domain', 'dashboard'], // It shows what it is given, and hands on what is ordered.
   alerts: ['lib', 'config', 'domain'], // It hears log lines, and knows nobody who writes them.
   sweep: ['lib', 'config', 'report'], // It knows what trials came to, not how they are run.
+  dashboard: ['lib'], // It serves files, and knows nothing of what they show.
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 

@@ -15,8 +15,8 @@
  * - Prices that move in few large steps (thin markets) have other candles than such as move in many small ones. The
  *   mix of the two kinds of shapes follows the candles: it is such that the distance from a candle's open says
  *   nothing of the rest of the way.
- * - Of several paths the one is taken with which, over all candles, the next move has neither the sign of the last
- *   one nor the opposite, and following or fading it brings nothing.
+ * - Of several paths the one is taken with which, over all candles and within them alone, the next move has neither
+ *   the sign of the last one nor the opposite, and following or fading it brings nothing.
  */
 import type { Random } from '../../../lib/random.ts'
 import { type Shape, Shapes } from './path-shapes.ts'
@@ -63,6 +63,8 @@ export interface PathMemory {
   readonly lastSign: number
   /** Moves with the sign of the one before, less those with the opposite sign. */
   readonly signs: number
+  /** The same of pairs of moves within one candle. */
+  readonly within: number
   /** What following each move brought, in usual ranges. */
   readonly gain: number
   /** The mean range of the last candles, in ticks. */
@@ -75,6 +77,7 @@ export const NO_PATH: PathMemory = {
   lastTicks: 0,
   lastSign: 0,
   signs: 0,
+  within: 0,
   gain: 0,
   usualRange: 0,
   coarse: 0.3,
@@ -89,6 +92,7 @@ interface Wanted {
 interface Drawn extends CandlePath {
   lastSign: number
   signs: number
+  within: number
   gain: number
 }
 
@@ -105,7 +109,7 @@ export class CandlePaths {
     this.#drawn = Array.from({ length: DRAWN }, () => ({
       prices: new Float64Array(points),
       times: new Float64Array(points),
-      ...{ lastSign: 0, signs: 0, gain: 0 },
+      ...{ lastSign: 0, signs: 0, within: 0, gain: 0 },
     }))
   }
 
@@ -139,7 +143,7 @@ export class CandlePaths {
     for (const drawn of this.#drawn) {
       layShape(drawn, candle, { shapes, reach }, random)
       this.#judge(drawn, candle)
-      const owed = Math.abs(drawn.signs) + Math.abs(drawn.gain) * GAIN_WEIGHT
+      const owed = Math.abs(drawn.signs) + Math.abs(drawn.within) + Math.abs(drawn.gain) * GAIN_WEIGHT
       if (owed < least) [best, least] = [drawn, owed]
     }
     return best
@@ -147,23 +151,29 @@ export class CandlePaths {
 
   /** What would be owed after this path. */
   #judge(path: Drawn, { open, high, low }: TickCandle): void {
-    const { lastTicks, lastSign, signs, gain, usualRange } = this.#memory
+    const { lastTicks, lastSign, signs, within, gain, usualRange } = this.#memory
     // The move from one candle to the next is the candles' own; it is only what is followed next.
     let sign = lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
-    let [sameSigns, followed] = [0, 0]
+    let [sameSigns, sameWithin, followed] = [0, 0, 0]
+    let signWithin = 0
     for (let point = 1; point < path.prices.length; point++) {
       const move = (path.prices[point] as number) - (path.prices[point - 1] as number)
       if (move === 0) continue
       sameSigns += sign * Math.sign(move)
+      sameWithin += signWithin * Math.sign(move)
       followed += sign * move
-      sign = Math.sign(move)
+      sign = signWithin = Math.sign(move)
     }
     path.lastSign = sign
     path.signs = clamp(signs + sameSigns, OWED_MAX)
+    path.within = clamp(within + sameWithin, OWED_MAX)
     path.gain = clamp(gain + followed / (usualRange || high - low || 1), OWED_MAX)
   }
 
-  #remember({ open, high, low, close }: TickCandle, { prices, times, lastSign, signs, gain }: Drawn): void {
+  #remember(
+    { open, high, low, close }: TickCandle,
+    { prices, times, lastSign, signs, within, gain }: Drawn,
+  ): void {
     const usualRange = this.#memory.usualRange || high - low
     let brought = 0
     for (let point = 1; point + 1 < prices.length; point++) {
@@ -173,7 +183,7 @@ export class CandlePaths {
     }
     const coarse = this.#memory.coarse + (MIX_PACE * brought) / usualRange
     this.#memory = {
-      ...{ lastTicks: close, lastSign, signs, gain },
+      ...{ lastTicks: close, lastSign, signs, within, gain },
       usualRange: usualRange + (high - low - usualRange) / USUAL_CANDLES,
       coarse: Math.max(0, Math.min(1, coarse)),
     }

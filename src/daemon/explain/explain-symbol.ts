@@ -35,7 +35,7 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   }
 }
 
-function describeRecord(instruments: Instruments, record: JournalRecord, symbol: string): Entries {
+export function describeRecord(instruments: Instruments, record: JournalRecord, symbol: string): Entries {
   if ('symbol' in record && record.symbol !== symbol) return []
   if ('scope' in record && record.scope !== symbol && record.scope !== ACCOUNT) return []
   switch (record.kind) {

@@ -1,0 +1,33 @@
+import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
+import { loadConfig } from '../../config/load-config.ts'
+import { print } from '../process/operator.ts'
+import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
+
+const EXIT_NO_PORT = 1
+
+/** `intentd dashboard`: where a running daemon is looked at with a browser. */
+export function addDashboardCommand(program: Command, { setExit }: VerbFrame): void {
+  addConfigOptions(program.command('dashboard'))
+    .description('print the address of the dashboard; it opens once, within a minute')
+    .action(async (options: ConfigOptions) => setExit(await showAddress(options)))
+}
+
+async function showAddress(options: ConfigOptions): Promise<number> {
+  const { config } = loadConfig(toConfigRequest(options))
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    print('no daemon runs with this configuration')
+    return EXIT_SILENT
+  }
+  const reply = await withClient(socket, (client) => client.newAddress())
+  if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
+  const { url } = reply.body as { readonly url: string | null }
+  if (url === null) {
+    print('it has no port: set control.port, and start it again')
+    return EXIT_NO_PORT
+  }
+  process.stdout.write(`${url}\n`)
+  return 0
+}

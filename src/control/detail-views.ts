@@ -1,0 +1,97 @@
+// What a screen shows of one thing, beside the status.
+
+import { z } from 'zod'
+import { amount, instant } from './views.ts'
+
+export const CANDLE_INTERVALS_MS = [5000, 60_000, 900_000] as const
+
+export const candleSchema = z.strictObject({
+  at: instant.meta({ description: 'Unix ms, exchange clock: its begin' }),
+  open: z.number(),
+  high: z.number(),
+  low: z.number(),
+  close: z.number(),
+})
+
+export const curvesSchema = z.strictObject({
+  at: z.array(instant),
+  net: z.array(z.number().nullable()).meta({
+    description: 'profit of the account, as `profit.total.net`; null: not known then',
+  }),
+  equity: z.array(z.number().nullable()),
+  strategies: z.record(z.string(), z.array(z.number())).meta({
+    description: 'profit of each strategy: what was realised less fees',
+  }),
+})
+
+export const instrumentSchema = z.strictObject({
+  symbol: z.string(),
+  tickSize: amount,
+  lotSize: amount,
+  marginCoin: z.string(),
+  bid: z.number().nullable(),
+  ask: z.number().nullable(),
+  last: z.number().nullable(),
+  phase: z.enum(['idle', 'placing', 'resolving']),
+  waits: z.array(z.string()).meta({ description: 'what the order flow waits for, in words; empty: nothing' }),
+  displaced: z.array(z.string()).meta({
+    description: 'clientOids of wanted orders that a cancel-all took away, and that do not rest again yet',
+  }),
+})
+
+export const denialsSchema = z.record(z.string(), z.record(z.string(), z.int())).meta({
+  description: 'by strategy and code, of this run',
+})
+
+const momentSchema = z.strictObject({
+  sequence: z.int().meta({ description: 'of the record in the journal' }),
+  at: instant,
+  what: z.string(),
+  text: z.string(),
+})
+
+export const storySchema = z.strictObject({
+  title: z.string(),
+  moments: z.array(momentSchema),
+  verdict: z.string(),
+})
+
+export const journalRowSchema = momentSchema.extend({ symbols: z.array(z.string()) })
+
+export const backtestSchema = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  coin: z.string(),
+  writtenAt: instant,
+  runs: z.array(
+    z.strictObject({
+      model: z.string(),
+      fromAt: instant,
+      toAt: instant,
+      opening: amount,
+      final: amount,
+      fees: amount,
+      ratios: z.array(z.strictObject({ name: z.string(), text: z.string() })),
+      curve: z.array(z.number()).meta({ description: 'equity, from the first to the last instant' }),
+    }),
+  ),
+})
+
+export type CandleView = z.infer<typeof candleSchema>
+export type CurvesView = z.infer<typeof curvesSchema>
+export type InstrumentView = z.infer<typeof instrumentSchema>
+export type DenialsView = z.infer<typeof denialsSchema>
+export type StoryView = z.infer<typeof storySchema>
+export type JournalRowView = z.infer<typeof journalRowSchema>
+export type BacktestView = z.infer<typeof backtestSchema>
+
+/** Which records of the journal are wanted. */
+export interface JournalQuery {
+  /** Stands in the record as it was written; empty: any. */
+  readonly containing: string
+  readonly strategy?: string | undefined
+  readonly kind?: string | undefined
+  /** Unix ms, our clock: only older ones. */
+  readonly before?: number | undefined
+  readonly limit: number
+}

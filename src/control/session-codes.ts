@@ -1,0 +1,37 @@
+import { randomHex } from '../lib/entropy.ts'
+
+const CODE_BYTES = 16
+const VALID_MS = 60_000
+/** Somebody who asks for more takes the oldest away. */
+const CODES_MAX = 8
+
+/**
+ * Codes that stand in the address of the dashboard in place of the token: one is good for one exchange within a minute,
+ * so that an address that is left in a history or on a screen opens nothing.
+ */
+export class SessionCodes {
+  readonly #monotonic: () => number
+  /** When each is over, monotonic ms. */
+  readonly #validUntil = new Map<string, number>()
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic
+  }
+
+  issue(): string {
+    const code = randomHex(CODE_BYTES)
+    this.#validUntil.set(code, this.#monotonic() + VALID_MS)
+    for (const oldest of this.#validUntil.keys()) {
+      if (this.#validUntil.size <= CODES_MAX) break
+      this.#validUntil.delete(oldest)
+    }
+    return code
+  }
+
+  /** Whether it is good; from then on it is not. */
+  redeem(code: string): boolean {
+    const until = this.#validUntil.get(code)
+    this.#validUntil.delete(code)
+    return until !== undefined && this.#monotonic() < until
+  }
+}

@@ -1,0 +1,79 @@
+import { type InstrumentView } from '../../control/detail-views.ts'
+import { strategyScope } from '../../domain/trading-mode.ts'
+import { type InstrumentState, type Resolution } from '../../engine/state/core.ts'
+import { showOnGrid } from '../../lib/grid.ts'
+import { type ShownAccount } from '../account/shown-account.ts'
+import { findHindrances } from './hindrances.ts'
+
+const CAUSES: Readonly<Record<Resolution['cause'], string>> = {
+  unwanted: 'orders rest that nobody wants',
+  unknown: 'it is not known what became of an order',
+  missing: 'an order that should rest does not',
+  command: 'an operator or a strategy wants everything cancelled',
+  restart: 'what an earlier run has left is cleared up',
+  released: 'it was released',
+  cancelledAlong: 'the cancel-all of another instrument met it',
+}
+
+const STAGES: Readonly<Record<Resolution['stage'], string>> = {
+  waiting: 'waits until no request of an unknown order can be accepted any more',
+  cancelling: 'waits for the answer to a cancel-all',
+  settling: 'waits for fills and a position that were read after that',
+}
+
+/** How an instrument stands, and what its order flow waits for; undefined where it is not traded. */
+export function viewInstrument(
+  account: ShownAccount,
+  symbol: string,
+  lastDenial: string | undefined,
+): InstrumentView | undefined {
+  const { settings, engine, tickers } = account
+  const instrument = settings.instruments.get(symbol)
+  if (instrument === undefined) return undefined
+  const state = engine.instrument(symbol)
+  const read = (column: 'bidPr' | 'askPr' | 'lastPr'): number | null => {
+    const value = tickers?.read(symbol, column) ?? Number.NaN
+    return value > 0 ? value : null
+  }
+  return {
+    symbol,
+    tickSize: showOnGrid(instrument.tick, 1),
+    lotSize: showOnGrid(instrument.lot, 1),
+    marginCoin: instrument.marginCoin,
+    bid: read('bidPr'),
+    ask: read('askPr'),
+    last: read('lastPr'),
+    phase: state?.phase ?? 'idle',
+    waits: [...listWaits(account, symbol, state), ...(lastDenial === undefined ? [] : [lastDenial])],
+    displaced: (state?.displaced ?? []).map(({ terms }) => terms.clientOid),
+  }
+}
+
+function* listWaits(
+  account: ShownAccount,
+  symbol: string,
+  state: InstrumentState | undefined,
+): Generator<string> {
+  const { settings, engine, trusted } = account
+  const strategies = [...settings.strategies.values()].filter(({ symbols }) => symbols.includes(symbol))
+  const scopes = new Set(['*', symbol, ...strategies.map(({ id }) => strategyScope(id))])
+  for (const { scope, mode, reason } of engine.restrictions)
+    if (scopes.has(scope)) yield `${scope === '*' ? 'the account' : scope} is ${mode}: ${reason}`
+  for (const hindrance of findHindrances(account)) {
+    const isOther = [...settings.instruments.keys()].some(
+      (one) => one !== symbol && hindrance.startsWith(`${one}:`),
+    )
+    if (!isOther) yield hindrance
+  }
+  if (state === undefined) return
+  const { phase, resolution, wantsBatchSince, wantsCancel, displaced } = state
+  if (phase === 'placing') yield 'a batch is on the wire: nothing else is placed before it is answered'
+  if (resolution !== undefined) yield `${CAUSES[resolution.cause]}: it ${STAGES[resolution.stage]}`
+  if (wantsBatchSince !== undefined) {
+    const waitedMs = Math.max(0, Math.round(trusted.clock.now() - wantsBatchSince))
+    yield `it has orders to send, and waits for a call within the exchange's limit, for ${waitedMs} ms now`
+  }
+  if (wantsCancel) yield 'a cancel-all is due, and waits for its call'
+  if (displaced.length > 0)
+    yield `${displaced.length} wanted orders were cancelled along, and are placed again when their fills are known`
+}

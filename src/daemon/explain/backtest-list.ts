@@ -1,0 +1,65 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type BacktestView } from '../../control/detail-views.ts'
+import { type BacktestReport, type RunReport } from '../../report/run-report.ts'
+import { readReport, REPORT_FILE } from '../../report/read-report.ts'
+
+/** The newest; of a report that is larger only its page is to be looked at. */
+const REPORTS_MAX = 12
+const REPORT_BYTES_MAX = 64_000_000
+const CURVE_POINTS = 200
+const RATIOS_SHOWN = 12
+
+/** What the reports in a folder came to, the newest first. */
+export function listBacktests(folder: string): readonly BacktestView[] {
+  const names = readFolder(folder)
+  const dated = names.flatMap((id) => {
+    const stats = statSync(join(folder, id, REPORT_FILE), { throwIfNoEntry: false })
+    return stats === undefined || stats.size > REPORT_BYTES_MAX
+      ? []
+      : [{ id, writtenAt: Math.round(stats.mtimeMs) }]
+  })
+  return dated
+    .toSorted((one, other) => other.writtenAt - one.writtenAt)
+    .slice(0, REPORTS_MAX)
+    .flatMap(({ id, writtenAt }) => {
+      const report = tryReport(join(folder, id))
+      if (report === undefined) return []
+      const { name, coin, runs } = report
+      return [{ id, name, coin, writtenAt, runs: runs.map(viewRun) }]
+    })
+}
+
+function viewRun({ model, fromAt, toAt, money, ratios, series }: RunReport): BacktestView['runs'][number] {
+  const equity = series.close.filter((value) => Number.isFinite(value))
+  const step = Math.max(1, Math.floor(equity.length / CURVE_POINTS))
+  return {
+    ...{ model, fromAt, toAt, opening: money.opening, final: money.final, fees: money.fees },
+    ratios: ratios
+      .slice(0, RATIOS_SHOWN)
+      .map(({ name, value, unit }) => ({ name, text: toText(value, unit) })),
+    curve: equity.filter((_, index) => index % step === 0 || index === equity.length - 1),
+  }
+}
+
+function toText(value: number | null, unit: RunReport['ratios'][number]['unit']): string {
+  if (value === null) return '-'
+  if (unit === 'share') return `${(100 * value).toFixed(2)} %`
+  return unit === 'days' ? `${value.toFixed(1)} days` : value.toFixed(2)
+}
+
+function tryReport(directory: string): BacktestReport | undefined {
+  try {
+    return readReport(directory)
+  } catch {
+    return undefined // Half written, or none of ours: it is not listed.
+  }
+}
+
+function readFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return [] // Nothing was ever tested here.
+  }
+}

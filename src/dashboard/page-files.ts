@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+
+/** A file as it is served. */
+export interface PageFile {
+  readonly type: string
+  readonly body: Buffer<ArrayBuffer>
+  readonly packed: Buffer<ArrayBuffer>
+  /** Of its content: the next version has another. */
+  readonly etag: string
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+/** Ours, below `page/`: nothing else is served, whatever lies there. */
+const OWN = [
+  'style.css',
+  'icon.svg',
+  'app.js',
+  'api.js',
+  'live.js',
+  'format.js',
+  'parts.js',
+  'charts.js',
+  'screens/overview.js',
+  'screens/instrument.js',
+  'screens/strategies.js',
+  'screens/orders.js',
+  'screens/limits.js',
+  'screens/journal.js',
+  'screens/backtests.js',
+] as const
+
+/** The packages' own browser builds, by the names that the page imports them by. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  preact: 'preact/dist/preact.mjs',
+  'preact/hooks': 'preact/hooks/dist/hooks.mjs',
+  htm: 'htm/dist/htm.mjs',
+  'lightweight-charts': 'lightweight-charts/dist/lightweight-charts.standalone.production.mjs',
+}
+
+const pack = promisify(gzip)
+const require = createRequire(import.meta.url)
+
+/** Everything that the page is made of, by path, and the policy that it is served under. */
+export interface Page {
+  readonly files: ReadonlyMap<string, PageFile>
+  readonly policy: string
+}
+
+/** Reads and compresses the page: once, when it is asked for the first time. */
+export async function loadPage(): Promise<Page> {
+  const packages = Object.entries(PACKAGES).map(
+    ([name, path]) => [name, `/vendor/${fileName(path)}`] as const,
+  )
+  const importMap = JSON.stringify({ imports: Object.fromEntries(packages) })
+  const html = String(await readFile(ownFile('index.html'))).replace('IMPORT_MAP', () => importMap)
+  const files = await Promise.all([
+    buildFile('/', 'html', Buffer.from(html)),
+    ...OWN.map(async (path) => buildFile(`/${path}`, extension(path), await readFile(ownFile(path)))),
+    ...Object.values(PACKAGES).map(async (path) =>
+      buildFile(`/vendor/${fileName(path)}`, extension(path), await readFile(packageFile(path))),
+    ),
+  ])
+  return { files: new Map(files), policy: buildPolicy(importMap) }
+}
+
+/** Every path, known before anything is read. */
+export const PAGE_PATHS: readonly string[] = [
+  '/',
+  ...OWN.map((path) => `/${path}`),
+  ...Object.values(PACKAGES).map((path) => `/vendor/${fileName(path)}`),
+]
+
+async function buildFile(path: string, kind: string, body: Buffer<ArrayBuffer>): Promise<[string, PageFile]> {
+  const etag = `"${digest(body).slice(0, 22)}"`
+  return [path, { type: TYPES[kind] ?? 'text/plain', body, packed: await pack(body), etag }]
+}
+
+/** Scripts are these files and the import map by its hash; nothing is fetched but from here; no markup is parsed from text. */
+function buildPolicy(importMap: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${digest(importMap)}'`,
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
+
+function digest(content: Buffer | string): string {
+  return createHash('sha256').update(content).digest('base64')
+}
+
+function ownFile(path: string): URL {
+  return new URL(`./page/${path}`, import.meta.url)
+}
+
+/** In the nearest `node_modules` that has it: not every package lets its files be resolved by name. */
+function packageFile(path: string): string {
+  const folders = require.resolve.paths(path) ?? []
+  const file = folders.map((folder) => join(folder, path)).find((candidate) => existsSync(candidate))
+  if (file === undefined) throw new Error(`a file of the dashboard is missing: ${path}`)
+  return file
+}
+
+function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+function extension(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1)
+}

@@ -1,0 +1,192 @@
+// The frame of the page: who is let in, the one stream, which screen is shown.
+
+import { render } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { enterByCode, keepToken, read, token } from './api.js'
+import { time } from './format.js'
+import { followDaemon } from './live.js'
+import { ACTIONS, Badge, Confirm, html, Mode } from './parts.js'
+import { Backtests } from './screens/backtests.js'
+import { InstrumentScreen } from './screens/instrument.js'
+import { Journal } from './screens/journal.js'
+import { Limits } from './screens/limits.js'
+import { Orders } from './screens/orders.js'
+import { Overview } from './screens/overview.js'
+import { Strategies } from './screens/strategies.js'
+
+const SCREENS = [
+  ['overview', 'Overview', Overview],
+  ['instrument', 'Instrument', InstrumentScreen],
+  ['strategies', 'Strategies', Strategies],
+  ['orders', 'Orders', Orders],
+  ['limits', 'Limits', Limits],
+  ['journal', 'Journal', Journal],
+  ['backtests', 'Backtests', Backtests],
+]
+
+function readAddress() {
+  const [screen = '', ...rest] = location.hash.slice(1).split('/')
+  return { screen: screen || 'overview', subject: rest.map((part) => decodeURIComponent(part)).join('/') }
+}
+
+function useAddress() {
+  const [address, setAddress] = useState(readAddress)
+  useEffect(() => {
+    const change = () => setAddress(readAddress())
+    addEventListener('hashchange', change)
+    return () => removeEventListener('hashchange', change)
+  }, [])
+  return address
+}
+
+function App() {
+  const [entry, setEntry] = useState({ isOpen: token() !== null, why: '' })
+  useEffect(() => {
+    enterByCode().then(
+      (found) => found && setEntry({ isOpen: true, why: '' }),
+      (error) => setEntry((before) => (before.isOpen ? before : { isOpen: false, why: error.message })),
+    )
+  }, [])
+  const onRefused = () => {
+    keepToken(undefined)
+    setEntry({ isOpen: false, why: 'this token is not that of the daemon' })
+  }
+  if (!entry.isOpen)
+    return html`<${Entry} why=${entry.why} onEntered=${() => setEntry({ isOpen: true, why: '' })} />`
+  return html`<${Dashboard} onRefused=${onRefused} />`
+}
+
+function Entry({ why, onEntered }) {
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState(why)
+  useEffect(() => setProblem(why), [why])
+  const enter = async (event) => {
+    event.preventDefault()
+    keepToken(text.trim())
+    try {
+      await read('/v1/curves')
+      onEntered()
+    } catch (error) {
+      keepToken(undefined)
+      setProblem(error.message)
+    }
+  }
+  return html`<main class="entry">
+    <h1>intentd</h1>
+    <p>For an address that opens this page by itself:</p>
+    <pre><code>intentd dashboard</code></pre>
+    <form onSubmit=${enter}>
+      <label
+        >or the token, which stands in <code>control.token</code> of the state directory
+        <input
+          type="password"
+          value=${text}
+          onInput=${(event) => setText(event.target.value)}
+          autocomplete="off"
+          required
+      /></label>
+      <button class="main" type="submit">Open</button>
+      ${problem && html`<p role="alert" class="problem">${problem}</p>`}
+    </form>
+  </main>`
+}
+
+function Dashboard({ onRefused }) {
+  const [live, setLive] = useState(undefined)
+  const [action, setAction] = useState(undefined)
+  const { screen, subject } = useAddress()
+  useEffect(() => followDaemon({ onChange: setLive, onRefused }), [])
+  const account = useMemo(() => Object.values(live?.accounts ?? {})[0], [live])
+  const order = live?.head.isReadOnly === false ? setAction : undefined
+  const [, title, Screen] = SCREENS.find(([name]) => name === screen) ?? SCREENS[0]
+  useEffect(() => {
+    document.title = account
+      ? `${account.mode === 'active' ? '' : `${account.mode} · `}${title} · intentd`
+      : 'intentd'
+  }, [title, account?.mode])
+  return html` <a class="skip" href="#main">To the content</a>
+    <${Head} live=${live} account=${account} screen=${screen} order=${order} />
+    <main id="main" tabindex="-1">
+      <${Link} live=${live} />
+      ${
+        account?.mode === undefined
+          ? html`<p class="empty">Waiting for the daemon …</p>`
+          : html`<h1 class="title">${title}</h1>
+              <${Screen} live=${live} account=${account} subject=${subject} order=${order} />`
+      }
+    </main>
+    <footer>
+      intentd ${live?.head.version} · ${live?.head.name} at ${live?.head.exchange}, pid ${live?.head.pid},
+      since ${live?.head.startedAt && time(live.head.startedAt)} · Charts:${' '}
+      <a href="https://www.tradingview.com/" rel="noreferrer noopener" target="_blank"
+        >TradingView Lightweight Charts™</a
+      >, © 2025 TradingView, Inc.
+    </footer>
+    ${action && html`<${Confirm} action=${action} onClose=${() => setAction(undefined)} />`}`
+}
+
+function Head({ live, account, screen, order }) {
+  const nav = useRef(null)
+  useEffect(
+    () =>
+      nav.current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    [screen],
+  )
+  return html`<header class="top">
+    <div class="bar">
+      <strong class="name">${live?.head.name ?? 'intentd'}</strong>
+      <span class="soft environment">${live?.head.environment}</span>
+      ${account?.mode && html`<${Mode} mode=${account.mode} />`}
+      <span class="grow"></span>
+      ${live?.head.isReadOnly && html`<${Badge}>read only<//>`}
+      ${
+        order &&
+        account &&
+        (account.mode === 'killed'
+          ? html`<button onClick=${() => order(ACTIONS.releaseKill())}>Release kill</button>`
+          : html`<button class="grave" onClick=${() => order(ACTIONS.kill())}>Kill</button>`)
+      }
+    </div>
+    <nav ref=${nav} aria-label="Screens">
+      ${SCREENS.map(([name, label]) => html`<a href=${`#${name}`} aria-current=${name === screen ? 'page' : undefined}>${label}</a>`)}
+    </nav>
+  </header>`
+}
+
+/** That the daemon does not answer, or that it was restarted, and what it found. */
+function Link({ live }) {
+  const [closed, setClosed] = useState(0)
+  if (!live) return undefined
+  const restart = live.restarts.at(-1)
+  const found =
+    restart && live.events.findLast(({ event, at }) => event === 'daemon.running' && at >= restart.at)
+  const recovered =
+    restart && live.events.findLast(({ event, at }) => event === 'recovery.started' && at >= restart.at)
+  return html` ${
+    live.link === 'lost' &&
+    html`<div class="notice bad" role="alert">
+      <b>✕ The daemon does not answer.</b> What stands here is old; it may trade all the same. This page looks
+      for it again by itself.
+    </div>`
+  }
+  ${
+    restart &&
+    closed < restart.at &&
+    html`<div class="notice warn" role="status">
+      <b>↻ The daemon was restarted</b> at ${time(restart.at)}.${' '}
+      ${found ? html` ${describeFields(recovered?.fields)} ${describeFields(found.fields)}.` : ' It reads what the exchange holds.'}
+      <button class="link" onClick=${() => setClosed(restart.at)}>Understood</button>
+    </div>`
+  }
+  ${live.missed > 0 && html`<p class="soft">${live.missed} events came faster than they were taken; the journal has what counts.</p>`}`
+}
+
+function describeFields(fields) {
+  if (!fields) return ''
+  const shown = Object.entries(fields).filter(
+    ([, value]) => ['number', 'string', 'boolean'].includes(typeof value) && value !== 0 && value !== '',
+  )
+  return shown.map(([name, value]) => `${name} ${value}`).join(', ')
+}
+
+render(html`<${App} />`, document.getElementById('page'))

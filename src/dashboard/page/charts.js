@@ -1,0 +1,277 @@
+// Charts of prices and curves: lightweight-charts, in the colours of the page.
+
+import {
+  AreaSeries,
+  CandlestickSeries,
+  ColorType,
+  createChart,
+  createSeriesMarkers,
+  LineStyle,
+} from 'lightweight-charts'
+import { useEffect, useRef } from 'preact/hooks'
+import { html } from './parts.js'
+
+const MINUTES_WEST = new Date().getTimezoneOffset()
+
+/** The library shows UTC: shifted, it shows the time of the wall. Seconds. */
+function chartTime(at) {
+  return Math.floor(at / 1000) - 60 * MINUTES_WEST
+}
+
+function colours() {
+  const style = getComputedStyle(document.documentElement)
+  const read = (name) => style.getPropertyValue(name).trim()
+  return {
+    text: read('--soft'),
+    edge: read('--edge'),
+    accent: read('--accent'),
+    up: read('--gain'),
+    down: read('--loss'),
+    fill: read('--accent-fill'),
+    clear: read('--accent-clear'),
+    lossFill: read('--loss-fill'),
+    lossClear: read('--loss-clear'),
+  }
+}
+
+function optionsOf({ text, edge }) {
+  return {
+    autoSize: true,
+    // What the licence asks for stands at the foot of the page.
+    layout: {
+      attributionLogo: false,
+      background: { type: ColorType.Solid, color: 'transparent' },
+      textColor: text,
+      fontSize: 12,
+      fontFamily: 'system-ui, sans-serif',
+      panes: { separatorColor: edge, enableResize: false },
+    },
+    grid: { vertLines: { visible: false }, horzLines: { color: edge } },
+    rightPriceScale: { borderVisible: false },
+    timeScale: { borderVisible: false, timeVisible: true, secondsVisible: true },
+    handleScroll: { mouseWheel: false, vertTouchDrag: false },
+    handleScale: { mouseWheel: false },
+  }
+}
+
+/** Makes a chart once, draws into it as its data changes, and again where the colours do. */
+function useChart(build, draw, inputs) {
+  const place = useRef(null)
+  const drawn = useRef(undefined)
+  const make = () => {
+    const palette = colours()
+    const chart = createChart(place.current, optionsOf(palette))
+    drawn.current = { chart, ...build(chart, palette) }
+    draw(drawn.current)
+  }
+  const latest = useRef(make)
+  latest.current = make
+  useEffect(() => {
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    const again = () => {
+      drawn.current.chart.remove()
+      latest.current()
+    }
+    make()
+    scheme.addEventListener('change', again)
+    return () => {
+      scheme.removeEventListener('change', again)
+      drawn.current.chart.remove()
+      drawn.current = undefined
+    }
+  }, [])
+  useEffect(() => {
+    if (drawn.current) draw(drawn.current)
+  }, inputs)
+  return place
+}
+
+function toPoints(at, values) {
+  const points = []
+  for (const [index, instant] of at.entries()) {
+    const value = values[index]
+    const time = chartTime(instant)
+    if (value === null || value === undefined || points.at(-1)?.time === time) continue
+    points.push({ time, value })
+  }
+  return points
+}
+
+/** How far below its last peak each point is. */
+export function drawdownsOf(values) {
+  let peak = Number.NEGATIVE_INFINITY
+  return values.map((value) => {
+    if (value === null) return null
+    peak = Math.max(peak, value)
+    return value - peak
+  })
+}
+
+export function CurveChart({ at, values, label }) {
+  const place = useChart(
+    (chart, { accent, fill, clear, down, lossFill, lossClear }) => {
+      const price = { priceLineVisible: false, priceFormat: { type: 'price', precision: 2, minMove: 0.01 } }
+      const curve = chart.addSeries(AreaSeries, {
+        ...price,
+        lineColor: accent,
+        topColor: fill,
+        bottomColor: clear,
+        lineWidth: 2,
+      })
+      const under = chart.addSeries(
+        AreaSeries,
+        {
+          ...price,
+          lineColor: down,
+          topColor: lossClear,
+          bottomColor: lossFill,
+          lineWidth: 1,
+          invertFilledArea: true,
+          lastValueVisible: false,
+        },
+        1,
+      )
+      chart.panes()[0].setStretchFactor(3)
+      chart.panes()[1].setStretchFactor(1)
+      return { curve, under }
+    },
+    ({ chart, curve, under }) => {
+      const points = toPoints(at, values)
+      curve.setData(points)
+      const drawdowns = drawdownsOf(values)
+      // A curve that has only risen has nothing below its peak to show.
+      under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
+      if (points.length > 0) chart.timeScale().fitContent()
+    },
+    [at, values],
+  )
+  return html`<div class="chart" ref=${place} role="img" aria-label=${label}></div>`
+}
+
+const STATES_MARKED = { unknown: '? ', quarantined: '? ', queued: '… ', sent: '… ' }
+/** Lines of more orders than a person can tell apart cost much and show nothing. */
+const LINES_MAX = 60
+/** So many candles fill the width, at most and at least. */
+const CANDLES_SHOWN = 180
+const CANDLES_LEAST = 40
+const NEAREST = 3
+
+/** @param orders resting ones, with `isDisplaced` where a cancel-all took one away. */
+export function CandleChart({ candles, orders, fills, digits, label }) {
+  const place = useChart(
+    (chart, { up, down }) => {
+      const series = chart.addSeries(CandlestickSeries, {
+        upColor: 'transparent',
+        borderUpColor: up,
+        wickUpColor: up,
+        downColor: down,
+        borderDownColor: down,
+        wickDownColor: down,
+        priceFormat: { type: 'price', precision: digits, minMove: 10 ** -digits },
+      })
+      const markers = createSeriesMarkers(series, [])
+      const near = { prices: [] }
+      series.applyOptions({ autoscaleInfoProvider: (original) => widen(original(), near.prices) })
+      return { chart, series, markers, near, lines: new Map(), palette: colours(), count: 0, first: 0 }
+    },
+    (drawn) => {
+      const { chart, series, markers, lines, palette } = drawn
+      const { length } = candles
+      drawn.near.prices = nearestPrices(orders, candles.at(-1)?.close)
+      series.setData(candles.map(({ at, ...prices }) => ({ time: chartTime(at), ...prices })))
+      if (drawn.first !== candles[0]?.at || length > drawn.count + 3) {
+        const range = { from: Math.max(0, length - CANDLES_SHOWN), to: Math.max(length + 2, CANDLES_LEAST) }
+        chart.timeScale().setVisibleLogicalRange(range)
+        Object.assign(drawn, { count: length, first: candles[0]?.at })
+      }
+      drawLines(series, lines, orders, palette)
+      const first = candles[0]?.at ?? 0
+      const shown = fills.filter(({ at }) => at >= first).toReversed()
+      markers.setMarkers(
+        shown.map(({ at, side, size }) => {
+          const isBuy = side === 'buy'
+          return {
+            time: chartTime(candles.findLast((candle) => candle.at <= at)?.at ?? first),
+            position: isBuy ? 'belowBar' : 'aboveBar',
+            shape: isBuy ? 'arrowUp' : 'arrowDown',
+            color: isBuy ? palette.up : palette.down,
+            text: shown.length > 12 ? '' : size,
+          }
+        }),
+      )
+    },
+    [candles, orders, fills],
+  )
+  return html`<div class="chart tall" ref=${place} role="img" aria-label=${label}></div>`
+}
+
+/** The next orders on either side of the price: the chart has room for them, and not for a whole ladder. */
+function nearestPrices(orders, last) {
+  if (last === undefined) return []
+  const prices = orders.flatMap(({ price }) => (price === null ? [] : [Number(price)]))
+  const above = prices.filter((price) => price >= last).toSorted((one, other) => one - other)
+  const below = prices.filter((price) => price < last).toSorted((one, other) => other - one)
+  return [...above.slice(0, NEAREST), ...below.slice(0, NEAREST)]
+}
+
+function widen(info, prices) {
+  if (!info?.priceRange || prices.length === 0) return info
+  const { minValue, maxValue } = info.priceRange
+  return {
+    ...info,
+    priceRange: { minValue: Math.min(minValue, ...prices), maxValue: Math.max(maxValue, ...prices) },
+  }
+}
+
+function drawLines(series, lines, orders, { up, down, text }) {
+  const wanted = new Map(
+    orders
+      .filter(({ price }) => price !== null)
+      .slice(0, LINES_MAX)
+      .map((order) => [`${order.clientOid} ${order.state} ${order.isDisplaced}`, order]),
+  )
+  for (const [key, line] of lines) {
+    if (wanted.has(key)) continue
+    series.removePriceLine(line)
+    lines.delete(key)
+  }
+  for (const [key, { price, action, size, state, isDisplaced }] of wanted) {
+    if (lines.has(key)) continue
+    const isBuy = action === 'openLong' || action === 'closeShort'
+    const isPlain = state === 'live' && !isDisplaced
+    const mark = isDisplaced ? '↻ ' : (STATES_MARKED[state] ?? '')
+    lines.set(
+      key,
+      series.createPriceLine({
+        price: Number(price),
+        color: isPlain ? (isBuy ? up : down) : text,
+        lineWidth: 1,
+        lineStyle: isPlain ? LineStyle.Dotted : LineStyle.LargeDashed,
+        axisLabelVisible: wanted.size <= 12,
+        title: wanted.size <= 24 ? `${mark}${isBuy ? 'buy' : 'sell'} ${size}` : mark,
+      }),
+    )
+  }
+}
+
+/** A small curve without axes; beside it stand its numbers. */
+export function Sparkline({ values, label }) {
+  const known = values.filter((value) => value !== null && Number.isFinite(value))
+  if (known.length < 2) return html`<span class="soft">no curve yet</span>`
+  const [low, high] = [Math.min(...known), Math.max(...known)]
+  const step = Math.max(1, Math.floor(known.length / 200))
+  const thinned = known.filter((_, index) => index % step === 0 || index === known.length - 1)
+  const points = thinned.map((value, index) => {
+    const y = high === low ? 20 : 38 - (36 * (value - low)) / (high - low)
+    return `${((200 * index) / (thinned.length - 1)).toFixed(1)},${y.toFixed(1)}`
+  })
+  return html`<svg
+    class="spark"
+    viewBox="0 0 200 40"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label=${label}
+  >
+    <polyline points=${points.join(' ')} />
+  </svg>`
+}

@@ -1,0 +1,65 @@
+// Numbers, times and ages as people read them. Money and sizes come as exact decimals and stay text.
+
+const MINUS = '\u2212'
+
+/** Groups of three digits; at most `digits` behind the point, at least `least`. */
+export function number(value, digits = 2, least = 0) {
+  if (value === null || value === undefined || value === '' || Number.isNaN(Number(value))) return '–'
+  const text = Number(value).toLocaleString('en-US', {
+    minimumFractionDigits: least,
+    maximumFractionDigits: digits,
+  })
+  // What rounds to nothing has no sign.
+  return (/[1-9]/.test(text) ? text : text.replace('-', '')).replace('-', MINUS)
+}
+
+export function money(value, digits = 2) {
+  return number(value, digits, digits)
+}
+
+/** With its sign: what was gained or lost. */
+export function signed(value, digits = 2) {
+  const text = money(value, digits)
+  return Number(value) > 0 && Number(text.replaceAll(',', '')) > 0 ? `+${text}` : text
+}
+
+/** An exact decimal as it is, its thousands set off. */
+export function exact(value) {
+  if (value === null || value === undefined) return '–'
+  const [whole = '', rest] = String(value).split('.')
+  const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',').replace('-', MINUS)
+  return rest === undefined ? grouped : `${grouped}.${rest}`
+}
+
+export function percent(share, digits = 1) {
+  return share === null || share === undefined ? '–' : `${number(100 * share, digits, digits)} %`
+}
+
+/** How old something is, or how long it takes. */
+export function age(ms) {
+  if (ms === null || ms === undefined) return 'never'
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`
+}
+
+export function time(at) {
+  const date = new Date(at)
+  const clock = date.toTimeString().slice(0, 8)
+  return date.toDateString() === new Date().toDateString() ? clock : `${day(at)} ${clock}`
+}
+
+export function day(at) {
+  const date = new Date(at)
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join('-')
+}
+
+/** `openLong` as `open long`. */
+export function words(name) {
+  return String(name).replace(/([a-z])([A-Z])/g, (_, before, letter) => `${before} ${letter.toLowerCase()}`)
+}

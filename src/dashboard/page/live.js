@@ -1,0 +1,118 @@
+// The one stream of the page: parts of the status as they change, and the events of the log. It is read by `fetch`,
+// since an EventSource can send no header, and resumed behind the last event that was seen.
+
+import { Refused, request } from './api.js'
+
+const EVENTS_KEPT = 500
+const RETRY_MS = [250, 500, 1000, 2000, 4000]
+/** Something comes four times a second while a daemon lives. */
+const SILENT_MS = 6000
+const HIDDEN_MS = 10_000
+
+/** Follows the daemon until `stop`; `onChange` gets the whole state after each piece. */
+export function followDaemon({ onChange, onRefused }) {
+  const state = { head: {}, accounts: {}, events: [], link: 'connecting', missed: 0, restarts: [] }
+  let [lastId, isStopped, failures] = [undefined, false, 0]
+  let abort = new AbortController()
+  let wake = () => undefined
+
+  const publish = () => onChange({ ...state })
+
+  function takeState(parts) {
+    const before = state.head.startedAt
+    const accounts = { ...state.accounts }
+    const head = { ...state.head }
+    for (const [name, value] of Object.entries(parts)) {
+      const [kind, account, field] = name.split('/')
+      if (kind === 'accounts') accounts[account] = { ...accounts[account], [field]: value }
+      else head[name] = value
+    }
+    if (before !== undefined && head.startedAt !== before) {
+      const own = new Set(Object.keys(parts).flatMap((name) => name.split('/')[1] ?? []))
+      for (const name of Object.keys(accounts)) if (!own.has(name)) delete accounts[name]
+      state.restarts = [...state.restarts, { at: head.startedAt, after: before }].slice(-20)
+    }
+    Object.assign(state, { head, accounts, link: 'live' })
+  }
+
+  function takeLog(event) {
+    lastId = event.id
+    state.events = [...state.events, event].slice(-EVENTS_KEPT)
+  }
+
+  function take(block) {
+    const lines = block.split('\n')
+    const kind = lines.find((line) => line.startsWith('event: '))?.slice(7)
+    const data = lines.find((line) => line.startsWith('data: '))?.slice(6)
+    if (data === undefined) return
+    if (kind === 'state') takeState(JSON.parse(data))
+    else if (kind === 'log') takeLog(JSON.parse(data))
+    else if (kind === 'missed') state.missed += Number(data)
+  }
+
+  async function readStream() {
+    abort = new AbortController()
+    // The first time, what is remembered: the last events are context.
+    const response = await request(`/v1/live?after=${lastId ?? 0}`, { signal: abort.signal })
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+    let rest = ''
+    let silence
+    try {
+      for (;;) {
+        clearTimeout(silence)
+        const stalled = abort
+        silence = setTimeout(() => stalled.abort(), SILENT_MS)
+        const { value, done } = await reader.read()
+        if (done) return
+        failures = 0
+        const blocks = (rest + value).split('\n\n')
+        rest = blocks.pop()
+        for (const block of blocks) take(block)
+        if (blocks.length > 0) publish()
+      }
+    } finally {
+      clearTimeout(silence)
+      abort.abort()
+    }
+  }
+
+  // A browser has six connections to one address, for all its tabs: one that nobody sees gives its own back.
+  let hiding
+  function lookAway() {
+    clearTimeout(hiding)
+    if (document.hidden) hiding = setTimeout(() => abort.abort(), HIDDEN_MS)
+    else wake()
+  }
+  document.addEventListener('visibilitychange', lookAway)
+
+  async function untilSeen() {
+    while (document.hidden && !isStopped) await new Promise((resolve) => (wake = resolve))
+  }
+
+  async function run() {
+    while (!isStopped) {
+      await untilSeen()
+      try {
+        await readStream()
+      } catch (error) {
+        if (isStopped) return
+        if (error instanceof Refused && error.status === 401) return onRefused()
+      }
+      if (isStopped) return
+      if (document.hidden) continue
+      state.link = 'lost'
+      publish()
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]))
+      failures += 1
+    }
+  }
+
+  void run()
+  return () => {
+    isStopped = true
+    document.removeEventListener('visibilitychange', lookAway)
+    clearTimeout(hiding)
+    wake()
+    abort.abort()
+  }
+}

@@ -1,0 +1,226 @@
+// What several screens are made of.
+
+import { h } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import htm from 'htm'
+import { command, newRequestId } from './api.js'
+
+export const html = htm.bind(h)
+
+/** How a mode stands: a sign and a word beside the colour. */
+const MODES = {
+  active: ['ok', '●'],
+  reducing: ['warn', '▼'],
+  halted: ['bad', '■'],
+  killed: ['bad', '✕'],
+}
+
+export function Mode({ mode }) {
+  const [tone, sign] = MODES[mode] ?? ['soft', '○']
+  return html`<span class=${`badge ${tone}`}><i aria-hidden="true">${sign}</i> ${mode}</span>`
+}
+
+export function Badge({ tone = 'soft', sign = '●', children }) {
+  return html`<span class=${`badge ${tone}`}><i aria-hidden="true">${sign}</i> ${children}</span>`
+}
+
+export function Card({ title, aside, children, class: own = '' }) {
+  return html`<section class=${`card ${own}`}>
+    ${
+      title &&
+      html`<header>
+        <h2>${title}</h2>
+        <div class="aside">${aside}</div>
+      </header>`
+    }
+    ${children}
+  </section>`
+}
+
+/** An amount that was gained or lost: its sign says which, the colour only repeats it. */
+export function Gain({ value, text }) {
+  const amount = Number(value)
+  const tone = !(Math.abs(amount) > 0) ? '' : amount > 0 ? 'gain' : 'loss'
+  return html`<span class=${tone}>${text}</span>`
+}
+
+/** `columns`: [heading, cell of a row, 'number' | 'text']. Long lists are shown a page at a time. */
+export function Table({ columns, rows, keyOf, empty, onRow, pageRows = 100 }) {
+  const [shown, setShown] = useState(pageRows)
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`
+  return html`<div class="scroll" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${columns.map(([name, , kind]) => html`<th scope="col" class=${kind ?? 'text'}>${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.slice(0, shown).map(
+          (row) =>
+            html`<tr key=${keyOf(row)}>
+              ${columns.map(
+                ([, cell, kind], index) =>
+                  html`<td class=${kind ?? 'text'}>
+                    ${onRow && index === 0 ? html`<button class="link" onClick=${() => onRow(row)}>${cell(row)}</button>` : cell(row)}
+                  </td>`,
+              )}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    ${
+      rows.length > shown &&
+      html`<p>
+        <button onClick=${() => setShown(shown + pageRows)}>
+          ${rows.length - shown} more: show ${Math.min(pageRows, rows.length - shown)}
+        </button>
+      </p>`
+    }
+  </div>`
+}
+
+/** A bar of how much of something is used; the number stands beside it. */
+export function Use({ share, label }) {
+  const tone = share >= 0.9 ? 'bad' : share >= 0.7 ? 'warn' : 'accent'
+  return html`<meter
+    class=${tone}
+    min="0"
+    max="1"
+    value=${Math.min(1, Math.max(0, share))}
+    aria-label=${label}
+  ></meter>`
+}
+
+/** Asks the daemon again and again while the screen is looked at. */
+export function usePolled(load, inputs, everyMs) {
+  const [found, setFound] = useState({ value: undefined, error: undefined })
+  useEffect(() => {
+    let [isOver, timer] = [false, undefined]
+    const ask = async () => {
+      if (!document.hidden) {
+        try {
+          const value = await load()
+          if (!isOver) setFound({ value, error: undefined })
+        } catch (error) {
+          if (!isOver) setFound((before) => ({ ...before, error: error.message }))
+        }
+      }
+      if (!isOver && everyMs > 0) timer = setTimeout(ask, everyMs)
+    }
+    void ask()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, inputs)
+  return found
+}
+
+/** Says what a command will do, asks why, and shows what came of it. Escape leaves everything as it is. */
+export function Confirm({ action, onClose }) {
+  const dialog = useRef(null)
+  const [reason, setReason] = useState('')
+  const [answer, setAnswer] = useState(undefined)
+  const [isBusy, setBusy] = useState(false)
+  const [requestId] = useState(newRequestId)
+  useEffect(() => dialog.current.showModal(), [])
+
+  const send = async (event) => {
+    event.preventDefault()
+    setBusy(true)
+    try {
+      setAnswer(await command({ requestId, order: action.order, reason: reason.trim() }))
+    } catch (error) {
+      setAnswer({ isObeyed: false, text: error.message })
+    }
+    setBusy(false)
+  }
+  return html`<dialog ref=${dialog} onClose=${onClose} aria-labelledby="confirm-title">
+    <form onSubmit=${send}>
+      <h2 id="confirm-title">${action.title}</h2>
+      <p>${action.effect}</p>
+      ${
+        answer === undefined
+          ? html`<label
+                >Why, for the journal
+                <input
+                  name="reason"
+                  value=${reason}
+                  onInput=${(event) => setReason(event.target.value)}
+                  maxlength="500"
+                  required
+                  autocomplete="off"
+                  autofocus
+              /></label>
+              <p class="buttons">
+                <button type="button" onClick=${() => dialog.current.close()}>Leave it</button>
+                <button
+                  type="submit"
+                  class=${action.isGrave ? 'grave' : 'main'}
+                  disabled=${isBusy || reason.trim() === ''}
+                >
+                  ${action.verb}
+                </button>
+              </p>`
+          : html`<p class="answer" role="status">
+                <${Badge} tone=${answer.isObeyed ? 'ok' : 'bad'} sign=${answer.isObeyed ? '✓' : '✕'}>
+                  ${answer.isObeyed ? 'done' : 'not done'}<//
+                >
+                ${answer.text}
+              </p>
+              <p class="buttons">
+                <button type="button" class="main" onClick=${() => dialog.current.close()}>Close</button>
+              </p>`
+      }
+    </form>
+  </dialog>`
+}
+
+/** What a scope is called. */
+export function scopeName(scope) {
+  if (scope === '*') return 'the account'
+  return scope.startsWith('strategy:') ? `strategy ${scope.slice(9)}` : scope
+}
+
+export const ACTIONS = {
+  kill: () => ({
+    title: 'Kill',
+    verb: 'Kill',
+    isGrave: true,
+    effect:
+      'Cancels every order of the account, and no order leaves any more, over restarts too. Positions stay open. Only a release ends it.',
+    order: { kind: 'kill' },
+  }),
+  releaseKill: () => ({
+    title: 'Release the kill switch',
+    verb: 'Release',
+    effect: 'Once it is proved that nothing rests, strategies are asked again and orders may leave.',
+    order: { kind: 'releaseKill' },
+  }),
+  release: (scope) => ({
+    title: `Release ${scopeName(scope)}`,
+    verb: 'Release',
+    effect: `Ends what holds ${scopeName(scope)}: orders may leave again, as far as nothing else holds them.`,
+    order: { kind: 'release', scope },
+  }),
+  pause: (scope) => ({
+    title: `Pause ${scopeName(scope)}`,
+    verb: 'Pause',
+    effect: `No order of ${scopeName(scope)} leaves any more until it is released. Orders that rest stay, and so does what it holds: flatten takes both away.`,
+    order: { kind: 'restrict', scope, mode: 'halted' },
+  }),
+  reduce: (scope) => ({
+    title: `Only reduce ${scopeName(scope)}`,
+    verb: 'Only reduce',
+    effect: `From now on new orders of ${scopeName(scope)} may only make its positions smaller, until it is released. Orders that rest stay.`,
+    order: { kind: 'restrict', scope, mode: 'reducing' },
+  }),
+  flatten: (scope) => ({
+    title: `Flatten ${scopeName(scope)}`,
+    verb: 'Flatten',
+    isGrave: true,
+    effect: `Cancels all orders of ${scopeName(scope)} and closes what it holds at the market. That costs fees, and the price that is there.`,
+    order: { kind: 'flatten', scope },
+  }),
+}

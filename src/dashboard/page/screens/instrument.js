@@ -1,0 +1,154 @@
+import { useState } from 'preact/hooks'
+import { read } from '../api.js'
+import { CandleChart } from '../charts.js'
+import { exact, number, signed, time, words } from '../format.js'
+import { ACTIONS, Badge, Card, Gain, html, Table, usePolled } from '../parts.js'
+
+const EVERY_MS = 1000
+const INTERVALS = [
+  [5000, '5 s'],
+  [60_000, '1 min'],
+  [900_000, '15 min'],
+]
+
+export function InstrumentScreen({ live, account, subject, order }) {
+  const symbols = Object.keys(account.ages.tickersMs)
+  const symbol = symbols.includes(subject) ? subject : symbols[0]
+  const [intervalMs, setInterval] = useState(INTERVALS[0][0])
+  const found = usePolled(
+    () => readInstrument(symbol, intervalMs),
+    [symbol, intervalMs, live.head.startedAt],
+    EVERY_MS,
+  )
+  const choose = (event) => (location.hash = `#instrument/${encodeURIComponent(event.target.value)}`)
+  if (symbol === undefined) return html`<p class="empty">No instrument is configured.</p>`
+  return html` <div class="choices">
+      <label
+        >Instrument
+        <select value=${symbol} onChange=${choose}>
+          ${symbols.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+        </select></label
+      >
+      <div role="group" aria-label="Candles of" class="segments">
+        ${INTERVALS.map(([ms, label]) => html`<button aria-pressed=${ms === intervalMs} onClick=${() => setInterval(ms)}>${label}</button>`)}
+      </div>
+      <span class="grow"></span>
+      ${
+        order &&
+        html`<button class="quiet" onClick=${() => order(ACTIONS.pause(symbol))}>Pause</button>
+          <button class="quiet" onClick=${() => order(ACTIONS.reduce(symbol))}>Only reduce</button>
+          <button class="quiet" onClick=${() => order(ACTIONS.flatten(symbol))}>Flatten</button>`
+      }
+    </div>
+    ${found.error && html`<p role="alert" class="problem">${found.error}</p>`}
+    ${found.value?.symbol === symbol && html`<${Found} found=${found.value} account=${account} />`}`
+}
+
+async function readInstrument(symbol, intervalMs) {
+  const [view, candles, orders, fills] = await Promise.all([
+    read('/v1/instrument', { symbol }),
+    read('/v1/candles', { symbol, intervalMs }),
+    read('/v1/orders'),
+    read('/v1/fills', { limit: 200 }),
+  ])
+  const isOwn = (row) => row.symbol === symbol
+  return { symbol, view, candles, orders: orders.filter(isOwn), fills: fills.filter(isOwn) }
+}
+
+function Found({ found: { symbol, view, candles, orders, fills }, account }) {
+  const digits = (view.tickSize.split('.')[1] ?? '').length
+  const displaced = new Set(view.displaced)
+  const marked = orders.map((one) => ({ ...one, isDisplaced: displaced.has(one.clientOid) }))
+  const held = account.positions.filter((one) => one.symbol === symbol)
+  return html` <section class=${`verdict ${view.waits.length === 0 ? 'plain' : 'warn'}`} aria-live="polite">
+      <p class="price">
+        <span class="value">${number(view.last, digits, digits)}</span>
+        <span class="soft"
+          >bid ${number(view.bid, digits, digits)} · ask ${number(view.ask, digits, digits)}</span
+        >
+        ${held.map((one) => html`<span>${one.side} <b>${exact(one.size)}</b> from ${number(one.entryPrice, digits)}, <${Gain} value=${one.unrealisedProfit} text=${`${signed(one.unrealisedProfit)} ${view.marginCoin}`} /></span>`)}
+        ${held.length === 0 && html`<span class="soft">nothing held</span>`}
+      </p>
+      ${
+        view.waits.length === 0
+          ? html`<p class="because">
+              <${Badge} tone="ok" sign="✓">waits for nothing<//>
+              ${orders.length === 0 ? 'No order is wanted.' : 'What is wanted stands.'}
+            </p>`
+          : html`<ul class="reasons">
+              ${view.waits.map(
+                (text) =>
+                  html`<li key=${text}>
+                    <${Badge} tone="warn" sign="…">waits<//>
+                    <p>${text}</p>
+                  </li>`,
+              )}
+            </ul>`
+      }
+    </section>
+    <section class="card">
+      ${
+        candles.length === 0
+          ? html`<p class="empty">No price was read yet in this run.</p>`
+          : html`<${CandleChart}
+              key=${symbol}
+              candles=${candles}
+              orders=${marked}
+              fills=${fills}
+              digits=${digits}
+              label=${`Candles of ${symbol} with ${orders.length} orders and ${fills.length} fills`}
+            />`
+      }
+      <p class="soft legend">
+        Dotted lines: resting orders. Dashed, with a sign: ? unknown, … on its way, ↻ cancelled along and to
+        be placed again. Arrows: fills, up bought, down sold.
+      </p>
+    </section>
+    <div class="two">
+      <${Card} title=${`Orders (${orders.length})`}>
+        <${Table}
+          keyOf=${(row) => row.clientOid}
+          rows=${marked}
+          empty="No order is open."
+          pageRows=${40}
+          columns=${[
+            [
+              'order',
+              (row) =>
+                html`<a href=${`#orders/${encodeURIComponent(row.clientOid)}`}>${words(row.action)}</a>`,
+            ],
+            ['price', (row) => (row.price === null ? 'market' : exact(row.price)), 'number'],
+            ['size', (row) => exact(row.size), 'number'],
+            ['state', (row) => html`<${State} order=${row} />`],
+            ['strategy', (row) => row.strategy],
+          ]}
+      /><//>
+      <${Card} title="Last fills">
+        <${Table}
+          keyOf=${(row) => row.tradeId}
+          rows=${fills}
+          empty="No fill in this run."
+          pageRows=${40}
+          columns=${[
+            ['time', (row) => time(row.at)],
+            ['side', (row) => `${row.side === 'buy' ? '▲' : '▼'} ${row.side}`],
+            ['price', (row) => exact(row.price), 'number'],
+            ['size', (row) => exact(row.size), 'number'],
+            [
+              `profit, ${view.marginCoin}`,
+              (row) => html`<${Gain} value=${row.profit} text=${signed(row.profit, 4)} />`,
+              'number',
+            ],
+          ]}
+      /><//>
+    </div>`
+}
+
+export function State({ order: { state, isDisplaced } }) {
+  if (isDisplaced) return html`<${Badge} tone="warn" sign="↻">displaced<//>`
+  const [tone, sign] = { live: ['ok', '●'], unknown: ['bad', '?'], quarantined: ['bad', '?'] }[state] ?? [
+    'soft',
+    '…',
+  ]
+  return html`<${Badge} tone=${tone} sign=${sign}>${state}<//>`
+}

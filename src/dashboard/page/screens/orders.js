@@ -1,0 +1,95 @@
+import { useMemo, useState } from 'preact/hooks'
+import { read } from '../api.js'
+import { exact, time, words } from '../format.js'
+import { Card, html, Table, usePolled } from '../parts.js'
+import { State } from './instrument.js'
+
+const EVERY_MS = 1000
+
+export function Orders({ live, subject }) {
+  const { value: orders, error } = usePolled(() => read('/v1/orders'), [live.head.startedAt], EVERY_MS)
+  const [filter, setFilter] = useState({ symbol: '', strategy: '', state: '', side: '' })
+  const found = useMemo(() => (orders ?? []).filter((order) => matches(order, filter)), [orders, filter])
+  const open = (clientOid) => (location.hash = `#orders/${encodeURIComponent(clientOid)}`)
+  const choice = (name, label, valueOf) => {
+    const values = [...new Set((orders ?? []).map(valueOf))].toSorted((one, other) =>
+      one.localeCompare(other),
+    )
+    return html`<label
+      >${label}
+      <select
+        value=${filter[name]}
+        onChange=${(event) => setFilter({ ...filter, [name]: event.target.value })}
+      >
+        <option value="">all</option>
+        ${values.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+      </select></label
+    >`
+  }
+  return html` ${subject && html`<${Story} subject=${subject} />`}
+    ${error && html`<p role="alert" class="problem">${error}</p>`}
+    <div class="choices">
+      ${choice('symbol', 'Instrument', (one) => one.symbol)}
+      ${choice('strategy', 'Strategy', (one) => one.strategy)} ${choice('state', 'State', (one) => one.state)}
+      ${choice('side', 'Order', (one) => one.action)}
+      <form
+        class="grow"
+        onSubmit=${(event) => {
+          event.preventDefault()
+          open(new FormData(event.target).get('subject').trim())
+        }}
+      >
+        <label>One that is over <input name="subject" placeholder="clientOid or key" required /></label>
+        <button>Explain</button>
+      </form>
+    </div>
+    <${Card} title=${`${found.length} open ${found.length === 1 ? 'order' : 'orders'}`}>
+      <${Table}
+        keyOf=${(row) => row.clientOid}
+        rows=${found}
+        onRow=${(row) => open(row.clientOid)}
+        empty=${orders === undefined ? 'Reads …' : 'No such order is open.'}
+        columns=${[
+          ['order', (row) => words(row.action)],
+          ['instrument', (row) => row.symbol],
+          ['price', (row) => (row.price === null ? 'market' : exact(row.price)), 'number'],
+          ['size', (row) => exact(row.size), 'number'],
+          ['filled', (row) => exact(row.filled), 'number'],
+          ['state', (row) => html`<${State} order=${row} />`],
+          ['strategy', (row) => row.strategy],
+          ['wanted by', (row) => `${row.purpose} ${row.key}`],
+          ['force', (row) => row.force],
+          ['why', (row) => row.reason, 'wrap'],
+        ]}
+      />
+    <//>`
+}
+
+function matches(order, { symbol, strategy, state, side }) {
+  return (
+    (symbol === '' || order.symbol === symbol) &&
+    (strategy === '' || order.strategy === strategy) &&
+    (state === '' || order.state === state) &&
+    (side === '' || order.action === side)
+  )
+}
+
+/** What became of an order, as the journal has it. */
+function Story({ subject }) {
+  const { value, error } = usePolled(() => read('/v1/explain', { subject }), [subject], 0)
+  return html`<${Card} title="The whole history" class="story" aside=${html`<a href="#orders">close</a>`}>
+    ${error && html`<p role="alert" class="problem">${error}</p>`}
+    ${value === undefined && !error && html`<p class="soft">Reads the journal …</p>`}
+    ${value?.length === 0 && html`<p class="empty">The journal has nothing of ${subject}: it keeps a week, and knows a clientOid or a key as it was spelt.</p>`}
+    ${(value ?? []).map(
+      (story) =>
+        html`<article key=${story.title}>
+          <h3>${story.title}</h3>
+          <p class="headline small">${story.verdict}</p>
+          <ol class="moments">
+            ${story.moments.map((moment) => html`<li key=${`${moment.sequence} ${moment.what}`}><time>${time(moment.at)}</time> <b>${moment.what}</b> ${moment.text}</li>`)}
+          </ol>
+        </article>`,
+    )}
+  <//>`
+}

@@ -1,0 +1,266 @@
+import { age, exact, money, number, percent, signed, time } from '../format.js'
+import { CurveChart, drawdownsOf } from '../charts.js'
+import { ACTIONS, Badge, Card, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
+import { read } from '../api.js'
+
+const CURVE_EVERY_MS = 5000
+const ALERTS_SHOWN = 8
+
+export function Overview({ live, account, order }) {
+  const curves = usePolled(() => read('/v1/curves'), [live.head.startedAt], CURVE_EVERY_MS)
+  return html` <${Verdict} account=${account} order=${order} />
+    <${Money} account=${account} curves=${curves.value} />
+    <div class="two">
+      <${Positions} account=${account} order=${order} />
+      <${Health} account=${account} />
+    </div>
+    <div class="two">
+      <${Losses} account=${account} />
+      <${Alerts} live=${live} />
+    </div>`
+}
+
+/** Whether it trades, and what is in the way: the largest thing on the screen where something is. */
+function Verdict({ account, order }) {
+  const { mode, isTrading, hindrances, restrictions, phase } = account
+  const isWell = mode === 'active' && isTrading && hindrances.length === 0 && restrictions.length === 0
+  const tone = isWell
+    ? 'ok'
+    : mode === 'halted' || mode === 'killed' || hindrances.length > 0
+      ? 'bad'
+      : 'warn'
+  const headline = isWell
+    ? 'Trading'
+    : mode === 'active'
+      ? isTrading
+        ? hindrances.length > 0
+          ? 'Not everything is traded'
+          : 'Trading, with limits'
+        : `Not trading: ${phase}`
+      : titleOf(mode)
+  return html`<section class=${`verdict ${tone}`} aria-live="polite">
+    <p class="headline">
+      <i aria-hidden="true">${isWell ? '●' : tone === 'warn' ? '▼' : '■'}</i> ${headline}
+    </p>
+    ${isWell && html`<p class="because">Every strategy is asked, prices and account are fresh, nothing is held back.</p>`}
+    <ul class="reasons">
+      ${restrictions.map(
+        (one) =>
+          html`<li key=${one.scope + one.code}>
+            <${Mode} mode=${one.mode} />
+            <p>
+              <b>${scopeName(one.scope)}</b>: ${one.reason}${' '}
+              <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
+              ${one.command && html`<code>${one.command}</code>`}
+            </p>
+            ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
+          </li>`,
+      )}
+      ${hindrances.slice(0, 6).map(
+        (text) =>
+          html`<li key=${text}>
+            <${Badge} tone="bad" sign="!">in the way<//>
+            <p>${text}</p>
+          </li>`,
+      )}
+      ${hindrances.length > 6 && html`<li>and ${hindrances.length - 6} more</li>`}
+    </ul>
+  </section>`
+}
+
+function titleOf(mode) {
+  return { reducing: 'Reducing only', halted: 'Halted', killed: 'Killed' }[mode]
+}
+
+function Money({ account, curves }) {
+  const { equity, profit } = account
+  const values = curves ? (equity === null ? curves.net : curves.equity) : []
+  const drawdown = drawdownsOf(values).at(-1)
+  const weekly = profit.week
+  return html`<section class="card money">
+    <div class="figures">
+      <${Figure}
+        big
+        label=${equity === null ? 'Profit in all' : 'Equity'}
+        unit=${account.coin}
+        value=${equity === null ? html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net)} />` : money(equity)}
+      />
+      <${Figure}
+        label="Today"
+        unit=${account.coin}
+        value=${html`<${Gain} value=${profit.today.net} text=${signed(profit.today.net)} />`}
+        note=${`${number(profit.today.fills, 0)} fills, realised`}
+      />
+      ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net)} />`} note=${`${number(weekly.fills, 0)} fills, realised`} />`}
+      ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net)} />`} note="with unrealised" />`}
+      <${Figure} label="Fees paid" unit=${account.coin} value=${money(profit.total.fees)} />
+      <${Figure}
+        label="Below its peak"
+        unit=${account.coin}
+        value=${drawdown === undefined ? '–' : money(drawdown)}
+        note="of this run"
+      />
+    </div>
+    ${
+      curves && values.filter((value) => value !== null).length > 1
+        ? html`<${CurveChart}
+              at=${curves.at}
+              values=${values}
+              label="The curve of this run, and below it how far it is under its peak"
+            />
+            <p class="soft legend">
+              This run: ${equity === null ? 'profit' : 'equity'} above, distance from its peak below,
+              in${' '}${account.coin}
+            </p>`
+        : html`<p class="empty">The curve begins with the first readings of this run.</p>`
+    }
+  </section>`
+}
+
+function Figure({ label, value, unit, note, big }) {
+  return html`<div class=${big ? 'figure big' : 'figure'}>
+    <span class="label">${label}</span> <span class="value">${value} <small>${unit}</small></span
+    >${note && html`<span class="note">${note}</span>`}
+  </div>`
+}
+
+function Positions({ account, order }) {
+  const { positions, coin } = account
+  return html`<${Card}
+    title="Positions"
+    aside=${order && positions.length > 0 && html`<button class="quiet" onClick=${() => order(ACTIONS.flatten('*'))}>Flatten all</button>`}
+  >
+    <${Table}
+      keyOf=${(row) => row.symbol + row.side}
+      rows=${positions}
+      empty="Nothing is held."
+      pageRows=${25}
+      columns=${[
+        [
+          'instrument',
+          (row) => html`<a href=${`#instrument/${encodeURIComponent(row.symbol)}`}>${row.symbol}</a>`,
+        ],
+        ['side', (row) => `${row.side === 'long' ? '▲' : '▼'} ${row.side}`],
+        ['size', (row) => exact(row.size), 'number'],
+        [
+          `unrealised, ${coin}`,
+          (row) => html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit)} />`,
+          'number',
+        ],
+        ['entry', (row) => number(row.entryPrice, 4), 'number'],
+        ['mark', (row) => number(row.markPrice, 4), 'number'],
+      ]}
+    />
+  <//>`
+}
+
+function Health({ account }) {
+  const { ages, clock, openOrders, unknownSince, limiter, limits } = account
+  const oldest = (values) => {
+    const known = Object.values(values)
+    return known.some((value) => value === null) ? null : Math.max(0, ...known)
+  }
+  const unknown = openOrders.unknown ?? 0
+  const open = Object.values(openOrders).reduce((sum, count) => sum + count, 0)
+  const most = limiter.reduce((top, one) => (one.usedShare > (top?.usedShare ?? -1) ? one : top), undefined)
+  const row = (name, isWell, value) =>
+    html`<tr>
+      <th scope="row">${name}</th>
+      <td class="number">${value}</td>
+      <td>
+        ${isWell ? html`<${Badge} tone="ok" sign="✓">fresh<//>` : html`<${Badge} tone="bad" sign="!">old<//>`}
+      </td>
+    </tr>`
+  const isFresh = (ms, max) => ms !== null && ms <= max
+  const [tickersMs, positionsMs] = [oldest(ages.tickersMs), oldest(ages.positionsMs)]
+  return html`<${Card} title="Health">
+    <div class="scroll">
+      <table class="health">
+        <tbody>
+          ${row('oldest price', isFresh(tickersMs, limits.dataAgeMaxMs), age(tickersMs))}
+          ${row('oldest position', isFresh(positionsMs, limits.accountAgeMaxMs), age(positionsMs))}
+          ${row('fills', isFresh(ages.fillsMs, limits.accountAgeMaxMs), age(ages.fillsMs))}
+          <tr>
+            <th scope="row">clock against the exchange</th>
+            <td class="number">${number(clock.offsetMs, 0)} ms</td>
+            <td>
+              ${clock.isSynchronised ? html`<${Badge} tone="ok" sign="✓">known<//>` : html`<${Badge} tone="bad" sign="!">not known<//>`}
+            </td>
+          </tr>
+          <tr>
+            <th scope="row">orders open</th>
+            <td class="number">${number(open, 0)}</td>
+            <td>
+              ${unknown === 0 ? html`<${Badge} tone="ok" sign="✓">all known<//>` : html`<${Badge} tone="bad" sign="?">${unknown} unknown since ${time(unknownSince)}<//>`}
+            </td>
+          </tr>
+          ${
+            most &&
+            html`<tr>
+              <th scope="row">exchange's limits</th>
+              <td class="number">${percent(most.usedShare, 0)}</td>
+              <td class="soft">${most.endpoint}</td>
+            </tr>`
+          }
+        </tbody>
+      </table>
+    </div>
+  <//>`
+}
+
+function Losses({ account }) {
+  const { losses } = account
+  return html`<${Card} title="Limits on losses">
+    <${Table}
+      keyOf=${(row) => row.scope + row.limit}
+      rows=${losses}
+      empty="None is set (risk.losses)."
+      pageRows=${20}
+      columns=${[
+        ['held for', (row) => scopeName(row.scope)],
+        ['limit', (row) => row.limit],
+        [
+          'used',
+          (row) =>
+            html`<${Use}
+              share=${row.used === null ? 0 : row.used / row.max}
+              label=${`${scopeName(row.scope)} ${row.limit}`}
+            />`,
+        ],
+        ['', (row) => `${number(row.used, 2)} of ${number(row.max, 2)}`, 'number'],
+      ]}
+    />
+  <//>`
+}
+
+function Alerts({ live }) {
+  const alerts = live.events
+    .filter(({ level }) => level === 'warn' || level === 'error' || level === 'fatal')
+    .slice(-ALERTS_SHOWN)
+    .toReversed()
+  return html`<${Card} title="Warnings and errors" aside=${html`<a href="#journal">all events</a>`}>
+    ${
+      alerts.length === 0
+        ? html`<p class="empty">None since the daemon remembers.</p>`
+        : html`<ul class="alerts">
+            ${alerts.map(
+              (one) =>
+                html`<li key=${one.id}>
+                  <${Badge}
+                    tone=${one.level === 'warn' ? 'warn' : 'bad'}
+                    sign=${one.level === 'warn' ? '▲' : '■'}
+                    >${one.level}<//
+                  >
+                  <time>${time(one.at)}</time> <b>${one.event}</b> <span>${toLine(one.fields)}</span>
+                </li>`,
+            )}
+          </ul>`
+    }
+  <//>`
+}
+
+export function toLine(fields) {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .join(' · ')
+}

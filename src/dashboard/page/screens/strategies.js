@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks'
+import { read } from '../api.js'
+import { Sparkline } from '../charts.js'
+import { exact, money, number, signed, time } from '../format.js'
+import { ACTIONS, Gain, html, Mode, usePolled } from '../parts.js'
+
+const EVERY_MS = 5000
+const DECISIONS_SHOWN = 20
+
+export function Strategies({ live, account, order }) {
+  const found = usePolled(
+    async () => {
+      const [curves, denials] = await Promise.all([read('/v1/curves'), read('/v1/denials')])
+      return { curves, denials }
+    },
+    [live.head.startedAt],
+    EVERY_MS,
+  )
+  if (account.strategies.length === 0) return html`<p class="empty">No strategy is configured.</p>`
+  return html` ${found.error && html`<p role="alert" class="problem">${found.error}</p>`}
+    <div class="grid">
+      ${account.strategies.map(
+        (one) =>
+          html`<${Strategy}
+            key=${one.id}
+            strategy=${one}
+            account=${account}
+            order=${order}
+            curve=${found.value?.curves.strategies[one.id] ?? []}
+            denials=${found.value?.denials[one.id] ?? {}}
+          />`,
+      )}
+    </div>`
+}
+
+function Strategy({ strategy, account, order, curve, denials }) {
+  const { id, mode, symbols, openOrders } = strategy
+  const scope = `strategy:${id}`
+  const held = account.positions.flatMap(({ symbol, strategies }) =>
+    strategies[id] === undefined ? [] : [`${exact(strategies[id])} ${symbol}`],
+  )
+  const made = account.profit.strategies[id]
+  const holds = account.restrictions.filter((one) => one.scope === scope || one.scope === '*')
+  const causes = Object.entries(denials).toSorted(([, one], [, other]) => other - one)
+  return html`<section class="card strategy" aria-label=${id}>
+    <header>
+      <h2>${id}</h2>
+      <${Mode} mode=${mode} /><span class="grow"></span> ${
+        order &&
+        (holds.some((one) => one.scope === scope)
+          ? html`<button onClick=${() => order(ACTIONS.release(scope))}>Resume</button>`
+          : html`<button class="quiet" onClick=${() => order(ACTIONS.pause(scope))}>Pause</button>`)
+      }
+    </header>
+    ${holds.map((one) => html`<p class="because">${one.mode}: ${one.reason} <small>by ${one.by}, since ${time(one.at)}</small></p>`)}
+    <div class="figures small">
+      <div class="figure">
+        <span class="label">Profit less fees</span
+        ><span class="value"
+          ><${Gain} value=${made?.net} text=${signed(made?.net)} /> <small>${account.coin}</small></span
+        >
+      </div>
+      <div class="figure">
+        <span class="label">Fills</span><span class="value">${number(made?.fills, 0)}</span>
+      </div>
+      <div class="figure">
+        <span class="label">Fees</span
+        ><span class="value">${money(made?.fees)} <small>${account.coin}</small></span>
+      </div>
+      <div class="figure">
+        <span class="label">Orders open</span><span class="value">${number(openOrders, 0)}</span>
+      </div>
+    </div>
+    <${Sparkline} values=${curve} label=${`Profit of ${id} in this run`} />
+    <p>
+      <span class="soft">Holds</span> ${held.join(', ') || 'nothing'}${' '}
+      <span class="soft"
+        >of
+        ${symbols.slice(0, 8).join(', ')}${symbols.length > 8 ? ` and ${symbols.length - 8} more` : ''}</span
+      >
+    </p>
+    <p>
+      <span class="soft">Denied in this run</span>${' '}
+      ${causes.length === 0 ? 'nothing' : causes.map(([code, count]) => html`<span class="tag" key=${code}>${code} ${number(count, 0)}</span> `)}
+    </p>
+    <${Decisions} id=${id} />
+  </section>`
+}
+
+/** Read from the journal when they are asked for. */
+function Decisions({ id }) {
+  const [isOpen, setOpen] = useState(false)
+  return html`<details onToggle=${(event) => setOpen(event.target.open)}>
+    <summary>Last decisions</summary>
+    ${isOpen && html`<${DecisionList} id=${id} />`}
+  </details>`
+}
+
+function DecisionList({ id }) {
+  const { value, error } = usePolled(
+    () => read('/v1/journal', { strategy: id, kind: 'decision', limit: DECISIONS_SHOWN }),
+    [id],
+    0,
+  )
+  if (error) return html`<p class="problem">${error}</p>`
+  if (value === undefined) return html`<p class="soft">Reads the journal …</p>`
+  if (value.length === 0) return html`<p class="empty">It has decided nothing yet.</p>`
+  return html`<ul class="moments">
+    ${value.map((row) => html`<li key=${row.sequence + row.text}><time>${time(row.at)}</time> ${row.text}</li>`)}
+  </ul>`
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { Readings } from '../../src/daemon/explain/readings.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
+
+test('what cannot be read is said, and more than eight readings at a time are turned away', async () => {
+  const readings = new Readings({
+    config: { account: {}, instruments: {} } as never,
+    ...{ journal: '/there/is/no/journal.sqlite', backtests: '/there/is/no/folder', timers: systemTimers },
+  })
+  try {
+    expect(await readings.ask({ kind: 'backtests' })).toEqual([])
+    const answers = await Promise.allSettled(
+      Array.from({ length: 9 }, () => readings.ask({ kind: 'explain', subject: 'a-key' })),
+    )
+    const reasons = answers.map((answer) =>
+      answer.status === 'rejected' ? String(answer.reason) : 'answered',
+    )
+    expect(reasons.filter((reason) => reason.includes('too much is asked for'))).toHaveLength(1)
+    expect(reasons.filter((reason) => reason.includes('the journal was not read'))).toHaveLength(9)
+  } finally {
+    readings.stop()
+  }
+})

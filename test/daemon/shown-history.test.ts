@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { DenialCounts } from '../../src/daemon/control/denial-counts.ts'
+import { PriceHistory } from '../../src/daemon/control/price-history.ts'
+import { ProfitCurve } from '../../src/daemon/control/profit-curve.ts'
+import { RecentActivity } from '../../src/daemon/reporting/recent-activity.ts'
+import { TickerTable } from '../../src/domain/ticker-table.ts'
+import { type AccountView, type ProfitView } from '../../src/control/views.ts'
+import { type BookedFill } from '../../src/journal/booking.ts'
+
+const DAY_MS = 86_400_000
+const NOON = Date.UTC(2025, 5, 11, 12)
+
+describe('candles for looking at', () => {
+  function read(history: PriceHistory, at: number, price: number): void {
+    const table = new TickerTable(2)
+    table.claimRow('BTCUSDT')
+    table.columns.ts[0] = at
+    table.columns.lastPr[0] = price
+    history.take(table)
+  }
+
+  test('are built by the exchange times of what was read', () => {
+    const history = new PriceHistory(['BTCUSDT', 'ETHUSDT'])
+    for (const [at, price] of [
+      [10_000, 5],
+      [11_000, 9],
+      [12_000, 3],
+      [14_999, 4],
+      [15_000, 6],
+    ] as const)
+      read(history, at, price)
+
+    expect(history.candles('BTCUSDT', 5000)).toEqual([
+      { at: 10_000, open: 5, high: 9, low: 3, close: 4 },
+      { at: 15_000, open: 6, high: 6, low: 6, close: 6 },
+    ])
+    expect(history.candles('BTCUSDT', 60_000)).toEqual([{ at: 0, open: 5, high: 9, low: 3, close: 6 }])
+    expect(history.candles('ETHUSDT', 5000)).toEqual([])
+    expect(history.candles('BTCUSDT', 7000)).toBeUndefined()
+    expect(history.candles('XRPUSDT', 5000)).toBeUndefined()
+  })
+
+  test('[BND1] are the last 360 of each interval', () => {
+    const history = new PriceHistory(['BTCUSDT'])
+    for (let index = 1; index <= 1000; index += 1) read(history, index * 5000, index)
+    const candles = history.candles('BTCUSDT', 5000) ?? []
+
+    expect(candles.map(({ close }) => close)).toEqual(Array.from({ length: 360 }, (_, index) => 641 + index))
+  })
+
+  test('are none where there is no price', () => {
+    const history = new PriceHistory(['BTCUSDT'])
+    read(history, 5000, Number.NaN)
+    expect(history.candles('BTCUSDT', 5000)).toEqual([])
+  })
+})
+
+describe('the curve of a run', () => {
+  function takeAll(curve: ProfitCurve, seconds: number): void {
+    for (let second = 0; second < seconds; second += 1) {
+      if (!curve.isDue(second * 1000)) continue
+      const view = { profit: { total: profit(second), strategies: { grid: profit(-second) } }, equity: null }
+      curve.take(second * 1000, second * 1000, view as unknown as AccountView)
+    }
+  }
+  const profit = (net: number): Partial<ProfitView> => ({ net: String(net), unrealised: '0' })
+
+  test('has a point a second', () => {
+    const curve = new ProfitCurve()
+    takeAll(curve, 3)
+    expect(curve.view()).toEqual({
+      at: [0, 1000, 2000],
+      net: [0, 1, 2],
+      equity: [null, null, null],
+      strategies: { grid: [0, -1, -2] },
+    })
+  })
+
+  test('[BND1] has 1,200 points at most, from the begin to the end, however long the run is', () => {
+    const curve = new ProfitCurve()
+    takeAll(curve, 20_000)
+    const { at, net } = curve.view()
+
+    expect(at.length).toBeLessThanOrEqual(1200)
+    expect(at.length).toBeGreaterThan(500)
+    expect([at[0], net[0]]).toEqual([0, 0])
+    expect(at.at(-1)).toBeGreaterThan(19_900_000)
+    expect(at).toEqual(at.toSorted((one, other) => one - other))
+  })
+})
+
+test('denials are counted by strategy and cause, those that were not logged too', () => {
+  const counts = new DenialCounts()
+  const denied = { strategy: 'grid', symbol: 'BTCUSDT', code: 'TRADING_HALTED', detail: 'odd' }
+  counts.hear({ level: 'info', event: 'intent.denied', fields: { ...denied, orders: 3 } }, 1000)
+  counts.hear({ level: 'info', event: 'intent.denied', fields: { ...denied, sinceLastLogged: 5 } }, 2000)
+  counts.hear({ level: 'info', event: 'order.fill', fields: denied }, 2000)
+
+  expect(counts.view()).toEqual({ grid: { TRADING_HALTED: 9 } })
+  expect(counts.recent('BTCUSDT', 3000)).toBe('grid: denied, TRADING_HALTED: odd')
+  expect(counts.recent('BTCUSDT', 100_000)).toBeUndefined()
+  expect(counts.recent('ETHUSDT', 3000)).toBeUndefined()
+})
+
+describe('what the last seven days have brought', () => {
+  const booked = (at: number, made: string): BookedFill =>
+    ({ kind: 'fill', at, profit: made, fee: '0.1', strategyId: 'grid', symbol: 'BTCUSDT' }) as BookedFill
+  const net = (activity: RecentActivity) =>
+    activity.week.reduce((sum, { profit, fees }) => sum + Number(profit.minus(fees).toString()), 0)
+
+  test('is read of the journal, and goes on with the days', () => {
+    let now = NOON
+    const rows = [
+      booked(NOON - 7 * DAY_MS, '1000'),
+      booked(NOON - 6 * DAY_MS, '5'),
+      booked(NOON - DAY_MS, '7'),
+      booked(NOON - 1000, '-2'),
+    ]
+    const activity = new RecentActivity({
+      timeZone: 'Europe/Berlin',
+      now: () => now,
+      booked: (since) => rows.filter(({ at }) => at >= since),
+    })
+    expect(net(activity)).toBeCloseTo(10 - 0.3)
+    expect([...activity.today.values()].map(({ fills }) => fills)).toEqual([1])
+
+    now += DAY_MS
+    expect(net(activity)).toBeCloseTo(5 - 0.2)
+    expect(activity.today.size).toBe(0)
+    now += 6 * DAY_MS
+    expect(net(activity)).toBe(0)
+  })
+})

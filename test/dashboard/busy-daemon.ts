@@ -1,0 +1,162 @@
+import { type Controlled } from '../../src/control/controlled.ts'
+import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
+import { EventHistory } from '../../src/control/event-history.ts'
+import { type AccountView, type FillView, type OrderView, type ProfitView } from '../../src/control/views.ts'
+
+const INSTRUMENTS = 200
+const ORDERS = 1000
+const STRATEGIES = 20
+const FILLS = 500
+const START_AT = 1_780_000_000_000
+
+/** Looks like a daemon with 200 instruments and 1,000 orders of which everything moves; it trades nothing. */
+export class BusyDaemon {
+  readonly events = new EventHistory(START_AT * 1000)
+  statusReads = 0
+  #step = 0
+  readonly #symbols = Array.from({ length: INSTRUMENTS }, (_, index) => `COIN${index}USDT`)
+  readonly #strategies = Array.from({ length: STRATEGIES }, (_, index) => `strategy-${index}`)
+  readonly #orders: OrderView[] = Array.from({ length: ORDERS }, (_, index) => this.#order(index))
+
+  /** Prices and profits move, and something happened. */
+  move(): void {
+    this.#step += 1
+    const { symbol, clientOid, strategy } = this.#orders[this.#step % ORDERS] ?? this.#order(0)
+    const fields = { clientOid, strategy, symbol, side: 'buy', price: '100.5', size: '0.01', fee: '0.001' }
+    this.events.add({ at: START_AT + this.#step, level: 'info', event: 'order.fill', fields })
+  }
+
+  get controlled(): Controlled {
+    return {
+      events: this.events,
+      status: () => this.#status(),
+      positions: () => [],
+      orders: () => this.#orders,
+      fills: (limit) => Array.from({ length: Math.min(limit, FILLS) }, (_, index) => this.#fill(index)),
+      candles: (_, intervalMs) => this.#candles(intervalMs),
+      curves: () => this.#curves(),
+      instrument: (symbol) => ({
+        ...{
+          symbol,
+          tickSize: '0.1',
+          lotSize: '0.001',
+          marginCoin: 'USDT',
+          bid: 100.4,
+          ask: 100.5,
+          last: 100.4,
+        },
+        ...{ phase: 'idle', waits: [], displaced: [] },
+      }),
+      denials: () => ({}),
+      explain: () => Promise.resolve([]),
+      journal: () => Promise.resolve([]),
+      backtests: () => Promise.resolve([]),
+      readiness: () => ({ isReady: true, checks: {} }),
+      metrics: () => '',
+      command: ({ requestId }) => ({
+        ...{ requestId, isObeyed: false, text: 'nothing here', held: [], lifted: [], stillHeld: {} },
+      }),
+    }
+  }
+
+  #status(): ReturnType<Controlled['status']> {
+    this.statusReads += 1
+    return {
+      ...{ name: 'busy', version: '0', environment: 'simulator', isReadOnly: true, exchange: 'none', pid: 1 },
+      ...{ startedAt: START_AT, now: START_AT + this.#step },
+      accounts: [this.#account()],
+    }
+  }
+
+  #account(): AccountView {
+    const ages = Object.fromEntries(this.#symbols.map((symbol, index) => [symbol, (this.#step + index) % 90]))
+    const profits = (names: readonly string[]) =>
+      Object.fromEntries(names.map((name) => [name, this.#profit()]))
+    return {
+      ...{ name: 'busy', coin: 'USDT', phase: 'running', mode: 'active', isTrading: true },
+      ...{
+        hindrances: [],
+        restrictions: [],
+        losses: [],
+        unknownSince: null,
+        equity: String(100_000 + this.#step),
+      },
+      ages: { tickersMs: ages, positionsMs: ages, fillsMs: this.#step % 200 },
+      limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 },
+      clock: { isSynchronised: true, offsetMs: 0 },
+      positions: this.#symbols.map((symbol, index) => ({
+        ...{
+          symbol,
+          side: 'long',
+          size: '0.5',
+          entryPrice: 100,
+          markPrice: 100 + ((this.#step + index) % 9),
+        },
+        ...{ unrealisedProfit: String((this.#step + index) % 9), liquidationPrice: null, readAgeMs: 5 },
+        strategies: {},
+      })),
+      openOrders: { live: ORDERS },
+      profit: {
+        ...{ today: this.#profit(), week: this.#profit(), total: this.#profit() },
+        ...{ strategies: profits(this.#strategies), instruments: profits(this.#symbols) },
+      },
+      limiter: [
+        {
+          endpoint: 'tickers',
+          limit: '20 in 1000 ms',
+          made: this.#step,
+          usedShare: 0.5,
+          waitedMsP99: 1,
+          rateLimited: 0,
+        },
+      ],
+      strategies: this.#strategies.map((id) => ({
+        id,
+        mode: 'active',
+        symbols: this.#symbols,
+        openOrders: 50,
+      })),
+    }
+  }
+
+  #profit(): ProfitView {
+    const net = String(this.#step / 100)
+    return { fills: this.#step, realised: net, fees: '1', funding: '0', unrealised: '0', net }
+  }
+
+  #order(index: number): OrderView {
+    return {
+      ...{ clientOid: `order-${index}`, orderId: `${index}`, strategy: `strategy-${index % STRATEGIES}` },
+      ...{ symbol: `COIN${index % INSTRUMENTS}USDT`, action: index % 2 === 0 ? 'openLong' : 'openShort' },
+      ...{ state: 'live', price: `${90 + (index % 20)}.5`, size: '0.01', filled: '0', force: 'post_only' },
+      ...{ purpose: 'quote', key: `quote:${index}`, reason: '' },
+    }
+  }
+
+  #fill(index: number): FillView {
+    return {
+      ...{
+        tradeId: `${this.#step - index}`,
+        at: START_AT + this.#step - index,
+        symbol: 'COIN0USDT',
+        side: 'buy',
+      },
+      ...{ strategy: 'strategy-0', price: '100.5', size: '0.01', profit: '0.1', fee: '0.001', coin: 'USDT' },
+      ...{ isMaker: true, clientOid: 'order-0' },
+    }
+  }
+
+  #candles(intervalMs: number = CANDLE_INTERVALS_MS[0]) {
+    return Array.from({ length: 360 }, (_, index) => {
+      const close = 100 + ((index * 7) % 13) - 6
+      return { at: START_AT + (index - 360) * intervalMs, open: 100, high: 108, low: 92, close }
+    })
+  }
+
+  #curves() {
+    const at = Array.from({ length: 1200 }, (_, index) => START_AT + index * 1000)
+    const values = at.map((_, index) => 100_000 + (index % 40) + this.#step / 100)
+    const strategies = Object.fromEntries(this.#strategies.map((id) => [id, values]))
+    return { at, net: values, equity: values, strategies }
+  }
+}

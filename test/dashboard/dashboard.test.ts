@@ -1,0 +1,247 @@
+import { createServer } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo } from 'node:net'
+import { createRequire } from 'node:module'
+import { type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type IntentdProcess } from '../daemon/intentd-process.ts'
+import { type Project, Projects } from '../daemon/project.ts'
+import { browserMissing, openBrowser, type OpenedBrowser } from './browser.ts'
+
+const projects = new Projects()
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const SCREENS = ['overview', 'instrument', 'strategies', 'orders', 'limits', 'journal', 'backtests']
+/** Of another place, but the same machine: what DNS rebinding does. */
+const REBOUND = 'rebound.example'
+const HOSTILE = '<img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>'
+const WAIT_MS = 60_000
+
+let project: Project
+let run: IntentdProcess
+let opened: OpenedBrowser
+let page: Page
+let base: string
+let token: string
+/** What the page complained of. */
+const complaints: string[] = []
+
+/** One daemon and one tab for all: the tests go on from each other. */
+async function startDaemon(args: readonly string[]): Promise<void> {
+  run = project.run(['--set', 'simulator.speed=600', '--summary', 'json', ...args])
+  const line = await run.untilEvent('control.listening')
+  base = String(line['url'])
+  token = readFileSync(String(line['token']), 'utf8').trim()
+}
+
+async function newAddress(): Promise<string> {
+  const answer = await fetch(`${base}/v1/addresses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  return ((await answer.json()) as { url: string }).url
+}
+
+async function show(screen: string): Promise<void> {
+  await page.goto(`${base}/#${screen}`)
+  await page.locator('h1.title').waitFor({ timeout: WAIT_MS })
+}
+
+async function findSerious(): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: AxeFinding[]; passes: unknown[] }> }
+    }
+    const { violations, passes } = await axe.run()
+    if (passes.length < 10) return ['nothing was looked at']
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  })
+}
+
+interface AxeFinding {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+describe.skipIf(browserMissing !== undefined)(
+  `the dashboard in a browser (${browserMissing ?? 'found'})`,
+  () => {
+    beforeAll(async () => {
+      project = projects.open()
+      await startDaemon([])
+      await run.untilEvent('order.fill', 2)
+      opened = await openBrowser([`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`])
+      page = await opened.context.newPage()
+      page.setDefaultTimeout(WAIT_MS)
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text())
+      })
+      page.on('pageerror', (error) => complaints.push(error.message))
+    }, 120_000)
+
+    afterAll(async () => {
+      await opened?.close()
+      await projects.close()
+    })
+
+    test('opens by its address once, and keeps the token out of every address', async () => {
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(request.url()))
+      const address = await newAddress()
+      await page.goto(address)
+      await page.locator('.verdict').waitFor()
+
+      expect(page.url()).toBe(`${base}/`)
+      expect(asked.filter((url) => url.includes(token) || url.includes('code='))).toEqual([])
+      const other = await opened.context.newPage()
+      await other.goto(address)
+      await other.getByRole('alert').waitFor({ timeout: WAIT_MS })
+      expect(await other.getByRole('alert').textContent()).toContain('was used')
+      await other.getByLabel('or the token').fill(token)
+      await other.getByRole('button', { name: 'Open' }).click()
+      await other.locator('.verdict').waitFor({ timeout: WAIT_MS })
+      await other.close()
+      expect(complaints).toEqual([])
+    })
+
+    test.each(SCREENS)('shows %s, wide and narrow, light and dark, open to everybody', async (screen) => {
+      for (const [width, colorScheme] of [[1280, 'light'] as const, [375, 'dark'] as const]) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.emulateMedia({ colorScheme })
+        await show(screen)
+        await page.locator('main .card, main .empty').first().waitFor()
+        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+        expect(await findSerious()).toEqual([])
+      }
+      expect(complaints).toEqual([])
+    })
+
+    test('draws prices, orders and fills, and says what an instrument waits for', async () => {
+      await show('instrument/ETHUSDT')
+      await page.locator('.chart canvas').first().waitFor()
+      expect(await page.locator('select').first().inputValue()).toBe('ETHUSDT')
+      expect(await page.locator('.verdict .badge').first().textContent()).toMatch(/waits/)
+    })
+
+    test('tells the whole history of an order', async () => {
+      await show('orders')
+      await page.locator('td button').first().click()
+      await page.locator('.story .moments li').first().waitFor()
+      expect(await page.locator('.story').textContent()).toContain('approved by risk')
+    })
+
+    test('carries a command out, after saying what it does; hostile words stay words', async () => {
+      await show('strategies')
+      const strategy = page.locator('section[aria-label=grid-btc]')
+      await strategy.getByRole('button', { name: 'Pause' }).click()
+      expect(await page.getByRole('dialog').textContent()).toContain('No order of strategy grid-btc leaves')
+      await page.getByLabel('Why').fill(HOSTILE)
+      await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
+      await page.getByRole('dialog').getByText('is held halted').waitFor()
+      await page.getByRole('button', { name: 'Close' }).click()
+      await strategy.getByText(HOSTILE).waitFor()
+
+      for (const screen of [
+        'overview',
+        'journal',
+        `instrument/${encodeURIComponent(HOSTILE)}`,
+        `orders/${encodeURIComponent(HOSTILE)}`,
+      ])
+        await show(screen)
+      await show('journal')
+      await page.getByText(HOSTILE).first().waitFor()
+      expect(await page.evaluate(() => 'wasRun' in globalThis)).toBe(false)
+      expect(await page.locator('main img').count()).toBe(0)
+
+      await show('strategies')
+      await strategy.getByRole('button', { name: 'Resume' }).click()
+      await page.getByLabel('Why').fill('looked')
+      await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
+      await page.getByRole('dialog').getByText('is released').waitFor()
+      await page.keyboard.press('Escape')
+      await strategy.getByText('● active').waitFor()
+      expect(complaints).toEqual([])
+    })
+
+    test('the kill switch works on a small screen by keyboard alone', async () => {
+      await page.setViewportSize({ width: 375, height: 700 })
+      await show('overview')
+      await page.getByRole('button', { name: 'Kill', exact: true }).focus()
+      await page.keyboard.press('Enter')
+      await page.keyboard.type('drill')
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByText('killed: nothing').waitFor()
+      await page.keyboard.press('Escape')
+      await page.locator('.verdict.bad .headline', { hasText: 'Killed' }).waitFor()
+      expect(await findSerious()).toEqual([])
+
+      await page.getByRole('button', { name: 'Release', exact: true }).click()
+      await page.getByLabel('Why').fill('drill is over')
+      await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
+      await page.getByRole('dialog').getByText('the kill switch is released').waitFor()
+      await page.keyboard.press('Escape')
+    })
+
+    test('[SEC2] another site, and another name of this machine, get nothing', async () => {
+      const server = createServer((_, answer) =>
+        answer.setHeader('content-type', 'text/html').end('<p>hostile'),
+      )
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      const other = await opened.context.newPage()
+      try {
+        await other.goto(`http://${REBOUND}:${new URL(base).port}/`)
+        expect(await other.textContent('body')).toContain('the Host is none of this daemon')
+        await other.goto(`http://${REBOUND}:${port}/`)
+        const got = await other.evaluate(
+          async ([url]) => {
+            const attempt = (path: string, init: RequestInit) =>
+              fetch(`${url}${path}`, init).then(
+                (answer) => `${answer.type} ${answer.status}`,
+                () => 'refused',
+              )
+            const order = JSON.stringify({
+              requestId: 'r-12345678',
+              reason: 'x',
+              by: 'x',
+              order: { kind: 'kill' },
+            })
+            return [
+              await attempt('/v1/status', {}),
+              await attempt('/v1/session', { method: 'POST', body: '{}', mode: 'no-cors' }),
+              await attempt('/v1/commands', { method: 'POST', body: order, mode: 'no-cors' }),
+            ]
+          },
+          [base],
+        )
+        expect(got.every((answer) => answer === 'refused' || answer === 'opaque 0')).toBe(true)
+        expect(run.events('control.refused').length).toBeGreaterThan(0)
+        expect(run.events('control.commanded').filter(({ reason }) => reason === 'x')).toEqual([])
+      } finally {
+        await other.close()
+        server.close()
+      }
+    })
+
+    test('a restart is shown as such; without commands where they are not taken', async () => {
+      await show('overview')
+      await page.getByRole('button', { name: 'Kill', exact: true }).waitFor()
+      const { port } = new URL(base)
+      await run.stop()
+      await page.getByText('The daemon does not answer').waitFor()
+      await startDaemon(['--set', `control.port=${port}`, '--set', 'control.readOnly=true'])
+      await page.getByText('The daemon was restarted').waitFor()
+      await page.getByText('read only').waitFor()
+
+      expect(await page.getByRole('button', { name: 'Kill' }).count()).toBe(0)
+      expect(await page.locator('.verdict').count()).toBe(1)
+      for (const line of run.log) expect(JSON.stringify(line)).not.toContain(token)
+      const complained = complaints.filter((text) => !/Failed to load resource|ERR_/.test(text))
+      expect(complained).toEqual([])
+    })
+  },
+)
