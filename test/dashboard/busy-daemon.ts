@@ -78,6 +78,8 @@ export class BusyDaemon {
         hindrances: [],
         restrictions: [],
         losses: [],
+        peak: null,
+        drawdown: null,
         unknownSince: null,
         equity: String(100_000 + this.#step),
       },

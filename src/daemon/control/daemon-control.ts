@@ -209,7 +209,7 @@ export class DaemonControl implements Controlled {
       const [account] = this.#shown
       if (account === undefined || account.state !== 'begun' || !this.#curve.isDue(now)) return
       const profit = viewProfit(account)
-      this.#curve.take(now, clock.now(), { profit, equity: viewEquity(account, profit) })
+      this.#curve.take(now, clock.now(), { profit, equity: viewEquity(account, profit).equity })
     } catch (error) {
       logger.log('error', 'control.failed', { reason: messageOf(error) })
     }

@@ -17,7 +17,7 @@ import { holdingOf, killOf, openOrdersOf, pairKey, splitPair } from '../book/boo
 import { buildLadderChange } from '../book/ladder-change.ts'
 import { netLots } from '../../domain/position.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
-import { objectToRepeat } from '../lifecycle/limit-pace.ts'
+import { objectToRepeat } from '../state/limit-pace.ts'
 import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
