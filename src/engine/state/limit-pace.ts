@@ -97,10 +97,8 @@ function holdWhile(
 ): void {
   if (core.run.beyondLimit.has(code) === isBeyond) return
   noteBeyond(core.run, code, isBeyond ? { reason, since: core.now } : undefined)
-  const [level, event] = isBeyond
-    ? (['error', 'limits.reached'] as const)
-    : (['warn', 'limits.ended'] as const)
-  announce(core, level, event, { scope: ACCOUNT, code, reason })
+  if (isBeyond) announce(core, 'error', 'limits.reached', { scope: ACCOUNT, code, reason })
+  else announce(core, 'warn', 'limits.ended', { scope: ACCOUNT, code, reason })
 }
 
 /** Counts one, and says how many there were: `max` at most are kept. Kinds of more than a minute ago are forgotten (BND1). */
