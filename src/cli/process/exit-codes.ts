@@ -50,6 +50,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   ],
   // Somebody else has it, or the disk does not give it just now.
   temporary: [
+    'CONTROL_READING_FAILED',
     ...[
       'ACCOUNT_HELD',
       'ARCHIVE_UNWRITABLE',

@@ -7,7 +7,7 @@ import { type StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
-import { checkPurity } from '../../strategy/testing/check-purity.ts'
+import { checkPurities } from '../../strategy/testing/watched-purity.ts'
 
 /** A configuration with everything that it names, and every problem of it. */
 export interface FullCheck {
@@ -36,7 +36,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     found.push(...own)
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
-    const purity = checkPurities({ loaded, strategies })
+    const purity = await readPurity({ loaded, strategies })
     found.push(...purity.problems, ...listMissingSecrets(loaded, request))
     warnings.push(...purity.warnings)
   }
@@ -48,17 +48,19 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
   }
 }
 
-function checkPurities({ loaded, strategies }: CheckedAccount): Pick<FullCheck, 'problems' | 'warnings'> {
-  const checks = strategies.flatMap(({ id, strategy, params, instruments }) => {
-    const source = loaded.documents.strategies.get(id)
-    if (!source) return []
-    const { problems, notes } = checkPurity(strategy, params, instruments)
-    const place = (text: string): Problem => source.problem(['module'], text)
-    return [{ problems: problems.map(place), warnings: notes.map(place) }]
+async function readPurity({
+  loaded,
+  strategies,
+}: CheckedAccount): Promise<Pick<FullCheck, 'problems' | 'warnings'>> {
+  const checks = await checkPurities(strategies)
+  const placed = checks.map(({ problems, notes }, index) => {
+    const source = loaded.documents.strategies.get(strategies[index]?.id ?? '')
+    const place = (text: string): readonly Problem[] => (source ? [source.problem(['module'], text)] : [])
+    return { problems: problems.flatMap(place), warnings: notes.flatMap(place) }
   })
   return {
-    problems: checks.flatMap(({ problems }) => problems),
-    warnings: checks.flatMap(({ warnings }) => warnings),
+    problems: placed.flatMap(({ problems }) => problems),
+    warnings: placed.flatMap(({ warnings }) => warnings),
   }
 }
 

@@ -1,18 +1,14 @@
-import { runInNewContext } from 'node:vm'
 import { type Instrument } from '../../domain/instrument.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { createRandom } from '../../lib/random.ts'
 import { type Strategy } from '../define-strategy.ts'
 import { resolveNeeds } from '../needs.ts'
-import { runAsStrategy } from '../strategy-context.ts'
 import { runSeries, type SeriesDecision } from './run-series.ts'
 
 const MINUTE_MS = 60_000
 /** Prices that are decided on at least, and at most: the longest series, and what comes after it. */
 const PRICES_MIN = 300
 const PRICES_MAX = 5200
-/** Real time of a check, ms. */
-const LIMIT_MS = 10_000
 /** Where prices begin, in ticks, and how far one goes from the one before. */
 const PRICE_TICKS = 200_000
 const MOVE_TICKS = 400
@@ -30,49 +26,25 @@ interface Trial {
   readonly notes: readonly string[]
 }
 
-export interface PurityOptions {
-  /** Real time of the whole check, ms. */
-  readonly limitMs?: number
-}
-
 /**
  * Whether a strategy is a function of what it is shown: asked twice along the same made-up prices it must say the same,
- * and leave the globals as they were. One that does not come back within the limit is ended.
+ * and leave the globals as they were. One that never comes back is ended by `watched-purity.ts` alone.
  */
 export function checkPurity(
   strategy: Strategy,
   params: unknown,
   instruments: readonly Instrument[],
-  { limitMs = LIMIT_MS }: PurityOptions = {},
 ): PurityCheck {
   if (instruments.length === 0) return { problems: [], notes: [] }
   const before = readGlobals()
   const run = (): Trial => runOnce(strategy, params, instruments)
-  const trials = runWithin(limitMs, () => [run(), run()] as const)
+  const [{ decisions: first, notes }, { decisions: second }] = [run(), run()]
   const touched = findTouched(before, readGlobals()).map(
     (name) => `it changes the global ${name}; what it wants to remember belongs into its state`,
   )
-  if (trials === undefined) {
-    const endless = `${strategy.name} did not come back from ${PRICES_MIN} decisions or more on made-up prices within ${limitMs / 1000} s; look for an endless loop`
-    return { problems: [endless, ...touched], notes: [] }
-  }
-  const [{ decisions: first, notes }, { decisions: second }] = trials
   const at = first.findIndex((decision, index) => decision !== second[index])
   const changed = `decide answers otherwise when it is asked again on the same prices (decision ${at + 1}: ${shorten(first[at])}, then ${shorten(second[at])}); it may not use a clock, chance, or variables outside of its state`
   return { problems: [...(at < 0 ? [] : [changed]), ...touched], notes }
-}
-
-/**
- * Undefined when it took too long: then it was ended in the midst of what it did, with no `finally` run. So the name of
- * the strategy, which the code runs under, is taken away by a frame around it.
- */
-function runWithin<Result>(timeout: number, code: () => Result): Result | undefined {
-  try {
-    return runAsStrategy('the purity check', () => runInNewContext('code()', { code }, { timeout }) as Result)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
-    throw error
-  }
 }
 
 /** Each decision as text; a run that fails ends with what it failed with. */

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Decision, defineStrategy, sma, type SnapshotView, z } from '../../../src/strategy/contract.ts'
-import { strategyAtFault } from '../../../src/strategy/strategy-context.ts'
 import { checkPurity } from '../../../src/strategy/testing/check-purity.ts'
 import { matchGolden, runSeries } from '../../../src/strategy/testing/testing.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
@@ -86,19 +85,6 @@ describe('a strategy is a function of what it is shown', () => {
     const trendParams = trend.params.parse({ fastSeconds: 4, slowSeconds: 15, size, thresholdBps: 3 })
     expect(checkPurity(trend, trendParams, [madeInstrument()])).toEqual({ problems: [], notes: [] })
     expect(checkPurity(follower, {}, [madeInstrument()])).toEqual({ problems: [], notes: [] })
-  })
-
-  test('one that never comes back is ended, and nothing else runs under its name', () => {
-    const endless = defineStrategy({
-      ...{ ...base, name: 'endless' },
-      decide() {
-        for (;;);
-      },
-    })
-    const { problems } = checkPurity(endless, {}, [madeInstrument()], { limitMs: 50 })
-    expect(problems).toHaveLength(1)
-    expect(problems[0]).toMatch(/^endless did not come back .* within 0\.05 s/)
-    expect(strategyAtFault()).toBeUndefined()
   })
 
   test('what it throws, and what of it makes no sense, is noted', () => {

@@ -98,6 +98,7 @@ const ENTRIES = [
   'src/daemon/explain/reading-thread.ts',
   'src/daemon/watchdog/watchdog-thread.ts',
   'src/strategy/isolation/strategy-thread.ts',
+  'src/strategy/testing/purity-thread.ts',
   'src/config/write-schemas.ts',
   'src/strategy/install-contract.ts',
   'src/strategy/testing/testing.ts',

@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { type Instrument } from '../../domain/instrument.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { type Strategy } from '../define-strategy.ts'
+import { checkPurity, type PurityCheck } from './check-purity.ts'
+
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+/** Real time that a strategy has, ms. */
+const LIMIT_MS = 10_000
+/** Real time to load its file, ms: that has a limit of its own. */
+const LOAD_MS_MAX = 90_000
+const HEAP_MB = 512
+
+/** A strategy with what it is given. */
+export interface Binding {
+  readonly strategy: Strategy
+  readonly moduleFile: string
+  /** As the strategy's own schema gave them back. */
+  readonly params: unknown
+  readonly instruments: readonly Instrument[]
+}
+
+export interface PurityData {
+  readonly bindings: readonly {
+    readonly moduleFile: string
+    readonly params: unknown
+    readonly instruments: readonly (Omit<Instrument, 'notionalMin'> & { readonly notionalMin: string })[]
+  }[]
+}
+
+export type PurityNews =
+  | { readonly kind: 'begun' }
+  | { readonly kind: 'checked'; readonly check: PurityCheck }
+
+/**
+ * {@link checkPurity} of each, in a thread of its own: the caller goes on meanwhile, and one that does not come back
+ * within the limit, ends its thread or fills the memory is a problem of its own.
+ */
+export async function checkPurities(
+  bindings: readonly Binding[],
+  { limitMs = LIMIT_MS }: { readonly limitMs?: number } = {},
+): Promise<readonly PurityCheck[]> {
+  const checks: PurityCheck[] = []
+  while (checks.length < bindings.length) {
+    const rest = bindings.slice(checks.length)
+    const [next] = rest as [Binding]
+    if (isPlain(next.params)) checks.push(...(await checkInThread(rest, limitMs)))
+    else checks.push(checkPurity(next.strategy, next.params, next.instruments))
+  }
+  return checks
+}
+
+/** Whether it is the same on the other side of a thread. */
+function isPlain(params: unknown): boolean {
+  try {
+    return isDeepStrictEqual(structuredClone(params), params)
+  } catch {
+    return false
+  }
+}
+
+/** Of the first of them at least, and up to one that ends the thread or cannot cross into it. */
+function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<readonly PurityCheck[]> {
+  const end = bindings.findIndex(({ params }) => !isPlain(params))
+  const crossing = end < 0 ? bindings : bindings.slice(0, end)
+  const workerData: PurityData = {
+    bindings: crossing.map(({ moduleFile, params, instruments }) => ({
+      ...{ moduleFile, params },
+      instruments: instruments.map((one) => ({ ...one, notionalMin: one.notionalMin.toString() })),
+    })),
+  }
+  const worker = new Worker(new URL(`./purity-thread${EXTENSION}`, import.meta.url), {
+    ...{ workerData, env: {}, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
+  })
+  const checks: PurityCheck[] = []
+  return new Promise((resolve) => {
+    const fail = (problem: string): void => {
+      const name = crossing[checks.length]?.strategy.name
+      checks.push({ problems: [`${name} ${problem}`], notes: [] })
+      finish()
+    }
+    const finish = (): void => {
+      cancelTimer()
+      worker.removeAllListeners()
+      // What comes of it after its end is of nobody's concern.
+      worker.on('error', () => {})
+      void worker.terminate()
+      resolve(checks)
+    }
+    const late = (ms: number) =>
+      systemTimers.after(ms, () =>
+        fail(`did not come back on made-up prices within ${ms / 1000} s; look for an endless loop`),
+      )
+    let cancelTimer = late(LOAD_MS_MAX)
+    worker.on('message', (news: PurityNews) => {
+      cancelTimer()
+      if (news.kind === 'checked') checks.push(news.check)
+      if (checks.length === crossing.length) return finish()
+      cancelTimer = late(news.kind === 'begun' ? limitMs : LOAD_MS_MAX)
+    })
+    worker.on('error', (error) => fail(`failed on made-up prices: ${messageOf(error)}`))
+    worker.on('exit', () => fail('ended its thread on made-up prices; a strategy may not end anything'))
+  })
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
+import { checkPurities } from '../../../src/strategy/testing/watched-purity.ts'
+import { madeInstrument } from '../../support/market-moment.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'intentd-purity-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function bind(name: string, decide: string, params: unknown = {}) {
+  const moduleFile = join(folder, `${name}.ts`)
+  writeFileSync(
+    moduleFile,
+    `import { defineStrategy, z } from 'intentd/strategy'
+export default defineStrategy({
+  name: '${name}',
+  params: z.any(),
+  initialState: () => 0,
+  decide(snapshot: unknown, { params }: { params: { at: Date } }) { ${decide}; return { intents: [], state: 0 } },
+})
+`,
+  )
+  return { strategy: await loadStrategy(moduleFile), moduleFile, params, instruments: [madeInstrument()] }
+}
+
+test('one that loops or fills the memory is named, and the others are checked all the same', async () => {
+  const bindings = [
+    await bind('before', ''),
+    await bind('endless', 'for (;;);'),
+    await bind('leaving', 'process.exit(3)'),
+    await bind('hoarding', 'const all = []; for (;;) all.push(new Array(1000).fill(Math.random()))'),
+    await bind('dated', 'if (!(params.at instanceof Date)) throw new Error("no date")', { at: new Date(0) }),
+    await bind('behind', ''),
+  ]
+
+  const checks = await checkPurities(bindings, { limitMs: 2000 })
+
+  expect(checks.map(({ problems }) => problems)).toEqual([
+    [],
+    [expect.stringMatching(/^endless did not come back .* within 2 s/)],
+    [],
+    [expect.stringMatching(/^hoarding (failed on made-up prices: .*memory|did not come back)/)],
+    [],
+    [],
+  ])
+  expect(checks.map(({ notes }) => notes)).toEqual([
+    ...[[], []],
+    [expect.stringMatching(/^on made-up prices it fails: STRATEGY_ENDS_PROCESS/)],
+    ...[[], [], []],
+  ])
+})
