@@ -114,7 +114,7 @@ export function buildSweepReport({ plan, find, name, head, tries, remarks }: Rep
     deflated: deflate(sets, whole, { plan, tries }) ?? null,
     overfitting,
     heatMap: buildHeatMap(scored) ?? null,
-    remarks: overfitting === null ? remarks : [...remarks, ...doubtOverfitting(returns)],
+    remarks: overfitting === null ? remarks : [...remarks, ...noteFewTrials(returns)],
   }
   return JSON.parse(JSON.stringify(report, roundNumbers)) as SweepReport
 }
@@ -123,7 +123,7 @@ export function buildSweepReport({ plan, find, name, head, tries, remarks }: Rep
 const RANKED_TRIALS_MIN = 10
 const RANKED_PERIODS_MIN = 160
 
-function doubtOverfitting(returns: readonly (readonly number[])[]): readonly string[] {
+function noteFewTrials(returns: readonly (readonly number[])[]): readonly string[] {
   const [trials, periods] = [returns.length, returns[0]?.length ?? 0]
   if (trials >= RANKED_TRIALS_MIN && periods >= RANKED_PERIODS_MIN) return []
   return [
