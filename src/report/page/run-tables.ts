@@ -108,8 +108,8 @@ function showShareOf(share: number): string {
   return `${(share * 100).toFixed(0)} %`
 }
 
-function renderRatios({ ratios, money }: RunReport): string {
-  const decimals = moneyDecimals(money)
+function renderRatios({ ratios, money: sums }: RunReport): string {
+  const decimals = moneyDecimals(sums)
   const rows = ratios.map((ratio) => [
     ratio.name,
     { text: showRatio(ratio, decimals) },
@@ -121,8 +121,8 @@ function renderRatios({ ratios, money }: RunReport): string {
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-function renderCalendar({ monthlyReturns, profitByHour, profitByWeekday, money }: RunReport): string {
-  const decimals = moneyDecimals(money)
+function renderCalendar({ monthlyReturns, profitByHour, profitByWeekday, money: sums }: RunReport): string {
+  const decimals = moneyDecimals(sums)
   const weekdays = [...profitByWeekday.slice(1), profitByWeekday[0] ?? 0]
   const hours = profitByHour.map((_, hour) => String(hour))
   return `${renderMonths(monthlyReturns)}<div class="pair"><div><h3>Profit by day of the week</h3>${renderBars(weekdays, [...WEEKDAYS.slice(1), 'Sun'], decimals)}</div>
@@ -159,12 +159,12 @@ function renderBars(values: readonly number[], names: readonly string[], decimal
   return `<div class="bars">${bars.join('')}</div><div class="bar-names">${names.map((name) => `<span>${name}</span>`).join('')}</div>`
 }
 
-function renderDrawdowns({ drawdowns, toAt, money }: RunReport): string {
+function renderDrawdowns({ drawdowns, toAt, money: sums }: RunReport): string {
   if (drawdowns.length === 0) return '<p>None: the equity never fell below an earlier value.</p>'
   const rows = drawdowns.map(({ depth, amount, peakAt, troughAt, recoveredAt }) => [
     showTime(peakAt),
     toned(-1, showShare(-depth)),
-    { text: showNumber(amount, moneyDecimals(money)) },
+    { text: showNumber(amount, moneyDecimals(sums)) },
     { text: showTime(troughAt) },
     { text: recoveredAt === undefined ? 'not over' : showTime(recoveredAt) },
     { text: showDuration((recoveredAt ?? toAt) - peakAt) },
