@@ -141,13 +141,13 @@ describe('intentd sweep', () => {
   })
 
   test('a trial that throws, never ends or is misconfigured is a row with its reason', () => {
-    const { status, stdout } = run([...words('bad', 'bad.yaml'), '--trial-limit', '15s'])
+    const { status, stdout } = run([...words('bad', 'bad.yaml'), '--trial-limit', '10s'])
 
     expect(status).toBe(0)
     const { trials } = JSON.parse(read('bad', 'sweep.json')) as SweepReport
     expect(trials.map(({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]])).toEqual([
       ['5', ''],
-      ['8', 'not done after 15 s (--trial-limit)'],
+      ['8', 'not done after 10 s (--trial-limit)'],
       ['7', expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)],
       ['"x"', expect.stringMatching(/params\.lots/)],
     ])
