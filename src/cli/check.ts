@@ -3,11 +3,17 @@ import { type VerbFrame } from './process/verb-frame.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
-import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
+import {
+  addConfigOptions,
+  addParamOption,
+  adviseAgain,
+  type ConfigOptions,
+  toConfigRequest,
+} from './process/options.ts'
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
 export function addCheckCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('check'))
+  addParamOption(addConfigOptions(program.command('check')))
     .description('read the whole configuration and its strategies, and report every problem')
     .action(async (options: ConfigOptions) => setExit(await check(options)))
 }

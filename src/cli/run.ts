@@ -28,6 +28,7 @@ import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
   addConfigOptions,
+  addParamOption,
   collect,
   type ConfigOptions,
   parseDuration,
@@ -49,7 +50,7 @@ interface RunOptions extends ConfigOptions {
 }
 
 export function addRunCommand(program: Command, { version, setExit }: VerbFrame): void {
-  addConfigOptions(program.command('run'))
+  addParamOption(addConfigOptions(program.command('run')))
     .description('trade: by default on paper, against the simulator inside the daemon')
     .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])
     .option('--speed <n>', 'play the market n times as fast as it was', parseSpeed)

@@ -45,6 +45,13 @@ export function parseInterval(interval: string): number | undefined {
   return intervalMs >= 1000 && DAY_MS % intervalMs === 0 ? intervalMs : undefined
 }
 
+/** As {@link parseInterval} reads it, in the largest unit: `5m`. */
+export function formatInterval(intervalMs: number): string {
+  const units = Object.entries(UNITS).filter(([, unitMs]) => intervalMs % unitMs === 0)
+  const [unit, unitMs] = units.at(-1) ?? ['ms', 1]
+  return `${intervalMs / unitMs}${unit}`
+}
+
 /** Where the interval of an instant begins: aligned to UTC. Unix ms. */
 export function openOf(at: number, intervalMs: number): number {
   return Math.floor(at / intervalMs) * intervalMs

@@ -87,7 +87,10 @@ export interface ReportInput {
 /** The best ones are looked at whether they stand alone: nobody would choose another. */
 const PEAKS_MAX = 20
 
-/** @returns The report of a sweep of which everything was run. Numbers have as many digits as report.json. */
+/** What stands in `failed` of a trial that the sweep ended before. */
+export const NOT_RUN = 'not run'
+
+/** @returns The report of a sweep, as far as it was run. Numbers have as many digits as report.json. */
 export function buildSweepReport({ plan, find, name, head, tries, remarks }: ReportInput): SweepReport {
   const sets = rankSets(plan, find)
   const whole = wholeOf(plan, sets)
@@ -98,6 +101,8 @@ export function buildSweepReport({ plan, find, name, head, tries, remarks }: Rep
   const best = scored.toSorted((one, other) => other.score - one.score).slice(0, PEAKS_MAX)
   const peaks = new Set(best.filter((one) => isIsolated(one, scored)).map(({ params }) => params))
   const rows = sets.map((set) => toRow(set, { plan, peaks, name }))
+  const returns = whole.flatMap((set) => returnsOf(set) ?? [])
+  const overfitting = overfittingOf(returns) ?? null
   const report: SweepReport = {
     ...{ format: 1, ...head, objective: plan.objective },
     ...{ from: toTime(plan.fromAt), to: toTime(plan.rounds.at(-1) ?? plan.fromAt) },
@@ -107,11 +112,23 @@ export function buildSweepReport({ plan, find, name, head, tries, remarks }: Rep
     ),
     tries,
     deflated: deflate(sets, whole, { plan, tries }) ?? null,
-    overfitting: overfittingOf(whole.flatMap((set) => returnsOf(set) ?? [])) ?? null,
+    overfitting,
     heatMap: buildHeatMap(scored) ?? null,
-    remarks,
+    remarks: overfitting === null ? remarks : [...remarks, ...noteFewTrials(returns)],
   }
   return JSON.parse(JSON.stringify(report, roundNumbers)) as SweepReport
+}
+
+/** Below these a rank among the trials, or the Sharpe ratio of a block, is little more than chance. */
+const RANKED_TRIALS_MIN = 10
+const RANKED_PERIODS_MIN = 160
+
+function noteFewTrials(returns: readonly (readonly number[])[]): readonly string[] {
+  const [trials, periods] = [returns.length, returns[0]?.length ?? 0]
+  if (trials >= RANKED_TRIALS_MIN && periods >= RANKED_PERIODS_MIN) return []
+  return [
+    `The probability of overfitting rests on ${trials} trials of ${periods} periods: below ${RANKED_TRIALS_MIN} trials or ${RANKED_PERIODS_MIN} periods it says little.`,
+  ]
 }
 
 /** Those of the whole range first, then by score; what failed last. */
@@ -159,7 +176,7 @@ function toRow(
 }
 
 function failureOf(outcome: RankedSet['outcome']): string {
-  if (outcome === undefined) return 'not run'
+  if (outcome === undefined) return NOT_RUN
   return 'failed' in outcome ? outcome.failed : ''
 }
 

@@ -197,6 +197,9 @@ describe('other accounts', () => {
     expect(Number(money.fees)).toBeCloseTo(2 * 0.05 * 0.0006, 10)
     expect(strategies[0]?.profit).toBeCloseTo(Number(money.final) - 1, 10)
     expect(describeReport(report).join('\n')).toContain(showNumber(Number(money.final), 6))
+    const expectancy = ratioOf(report.runs[0] as RunReport, 'expectancy') ?? Number.NaN
+    const page = readAll(join(project.directory, 'out'))['report.html']
+    expect(page).toContain(showNumber(expectancy, 6))
   })
 })
 

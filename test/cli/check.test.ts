@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -98,3 +99,22 @@ test.concurrent('[CFG1] keys that a start would miss are problems too', async ()
   expect(run.stderr.join('\n')).toMatch(/INTENTD_API_KEY: missing/)
   expect(code).toBe(78)
 })
+
+test.each([
+  ['grid-btc.levels=many', /params\.levels: expected a whole number .*got "many"/],
+  ['nobody.size=1', /--param nobody: no such strategy/],
+])(
+  '[CFG1] a parameter of the command line, %s, is checked as those of the files are',
+  async (param, says) => {
+    const written: string[] = []
+    const write = vi
+      .spyOn(process.stderr, 'write')
+      .mockImplementation((text) => written.push(String(text)) > 0)
+    try {
+      expect(await main(['check', '--param', param])).toBe(78)
+    } finally {
+      write.mockRestore()
+    }
+    expect(written.join('')).toMatch(says)
+  },
+)

@@ -13,7 +13,7 @@ const urls = []
 registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
 process.on('exit', () => process.stderr.write(urls.join('\\n')))`
 
-test('a daemon is loaded without the simulator: only one that needs it loads it', async () => {
+test('a daemon is loaded without the simulator and without indicators: only one that needs them loads them', async () => {
   const { directory } = projects.open()
   const preload = `data:text/javascript,${encodeURIComponent(WRITE_MODULES)}`
   const run = new IntentdProcess(['run', '--help'], { cwd: directory, preload, waitMsMax: 60_000 })
@@ -21,7 +21,9 @@ test('a daemon is loaded without the simulator: only one that needs it loads it'
 
   const loaded = (file: string) => run.stderr.some((url) => url.endsWith(`/src/${file}`))
   expect(loaded('daemon/open-daemon.ts')).toBe(true)
+  expect(loaded('strategy/indicators/indicator-values.ts')).toBe(true)
   expect(loaded('simulator/start-simulator.ts')).toBe(false)
+  expect(run.stderr.filter((url) => url.includes('/trading-signals/'))).toEqual([])
 })
 
 test('each verb of the help is found under its name, and by the code that adds it', async () => {

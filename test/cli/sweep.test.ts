@@ -64,21 +64,38 @@ function run(args: readonly string[]) {
   return spawnSync(process.execPath, args, { cwd: project.directory, encoding: 'utf8' })
 }
 
+/** Ends a sweep by a signal when its log has so many lines. */
+async function endAfter(log: string, lines: number, signal: NodeJS.Signals) {
+  const sweep = spawn(process.execPath, words('killed'), {
+    cwd: project.directory,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let stdout = ''
+  sweep.stdout.on('data', (text) => (stdout += String(text)))
+  while (!existsSync(log) || readFileSync(log, 'utf8').split('\n').length <= lines) await sleep(5)
+  sweep.kill(signal)
+  const code = await new Promise<number | null>((ended) => sweep.once('close', ended))
+  return { code, stdout }
+}
+
 function read(...path: readonly string[]): string {
   return readFileSync(join(project.directory, ...path), 'utf8')
 }
 
 describe('intentd sweep', () => {
-  test('[DET1] one that was killed in the middle goes on, and ends with the same table to the byte', async () => {
+  test('[DET1] one that was interrupted, then killed, goes on, and ends with the same table to the byte', async () => {
     const whole = run(words('whole'))
-    const killed = spawn(process.execPath, words('killed'), { cwd: project.directory, stdio: 'ignore' })
     const log = join(project.directory, 'killed', 'trials.jsonl')
-    while (!existsSync(log) || readFileSync(log, 'utf8').split('\n').length < 3) await sleep(5)
-    killed.kill('SIGKILL')
-    await new Promise((ended) => killed.once('exit', ended))
+    const interrupted = await endAfter(log, 1, 'SIGINT')
+    const cut = JSON.parse(read('killed', 'sweep.json')) as SweepReport
+    await endAfter(log, cut.trials.filter(({ failed }) => failed === '').length + 1, 'SIGKILL')
     const before = readFileSync(log, 'utf8')
 
     const resumed = run(words('killed'))
+
+    expect(interrupted.code).toBe(75)
+    expect(interrupted.stdout).toMatch(/note: Ended early: [1-4] of 5 trials were run/)
+    expect(interrupted.stdout).not.toContain('failed')
 
     expect([whole.status, whole.stderr]).toEqual([0, ''])
     expect(existsSync(join(project.directory, 'killed', 'sweep.json'))).toBe(true)
@@ -124,13 +141,13 @@ describe('intentd sweep', () => {
   })
 
   test('a trial that throws, never ends or is misconfigured is a row with its reason', () => {
-    const { status, stdout } = run([...words('bad', 'bad.yaml'), '--trial-limit', '15s'])
+    const { status, stdout } = run([...words('bad', 'bad.yaml'), '--trial-limit', '10s'])
 
     expect(status).toBe(0)
     const { trials } = JSON.parse(read('bad', 'sweep.json')) as SweepReport
     expect(trials.map(({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]])).toEqual([
       ['5', ''],
-      ['8', 'not done after 15 s (--trial-limit)'],
+      ['8', 'not done after 10 s (--trial-limit)'],
       ['7', expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)],
       ['"x"', expect.stringMatching(/params\.lots/)],
     ])

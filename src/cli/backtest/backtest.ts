@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
-import { collect, parseCount, parseDuration } from '../process/options.ts'
+import { addParamOption, collect, parseCount, parseDuration } from '../process/options.ts'
 import { type BacktestOptions } from './play-options.ts'
 import { playWatched } from './watched-backtest.ts'
 
@@ -31,7 +31,7 @@ export function addBacktestCommand(program: Command, { version, setExit }: VerbF
 
 /** What every command has that plays prices of the past. */
 export function addPlayOptions(command: Command, models: readonly string[]): Command {
-  return command
+  return addParamOption(command)
     .option(
       '--market <file>',
       'prices: FILE or SYMBOL=FILE, again for another instrument; or `seeded`',
@@ -47,12 +47,6 @@ export function addPlayOptions(command: Command, models: readonly string[]): Com
     .option('--seed <n>', 'of everything that is drawn (default: as configured)', parseCount)
     .option('--balance <amount>', 'margin coin at the start (default: as configured, or 10000)', parseBalance)
     .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
-    .option(
-      '--param <strategy.param=value>',
-      'override a parameter of a strategy; may be given again',
-      collect,
-      [],
-    )
 }
 
 function parseDays(text: string): number {

@@ -35,7 +35,7 @@ export async function openBacktest(
   options: PlayOptions,
   version: string,
 ): Promise<{ readonly loaded: LoadedConfig; readonly prepared: PreparedBacktest }> {
-  const loaded = loadConfig({ ...toConfigRequest({ config, set: options.set }), params: options.param })
+  const loaded = loadConfig(toConfigRequest({ config, set: options.set, param: options.param }))
   const prepared = await prepareBacktest(loaded, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
     ...{ days: options.days ?? DAYS_DEFAULT, fromAt: options.from, toAt: options.to },

@@ -46,6 +46,8 @@ export function collect(text: string, before: readonly string[]): readonly strin
 export interface ConfigOptions {
   readonly config?: string | undefined
   readonly set: readonly string[]
+  /** `STRATEGY.param=value` texts. */
+  readonly param?: readonly string[] | undefined
 }
 
 /** What the daemon's verbs read where no file is named. */
@@ -57,8 +59,21 @@ export function addConfigOptions(command: Command, shipped = PAPER_CONFIG): Comm
     .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
 }
 
-export function toConfigRequest({ config, set }: ConfigOptions, shipped = PAPER_CONFIG): ConfigRequest {
-  return { file: config ?? shippedFile(shipped), overrides: set, cwd: process.cwd() }
+/** `--param`, which every verb has that runs or tries the strategies. */
+export function addParamOption(command: Command): Command {
+  return command.option(
+    '--param <strategy.param=value>',
+    'override a parameter of a strategy; may be given again',
+    collect,
+    [],
+  )
+}
+
+export function toConfigRequest(
+  { config, set, param = [] }: ConfigOptions,
+  shipped = PAPER_CONFIG,
+): ConfigRequest {
+  return { file: config ?? shippedFile(shipped), overrides: set, params: param, cwd: process.cwd() }
 }
 
 /**

@@ -11,7 +11,7 @@ import { explainValues, listParamSets } from '../../sweep/param-sets.ts'
 import { countTrials, cutRounds, nextTrials, type SweepPlan } from '../../sweep/schedule.ts'
 import { type SweepFile, sweepFileSchema } from '../../sweep/sweep-file.ts'
 import { renderSweepPage, showParams } from '../../sweep/sweep-page.ts'
-import { buildSweepReport, type SweepReport } from '../../sweep/sweep-report.ts'
+import { buildSweepReport, NOT_RUN, type SweepReport } from '../../sweep/sweep-report.ts'
 import { nameTrial, type Trial } from '../../sweep/trial.ts'
 import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { ProgressBar } from '../backtest/progress-bar.ts'
@@ -58,14 +58,13 @@ export async function runSweep(
   if (options.trial !== undefined) return await runOne(sweep, options.trial)
   const log = new TrialLog(sweep.directory)
   const isDone = await runTrials(sweep, log)
-  if (!isDone) {
-    process.stderr.write('not done; the same command goes on where this one ended\n')
-    return false
-  }
   const report = toReport(sweep, log)
-  const page = writeFiles(sweep.directory, report)
-  process.stdout.write([...describeSweep(report), '', `  ${page}`, ''].join('\n'))
-  return true
+  if (report.trials.some(({ failed }) => failed !== NOT_RUN)) {
+    const page = writeFiles(sweep.directory, report)
+    process.stdout.write([...describeSweep(report), '', `  ${page}`, ''].join('\n'))
+  }
+  if (!isDone) process.stderr.write('not done; the same command goes on where this one ended\n')
+  return isDone
 }
 
 async function openSweep(
@@ -161,7 +160,7 @@ async function runTrials(sweep: OpenSweep, log: TrialLog): Promise<boolean> {
   const forget = onStopSignals(() => stop.abort())
   const progress = new ProgressBar(process.stderr, systemClock)
   const find = finderOf(sweep, log)
-  const known = listTrials(sweep).filter((trial) => find(trial) !== undefined).length
+  const known = countDone(sweep, log)
   const total = Math.max(1, countTrials(plan) - known)
   let done = 0
   try {
@@ -186,15 +185,23 @@ async function runTrials(sweep: OpenSweep, log: TrialLog): Promise<boolean> {
   }
 }
 
+function countDone(sweep: OpenSweep, log: TrialLog): number {
+  const find = finderOf(sweep, log)
+  return listTrials(sweep).filter((trial) => find(trial) !== undefined).length
+}
+
 function finderOf({ recipe }: OpenSweep, log: TrialLog) {
   return (trial: Trial) => log.find(nameTrial(recipe, trial).id)?.outcome
 }
 
 function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
-  const { plan, recipe, prepared, file, periodMs, prices, remarks } = sweep
+  const { plan, recipe, prepared, file, periodMs, prices } = sweep
+  const find = finderOf(sweep, log)
+  const isWhole = nextTrials(plan, find).length === 0
+  const cut = `Ended early: ${countDone(sweep, log)} of ${countTrials(plan)} trials were run. The same command goes on.`
+  const remarks = isWhole ? sweep.remarks : [cut, ...sweep.remarks]
   return buildSweepReport({
-    plan,
-    find: finderOf(sweep, log),
+    ...{ plan, find },
     name: (trial) => ({ id: nameTrial(recipe, trial).id, command: commandOf(sweep, trial) }),
     head: {
       ...{ name: prepared.config.name, coin: prepared.config.account.marginCoin },

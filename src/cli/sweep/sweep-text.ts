@@ -1,6 +1,6 @@
 import { showDuration, showNumber, showShare } from '../../report/text/figures.ts'
 import { showParams } from '../../sweep/sweep-page.ts'
-import { type SweepReport } from '../../sweep/sweep-report.ts'
+import { NOT_RUN, type SweepReport } from '../../sweep/sweep-report.ts'
 
 const ROWS = 10
 
@@ -11,7 +11,7 @@ export function describeSweep(report: SweepReport): readonly string[] {
     (value === null ? 'n/a' : showNumber(value, 4)).padStart(11)
   const share = (value: number | null | undefined): string => showShare(value ?? Number.NaN).padStart(11)
   const header = ['score', 'in sample', 'out of s.'].map((title) => title.padStart(11)).join('')
-  const failed = trials.filter(({ failed: reason }) => reason !== '').length
+  const failed = trials.filter(({ failed: reason }) => reason !== '' && reason !== NOT_RUN).length
   return [
     '',
     `  ${name}: ${from.slice(0, 16)} to ${to.slice(0, 16)} UTC, ${method}, ${trials.length} combinations, best by ${objective}`,

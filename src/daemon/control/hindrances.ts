@@ -1,5 +1,6 @@
 import { type Readiness } from '../../control/controlled.ts'
 import { type AccountView } from '../../control/views.ts'
+import { candleKey, formatInterval } from '../../domain/candles.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 
@@ -49,7 +50,23 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     const what = symbol === 'fills' ? 'the last reading of fills' : `${symbol}: the reading of the position`
     yield `${what} is ${inWords(ageMs)}; ${inWords(accountAgeMaxMs)} is the most (risk.accountAgeMaxMs)`
   }
+  yield* listWarmUps(account)
 }
+
+/** Strategies that were not shown yet as many candles as they declare, for themselves or for an indicator. */
+export function* listWarmUps({ settings, book }: Pick<ShownAccount, 'settings' | 'book'>): Generator<string> {
+  for (const { id, symbols, candles = NO_CANDLES } of settings.strategies.values()) {
+    for (const symbol of symbols) {
+      for (const [intervalMs, needed] of candles) {
+        const length = book.candles.get(candleKey(symbol, intervalMs))?.length ?? 0
+        if (length < needed)
+          yield `${symbol}: ${id} waits for candles of ${formatInterval(intervalMs)}, ${length} of ${needed}`
+      }
+    }
+  }
+}
+
+const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 
 function inWords(ageMs: number | null): string {
   return ageMs === null ? 'not there yet' : `${(ageMs / 1000).toFixed(1)} s old`

@@ -1,5 +1,5 @@
 import { type RunReport } from '../run-report.ts'
-import { showNumber, showTime, withSign } from '../text/figures.ts'
+import { moneyDecimals, showNumber, showTime, withSign } from '../text/figures.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
 import { renderComparison, toDocument } from './page.ts'
 import { renderEquities } from './run-charts.ts'
@@ -38,10 +38,12 @@ function renderStrategies(runs: readonly RunReport[], names: readonly string[]):
   const ids = [...new Set(runs.flatMap(({ strategies }) => strategies.map(({ name }) => name)))].toSorted()
   const rows = ids.map((id): readonly Cell[] => [
     id,
-    ...runs.flatMap(({ strategies }) => {
+    ...runs.flatMap(({ strategies, money }) => {
+      const decimals = moneyDecimals(money)
       const part = strategies.find(({ name }) => name === id)
       if (part === undefined) return ['', '', '']
-      return [String(part.fills), showNumber(part.fees), toned(part.profit, withSign(part.profit))]
+      const { fills, fees, profit } = part
+      return [String(fills), showNumber(fees, decimals), toned(profit, withSign(profit, decimals))]
     }),
   ])
   const columns = names.flatMap((name) => [`${name}: fills`, 'fees', 'profit'])

@@ -108,10 +108,11 @@ function showShareOf(share: number): string {
   return `${(share * 100).toFixed(0)} %`
 }
 
-function renderRatios({ ratios }: RunReport): string {
+function renderRatios({ ratios, money: sums }: RunReport): string {
+  const decimals = moneyDecimals(sums)
   const rows = ratios.map((ratio) => [
     ratio.name,
-    { text: showRatio(ratio) },
+    { text: showRatio(ratio, decimals) },
     ratio.note === undefined ? ratio.formula : `${ratio.formula} (${ratio.note})`,
   ])
   return renderTable(['', 'value', 'formula'], rows, [0, 2])
@@ -120,11 +121,12 @@ function renderRatios({ ratios }: RunReport): string {
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-function renderCalendar({ monthlyReturns, profitByHour, profitByWeekday }: RunReport): string {
+function renderCalendar({ monthlyReturns, profitByHour, profitByWeekday, money: sums }: RunReport): string {
+  const decimals = moneyDecimals(sums)
   const weekdays = [...profitByWeekday.slice(1), profitByWeekday[0] ?? 0]
   const hours = profitByHour.map((_, hour) => String(hour))
-  return `${renderMonths(monthlyReturns)}<div class="pair"><div><h3>Profit by day of the week</h3>${renderBars(weekdays, [...WEEKDAYS.slice(1), 'Sun'])}</div>
-<div><h3>Profit by hour</h3>${renderBars(profitByHour, hours)}</div></div>`
+  return `${renderMonths(monthlyReturns)}<div class="pair"><div><h3>Profit by day of the week</h3>${renderBars(weekdays, [...WEEKDAYS.slice(1), 'Sun'], decimals)}</div>
+<div><h3>Profit by hour</h3>${renderBars(profitByHour, hours, decimals)}</div></div>`
 }
 
 function renderMonths(months: RunReport['monthlyReturns']): string {
@@ -144,25 +146,25 @@ function renderMonths(months: RunReport['monthlyReturns']): string {
   return `<div class="scroll heat"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 
-function renderBars(values: readonly number[], names: readonly string[]): string {
+function renderBars(values: readonly number[], names: readonly string[], decimals: number): string {
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)]
   const span = high - low || 1
   const zero = (high / span) * 100
   const bars = values.map((value, index) => {
     const size = (Math.abs(value) / span) * 100
     const top = value >= 0 ? zero - size : zero
-    const says = `${names[index] ?? ''}: ${withSign(value)}`
+    const says = `${names[index] ?? ''}: ${withSign(value, decimals)}`
     return `<div title="${escapeHtml(says)}"><i${value < 0 ? ' class="down"' : ''} style="top:${top.toFixed(2)}%;height:${size.toFixed(2)}%"></i></div>`
   })
   return `<div class="bars">${bars.join('')}</div><div class="bar-names">${names.map((name) => `<span>${name}</span>`).join('')}</div>`
 }
 
-function renderDrawdowns({ drawdowns, toAt }: RunReport): string {
+function renderDrawdowns({ drawdowns, toAt, money: sums }: RunReport): string {
   if (drawdowns.length === 0) return '<p>None: the equity never fell below an earlier value.</p>'
   const rows = drawdowns.map(({ depth, amount, peakAt, troughAt, recoveredAt }) => [
     showTime(peakAt),
     toned(-1, showShare(-depth)),
-    { text: showNumber(amount) },
+    { text: showNumber(amount, moneyDecimals(sums)) },
     { text: showTime(troughAt) },
     { text: recoveredAt === undefined ? 'not over' : showTime(recoveredAt) },
     { text: showDuration((recoveredAt ?? toAt) - peakAt) },

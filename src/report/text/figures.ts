@@ -25,7 +25,8 @@ export function moneyDecimals({ opening }: { readonly opening: string }): number
   return Number(opening) < 100 ? 6 : 2
 }
 
-export function showRatio({ value, unit }: Ratio): string {
+/** @param decimals Of money. */
+export function showRatio({ value, unit }: Ratio, decimals = 2): string {
   if (value === null) return 'n/a'
   switch (unit) {
     case 'share':
@@ -33,6 +34,7 @@ export function showRatio({ value, unit }: Ratio): string {
     case 'days':
       return `${showNumber(value, 1)} days`
     case 'money':
+      return showNumber(value, Number.isInteger(value) ? 0 : decimals)
     case 'number':
       return showNumber(value, Number.isInteger(value) ? 0 : 2)
   }

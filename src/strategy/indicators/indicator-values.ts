@@ -3,7 +3,7 @@ import type * as Signals from 'trading-signals'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
 import { type IndicatorSpec } from './specs.ts'
 
-type Library = typeof Signals
+type Library = typeof Signals & { readonly Wilder: typeof Signals.WSMA }
 /** What the library does with one candle after the other. */
 interface Worker {
   add(index: number): void
@@ -14,7 +14,18 @@ let library: Library | undefined
 
 /** Some seven hundred files, which only strategies with indicators need: loaded when the first of them is. */
 export function loadIndicators(): Library {
-  return (library ??= createRequire(import.meta.url)('trading-signals') as Library)
+  return (library ??= createLibrary(createRequire(import.meta.url)('trading-signals') as typeof Signals))
+}
+
+/** With its Wilder's average to the bit, but for the simple average beside it, which is needed for the first value alone. */
+function createLibrary(signals: typeof Signals): Library {
+  class Wilder extends signals.WSMA {
+    override update(price: number, replace: boolean): number | null {
+      if (replace || this.result === undefined) return super.update(price, replace)
+      return this.setResult((price - this.result) * (1 / this.interval) + this.result, replace)
+    }
+  }
+  return { ...signals, Wilder }
 }
 
 interface Known {
@@ -56,8 +67,20 @@ function workOut(spec: IndicatorSpec, series: CandleSeries): unknown {
 }
 
 function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): Worker {
-  const { ATR, ADX, BollingerBands, DonchianChannels, EMA, MACD, ROC, RSI, SMA, StochasticOscillator, WMA } =
-    loadIndicators()
+  const {
+    ATR,
+    ADX,
+    BollingerBands,
+    DonchianChannels,
+    EMA,
+    MACD,
+    ROC,
+    RSI,
+    SMA,
+    StochasticOscillator,
+    Wilder,
+    WMA,
+  } = loadIndicators()
   const [period = 1, second = 1, third = 1] = settings
   switch (name) {
     case 'ema':
@@ -67,13 +90,13 @@ function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): 
     case 'wma':
       return ofCloses(new WMA(period), series)
     case 'rsi':
-      return ofCloses(new RSI(period), series)
+      return ofCloses(new RSI(period, Wilder), series)
     case 'roc':
       return ofCloses(new ROC(period), series)
     case 'atr':
-      return ofCandles(new ATR(period), series)
+      return ofCandles(new ATR(period, Wilder), series)
     case 'adx':
-      return ofCandles(new ADX(period), series)
+      return ofCandles(new ADX(period, Wilder), series)
     case 'donchian':
       return ofCandles(new DonchianChannels(period), series)
     case 'bollinger':

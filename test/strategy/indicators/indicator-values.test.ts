@@ -1,3 +1,4 @@
+import { ADX, ATR, RSI } from 'trading-signals'
 import { describe, expect, test } from 'vitest'
 import { appendCandle, type CandleSeries, createCandleSeries } from '../../../src/domain/candles.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -196,6 +197,18 @@ test('rsi is what the published table of Wilder’s formula says', () => {
     return indicatorValue(rsi({ interval, period: 14, candles }), ofCloses(closes.slice(0, candles)))
   })
   expect(values.map((value) => Math.round(Number(value) * 100) / 100)).toEqual(published)
+})
+
+test('rsi, atr and adx are those of the library to the last bit', () => {
+  const bars = randomBars(500, 'library')
+  const library = [new RSI(14), new ATR(14), new ADX(14)] as const
+  for (const { close } of bars.slice(-225)) library[0].add(close)
+  for (const bar of bars.slice(-224)) library[1].add(bar)
+  for (const bar of bars.slice(-448)) library[2].add(bar)
+
+  const specs = [rsi({ interval, period: 14 }), atr({ interval, period: 14 }), adx({ interval, period: 14 })]
+  const values = specs.map((spec) => indicatorValue(spec, seriesOf(bars)))
+  expect(values).toEqual(library.map((indicator) => indicator.getResultOrThrow()))
 })
 
 test('a value depends on the declared number of candles alone, to the last bit', () => {

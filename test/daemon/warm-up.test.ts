@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { formatInterval, parseInterval } from '../../src/domain/candles.ts'
+import { listWarmUps } from '../../src/daemon/control/hindrances.ts'
+import { EngineBench, STRATEGY, SYMBOL } from '../engine/engine-bench.ts'
+import { MOMENT_AT } from '../support/market-moment.ts'
+
+const MINUTE_MS = 60_000
+
+test('what a strategy still waits for is said, until it has as many candles as it declares', () => {
+  const { settings } = new EngineBench()
+  const strategies = [...settings.strategies].map(
+    ([id, strategy]) => [id, { ...strategy, candles: new Map([[MINUTE_MS, 3]]) }] as const,
+  )
+  const bench = new EngineBench({ strategies: new Map(strategies) })
+  bench.now = MOMENT_AT - 30_000
+  bench.start()
+
+  const said = [0, 1, 2, 3].map((minute) => {
+    bench.now = MOMENT_AT + minute * MINUTE_MS + 1000
+    bench.step({ kind: 'timePassed' })
+    bench.price(100)
+    return [...listWarmUps(bench)]
+  })
+
+  const waits = (length: number) => [`${SYMBOL}: ${STRATEGY} waits for candles of 1m, ${length} of 3`]
+  expect(said).toEqual([waits(0), waits(1), waits(2), []])
+})
+
+test.each(['1500ms', '90s', '1m', '15m', '4h', '1d'])(
+  'an interval of %s is written as it is read',
+  (text) => {
+    expect(formatInterval(parseInterval(text) ?? 0)).toBe(text)
+  },
+)
