@@ -76,6 +76,7 @@ export const limiterSchema = z.strictObject({
   limit: z.string(),
   made: z.int(),
   usedShare: z.number(),
+  waiting: z.int().meta({ description: 'calls in the queue now' }),
   waitedMsP99: z.number(),
   rateLimited: z.int(),
 })
@@ -146,6 +147,9 @@ export const statusSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
   environment: z.string(),
+  speed: z.number().meta({
+    description: 'market time over real time; at another one than 1 the run is a demonstration',
+  }),
   isReadOnly: z.boolean().meta({ description: 'whether commands are refused' }),
   exchange: z.string(),
   pid: z.int(),

@@ -139,6 +139,7 @@ function assemble(
         ...{ config: loaded.config, directory: opened.directory, accounts: [account], market: marketData },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
+        speed: embedded?.speed ?? 1,
         readings: openReadings(opened, options.timers),
       }),
     )

@@ -56,6 +56,7 @@ class Bench {
             environment: 'simulator',
             exchange: '',
             pid: 1,
+            speed: 1,
             isReadOnly: readOnly,
           },
           ...{ startedAt: 0, now: 0, accounts: [] },

@@ -25,7 +25,14 @@ class Bench {
       status: () => {
         this.statusReads += 1
         return {
-          ...{ name: 'test', version: '1.2.3', environment: 'simulator', isReadOnly: false, exchange: '' },
+          ...{
+            name: 'test',
+            version: '1.2.3',
+            environment: 'simulator',
+            speed: 1,
+            isReadOnly: false,
+            exchange: '',
+          },
           ...{ pid: 1, startedAt: 0, now: this.now, accounts: [] },
         }
       },

@@ -62,7 +62,15 @@ export class BusyDaemon {
   #status(): ReturnType<Controlled['status']> {
     this.statusReads += 1
     return {
-      ...{ name: 'busy', version: '0', environment: 'simulator', isReadOnly: true, exchange: 'none', pid: 1 },
+      ...{
+        name: 'busy',
+        version: '0',
+        environment: 'simulator',
+        speed: 1,
+        isReadOnly: true,
+        exchange: 'none',
+        pid: 1,
+      },
       ...{ startedAt: START_AT, now: START_AT + this.#step },
       accounts: [this.#account()],
     }
@@ -108,6 +116,7 @@ export class BusyDaemon {
           limit: '20 in 1000 ms',
           made: this.#step,
           usedShare: 0.5,
+          waiting: 0,
           waitedMsP99: 1,
           rateLimited: 0,
         },

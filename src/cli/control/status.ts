@@ -65,7 +65,17 @@ function toStored(account: ShownAccount): StatusView {
   const { name, environment } = account.config
   const now = systemClock.now()
   return {
-    ...{ name, environment, version: '', exchange: '', pid: 0, startedAt: 0, isReadOnly: true, now },
+    ...{
+      name,
+      environment,
+      version: '',
+      exchange: '',
+      pid: 0,
+      startedAt: 0,
+      speed: 1,
+      isReadOnly: true,
+      now,
+    },
     accounts: [viewAccount(account)],
   }
 }

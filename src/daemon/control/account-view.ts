@@ -42,8 +42,8 @@ export function viewAccount(account: ShownAccount): AccountView {
     losses: viewLosses(account),
     limiter: account.limiter
       .filter(({ granted }) => granted > 0)
-      .map(({ endpoint, calls, perMs, made, usedShare, waitedMsP99, rateLimited }) => ({
-        ...{ endpoint, made, usedShare, waitedMsP99, rateLimited },
+      .map(({ endpoint, calls, perMs, made, usedShare, waiting, waitedMsP99, rateLimited }) => ({
+        ...{ endpoint, made, usedShare, waiting, waitedMsP99, rateLimited },
         limit: `${calls} in ${perMs} ms`,
       })),
     strategies: [...settings.strategies.values()].map(({ id, symbols }) => ({

@@ -40,6 +40,8 @@ export interface DaemonControlOptions {
   readonly version: string
   readonly environment: string
   readonly exchange: string
+  /** Market time over real time. */
+  readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
@@ -82,9 +84,9 @@ export class DaemonControl implements Controlled {
   }
 
   status(): StatusView {
-    const { name, version, environment, exchange, isReadOnly, clock } = this.#options
+    const { name, version, environment, exchange, speed, isReadOnly, clock } = this.#options
     return {
-      ...{ name, version, environment, exchange, isReadOnly },
+      ...{ name, version, environment, exchange, speed, isReadOnly },
       pid: process.pid,
       startedAt: this.#startedAt,
       now: clock.now(),

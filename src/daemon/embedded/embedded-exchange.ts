@@ -35,6 +35,8 @@ export interface EmbeddedExchangeOptions {
 export interface EmbeddedExchange extends ExchangeAccess {
   /** Unix ms when the recording ends; undefined when it does not. */
   readonly endsAt: number | undefined
+  /** Market time over real time: at another one than 1 the run is a demonstration. */
+  readonly speed: number
   /** The market stands still; the exchange still answers. */
   pause(): void
   /** The market moves: it stands still from the start until the daemon is there to see it. */
@@ -71,6 +73,7 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
   return {
     baseUrl: simulator.baseUrl,
     credentials: credentialsOf(simulator),
+    speed: prices.speed,
     get endsAt() {
       return simulator.endsAt
     },

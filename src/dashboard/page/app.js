@@ -135,7 +135,9 @@ function Head({ live, account, screen, order }) {
   return html`<header class="top">
     <div class="bar">
       <strong class="name">${live?.head.name ?? 'intentd'}</strong>
-      <span class="soft environment">${live?.head.environment}</span>
+      <span class="soft environment">
+        ${live?.head.environment}${live && live.head.speed !== 1 && `, demonstration at ${live.head.speed} times the speed`}
+      </span>
       ${account?.mode && html`<${Mode} mode=${account.mode} />`}
       <span class="grow"></span>
       ${live?.head.isReadOnly && html`<${Badge}>read only<//>`}

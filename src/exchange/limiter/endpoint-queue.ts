@@ -111,7 +111,7 @@ export class EndpointQueue {
   }
 
   statistics(now: number): EndpointStatistics {
-    return this.#statistics.read(now)
+    return { ...this.#statistics.read(now), waiting: this.#waiting }
   }
 
   async stop(): Promise<void> {

@@ -14,6 +14,8 @@ export interface EndpointStatistics {
   readonly turnedAway: number
   /** How often the exchange said 429 all the same. */
   readonly rateLimited: number
+  /** Requests in the queue now. */
+  readonly waiting: number
   /** Ms from the request for a grant to the grant, over all of them. */
   readonly waitedMsP50: number
   readonly waitedMsP99: number
@@ -60,7 +62,7 @@ export class LimiterStatistics {
     this.#counts.rateLimited++
   }
 
-  read(now: number): EndpointStatistics {
+  read(now: number): Omit<EndpointStatistics, 'waiting'> {
     const waits = this.#waits?.summary()
     const windows = Math.max(1, (now - (this.#firstAt ?? now)) / this.#limit.perMs)
     return {

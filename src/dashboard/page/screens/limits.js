@@ -22,6 +22,7 @@ export function Limits({ account }) {
           ['calls', (row) => number(row.made, 0), 'number'],
           ['used', (row) => html`<${Use} share=${row.usedShare} label=${`${row.endpoint}, used`} />`],
           ['', (row) => percent(row.usedShare), 'number'],
+          ['in the queue', (row) => number(row.waiting, 0), 'number'],
           ['late, 99 of 100', (row) => age(row.waitedMsP99), 'number'],
           [
             '429',
