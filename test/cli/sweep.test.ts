@@ -40,7 +40,8 @@ beforeAll(() => {
   )
   project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
   project.write('sweep.yaml', 'folds: 1\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n')
-  project.write('bad.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [8, 5, 7, x] }\n')
+  project.write('bad.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [5, 7, x] }\n')
+  project.write('endless.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [8] }\n')
 })
 afterAll(() => project.remove())
 
@@ -141,17 +142,21 @@ describe('intentd sweep', () => {
   })
 
   test('a trial that throws, never ends or is misconfigured is a row with its reason', () => {
-    const { status, stdout } = run([...words('bad', 'bad.yaml'), '--trial-limit', '10s'])
+    const { status, stdout } = run(words('bad', 'bad.yaml'))
+    const endless = run([...words('endless', 'endless.yaml'), '--trial-limit', '3s'])
+    const rowsOf = (out: string) =>
+      (JSON.parse(read(out, 'sweep.json')) as SweepReport).trials.map(
+        ({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]] as const,
+      )
 
-    expect(status).toBe(0)
-    const { trials } = JSON.parse(read('bad', 'sweep.json')) as SweepReport
-    expect(trials.map(({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]])).toEqual([
+    expect([status, endless.status]).toEqual([0, 0])
+    expect(rowsOf('endless')).toEqual([['8', 'not done after 3 s (--trial-limit)']])
+    expect(rowsOf('bad')).toEqual([
       ['5', ''],
-      ['8', 'not done after 10 s (--trial-limit)'],
       ['7', expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)],
       ['"x"', expect.stringMatching(/params\.lots/)],
     ])
-    expect(stdout).toContain('3 of 4 failed')
+    expect(stdout).toContain('2 of 3 failed')
   })
 
   test.each([

@@ -103,7 +103,7 @@ test('a read that fails says why, harms nothing, and is read again', async () =>
 
   expect(events.slice(0, 2)).toEqual([
     { kind: 'readFailed', what: WHAT, reason: 'unknown (timeout)' },
-    { kind: 'readFailed', what: WHAT, reason: 'refused 40034: Parameter does not exist' },
+    { kind: 'readFailed', what: WHAT, reason: 'refused 40034: Parameter does not exist', status: 400 },
   ])
   expect(events.slice(2)).toMatchObject([{ kind: 'feedRead', reading: { data: 'at last' } }])
   expect(failures).toHaveLength(1)
