@@ -265,7 +265,7 @@ export class Interpreter {
       this.#enqueue({ kind: 'decisionFailed', strategyId, reason: result.message })
     }
     if (!result.isSlow) return
-    const fields = { strategy: strategyId, tookMs: result.tookMs }
+    const fields = { strategy: strategyId, tookMs: Math.round(result.tookMs) }
     announcements.announce({ kind: 'announce', level: 'warn', event: 'strategy.slow', fields })
   }
 

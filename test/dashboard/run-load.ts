@@ -124,10 +124,7 @@ async function measureJournal(page: Page): Promise<void> {
       },
       `t${Math.round(Number(values.fills) / 50)}`,
     ),
-    historyMs: await measured(
-      () => page.evaluate(`location.hash = 'orders/${oldest}'`) as Promise<void>,
-      oldest,
-    ),
+    historyMs: await measured(() => page.evaluate(`location.hash = 'orders/${oldest}'`), oldest),
   })
 }
 
