@@ -28,7 +28,7 @@ import { isPoisoned, logFatal } from './breakdown.ts'
 import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
 import { closeJournal } from './close-journal.ts'
-import { listenToOperator, type Operator } from './operator.ts'
+import { judgeScope, listenToOperator, type Operator } from './operator.ts'
 import { type ShownAccount } from './shown-account.ts'
 
 /** How often health is looked at, in ms. */
@@ -191,6 +191,7 @@ export class Account implements MarketListener {
       lifted,
       stillHeld: describeDropped({ book: this.#engine.book, settings: this.#options.settings }, lifted),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
+      ...judgeScope(command, { book: this.#engine.book, settings: this.#options.settings }),
     }
   }
 
