@@ -2,19 +2,22 @@ import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openToken } from '../../control/token-file.ts'
+import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
+import { CONTROL_SOCKET } from '../state/state-place.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 
-/** In the state directory: where a running daemon is spoken to. */
-export const CONTROL_SOCKET = 'control.sock'
 const TOKEN_FILE = 'control.token'
 /** Somebody who is turned away is logged so often at most, ms. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
+/** How often it is looked whether the file of the socket is still there, ms. */
+const LOOK_EVERY_MS = 2000
 
 export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOnly'> {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
   /** Of this state, which is held. */
   readonly directory: string
+  readonly timers: Timers
   readonly logger: DaemonLogger
 }
 
@@ -46,9 +49,17 @@ export function openControl(options: OpenControlOptions): OpenedControl {
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
     onUnreachable: (address, reason) => logger.log('warn', 'control.notListening', { address, reason }),
   })
+  let cancelLook: (() => void) | undefined
+  const look = (): void => {
+    cancelLook = options.timers.after(
+      LOOK_EVERY_MS,
+      () => void server.look().finally(() => cancelLook && look()),
+    )
+  }
   return {
     async start() {
       await server.start()
+      look()
       const { baseUrl } = server
       // What cannot be listened at was said.
       if (server.socket === undefined && baseUrl === undefined) return
@@ -62,6 +73,8 @@ export function openControl(options: OpenControlOptions): OpenedControl {
     },
     async stop() {
       control.stop()
+      cancelLook?.()
+      cancelLook = undefined
       await server.stop()
     },
   }
