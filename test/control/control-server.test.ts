@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Controlled } from '../../src/control/controlled.ts'
+import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlClient } from '../../src/control/control-client.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
@@ -16,6 +17,7 @@ const daemon = { events: new EventHistory(10) } as Controlled
 function serverAt(socket: string, unreachable: string[] = []): ControlServer {
   return new ControlServer({
     ...{ daemon, socket, monotonic: () => 0, version: '1.2.3', readOnly: true, port: undefined },
+    answered: new AnsweredRequests(),
     onRefused: () => {},
     onBroken: () => {},
     onUnreachable: (address) => unreachable.push(address),

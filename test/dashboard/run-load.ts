@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { browserMissing, openBrowser } from './browser.ts'
@@ -25,7 +26,13 @@ const eventsMax = Number(values.events)
 const directory = mkdtempSync(join(tmpdir(), 'intentd-load-'))
 const busy = new BusyDaemon()
 const server = new ControlServer({
-  ...{ daemon: busy.controlled, version: '0', readOnly: true, socket: join(directory, 'control.sock') },
+  ...{
+    daemon: busy.controlled,
+    version: '0',
+    readOnly: true,
+    answered: new AnsweredRequests(),
+    socket: join(directory, 'control.sock'),
+  },
   port: { host: '127.0.0.1', number: 0, token: new Secret(TOKEN) },
   monotonic: () => performance.now(),
   onRefused: (why) => process.stderr.write(`refused: ${why}\n`),

@@ -147,8 +147,7 @@ export class Account implements MarketListener {
     // What was ordered before the start holds before the first order; a kill that was just seen comes first.
     timers.after(0, () => {
       this.#operator.inbox.empty()
-      const halt = haltWhoHung(directory, logger)
-      if (halt) this.command(halt)
+      haltWhoHung(directory, logger, (halt) => this.command(halt) !== undefined)
     })
     this.#space.start()
     this.#polls.start()

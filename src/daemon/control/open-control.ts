@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
+import { AnsweredRequests } from '../../control/answered-requests.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openToken } from '../../control/token-file.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { CONTROL_SOCKET } from '../state/state-place.ts'
+import { createAnswerFile } from './answer-file.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 
 const TOKEN_FILE = 'control.token'
@@ -43,6 +45,9 @@ export function openControl(options: OpenControlOptions): OpenedControl {
   const socket = join(directory, CONTROL_SOCKET)
   const server = new ControlServer({
     ...{ daemon: control, version, readOnly, socket },
+    answered: new AnsweredRequests(
+      createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
+    ),
     monotonic: () => options.clock.monotonic(),
     port: port === undefined || token === undefined ? undefined : { host, number: port, token },
     onRefused: createRefusalLog(options),
