@@ -1,7 +1,10 @@
 import { type Controlled } from '../../src/control/controlled.ts'
 import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
+import { type JournalRowView, type StoryView } from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 import { type AccountView, type FillView, type OrderView, type ProfitView } from '../../src/control/views.ts'
+import { type ReadingData } from '../../src/daemon/explain/reading-data.ts'
+import { type Readings } from '../../src/daemon/explain/readings.ts'
 
 const INSTRUMENTS = 200
 const ORDERS = 1000
@@ -9,10 +12,24 @@ const STRATEGIES = 20
 const FILLS = 500
 const START_AT = 1_780_000_000_000
 
+const PRECISION = { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' }
+
 /** Looks like a daemon with 200 instruments and 1,000 orders of which everything moves; it trades nothing. */
 export class BusyDaemon {
   readonly events = new EventHistory(START_AT * 1000)
   statusReads = 0
+  /** What its configuration would say. */
+  readonly config: ReadingData['config'] = {
+    account: {
+      ...{ productType: 'USDT-FUTURES', marginCoin: 'USDT' },
+      ...{ marginMode: 'crossed', positionMode: 'one_way_mode' },
+    } as ReadingData['config']['account'],
+    instruments: Object.fromEntries(
+      Array.from({ length: INSTRUMENTS }, (_, index) => [`COIN${index}USDT`, PRECISION]),
+    ),
+  }
+  /** Of a journal on disk; absent, there is nothing in it. */
+  readings: Pick<Readings, 'ask'> | undefined
   #step = 0
   readonly #symbols = Array.from({ length: INSTRUMENTS }, (_, index) => `COIN${index}USDT`)
   readonly #strategies = Array.from({ length: STRATEGIES }, (_, index) => `strategy-${index}`)
@@ -48,8 +65,10 @@ export class BusyDaemon {
         ...{ phase: 'idle', waits: [], displaced: [] },
       }),
       denials: () => ({}),
-      explain: () => Promise.resolve([]),
-      journal: () => Promise.resolve([]),
+      explain: async (subject) =>
+        ((await this.readings?.ask({ kind: 'explain', subject })) ?? []) as readonly StoryView[],
+      journal: async (query) =>
+        ((await this.readings?.ask({ kind: 'journal', query })) ?? []) as readonly JournalRowView[],
       backtests: () => Promise.resolve([]),
       readiness: () => ({ isReady: true, checks: {} }),
       metrics: () => '',

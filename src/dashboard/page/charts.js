@@ -58,26 +58,32 @@ function optionsOf({ text, edge }) {
 function useChart(build, draw, inputs) {
   const place = useRef(null)
   const drawn = useRef(undefined)
-  const make = () => {
+  const make = (element) => {
     const palette = colours()
-    const chart = createChart(place.current, optionsOf(palette))
+    const chart = createChart(element, optionsOf(palette))
     drawn.current = { chart, ...build(chart, palette) }
     draw(drawn.current)
+  }
+  const remove = () => {
+    drawn.current?.chart.remove()
+    drawn.current = undefined
   }
   const latest = useRef(make)
   latest.current = make
   useEffect(() => {
+    // The colours may change while the screen does: the reference is empty then, the element is not.
+    const element = place.current
+    if (element === null) return
     const scheme = matchMedia('(prefers-color-scheme: dark)')
     const again = () => {
-      drawn.current.chart.remove()
-      latest.current()
+      remove()
+      latest.current(element)
     }
-    make()
+    make(element)
     scheme.addEventListener('change', again)
     return () => {
       scheme.removeEventListener('change', again)
-      drawn.current.chart.remove()
-      drawn.current = undefined
+      remove()
     }
   }, [])
   useEffect(() => {
