@@ -30,6 +30,8 @@ async function measure(verb: keyof typeof VERBS, state: 'up' | 'stopped' | 'dead
   try {
     const first = project.run(FAST)
     await first.untilEvent('order.fill', 3)
+    // A fill is answered by new orders at once: not in the middle of those.
+    await sleep(1037)
     const at = Date.now()
     if (state === 'stopped') first.kill('SIGSTOP')
     if (state === 'dead') await first.stop('SIGKILL')
