@@ -41,7 +41,6 @@ test.concurrent.each([
       expect(code).toBe(0)
       expect(scene.compare(run)).toEqual([])
       expect(run.events('trading.halted')).toEqual([])
-      expect(run.events('clock.moved').length).toBeGreaterThan(0)
     } finally {
       await scene.close()
     }
