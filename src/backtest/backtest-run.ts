@@ -88,6 +88,11 @@ export class BacktestRun {
     return this.now < toAt
   }
 
+  /** As the strategies have seen it last; the report is drawn from the exchange's ledger. */
+  get equity(): number | undefined {
+    return this.#backtest.equity?.equity
+  }
+
   /** What it came to, as far as it was played. */
   finish(): RunReport {
     const { model, toAt, coin } = this.#options

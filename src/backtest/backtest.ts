@@ -1,5 +1,6 @@
 import { type StrategyId } from '../domain/ids.ts'
 import { type Book, createBook } from '../engine/book/book.ts'
+import { type Equity } from '../domain/loss-limits.ts'
 import { type StopPolicy } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
@@ -88,6 +89,11 @@ export class Backtest {
 
   get limiter(): readonly EndpointStatistics[] {
     return this.#account.limiter
+  }
+
+  /** As strategies, limits and the daemon's status have it. */
+  get equity(): Equity | undefined {
+    return this.#account.engine.equity
   }
 
   get book(): Book {

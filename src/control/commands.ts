@@ -28,7 +28,7 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
 export const controlRequestSchema = z.strictObject({
   requestId: z.string().regex(REQUEST_ID).meta({
     description:
-      'Names this command: sent again it is not obeyed again, and gets the answer of the first time.',
+      'Names this command: sent again it is not obeyed again, and gets the answer of the first time; the last hundred also after a restart.',
   }),
   reason: z.string().min(1).max(REASON_MAX).meta({ description: 'why, for the journal' }),
   by: z.string().min(1).max(100).meta({ description: 'who, for the journal' }),

@@ -4,7 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
-import { AnsweredRequests } from './answered-requests.ts'
+import { type AnsweredRequests } from './answered-requests.ts'
 import { type ControlAnswer, controlRequestSchema, sessionRequestSchema } from './commands.ts'
 import { type Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents } from './follow-events.ts'
@@ -25,6 +25,8 @@ export interface ControlAppOptions {
   readonly monotonic: () => number
   /** Whether commands are taken at all. */
   readonly readOnly: boolean
+  /** Commands that were answered, by socket or port. */
+  readonly answered: AnsweredRequests
   /** By which it is reached. */
   readonly entrance: Entrance
   /** A new one of the dashboard, with a code; undefined where there is no port. */
@@ -116,8 +118,7 @@ function addFollowing(app: Hono, { daemon, monotonic }: ControlAppOptions): void
   add('/v1/live', (context) => followLive(context, daemon.events, sections))
 }
 
-function addCommands(app: Hono, { daemon, readOnly, entrance }: ControlAppOptions): void {
-  const answered = new AnsweredRequests()
+function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: ControlAppOptions): void {
   app.post('/v1/commands', async (context) => {
     if (readOnly) return context.json({ error: 'control.readOnly: commands are not taken here' }, 403)
     const body = readJson(await context.req.text())

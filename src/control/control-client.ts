@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, request } from 'undici'
-import { shortPath } from './control-server.ts'
+import { shortPath } from '../lib/socket-path.ts'
 
 const ANSWER_MS_MAX = 4000
 

@@ -1,9 +1,9 @@
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { type Server } from 'node:http'
-import { relative } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import { messageOf } from '../lib/failure.ts'
 import { type Secret } from '../lib/secret.ts'
+import { shortPath } from '../lib/socket-path.ts'
 import { buildControlApp, type ControlAppOptions } from './control-app.ts'
 import { type Entrance } from './guard.ts'
 import { SessionCodes } from './session-codes.ts'
@@ -13,8 +13,6 @@ const REQUEST_MS_MAX = 10_000
 const KEEP_ALIVE_MS = 5000
 const HEADER_BYTES_MAX = 16_384
 const CONNECTIONS_MAX = 64
-/** What a path of a Unix socket may have on every system, in bytes. */
-const SOCKET_PATH_MAX = 103
 
 export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance' | 'address'> {
   /** The Unix socket; only its owner gets in. */
@@ -33,6 +31,8 @@ export class ControlServer {
   /** `http://127.0.0.1:8790`, while the port is listened at. */
   #baseUrl: string | undefined
   #isSocketOpen = false
+  /** By which the socket is listened at. */
+  #socketServer: Server | undefined
 
   constructor(options: ControlServerOptions) {
     this.#options = options
@@ -59,26 +59,38 @@ export class ControlServer {
     if (port !== undefined) await this.#listenAtPort(port)
   }
 
+  /** Makes the file of the socket again where somebody has removed it. */
+  async look(): Promise<void> {
+    const { socket, onUnreachable } = this.#options
+    if (this.#socketServer === undefined || existsSync(socket)) return
+    if (this.#isSocketOpen) onUnreachable(socket, 'its file has vanished; it is made again')
+    // Who was let in stays; nobody else comes by it.
+    this.#socketServer.close()
+    await this.#listenAtSocket(socket, this.#isSocketOpen)
+  }
+
   /** Cuts whoever still follows. */
   async stop(): Promise<void> {
+    this.#socketServer = undefined
     const servers = this.#servers.splice(0)
     for (const server of servers) server.closeAllConnections()
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
     if (servers.length > 0) rmSync(this.#options.socket, { force: true })
   }
 
-  async #listenAtSocket(socket: string): Promise<void> {
+  /** @param isNews Whether it is said when it fails. */
+  async #listenAtSocket(socket: string, isNews = true): Promise<void> {
+    this.#isSocketOpen = false
     try {
       // The directory is held: one that lies there is of a run that is over.
       rmSync(socket, { force: true })
       const path = shortPath(socket)
-      await this.#listen({ via: 'socket', hosts: [], token: undefined }, (server, then) =>
-        server.listen(path, then),
-      )
+      const entrance: Entrance = { via: 'socket', hosts: [], token: undefined }
+      this.#socketServer = await this.#listen(entrance, (server, then) => server.listen(path, then))
       chmodSync(socket, 0o600)
       this.#isSocketOpen = true
     } catch (error) {
-      this.#options.onUnreachable(socket, messageOf(error))
+      if (isNews) this.#options.onUnreachable(socket, messageOf(error))
     }
   }
 
@@ -117,11 +129,7 @@ export class ControlServer {
     // Nobody stops trading because a socket of the control interface broke.
     server.on('error', (error) => this.#options.onBroken(messageOf(error)))
     this.#servers.push(server)
+    server.once('close', () => this.#servers.splice(this.#servers.indexOf(server), 1))
     return server
   }
-}
-
-/** From here, where the whole path is too long for a socket. */
-export function shortPath(socket: string): string {
-  return Buffer.byteLength(socket) <= SOCKET_PATH_MAX ? socket : relative(process.cwd(), socket)
 }

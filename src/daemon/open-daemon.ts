@@ -140,6 +140,7 @@ function assemble(
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
         speed: embedded?.speed ?? 1,
+        timers: options.timers,
         readings: openReadings(opened, options.timers),
       }),
     )

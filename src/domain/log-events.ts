@@ -219,7 +219,7 @@ export const LOG_EVENTS = {
     'Only orders that reduce leave for the scope; do what `ends` says, then release the scope.',
   'trading.released': 'An operator released a scope; nothing to do.',
   'trading.scopeUnknown':
-    'A restriction or a flatten named a scope that is not configured, and holds nothing; name one of those in `scopes`.',
+    'A restriction or a flatten named a scope that is not configured, and holds nothing; name one of those in `scopes`. What `stillHeld` lists is of strategies that are not configured any more: put them back and flatten them, or close it by hand.',
 } as const satisfies Record<string, string>
 
 export type LogEvent = keyof typeof LOG_EVENTS

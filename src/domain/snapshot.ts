@@ -35,6 +35,8 @@ export interface Money {
 export interface AccountMoment {
   /** Margin coin at the beginning, as configured; undefined where nobody says. */
   readonly capital: Decimal | undefined
+  /** As limits, status and metrics have it; undefined while a part is not known. */
+  readonly equity: number | undefined
   /** By strategy and symbol. */
   readonly money: ReadonlyMap<string, Money>
   /** Received, by symbol. */

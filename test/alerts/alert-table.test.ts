@@ -59,6 +59,26 @@ test('docs/alerts.md lists them all', () => {
   expect(rules.map(([event]) => event).filter((event) => !text.includes(`\`${event}\``))).toEqual([])
 })
 
+test('each row of what the operator sees names a test that is there, and events that are', () => {
+  const root = join(import.meta.dirname, '../..')
+  const text = readFileSync(join(root, 'docs/alerts.md'), 'utf8')
+  const rows = [...text.matchAll(/^\|(.*)\| `(test\/[\w./-]+\.test\.ts)`: (.+) \|$/gm)]
+
+  expect(rows).toHaveLength(7)
+  for (const [, words = '', file = '', title = ''] of rows) {
+    expect(readFileSync(join(root, file), 'utf8')).toContain(title)
+    const events = [...words.matchAll(/`([a-z]+\.[a-zA-Z]+)`/g)].map(([, name = '']) => name)
+    const settings = [
+      'supervision.hungAfterMs',
+      'alerts.lastingMs',
+      'risk.dataAgeMaxMs',
+      'polling.positionsMs',
+    ]
+    const unknown = events.filter((name) => !(name in LOG_EVENTS) && !settings.includes(name))
+    expect(unknown).toEqual([])
+  }
+})
+
 function urgencyOf({ urgency }: AlertRule, facts: Readonly<Record<string, unknown>>): string {
   return typeof urgency === 'function' ? urgency(facts) : urgency
 }

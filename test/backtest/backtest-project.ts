@@ -37,6 +37,9 @@ export interface ScriptedOrder {
 export class BacktestProject {
   readonly directory = mkdtempSync(join(tmpdir(), 'backtest-'))
 
+  /** By the books of each run, at its end. */
+  readonly equities: (number | undefined)[] = []
+
   constructor(symbols: readonly string[], orders: readonly ScriptedOrder[]) {
     this.write('main.yaml', MAIN)
     this.write(
@@ -83,7 +86,7 @@ export default defineStrategy({
   run(files: readonly string[], out: string, change: Partial<BacktestRequest> = {}): Promise<BacktestReport> {
     return runBacktest(
       { file: 'main.yaml', cwd: this.directory },
-      { files, out: join(this.directory, out), ...change },
+      { files, out: join(this.directory, out), equities: this.equities, ...change },
     )
   }
 
@@ -106,13 +109,23 @@ export default defineStrategy({
 
 export async function runBacktest(
   config: { readonly file: string; readonly cwd: string; readonly overrides?: readonly string[] },
-  { out, ...change }: Partial<BacktestRequest> & { readonly files: readonly string[]; readonly out: string },
+  {
+    out,
+    equities,
+    ...change
+  }: Partial<BacktestRequest> & {
+    readonly files: readonly string[]
+    readonly out: string
+    /** Hears the last equity by the books. */
+    readonly equities?: (number | undefined)[]
+  },
 ): Promise<BacktestReport> {
   const request = { days: 1, seed: undefined, balance: undefined, version: 'test', ...change }
   const prepared = await prepareBacktest(loadConfig(config), request)
   mkdirSync(out, { recursive: true })
   const run = new BacktestRun(prepared.open(prepared.fillModel, out))
   while (run.playTo(run.now + 3_600_000));
+  equities?.push(run.equity)
   const { coverage, remarks } = prepared
   const report = {
     format: 1,

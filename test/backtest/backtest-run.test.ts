@@ -61,7 +61,8 @@ describe('a scripted strategy on scripted prices', () => {
     const project = createProject(['BTCUSDT'], ORDERS)
     const file = project.write('BTCUSDT.csv', writeQuotes(120, SCRIPT))
 
-    const { runs } = await project.run([file], 'out')
+    const report = await project.run([file], 'out')
+    const { runs } = report
 
     // 0.5 bought at the ask of 100000.1; funding at 08:00 on 0.5 at the mark of 100500; sold at the limit of 101000 when
     // the bid went through it; 0.2 sold at the bid of 101010 and held at a mark of 100900.
@@ -95,6 +96,9 @@ describe('a scripted strategy on scripted prices', () => {
     expect(run?.instruments[0]?.profit).toBeCloseTo(459.67877, 8)
     expect(run?.series.close.at(-1)).toBeCloseTo(10_459.67877, 8)
     expect(run?.openPositions).toEqual(['BTCUSDT short 0.2 at 101010, unrealised 22 USDT'])
+    // The books, by which strategies and limits know the equity, say the same as the exchange's ledger and the table.
+    expect(project.equities).toEqual([10_459.67877])
+    expect(describeReport(report).join('\n')).toMatch(/final equity +10,459\.68/)
   })
 
   test('its ratios are those of the same numbers worked out otherwise', async () => {

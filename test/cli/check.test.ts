@@ -64,12 +64,17 @@ test.concurrent('[CFG1] what a strategy says of its own parameters has file and 
   const project = projects.open()
   project.edit(GRID, 'levels: 8', 'levels: -8')
   project.edit(TREND, 'fastSeconds: 4', 'fastSecond: 4')
+  // Below it lies a socket, whose path has few bytes.
+  project.edit(PAPER, 'directory: ', `directory: ${'deep/'.repeat(30)}`)
 
   const { code, text } = await check(project)
 
   expect(code).toBe(78)
   expect(text).toMatch(/config\/strategies\/grid-btc\.yaml:\d+:\d+ params\.levels: expected/)
   expect(text).toMatch(/config\/strategies\/trend-eth\.yaml:\d+:\d+ params\.fastSecond: unknown key/)
+  expect(text).toMatch(
+    /config\/paper\.yaml:\d+:\d+ state\.directory: is too long: .*control\.sock has \d+ bytes/,
+  )
 })
 
 test.concurrent('a strategy that is no TypeScript is reported in a sentence', async () => {

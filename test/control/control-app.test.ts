@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAnswerFile } from '../../src/daemon/control/answer-file.ts'
 import { type Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
+import { AnsweredRequests, REQUESTS_KEPT_MAX } from '../../src/control/answered-requests.ts'
 import { type ControlAnswer, type ControlRequest } from '../../src/control/commands.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
 import { type Controlled } from '../../src/control/controlled.ts'
@@ -29,6 +34,7 @@ const SOCKET: Entrance = { via: 'socket', hosts: [], token: undefined }
 
 interface BenchOptions {
   readonly readOnly?: boolean
+  readonly answered?: AnsweredRequests
   readonly daemon?: Partial<Controlled>
 }
 
@@ -40,10 +46,13 @@ class Bench {
   now = 0
   readonly app: Hono
 
-  constructor(entrance: Entrance, { readOnly = false, daemon = {} }: BenchOptions = {}) {
+  constructor(
+    entrance: Entrance,
+    { readOnly = false, daemon = {}, answered = new AnsweredRequests() }: BenchOptions = {},
+  ) {
     const commands = this.commands
     this.app = buildControlApp({
-      ...{ entrance, readOnly, version: '1.2.3', monotonic: () => this.now },
+      ...{ entrance, readOnly, answered, version: '1.2.3', monotonic: () => this.now },
       address: () => undefined,
       onRefused: (why) => this.refused.push(why),
       onBroken: (reason) => this.broken.push(reason),
@@ -334,4 +343,45 @@ describe('events', () => {
     expect(await read('"index":4')).toContain('id: 1004\n')
     await reader?.cancel()
   })
+})
+
+test('a command is known by its id from both entrances, and after a restart', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'answers-'))
+  const troubles: string[] = []
+  const openAnswers = () =>
+    new AnsweredRequests(createAnswerFile(directory, (reason) => troubles.push(reason)))
+  const pause = { kind: 'restrict', scope: 'BTCUSDT', mode: 'halted' }
+  const request = (requestId: string, order: object = pause) => ({
+    requestId,
+    reason: 'odd',
+    by: 'me',
+    order,
+  })
+  const answered = openAnswers()
+  const [port, socket] = [new Bench(PORT, { answered }), new Bench(SOCKET, { answered })]
+  const answers = await Promise.all([port.post(request('pause-00')), socket.post(request('pause-00'))])
+  const [one, other] = await Promise.all(answers.map((answer) => answer.json()))
+  expect(other).toEqual(one)
+  expect(port.commands.length + socket.commands.length).toBe(1)
+  await port.post(request('level-00', { kind: 'logLevel', level: 'debug' }))
+
+  const next = new Bench(PORT, { answered: openAnswers() })
+  expect(await (await next.post(request('pause-00'))).json()).toEqual(one)
+  expect((await next.post(request('pause-00', { ...pause, mode: 'reducing' }))).status).toBe(409)
+  expect(next.commands).toEqual([])
+  // What ended with the process is ordered anew.
+  await next.post(request('level-00', { kind: 'logLevel', level: 'debug' }))
+  expect(next.commands).toHaveLength(1)
+
+  for (let number = 0; number < REQUESTS_KEPT_MAX; number++) await next.post(request(`more-${1000 + number}`))
+  const last = new Bench(PORT, { answered: openAnswers() })
+  await last.post(request('more-1000'))
+  expect(last.commands).toEqual([])
+  await last.post(request('pause-00'))
+  expect(last.commands).toHaveLength(1)
+
+  // A disk that takes nothing costs the memory of the command, not the command.
+  rmSync(directory, { recursive: true })
+  expect((await last.post(request('pause-09'))).status).toBe(200)
+  expect(troubles).toHaveLength(1)
 })

@@ -86,11 +86,12 @@ describe.concurrent('a running daemon', () => {
     expect([...run.stdout, ...run.stderr].filter((line) => line.includes(token))).toEqual([])
   })
 
-  test('obeys a command once, says who gave it, and keeps it over a restart', async () => {
+  test('obeys a command once, says who gave it, and keeps it over a kill -9', async () => {
     const project = projects.open()
     const { run, url, token } = await startTrading(project)
+    let baseUrl = url
     const command = (requestId: string, order: object) =>
-      fetch(`${url}/v1/commands`, {
+      fetch(`${baseUrl}/v1/commands`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ requestId, reason: 'drill', by: 'somebody', order }),
@@ -106,10 +107,51 @@ describe.concurrent('a running daemon', () => {
       isObeyed: false,
       text: expect.stringContaining('BTCUSDT') as string,
     })
-    await run.stop()
+    // Each twice, at once; the process dies with the last of them on its way.
+    const orders: readonly [string, object][] = [
+      ['restrict-00', { kind: 'restrict', scope: 'BTCUSDT', mode: 'reducing' }],
+      ['release-00', { kind: 'release', scope: 'BTCUSDT' }],
+      ['flatten-00', { kind: 'flatten', scope: 'strategy:trend-eth' }],
+    ]
+    const answers: unknown[] = []
+    for (const [id, order] of orders) {
+      const [one, other] = await Promise.all([command(id, order), command(id, order)])
+      expect(other).toEqual(one)
+      expect(one.isObeyed).toBe(true)
+      answers.push(one)
+    }
+    const lost = ['release-01', { kind: 'release', scope: 'strategy:trend-eth' }] as const
+    const [cut] = await Promise.allSettled([command(...lost), run.stop('SIGKILL')])
 
     const next = project.run(FAST)
+    const listening = await next.untilEvent('control.listening')
+    baseUrl = String(listening['url'])
     await next.untilEvent('order.fill')
+    // After the restart each answers as it did, and does nothing: the release of then does not lift what holds now.
+    await command('restrict-01', { kind: 'restrict', scope: 'BTCUSDT', mode: 'reducing' })
+    for (const [index, [id, order]] of orders.entries()) {
+      const again = await Promise.all([command(id, order), command(id, order)])
+      expect(again).toEqual([answers[index], answers[index]])
+    }
+    const status = JSON.parse((await ask(project, 'status', '--json')).out) as StatusView
+    expect(status.accounts[0]?.restrictions.filter(({ scope }) => scope === 'BTCUSDT')).toHaveLength(1)
+    expect(next.events('trading.halted').filter(({ scope }) => scope === 'strategy:trend-eth')).toEqual([])
+    // One whose answer was lost was obeyed, or is now: either way it is clear, and nothing is held any more.
+    const [first, second] = [await command(...lost), await command(...lost)]
+    expect(second).toEqual(first)
+    if (cut.status === 'fulfilled') expect(first).toEqual(cut.value)
+    expect(first.isObeyed || first.text.startsWith('not done: nothing that a release ends')).toBe(true)
+    const kills = await Promise.all([
+      command('kill-000', { kind: 'kill' }),
+      command('kill-000', { kind: 'kill' }),
+    ])
+    expect(kills[1]).toEqual(kills[0])
+    await next.untilEvent('kill.clean')
+    const released = { kind: 'releaseKill' }
+    const ends = await Promise.all([command('unkill-00', released), command('unkill-00', released)])
+    expect(ends[1]).toEqual(ends[0])
+    await next.untilEvent('kill.released')
+    expect([next.events('trading.killed').length, next.events('kill.released').length]).toEqual([1, 1])
     expect((await ask(project, 'status')).out).toMatch(
       /! strategy:grid-btc\s+halted\s+since[^]*\sby\s+somebody\s+\(port\)/,
     )

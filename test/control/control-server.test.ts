@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Controlled } from '../../src/control/controlled.ts'
+import { AnsweredRequests } from '../../src/control/answered-requests.ts'
+import { ControlClient } from '../../src/control/control-client.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 
@@ -15,6 +17,7 @@ const daemon = { events: new EventHistory(10) } as Controlled
 function serverAt(socket: string, unreachable: string[] = []): ControlServer {
   return new ControlServer({
     ...{ daemon, socket, monotonic: () => 0, version: '1.2.3', readOnly: true, port: undefined },
+    answered: new AnsweredRequests(),
     onRefused: () => {},
     onBroken: () => {},
     onUnreachable: (address) => unreachable.push(address),
@@ -39,5 +42,46 @@ test('a socket that cannot be listened at is not named', async () => {
 
   expect(server.socket).toBeUndefined()
   expect(unreachable).toEqual([socket])
+  await server.stop()
+})
+
+test('a socket whose file has vanished is made again, and said to be', async () => {
+  const socket = join(directory, 'vanishing.sock')
+  const unreachable: string[] = []
+  const server = serverAt(socket, unreachable)
+  await server.start()
+  await server.look()
+  expect(unreachable).toEqual([])
+  rmSync(socket)
+
+  await server.look()
+  await server.look()
+
+  expect([server.socket, unreachable]).toEqual([socket, [socket]])
+  expect(statSync(socket).mode & 0o777).toBe(0o600)
+  const client = new ControlClient(socket)
+  expect(await client.read('/livez')).toMatchObject({
+    kind: 'silent',
+    reason: expect.stringContaining('JSON') as string,
+  })
+  await client.close()
+  await server.stop()
+  expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined()
+})
+
+test('a socket whose folder has vanished is tried again, and said once', async () => {
+  const folder = mkdtempSync(join(directory, 'folder-'))
+  const socket = join(folder, 'control.sock')
+  const unreachable: string[] = []
+  const server = serverAt(socket, unreachable)
+  await server.start()
+  rmSync(folder, { recursive: true })
+  for (let time = 0; time < 3; time++) await server.look()
+  expect([server.socket, unreachable]).toEqual([undefined, [socket, socket]])
+
+  mkdirSync(folder)
+  await server.look()
+
+  expect(server.socket).toBe(socket)
   await server.stop()
 })

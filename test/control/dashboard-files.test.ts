@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
+import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
 import { type Controlled } from '../../src/control/controlled.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
@@ -39,7 +40,7 @@ class Bench {
     }
     this.app = buildControlApp({
       daemon: daemon as Controlled,
-      ...{ version: '1.2.3', readOnly: false, monotonic: () => this.now },
+      ...{ version: '1.2.3', readOnly: false, answered: new AnsweredRequests(), monotonic: () => this.now },
       entrance: { via: 'port', hosts: [HOST], token: new Secret(TOKEN), codes: this.codes },
       address: () => undefined,
       onRefused: () => undefined,

@@ -129,7 +129,10 @@ describe('[RSK2] the kill file', () => {
 
 describe('a command of the operator', () => {
   const COMMAND = { kind: 'release', reason: 'looked at it', by: 'anna' } as const
-  const NOTHING: CommandAnswer = { held: [], lifted: [], killFiles: [], stillHeld: {} }
+  const NOTHING: CommandAnswer = {
+    ...{ held: [], lifted: [], killFiles: [], stillHeld: {} },
+    ...{ isScopeUnknown: false, unclosable: {} },
+  }
 
   function openInbox(directory: string, obeys = true) {
     const commands: ControlCommand[] = []

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { Readings } from '../../src/daemon/explain/readings.ts'
 import { RecentActivity } from '../../src/daemon/reporting/recent-activity.ts'
@@ -44,7 +45,13 @@ const busy = new BusyDaemon()
 const readings = new Readings({ config: busy.config, journal: file, backtests, timers: systemTimers })
 busy.readings = readings
 const server = new ControlServer({
-  ...{ daemon: busy.controlled, version: '0', readOnly: true, socket: join(directory, 'control.sock') },
+  ...{
+    daemon: busy.controlled,
+    version: '0',
+    readOnly: true,
+    answered: new AnsweredRequests(),
+    socket: join(directory, 'control.sock'),
+  },
   port: { host: '127.0.0.1', number: 0, token: new Secret(TOKEN) },
   monotonic: () => performance.now(),
   onRefused: (why) => process.stderr.write(`refused: ${why}\n`),

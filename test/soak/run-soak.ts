@@ -112,7 +112,7 @@ function judge(samples: readonly SoakSample[], { load, forMs }: SoakOptions): re
   if (!last) return ['there are no samples']
   console.log(`\n${renderCollections(last)}\n\nthe longest event of each kind\n${renderEvents(samples)}\n`)
   const sent = (last.orders * 1000) / forMs
-  const growth = forMs / 2 < JUDGED_MS_MIN ? [] : fitGrowth(samples)
+  const growth = forMs / 2 < JUDGED_MS_MIN ? [] : fitGrowth(samples, MEASURES)
   console.log(`${sent.toFixed(1)} orders a second were sent, ${load} asked for`)
   for (const measured of growth) console.log(renderGrowth(measured))
   const longest = samples.flatMap((sample) => sample.longest).filter((event) => ownMsOf(event) > EVENT_MS_MAX)

@@ -11,16 +11,16 @@ export const JUDGED_MS_MIN = 600_000
 const HOUR_MS = 3_600_000
 
 /** What must not grow: its fitted line rises over the second half by no more than this share of its mean there. */
-interface Measure {
+export interface Measure<Sample> {
   readonly name: string
   readonly unit: string
-  readonly read: (sample: SoakSample) => number
+  readonly read: (sample: Sample) => number
   readonly shareMax: number
   /** Nor by no more than this, where the share is less: how far it goes up and down by itself. */
   readonly riseMax: number
 }
 
-export const MEASURES: readonly Measure[] = [
+export const MEASURES: readonly Measure<SoakSample>[] = [
   { name: 'heap', unit: 'MB', read: ({ heapBytes }) => heapBytes / 1e6, shareMax: 0.05, riseMax: 2 },
   { name: 'resident memory', unit: 'MB', read: ({ rssBytes }) => rssBytes / 1e6, shareMax: 0.1, riseMax: 64 },
   {
@@ -36,9 +36,9 @@ export const MEASURES: readonly Measure[] = [
 
 /** How a measure has changed over the second half of a soak. */
 export interface Growth {
-  readonly measure: Measure
+  readonly measure: Pick<Measure<never>, 'name' | 'unit'>
   readonly mean: number
-  /** A virtual hour. */
+  /** An hour of the samples' own time. */
   readonly perHour: number
   /** Over the second half, and how much of it is let through. */
   readonly rise: number
@@ -46,10 +46,13 @@ export interface Growth {
   readonly isFlat: boolean
 }
 
-export function fitGrowth(samples: readonly SoakSample[]): readonly Growth[] {
+export function fitGrowth<Sample extends { readonly atMs: number }>(
+  samples: readonly Sample[],
+  measures: readonly Measure<Sample>[],
+): readonly Growth[] {
   const half = samples.slice(Math.floor(samples.length / 2))
   const hours = half.map(({ atMs }) => atMs / HOUR_MS)
-  return MEASURES.map((measure) => {
+  return measures.map((measure) => {
     const values = half.map(measure.read)
     const mean = meanOf(values)
     const perHour = slopeOf(hours, values)

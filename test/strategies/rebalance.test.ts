@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { checkBinding } from '../../src/strategy/load-strategy.ts'
-import { decimal } from '../../src/lib/decimal.ts'
 import rebalance from '../../strategies/rebalance.ts'
 import { holdingOf, madeInstrument, madeSnapshot } from '../support/market-moment.ts'
 import { createExample, decide } from './decide-on.ts'
@@ -15,7 +14,8 @@ function wantedWith(btcLots: number, ethLots: number, capital = '1000') {
     { bid: 999, ask: 1001, holding: holdingOf(btcLots) },
     { instrument: ETHUSDT, bid: 99, ask: 101, holding: holdingOf(ethLots) },
   ])
-  const account = { ...snapshot.account, capital: capital === 'unknown' ? undefined : decimal(capital) }
+  const equity = capital === 'unknown' ? undefined : Number(capital)
+  const account = { ...snapshot.account, equity }
   const runner = createExample(rebalance, PARAMS, { instruments: INSTRUMENTS })
   return decide(runner, { ...snapshot, account }).map((intent) =>
     intent.kind === 'target' ? `${intent.symbol} ${intent.lots}` : intent.kind,

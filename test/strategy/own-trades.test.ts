@@ -67,10 +67,11 @@ test.each([
   expect(market.nextFundingAt).toBe(MOMENT_AT + next * HOUR)
 })
 
-test('equity is capital, what was realised and paid, funding, and what is not realised', () => {
+test('the account is shown with what was realised and paid, funding, and what is not realised', () => {
   const account = {
     ...EMPTY_ACCOUNT,
     capital: decimal('10000'),
+    equity: 10_005.75,
     money: new Map([
       ['a|BTCUSDT', { profit: decimal('12.5'), fees: decimal('2'), fills: 3 }],
       ['|BTCUSDT', { profit: decimal('-1'), fees: decimal('0.5'), fills: 1 }],
@@ -89,6 +90,7 @@ test('equity is capital, what was realised and paid, funding, and what is not re
   })
 
   // What is held and was not read in this run is not guessed.
-  const unread = viewOf({ ...madeSnapshot([{}]), account }).snapshot.account
+  const unread = viewOf({ ...madeSnapshot([{}]), account: { ...account, equity: undefined } }).snapshot
+    .account
   expect([unread.unrealisedProfit, unread.equity, unread.free]).toEqual([undefined, undefined, undefined])
 })

@@ -55,6 +55,7 @@ export interface MomentTimes {
 /** Of an account of which nothing is known. */
 export const EMPTY_ACCOUNT: AccountMoment = {
   capital: undefined,
+  equity: undefined,
   ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
   fundingMinutes: [0, 480, 960],
 }

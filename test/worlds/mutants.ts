@@ -854,4 +854,45 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'addMoney(book, pairKey(NOBODY, fill.symbol), fill)\n    moveBy(book, fill, NOBODY)',
     replace: 'moveBy(book, fill, NOBODY)',
   },
+  {
+    name: 'equity-without-nobody',
+    what: 'what a liquidation or a trade by hand has realised and cost is missing from the equity',
+    find: 'if (splitPair(pair)[1] === symbol) net += Number(profit.minus(fees).toString())',
+    replace:
+      "if (splitPair(pair)[1] === symbol && splitPair(pair)[0] !== '') net += Number(profit.minus(fees).toString())",
+  },
+  {
+    name: 'disowned-fills-cost-nothing',
+    what: 'what fills of orders that nobody claims have realised and cost is booked nowhere',
+    find: 'for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)',
+    replace: '',
+    // Only there does another program trade on the account, whose orders nobody here claims.
+    lastsMonths: true,
+  },
+  {
+    name: 'peak-forgotten',
+    what: 'after a restart the drawdown is counted from the equity of then',
+    find: 'const isPeakKnown = known !== undefined && known.peak !== null',
+    replace: 'const isPeakKnown = known !== undefined && known.peak !== null && core.losses.peaks.has(scope)',
+  },
+  {
+    name: 'leverage-unlimited',
+    what: 'what the account could hold is not held against its equity',
+    find: 'if (worst <= leverageMax * equity) return undefined',
+    replace: 'if (worst <= 1e6 * leverageMax * Math.abs(equity)) return undefined',
+  },
+  {
+    name: 'day-never-turns',
+    what: 'losses are counted from the first day of the run on',
+    find: 'const isNewDay = known === undefined || isDayOver(core.now, known.dayFrom, timeZone)',
+    replace: 'const isNewDay = known === undefined || isDayOver(0, known.dayFrom, timeZone)',
+    lastsMonths: true,
+  },
+  {
+    name: 'identical-counted-once',
+    what: 'identical intents of one decision count as one',
+    find: 'for (const { kind, max } of counted) count(core, kind, max)',
+    replace:
+      'for (const { kind, max } of counted) if (timesOf(core, kind).length === 0) count(core, kind, max)',
+  },
 ]

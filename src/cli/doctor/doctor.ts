@@ -6,7 +6,7 @@ import { ConfigError } from '../../config/yaml/problem.ts'
 import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
-import { examineDisk, examineFiles, examineLocks, examineRuntime } from './examine-machine.ts'
+import { examineDisk, examineFiles, examineLocks, examineRuntime, examineSocket } from './examine-machine.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, type FindingState, ok } from './finding.ts'
 
@@ -56,6 +56,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     ...keys.findings,
     ...examineFiles(config, request.cwd),
     examineDisk(config),
+    examineSocket(config),
     ...examineLocks(config),
     ...(await examineExchange(config, keys.credentials)),
     ...examineSupervisors({ cwd: request.cwd, stopMs: stopTimeoutOf(config) }),

@@ -1,8 +1,10 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { accountLocks } from '../../daemon/account/account-lock.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
+import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
+import { isPathShort, SOCKET_PATH_MAX } from '../../lib/socket-path.ts'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Finding, finding, ok } from './finding.ts'
@@ -107,6 +109,15 @@ export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig
   } catch (error) {
     return finding('fail', 'disk', `${place}: ${messageOf(error)}`, 'let the user of the daemon write there')
   }
+}
+
+/** The control interface listens at a socket in the state directory. */
+export function examineSocket(config: DaemonConfig): Finding {
+  const socket = join(stateDirectoryOf(config, { files: [], speed: undefined }), CONTROL_SOCKET)
+  const found = `${socket}: ${Buffer.byteLength(socket)} bytes, ${SOCKET_PATH_MAX} at most`
+  return isPathShort(socket)
+    ? ok('control socket', found)
+    : finding('fail', 'control socket', found, 'choose a shorter state.directory')
 }
 
 function nearestFolder(directory: string): string {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
 import { readAccounts } from '../../config/load-accounts.ts'
 import { type ConfigRequest, type LoadedConfig } from '../../config/load-config.ts'
@@ -5,6 +6,8 @@ import { loadCredentials } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
+import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
+import { isPathShort, SOCKET_PATH_MAX } from '../../lib/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'
@@ -37,7 +40,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
     const purity = await readPurity({ loaded, strategies })
-    found.push(...purity.problems, ...listMissingSecrets(loaded, request))
+    found.push(...checkSocket(loaded), ...purity.problems, ...listMissingSecrets(loaded, request))
     warnings.push(...purity.warnings)
   }
   return {
@@ -62,6 +65,18 @@ async function readPurity({
     problems: placed.flatMap(({ problems }) => problems),
     warnings: placed.flatMap(({ warnings }) => warnings),
   }
+}
+
+/** The socket of the control interface lies in the state directory: a path of it has few bytes. */
+function checkSocket({ config, documents }: LoadedConfig): readonly Problem[] {
+  const socket = join(stateDirectoryOf(config, { files: [], speed: undefined }), CONTROL_SOCKET)
+  if (isPathShort(socket)) return []
+  return [
+    documents.main.problem(
+      ['state', 'directory'],
+      `is too long: ${socket} has ${Buffer.byteLength(socket)} bytes, and the system takes ${SOCKET_PATH_MAX} for a socket; choose a shorter one`,
+    ),
+  ]
 }
 
 function listMissingSecrets({ config }: LoadedConfig, request: ConfigRequest): readonly Problem[] {

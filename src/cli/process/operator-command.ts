@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import {
+  adviseUnclosable,
   type CommandAnswer,
   type ControlCommand,
   postCommand,
@@ -28,6 +29,8 @@ const READ_WITHIN_MS = 10_000
 const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const EXIT_WAITING = 75
+const UNCONFIGURED =
+  'what a strategy holds that is not configured any more nothing closes (position.unattended at the start lists it): put it back, start again and flatten it, or close it by hand'
 
 export interface CommandOptions extends ConfigOptions {
   readonly reason: string
@@ -123,6 +126,7 @@ function isConfigured({ instruments, strategies }: DaemonConfig, scope: Scope): 
   const scopes = listScopes(Object.keys(instruments), ids)
   if (scopes.includes(scope)) return true
   print(`not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}\nscopes: ${scopes.join(', ')}`)
+  if (scope.startsWith('strategy:')) print(UNCONFIGURED)
   return false
 }
 
@@ -141,14 +145,15 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   const code = kind === 'flatten' ? 'flatten' : 'operator'
   const own = held.find((one) => one.scope === scope && one.code === code)
   const mode = kind === 'restrict' ? order.mode : 'halted'
-  const isDone = kind === 'release' ? lifted.length > 0 : own?.mode === mode
+  const isDone = kind === 'release' ? lifted.length > 0 : !answer.isScopeUnknown && own?.mode === mode
   if (isDone && kind === 'flatten') print('obeyed; its log says flatten.done when nothing is left to close')
   else if (!isDone && kind === 'release') print(`not done: nothing that a release ends holds ${scope}`)
-  else if (!isDone && own)
+  else if (!isDone && own && !answer.isScopeUnknown)
     print(
       `not done: a restriction never loosens; \`intentd release ${toShellWord(scope ?? '')}${repeated} --reason ...\` first`,
     )
   else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
+  for (const advice of adviseUnclosable(answer.unclosable)) print(advice)
   for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
   for (const [holder, size] of Object.entries(answer.stillHeld)) {
     print(`the flatten was not done, and nothing closes it any more: ${holder} ${size}`)

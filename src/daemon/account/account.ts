@@ -28,7 +28,7 @@ import { isPoisoned, logFatal } from './breakdown.ts'
 import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
 import { closeJournal } from './close-journal.ts'
-import { listenToOperator, type Operator } from './operator.ts'
+import { judgeScope, listenToOperator, type Operator } from './operator.ts'
 import { type ShownAccount } from './shown-account.ts'
 
 /** How often health is looked at, in ms. */
@@ -147,8 +147,7 @@ export class Account implements MarketListener {
     // What was ordered before the start holds before the first order; a kill that was just seen comes first.
     timers.after(0, () => {
       this.#operator.inbox.empty()
-      const halt = haltWhoHung(directory, logger)
-      if (halt) this.command(halt)
+      haltWhoHung(directory, logger, (halt) => this.command(halt) !== undefined)
     })
     this.#space.start()
     this.#polls.start()
@@ -191,6 +190,7 @@ export class Account implements MarketListener {
       lifted,
       stillHeld: describeDropped({ book: this.#engine.book, settings: this.#options.settings }, lifted),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
+      ...judgeScope(command, { book: this.#engine.book, settings: this.#options.settings }),
     }
   }
 

@@ -48,6 +48,18 @@ export interface CommandAnswer {
   readonly killFiles: readonly string[]
   /** What is still held where a flatten was ended before it was done, by strategy and instrument. */
   readonly stillHeld: Readonly<Record<string, string>>
+  /** Whether it named a scope that is not configured, and so was refused. */
+  readonly isScopeUnknown: boolean
+  /** What a flatten does not close: of strategies that are not configured there any more. */
+  readonly unclosable: Readonly<Record<string, string>>
+}
+
+/** What to do about what no flatten closes, in sentences. */
+export function adviseUnclosable(unclosable: CommandAnswer['unclosable']): readonly string[] {
+  return Object.entries(unclosable).map(
+    ([holder, size]) =>
+      `no flatten closes ${holder} ${size}, which is not configured any more: put the strategy back with that instrument, start again and flatten it, or close it by hand`,
+  )
 }
 
 function inboxOf(directory: string): string {

@@ -1,5 +1,7 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
+import { listScopes } from '../../domain/trading-mode.ts'
 import { type EngineCommand } from '../../engine/event.ts'
+import { describeUnclosable } from '../../engine/lifecycle/flatten.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
@@ -46,4 +48,21 @@ function toEngineCommand(command: ControlCommand): EngineCommand {
   if (command.kind !== 'release') return command
   const { scope, reason, by } = command
   return scope === undefined ? { kind: 'releaseKill', reason, by } : { kind: 'release', scope, reason, by }
+}
+
+type Scoped = Pick<CommandAnswer, 'isScopeUnknown' | 'unclosable'>
+
+/** Whether a command named a scope that is configured, and what a flatten of it leaves. */
+export function judgeScope(
+  command: EngineCommand,
+  { settings, book }: Parameters<typeof describeUnclosable>[0],
+): Scoped {
+  if (command.kind !== 'restrict' && command.kind !== 'flatten') {
+    return { isScopeUnknown: false, unclosable: {} }
+  }
+  const scopes = listScopes(settings.instruments.keys(), settings.strategies.keys())
+  return {
+    isScopeUnknown: !scopes.includes(command.scope),
+    unclosable: command.kind === 'flatten' ? describeUnclosable({ settings, book }, command.scope) : {},
+  }
 }

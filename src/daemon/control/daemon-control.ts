@@ -14,13 +14,14 @@ import { EventHistory } from '../../control/event-history.ts'
 import { type FillView, type OrderView, type PositionView, type StatusView } from '../../control/views.ts'
 import { listScopes, type Restriction } from '../../domain/trading-mode.ts'
 import { type EngineCommand, type EngineEvent } from '../../engine/event.ts'
+import { describeUnclosable } from '../../engine/lifecycle/flatten.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
 import { type Account } from '../account/account.ts'
-import { type CommandAnswer } from '../account/command-inbox.ts'
+import { adviseUnclosable, type CommandAnswer } from '../account/command-inbox.ts'
 import { type Readings } from '../explain/readings.ts'
 import { type MarketListener } from '../market-data/market-data.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
@@ -199,7 +200,11 @@ export class DaemonControl implements Controlled {
       listScopes(settings.instruments.keys(), settings.strategies.keys()),
     )
     if (scopes.includes(scope)) return undefined
-    return `not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}; scopes: ${[...new Set(scopes)].join(', ')}`
+    const unclosable = this.#shown.flatMap((shown) => adviseUnclosable(describeUnclosable(shown, scope)))
+    return [
+      `not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}; scopes: ${[...new Set(scopes)].join(', ')}`,
+      ...unclosable,
+    ].join('; ')
   }
 
   /** Prices and profits are kept for looking at: what goes wrong here harms nobody who trades. */
@@ -253,7 +258,13 @@ function verdictOf(
     }
     case 'flatten':
       return holds(order.scope, 'flatten')
-        ? { isObeyed: true, text: `${order.scope} is being closed; flatten.done says when nothing is left` }
+        ? {
+            isObeyed: true,
+            text: [
+              `${order.scope} is being closed; flatten.done says when nothing is left`,
+              ...answers.flatMap(({ unclosable }) => adviseUnclosable(unclosable)),
+            ].join('; '),
+          }
         : { isObeyed: false, text: 'not done: the log says why' }
     case 'release':
       return answers.some(({ lifted }) => lifted.length > 0)

@@ -1,20 +1,25 @@
 import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
+import { AnsweredRequests } from '../../control/answered-requests.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openToken } from '../../control/token-file.ts'
+import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
+import { CONTROL_SOCKET } from '../state/state-place.ts'
+import { createAnswerFile } from './answer-file.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 
-/** In the state directory: where a running daemon is spoken to. */
-export const CONTROL_SOCKET = 'control.sock'
 const TOKEN_FILE = 'control.token'
 /** Somebody who is turned away is logged so often at most, ms. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
+/** How often it is looked whether the file of the socket is still there, ms. */
+const LOOK_EVERY_MS = 2000
 
 export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOnly'> {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
   /** Of this state, which is held. */
   readonly directory: string
+  readonly timers: Timers
   readonly logger: DaemonLogger
 }
 
@@ -40,15 +45,26 @@ export function openControl(options: OpenControlOptions): OpenedControl {
   const socket = join(directory, CONTROL_SOCKET)
   const server = new ControlServer({
     ...{ daemon: control, version, readOnly, socket },
+    answered: new AnsweredRequests(
+      createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
+    ),
     monotonic: () => options.clock.monotonic(),
     port: port === undefined || token === undefined ? undefined : { host, number: port, token },
     onRefused: createRefusalLog(options),
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
     onUnreachable: (address, reason) => logger.log('warn', 'control.notListening', { address, reason }),
   })
+  let cancelLook: (() => void) | undefined
+  const look = (): void => {
+    cancelLook = options.timers.after(
+      LOOK_EVERY_MS,
+      () => void server.look().finally(() => cancelLook && look()),
+    )
+  }
   return {
     async start() {
       await server.start()
+      look()
       const { baseUrl } = server
       // What cannot be listened at was said.
       if (server.socket === undefined && baseUrl === undefined) return
@@ -62,6 +78,8 @@ export function openControl(options: OpenControlOptions): OpenedControl {
     },
     async stop() {
       control.stop()
+      cancelLook?.()
+      cancelLook = undefined
       await server.stop()
     },
   }

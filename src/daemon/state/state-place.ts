@@ -3,6 +3,9 @@ import { type DaemonConfig } from '../../config/load-config.ts'
 import { type MarketOverride } from '../embedded/simulated-exchange.ts'
 import { worldOf } from '../embedded/simulator-world.ts'
 
+/** In the state directory: where a running daemon is spoken to. */
+export const CONTROL_SOCKET = 'control.sock'
+
 /** Whether the exchange of this configuration lives inside the daemon. */
 export function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
   return (

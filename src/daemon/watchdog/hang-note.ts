@@ -17,21 +17,30 @@ interface HangNote {
   readonly strategy?: string
 }
 
-/** A strategy whose code held the last run up would hold this one up too: what is commanded at the start. */
-export function haltWhoHung(directory: string, logger: Pick<DaemonLogger, 'log'>): EngineCommand | undefined {
-  const { at, hungMs, strategy } = takeNote(hangNoteOf(directory)) ?? {}
-  if (at === undefined || strategy === undefined) return undefined
-  logger.log('error', 'strategy.hung', { strategy, hungMs, at: new Date(at).toISOString() })
-  const reason = `its code held the last run up for ${hungMs} ms, until it was ended`
-  return { kind: 'haltStrategy', strategyId: toStrategyId(strategy), reason, by: 'intentd' }
+/**
+ * A strategy whose code held the last run up would hold this one up too. Its note is taken away when the halt is
+ * recorded, and no sooner: a process that dies in between halts it at the next start.
+ * @param command Whether it is recorded.
+ */
+export function haltWhoHung(
+  directory: string,
+  logger: Pick<DaemonLogger, 'log'>,
+  command: (halt: EngineCommand) => boolean,
+): void {
+  const file = hangNoteOf(directory)
+  const { at, hungMs, strategy } = readNote(file) ?? {}
+  if (at !== undefined && strategy !== undefined) {
+    logger.log('error', 'strategy.hung', { strategy, hungMs, at: new Date(at).toISOString() })
+    const reason = `its code held the last run up for ${hungMs} ms, until it was ended`
+    const strategyId = toStrategyId(strategy)
+    if (!command({ kind: 'haltStrategy', strategyId, reason, by: 'intentd' })) return
+  }
+  rmSync(file, { force: true })
 }
 
-/** It is taken away. */
-function takeNote(file: string): HangNote | undefined {
+function readNote(file: string): HangNote | undefined {
   try {
-    const note = JSON.parse(readFileSync(file, 'utf8')) as HangNote
-    rmSync(file)
-    return note
+    return JSON.parse(readFileSync(file, 'utf8')) as HangNote
   } catch {
     return undefined
   }

@@ -30,11 +30,38 @@ export function advanceFlatten(core: Core): void {
 /** With what the account holds of its instruments beside the strategies: no flatten closes that. */
 function announceDone(core: Core, scope: Scope): void {
   const positions = Object.entries(describePositions(core))
-  const stillHeld = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)
+  const ofAccount = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)
+  const stillHeld = ofAccount.length > 0 ? Object.fromEntries(ofAccount) : describeUnclosable(core, scope)
   announce(core, 'warn', 'flatten.done', {
     scope,
-    ...(stillHeld.length > 0 ? { stillHeld: Object.fromEntries(stillHeld) } : {}),
+    ...(Object.keys(stillHeld).length > 0 ? { stillHeld } : {}),
   })
+}
+
+/**
+ * What no flatten of the scope closes, since its strategy is not configured, or not on that instrument any more:
+ * `trend-btc BTCUSDT` is `long 0.02`.
+ */
+export function describeUnclosable(
+  { book, settings }: Pick<Core, 'book' | 'settings'>,
+  scope: Scope,
+): Record<string, string> {
+  const described = [...book.holdings].flatMap(([key, holding]) => {
+    const [strategyId, symbol] = splitPair(key)
+    const isHeld = holding.longLots > 0 || holding.shortLots > 0
+    const isConcerned = isHeld && isPart(scope, strategyId, symbol) && strategyId !== ''
+    if (!isConcerned || strategyId.startsWith('~') || isBound(settings, strategyId, symbol)) return []
+    return [[`${strategyId} ${symbol}`, describeSides(book, symbol, holding)] as const]
+  })
+  return Object.fromEntries(described)
+}
+
+function isPart(scope: Scope, strategyId: string, symbol: string): boolean {
+  return scope === ACCOUNT || scope === symbol || scope === strategyScope(strategyId)
+}
+
+function isBound({ strategies }: Core['settings'], strategyId: string, symbol: string): boolean {
+  return strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
 }
 
 /** A release of a scope also ends its flatten, done or not: what it leaves open is said. */
@@ -70,10 +97,9 @@ function isToClose(
   scope: Scope,
 ): boolean {
   const [strategyId, symbol] = splitPair(key)
-  const isConcerned = scope === ACCOUNT || scope === symbol || scope === strategyScope(strategyId)
   const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
-  const isBound = settings.strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
-  return isConcerned && isBound && Math.max(longLots, shortLots) >= lotsMin
+  const isClosed = isPart(scope, strategyId, symbol) && isBound(settings, strategyId, symbol)
+  return isClosed && Math.max(longLots, shortLots) >= lotsMin
 }
 
 /** What strategies hold in the scope and no other flatten closes: `trend-btc BTCUSDT` is `long 0.02`. */

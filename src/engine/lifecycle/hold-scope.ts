@@ -3,7 +3,7 @@ import { restrictionOf } from '../book/book.ts'
 import { type EngineCommand } from '../event.ts'
 import { announce, type Core } from '../state/core.ts'
 import { restrict } from '../state/trading-mode.ts'
-import { startFlatten } from './flatten.ts'
+import { describeUnclosable, startFlatten } from './flatten.ts'
 
 type HoldCommand = Extract<EngineCommand, { kind: 'restrict' | 'flatten' }>
 
@@ -15,7 +15,11 @@ export function holdScope(core: Core, command: HoldCommand): void {
   const { scope, reason, by } = command
   const { instruments, strategies } = core.settings
   const scopes = listScopes(instruments.keys(), strategies.keys())
-  if (!scopes.includes(scope)) return announce(core, 'warn', 'trading.scopeUnknown', { scope, scopes })
+  if (!scopes.includes(scope)) {
+    const stillHeld = describeUnclosable(core, scope)
+    const isHeld = Object.keys(stillHeld).length > 0
+    return announce(core, 'warn', 'trading.scopeUnknown', { scope, scopes, ...(isHeld && { stillHeld }) })
+  }
   if (command.kind === 'flatten') return startFlatten(core, { scope, reason, by })
   const held = restrictionOf(core.book, scope, 'operator')
   if (held && TRADING_MODES.indexOf(held.mode) > TRADING_MODES.indexOf(command.mode)) {

@@ -2,6 +2,7 @@ import { type FeedReading } from '../../domain/feed.ts'
 import { type StrategyId } from '../../domain/ids.ts'
 import { type AccountMoment, type Snapshot } from '../../domain/snapshot.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
+import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
@@ -81,10 +82,16 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
 }
 
 /** Nothing is copied: it is looked at before anything changes. */
-function accountOf({ book, market, settings }: Core): AccountMoment {
+function accountOf(core: Core): AccountMoment {
+  const { book, market, settings } = core
   const { capital, fundingMinutes = NO_MINUTES } = settings
   const { money, funding, account: holdings } = book
-  return { capital, money, funding, marks: market.marks, holdings, fundingMinutes }
+  return {
+    ...{ capital, money, funding, marks: market.marks, holdings, fundingMinutes },
+    get equity() {
+      return equityOf(core)
+    },
+  }
 }
 
 const NO_MINUTES: readonly number[] = []

@@ -27,6 +27,7 @@ import {
 } from './thread-messages.ts'
 
 const NOTHING: AccountMoment = {
+  equity: undefined,
   capital: undefined,
   money: new Map(),
   funding: new Map(),

@@ -145,15 +145,18 @@ function toCrossing(moment: InstrumentMoment): CrossingMoment {
 /** The account's parts are changed in place, entry by entry: one that has changed is another object. */
 class AccountChanges {
   readonly #known = new Map<unknown, ReadonlyMap<string, unknown>>()
+  #equity: number | undefined
 
   changed(account: AccountMoment): CrossingAccount | undefined {
-    const { money, funding, marks, holdings } = account
+    const { money, funding, marks, holdings, equity } = account
     const parts: readonly ReadonlyMap<string, unknown>[] = [money, funding, marks, holdings]
     const isSame = parts.every((part, index) => isSameMap(this.#known.get(index), part))
-    if (isSame) return undefined
+    if (isSame && equity === this.#equity) return undefined
+    this.#equity = equity
     for (const [index, part] of parts.entries()) this.#known.set(index, new Map(part))
     return {
       capital: account.capital?.toString(),
+      equity,
       money: new Map([...money].map(([pair, one]) => [pair, toCrossingMoney(one)])),
       funding: new Map([...funding].map(([symbol, amount]) => [symbol, amount.toString()])),
       marks: new Map(marks),

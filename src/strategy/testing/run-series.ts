@@ -227,6 +227,7 @@ class SeriesHost {
       ...{ instruments: moments, feeds: new Map(), candles: this.#series },
       account: {
         capital: undefined,
+        equity: undefined,
         ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
         fundingMinutes: [0, 480, 960],
       },

@@ -15,7 +15,10 @@ export interface AccountView {
   readonly funding: number
   /** Undefined until the position of everything that is held was read in this run. */
   readonly unrealisedProfit: number | undefined
-  /** capital + realisedProfit - fees + funding + unrealisedProfit. */
+  /**
+   * capital + realisedProfit - fees + funding + unrealisedProfit, of the last moment at which position and fills agreed:
+   * the number that limits, status and metrics have.
+   */
   readonly equity: number | undefined
   /** Equity less the margin of all positions. What open orders bind the exchange does not say. */
   readonly free: number | undefined
@@ -27,8 +30,7 @@ export function buildAccount(moment: AccountMoment | undefined): AccountView {
   const fees = sumDecimals(money.map((one) => one.fees))
   const funding = sumDecimals([...(moment?.funding.values() ?? [])])
   const { unrealised, margin } = sumMarks(moment)
-  const settled = moment?.capital?.plus(realised).minus(fees).plus(funding)
-  const equity = add(toNumber(settled), unrealised)
+  const equity = moment?.equity
   return {
     capital: toNumber(moment?.capital),
     realisedProfit: Number(realised.toString()),

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { adviseUnclosable } from '../../../src/daemon/account/command-inbox.ts'
+import { judgeScope } from '../../../src/daemon/account/operator.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
@@ -84,6 +86,32 @@ describe('[RSK2] a flatten', () => {
     expect(bench.take('announce')).toContainEqual({
       ...{ kind: 'announce', level: 'warn', event: 'flatten.done' },
       fields: { scope: '*', stillHeld: { [SYMBOL]: 'long 0.01' } },
+    })
+  })
+
+  test('of a strategy that is not configured any more is refused, and says what it still holds', () => {
+    const { records, settings } = holding()
+    const bench = new EngineBench({ ...settings, strategies: new Map() })
+    bench.records.push(...records)
+    bench.restart().start({ holding: LONG })
+    bench.take('announce')
+    const scope = `strategy:${STRATEGY}`
+
+    flatten(bench, scope)
+
+    const stillHeld = { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' }
+    const [refused] = bench.take('announce')
+    expect(refused).toMatchObject({ event: 'trading.scopeUnknown', fields: { scope, stillHeld } })
+    expect(bench.halts.size).toBe(0)
+    const judged = judgeScope({ kind: 'flatten', scope, ...BY_ANNA }, bench)
+    expect(judged).toEqual({ isScopeUnknown: true, unclosable: stillHeld })
+    expect(adviseUnclosable(judged.unclosable)).toEqual([
+      expect.stringMatching(/s BTCUSDT long 0\.01, .* put the strategy back .* or close it by hand$/),
+    ])
+    // A flatten of the instrument is obeyed, and its answer names the same.
+    expect(judgeScope({ kind: 'flatten', scope: SYMBOL, ...BY_ANNA }, bench)).toEqual({
+      isScopeUnknown: false,
+      unclosable: stillHeld,
     })
   })
 

@@ -97,6 +97,7 @@ function* makeSnapshots(count: number): Generator<Snapshot> {
       account: {
         ...snapshot.account,
         capital: decimal('1000'),
+        equity: 1000 + held,
         money: new Map([
           ['made-up|BTCUSDT', { profit: decimal('1.5'), fees: decimal('0.25'), fills: sequence }],
         ]),

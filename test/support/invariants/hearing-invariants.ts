@@ -1,4 +1,4 @@
-import { pairKey, type Book } from '../../../src/engine/book/book.ts'
+import { holdingOf, pairKey, type Book } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { lotsMax, ticksMax } from '../../../src/domain/instrument.ts'
@@ -71,7 +71,7 @@ function missedOf(
     const place = lastingPlaces(world, of).find(
       ({ key }) => !isPlaced(world, pairKey(strategyId, key), effects),
     )
-    if (place) return `${place.key} is not placed`
+    if (place && !isPaced(world)) return `${place.key} is not placed`
     const kept = keptOf(book, strategyId, of, effects)
     if (kept !== undefined) return `${kept} of ${symbol} is not withdrawn`
   }
@@ -224,6 +224,37 @@ export function watchAnswers(world: World): WorldWatcher {
         const order = world.process.engine?.book.orders.get(clientOid as never)
         if (order && !accepted.has(order.terms.clientOid))
           violate(world, 'ORD3', `${clientOid} was accepted, and is ${order.state}`)
+      }
+    },
+  }
+}
+
+/** Whether identical intents were too many: which of them are denied, {@link watchIdentical} looks at. */
+function isPaced({ process }: World): boolean {
+  return (process.engine?.denied.get('IDENTICAL_PACE') ?? 0) > 0
+}
+
+/** Intents of the same terms, of a strategy that can only add by them, are not placed more often than is allowed. */
+export function watchIdentical(world: World): WorldWatcher {
+  const placedAt = new Map<string, readonly number[]>()
+  return {
+    onBirth: () => placedAt.clear(),
+    afterStep(event, effects, now) {
+      const { book } = world.process.engine ?? {}
+      if (event.kind !== 'decided' || !book) return
+      for (const effect of effects) {
+        if (effect.kind !== 'record' || effect.record.kind !== 'decision') continue
+        const { strategyId, places = [] } = effect.record
+        for (const { key: _key, deadlineAt: _deadlineAt, ...terms } of places) {
+          const max = world.settings.strategies.get(strategyId)?.limits.get(terms.symbol)?.identicalPerMinute
+          const { longLots, shortLots } = holdingOf(book, strategyId, terms.symbol)
+          if (max === undefined || !terms.action.startsWith('open') || longLots + shortLots > 0) continue
+          const kind = JSON.stringify([strategyId, terms])
+          const times = [...(placedAt.get(kind) ?? []), now].filter((at) => at > now - 60_000)
+          placedAt.set(kind, times)
+          if (times.length > max)
+            violate(world, 'RSK1', `${times.length} alike within a minute, limit ${max}`)
+        }
       }
     },
   }

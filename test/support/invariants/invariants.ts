@@ -1,3 +1,4 @@
+import { watchEquity, watchPeak } from './equity-invariants.ts'
 import { watchLadders, watchRiskChecks } from './risk-check-invariants.ts'
 import { watchFold, watchOverlooked, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchResolutions, watchDisplacedBack } from './resolution-invariants.ts'
@@ -27,7 +28,7 @@ import {
   watchStopConfirmed,
   watchWorstCase,
 } from './risk-invariants.ts'
-import { watchAnswers, watchDecisions, watchGrants } from './hearing-invariants.ts'
+import { watchAnswers, watchDecisions, watchGrants, watchIdentical } from './hearing-invariants.ts'
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
@@ -100,4 +101,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'DET2', watch: watchPrefixes },
   { id: 'MONEY', watch: watchMoney },
   { id: 'MONEY', watch: watchFunding },
+  { id: 'MONEY', watch: watchEquity },
+  { id: 'RSK2', watch: watchPeak },
+  { id: 'RSK1', watch: watchIdentical },
 ]

@@ -83,12 +83,16 @@ const PRICE_TOLERANCE = 1.02
 export function watchGross(world: World): WorldWatcher {
   const { limits } = world.settings
   // What the account is worth at absurd prices says nothing.
-  if (limits.grossNotionalMax >= GROSS_NEVER_REACHED || world.plan.faults.tickerAbsurd) return {}
+  const { leverageMax = Number.POSITIVE_INFINITY } = limits
+  const isReached = limits.grossNotionalMax < GROSS_NEVER_REACHED || leverageMax < Number.POSITIVE_INFINITY
+  if (!isReached || world.plan.faults.tickerAbsurd) return {}
   const known = new KnownPrices()
   /** By batch, the fills of others that were known when it was formed. */
   const seen = new Map<number, ReadonlySet<TrueFill>>()
   /** By batch, what the book thought possible without it. */
   const believed = new Map<number, number>()
+  /** By batch, what the equity then allowed. */
+  const allowed = new Map<number, number>()
   const priceOf = (symbol: string): number => known.tickers?.read(symbol, 'askPr') || 0
   return {
     onBirth: () => known.forget(),
@@ -99,6 +103,8 @@ export function watchGross(world: World): WorldWatcher {
         const { batchId, clientOids } = effect.batch
         seen.set(batchId, seenFills(world))
         believed.set(batchId, believedGross(world, priceOf, new Set(clientOids)))
+        const { equity = 0 } = world.process.engine?.equity ?? {}
+        if (Number.isFinite(leverageMax)) allowed.set(batchId, leverageMax * equity)
       }
     },
     onWrite(batch) {
@@ -125,7 +131,8 @@ export function watchGross(world: World): WorldWatcher {
       const gross = grossWith(adding)
       // What others opened may be too much already: then nothing may make it more.
       const before = Math.max(grossWith({ buy: 0, sell: 0 }), believed.get(batch.batchId) ?? 0)
-      if (gross <= Math.max(limits.grossNotionalMax, before) * PRICE_TOLERANCE) return
+      const max = Math.min(limits.grossNotionalMax, allowed.get(batch.batchId) ?? Number.POSITIVE_INFINITY)
+      if (gross <= Math.max(max, before) * PRICE_TOLERANCE) return
       violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, limit ${limits.grossNotionalMax}`)
     },
   }

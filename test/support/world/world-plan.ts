@@ -86,6 +86,8 @@ export const worldPlanSchema = z.strictObject({
   openOrdersMax: z.int().default(60),
   /** Whether losses, unknown orders, answers 429 and rejections are limited. */
   isLimited: z.boolean().default(false),
+  /** Whether the account's drawdown and leverage, and identical intents, are limited too. */
+  isLimitedByEquity: z.boolean().default(false),
 })
 
 export type WorldPlan = z.infer<typeof worldPlanSchema>
@@ -135,6 +137,7 @@ export function planWorld(seed: string): WorldPlan {
     grossNotionalMax: pick(part('grossNotionalMax'), [5_000_000, 5_000_000, 600]),
     openOrdersMax: pick(part('openOrdersMax'), [60, 60, 60, 60, 7]),
     isLimited: part('isLimited').integer(5) === 0,
+    isLimitedByEquity: part('isLimitedByEquity').integer(2) === 0,
   }
 }
 

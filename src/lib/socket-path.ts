@@ -1,0 +1,14 @@
+import { relative } from 'node:path'
+
+/** What the path of a Unix socket may have, in bytes: `sun_path` less its end. */
+export const SOCKET_PATH_MAX = process.platform === 'linux' ? 107 : 103
+
+/** From here, where the whole path is too long for a socket. */
+export function shortPath(socket: string): string {
+  return Buffer.byteLength(socket) <= SOCKET_PATH_MAX ? socket : relative(process.cwd(), socket)
+}
+
+/** Whether a socket can lie there, by its whole path or from here. */
+export function isPathShort(socket: string): boolean {
+  return Buffer.byteLength(shortPath(socket)) <= SOCKET_PATH_MAX
+}

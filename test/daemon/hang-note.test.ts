@@ -1,0 +1,27 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { hangNoteOf, haltWhoHung } from '../../src/daemon/watchdog/hang-note.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'hung-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+test('[STR1] the note of a strategy that hung is there until its halt is recorded', () => {
+  const file = hangNoteOf(directory)
+  const logger = { log: () => {} }
+  const seen: boolean[] = []
+  writeFileSync(file, JSON.stringify({ at: 1, hungMs: 5000, strategy: 'looping' }))
+
+  for (const isRecorded of [false, true]) {
+    haltWhoHung(directory, logger, (halt) => {
+      expect(halt).toMatchObject({ kind: 'haltStrategy', strategyId: 'looping' })
+      seen.push(existsSync(file))
+      return isRecorded
+    })
+    expect(existsSync(file)).toBe(!isRecorded)
+  }
+  haltWhoHung(directory, logger, () => seen.push(false) > 0)
+
+  expect(seen).toEqual([true, true])
+})

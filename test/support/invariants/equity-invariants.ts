@@ -1,0 +1,129 @@
+import { type JournalRecord, type WatermarkRecord } from '../../../src/domain/record.ts'
+import { type PositionReading } from '../../../src/domain/position.ts'
+import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
+import { type Book } from '../../../src/engine/book/book.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** What floats may differ by after some thousands of sums, margin coin. */
+const TOLERANCE = 1e-6
+/** They change what was made, or is held, after losses were judged in the same step. */
+const LATER: ReadonlySet<JournalRecord['kind']> = new Set(['adopt', 'foreign', 'settle', 'outcome'])
+
+/**
+ * Equity is capital, everything that fills have realised and cost, whoever's they were, funding, and what the exchange
+ * says is not realised: counted here from the records alone. Looked at where one reading says it all, in worlds of
+ * one instrument.
+ */
+export function watchEquity(world: World): WorldWatcher {
+  const fold = new SettledFold()
+  const capital = Number(world.settings.capital?.toString())
+  if (world.plan.symbols.length > 1 || Number.isNaN(capital)) return {}
+  return {
+    onBirth: () => fold.restart(world.process.journal.loadAll()),
+    onRecord: (record) => fold.add(record),
+    afterStep(event, effects) {
+      const { engine } = world.process
+      if (event.kind !== 'positionRead' || !engine?.equity) return
+      const records = effects.flatMap((effect) => (effect.kind === 'record' ? [effect.record] : []))
+      const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
+      if (isRefused || records.some(({ kind }) => LATER.has(kind)) || !agrees(engine.book, event.reading))
+        return
+      const unrealised = event.reading.rows.reduce((sum, row) => sum + Number(row.unrealisedProfit || 0), 0)
+      const settled = fold.with(records) - waitingIn(engine.book)
+      const expected = capital + settled + unrealised
+      const { equity } = engine.equity
+      if (Math.abs(equity - expected) > TOLERANCE)
+        violate(world, 'MONEY', `the equity is ${equity}, its parts come to ${expected}`)
+    },
+  }
+}
+
+function agrees({ account }: Book, { symbol, rows }: PositionReading): boolean {
+  const lotsOf = (side: 'long' | 'short') =>
+    rows.filter(({ holdSide }) => holdSide === side).reduce((sum, { lots }) => sum + lots, 0)
+  const { longLots = 0, shortLots = 0 } = account.get(symbol) ?? {}
+  return longLots === lotsOf('long') && shortLots === lotsOf('short')
+}
+
+/** Fills that wait for their order have moved the position, and no money yet. */
+function waitingIn({ orphans }: Book): number {
+  return [...orphans.values()].flat().reduce((sum, { profit, fee }) => sum + Number(profit) - Number(fee), 0)
+}
+
+/** Realised less fees, and funding, of everything in the journal, each fill once. */
+class SettledFold {
+  #trades = new Set<string>()
+  #settled = 0
+
+  restart(records: readonly JournalRecord[]): void {
+    this.#trades = new Set()
+    this.#settled = 0
+    for (const record of records) this.add(record)
+  }
+
+  add(record: JournalRecord): void {
+    for (const [id, amount] of amountsIn(record)) {
+      if (id !== undefined && this.#trades.has(id)) continue
+      if (id !== undefined) this.#trades.add(id)
+      this.#settled += amount
+    }
+  }
+
+  /** And of records that are about to be written. */
+  with(records: readonly JournalRecord[]): number {
+    const news = new Map(
+      records.flatMap((record) => amountsIn(record)).map(([id, amount], index) => [id ?? index, amount]),
+    )
+    return [...news].reduce(
+      (sum, [id, amount]) => (typeof id === 'string' && this.#trades.has(id) ? sum : sum + amount),
+      this.#settled,
+    )
+  }
+}
+
+function amountsIn(record: JournalRecord): readonly (readonly [id: string | undefined, amount: number])[] {
+  if (record.kind === 'funding') return [[undefined, Number(record.change)]]
+  if (record.kind !== 'fills') return []
+  return record.fills.map(({ tradeId, profit, fee }) => [String(tradeId), Number(profit) - Number(fee)])
+}
+
+/** A day is put forward by an hour at most, and is then judged at the next reading. */
+const DAY_MS_MAX = 25 * 3_600_000
+
+/**
+ * The peak from which the account's drawdown is counted is written down, holds over restarts, and falls only when a
+ * drawdown was released. The day from which losses are counted is today.
+ */
+export function watchPeak(world: World): WorldWatcher {
+  if (world.settings.losses?.limits.get(ACCOUNT)?.drawdown === undefined) return {}
+  let peak: number | undefined
+  const note = (record: JournalRecord): number | undefined => {
+    if (record.kind === 'released' && record.scope === ACCOUNT) peak = undefined
+    const found = record.kind === 'watermark' ? ofAccount(record) : undefined
+    const fell = found !== undefined && peak !== undefined && found < peak - TOLERANCE ? peak : undefined
+    if (found !== undefined) peak = found
+    return fell
+  }
+  return {
+    onBirth() {
+      peak = undefined
+      for (const record of world.process.journal.loadAll()) note(record)
+    },
+    onRecord(record) {
+      const before = note(record)
+      if (before !== undefined) violate(world, 'RSK2', `the peak fell from ${before} without a release`)
+    },
+    afterStep(event, _, now) {
+      const used = world.process.engine?.losses.get(ACCOUNT)
+      if (event.kind !== 'positionRead' || !used || peak === undefined) return
+      const { dayFrom = 0 } = world.process.engine?.book.watermarks.get(ACCOUNT) ?? {}
+      if (now - dayFrom > DAY_MS_MAX) violate(world, 'RSK2', `losses are counted from ${dayFrom} on`)
+      if (used.drawdown < peak - used.net - TOLERANCE)
+        violate(world, 'RSK2', `a drawdown of ${used.drawdown}, ${peak - used.net} below the recorded peak`)
+    },
+  }
+}
+
+function ofAccount({ watermarks }: WatermarkRecord): number | undefined {
+  return watermarks.find(({ scope }) => scope === ACCOUNT)?.peak ?? undefined
+}
