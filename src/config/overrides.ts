@@ -2,7 +2,7 @@
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
 import { formatPath } from './yaml/setting-path.ts'
-import { SET_OPTION, type YamlSource } from './yaml/yaml-source.ts'
+import { PARAM_OPTION, SET_OPTION, type YamlSource } from './yaml/yaml-source.ts'
 
 /** Longer than any path of ours; a mistake in quoting, rather. */
 const PATH_KEYS_MAX = 8
@@ -12,17 +12,12 @@ export const applyOverrides = (source: YamlSource, overrides: readonly string[])
   overrides.flatMap((text) => applyOverride(source, text) ?? [])
 
 function applyOverride(source: YamlSource, text: string): Problem | undefined {
-  const at = text.indexOf('=')
-  const keys = at < 0 ? [] : text.slice(0, at).trim().split('.')
-  if (
-    keys.length === 0 ||
-    keys.length > PATH_KEYS_MAX ||
-    keys.some((key) => key === '' || key === '__proto__')
-  ) {
+  const keys = pathOf(text)
+  if (!isUsable(keys)) {
     // Without a path there is no telling what the rest is: it may be a secret, so it is not repeated.
     return { source: SET_OPTION, path: '', message: 'expected path=value such as risk.openOrdersMax=20' }
   }
-  const message = source.override(keys, text.slice(at + 1))
+  const message = source.override(keys, valueOf(text))
   return message === undefined ? undefined : { source: SET_OPTION, path: formatPath(keys), message }
 }
 
@@ -31,8 +26,11 @@ export function applyParams(source: YamlSource, params: readonly string[]): Prob
   const id = source.read(undefined, ['id'])
   return params.flatMap((text) => {
     const [strategy = '', ...keys] = pathOf(text)
-    if (strategy !== id || keys.length === 0) return []
-    return applyOverride(source, `params.${text.slice(strategy.length + 1)}`) ?? []
+    if (strategy !== id || !isUsable(keys)) return []
+    const message = source.overrideParam(strategy, keys, valueOf(text))
+    return message === undefined
+      ? []
+      : [{ source: PARAM_OPTION, path: formatPath([strategy, ...keys]), message }]
   })
 }
 
@@ -40,7 +38,7 @@ export function applyParams(source: YamlSource, params: readonly string[]): Prob
 export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
   return params.flatMap((text) => {
     const [strategy = '', ...keys] = pathOf(text)
-    if (keys.length === 0)
+    if (!isUsable(keys))
       return [
         {
           source: PARAM_OPTION,
@@ -55,9 +53,18 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
   })
 }
 
-const PARAM_OPTION = '--param'
-
+/** The keys before the sign of equality; none without one. */
 function pathOf(text: string): readonly string[] {
   const at = text.indexOf('=')
   return at < 0 ? [] : text.slice(0, at).trim().split('.')
+}
+
+function valueOf(text: string): string {
+  return text.slice(text.indexOf('=') + 1)
+}
+
+function isUsable(keys: readonly string[]): boolean {
+  return (
+    keys.length > 0 && keys.length <= PATH_KEYS_MAX && keys.every((key) => key !== '' && key !== '__proto__')
+  )
 }

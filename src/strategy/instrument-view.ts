@@ -151,6 +151,10 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get quoteVolume24h(): number {
     return this.#read('quoteVolume')
   }
+  /** The average price of what was traded in the last 24 hours, quote coin; NaN where nothing was. */
+  get vwap24h(): number {
+    return this.quoteVolume24h / this.baseVolume24h
+  }
   /** Undefined for a contract without delivery. */
   get deliveryState(): DeliveryState | undefined {
     return DELIVERY_STATES[this.#read('deliveryStatus')]

@@ -156,6 +156,11 @@ function renderFolds(folds: readonly FoldRow[]): string {
   )
 }
 
+/** Without its strategy, which the title has. */
+function paramOf(name: string): string {
+  return name.slice(name.indexOf('.') + 1)
+}
+
 function renderHeatMap({ rows, columns, cells, rowName, columnName }: HeatMap): string {
   const values = cells.flat().filter((value) => value !== null)
   const strongest = Math.max(1e-12, ...values.map(Math.abs))
@@ -165,12 +170,12 @@ function renderHeatMap({ rows, columns, cells, rowName, columnName }: HeatMap): 
     const strength = (0.08 + (0.6 * Math.abs(value)) / strongest).toFixed(2)
     return `<td style="--tint:var(${tint});--strength:${strength}">${showNumber(value, 4)}</td>`
   }
-  const head = columns.map((text) => `<th style="text-align:center">${escapeHtml(text)}</th>`).join('')
+  const head = columns.map((text) => `<th>${escapeHtml(text)}</th>`).join('')
   const body = rows.map(
     (text, index) =>
       `<tr><td class="text">${escapeHtml(text)}</td>${(cells[index] ?? []).map(cell).join('')}</tr>`,
   )
-  return `<div class="scroll heat"><table><thead><tr><th class="text">${escapeHtml(rowName)} \\ ${escapeHtml(columnName)}</th>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
+  return `<div class="scroll heat"><table><thead><tr><th class="text">${escapeHtml(paramOf(rowName))} \\ ${escapeHtml(paramOf(columnName))}</th>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
 }
 
 function renderScatter(trials: readonly SweepRow[]): string {
@@ -195,7 +200,7 @@ function renderScatter(trials: readonly SweepRow[]): string {
     .map((value) => `<span style="left:${left(value)}%">${showNumber(value, 4)}</span>`)
     .join('')
   return `<figure style="margin:0"><figcaption><strong>score out of sample over score in sample</strong></figcaption>
-<div class="frame"><div class="plot" style="height:300px"><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="score out of sample over score in sample"><g class="grid">${zero}</g><path class="dots" style="--c:var(--blue)" d="${path}"/></svg></div>${labels}</div><div class="xs">${ends}</div></figure>`
+<div class="frame"><div class="plot" style="height:300px"><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="score out of sample over score in sample"><g class="grid">${zero}</g><path class="dots" style="--c:var(--blue)" d="${path}"/></svg></div>${labels}</div><div class="xs ends">${ends}</div></figure>`
 }
 
 /** Commands that are shown: of the best, and of each window. */
@@ -204,5 +209,7 @@ const COMMANDS_SHOWN = 5
 function renderCommands(trials: readonly SweepRow[], folds: readonly FoldRow[]): string {
   const shown = [...trials.slice(0, COMMANDS_SHOWN), ...folds]
   const lines = shown.map(({ id, command }) => `# ${id}\n${command}`)
-  return `<pre><code>${escapeHtml(lines.join('\n'))}</code></pre>`
+  // A line may break before an option, and not within its name.
+  const code = escapeHtml(lines.join('\n')).replaceAll(/ (--[a-z-]+)/g, ' <span class="option">$1</span>')
+  return `<pre><code>${code}</code></pre>`
 }

@@ -7,6 +7,11 @@ import { loadConfig } from '../../src/config/load-config.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
 import { writeReport } from '../../src/report/write-report.ts'
 
+/** An hour before funding is paid. */
+export const START_AT = Date.UTC(2025, 5, 2, 7)
+export const MINUTE_MS = 60_000
+const STEP_MS = 10_000
+
 const MAIN = `name: scripted
 environment: simulator
 account: { productType: USDT-FUTURES, marginCoin: USDT, marginMode: crossed, positionMode: one_way_mode }
@@ -148,4 +153,20 @@ export function readAll(directory: string): Readonly<Record<string, string>> {
       .filter((name) => name.includes('.'))
       .map((name) => [name, readFileSync(join(directory, name), 'utf8')]),
   )
+}
+
+/** Quotes every ten seconds; what is said from a minute on holds until the next. Prices in tenths of a quote coin. */
+export function writeQuotes(
+  minutes: number,
+  script: Readonly<Record<number, { bid: number; mark: number }>>,
+): string {
+  const lines = ['ts_ms,bid,ask,bidSz,askSz,last,volume,mark,fundingRate']
+  let now = { bid: 0, mark: 0 }
+  for (let at = 0; at < minutes * MINUTE_MS; at += STEP_MS) {
+    now = script[at / MINUTE_MS] ?? now
+    const tenths = (price: number): string => (price / 10).toFixed(1)
+    const [bid, ask, mark] = [now.bid, now.bid + 1, now.mark].map(tenths)
+    lines.push([START_AT + at, bid, ask, 100, 100, bid, 1000, mark, 0.0002].join(','))
+  }
+  return `${lines.join('\n')}\n`
 }

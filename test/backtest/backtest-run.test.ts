@@ -5,11 +5,15 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { showNumber } from '../../src/report/text/figures.ts'
 import { describeReport } from '../../src/report/text/terminal-report.ts'
-import { BacktestProject, readAll, runBacktest, type ScriptedOrder } from './backtest-project.ts'
-
-const START_AT = Date.UTC(2025, 5, 2, 7)
-const MINUTE_MS = 60_000
-const STEP_MS = 10_000
+import {
+  BacktestProject,
+  MINUTE_MS,
+  readAll,
+  runBacktest,
+  type ScriptedOrder,
+  START_AT,
+  writeQuotes,
+} from './backtest-project.ts'
 
 const projects: BacktestProject[] = []
 afterEach(() => {
@@ -20,22 +24,6 @@ function createProject(symbols: readonly string[], orders: readonly ScriptedOrde
   const project = new BacktestProject(symbols, orders)
   projects.push(project)
   return project
-}
-
-/** Quotes every ten seconds; what is said from a minute on holds until the next. Prices in tenths of a quote coin. */
-function writeQuotes(
-  minutes: number,
-  script: Readonly<Record<number, { bid: number; mark: number }>>,
-): string {
-  const lines = ['ts_ms,bid,ask,bidSz,askSz,last,volume,mark,fundingRate']
-  let now = { bid: 0, mark: 0 }
-  for (let at = 0; at < minutes * MINUTE_MS; at += STEP_MS) {
-    now = script[at / MINUTE_MS] ?? now
-    const tenths = (price: number): string => (price / 10).toFixed(1)
-    const [bid, ask, mark] = [now.bid, now.bid + 1, now.mark].map(tenths)
-    lines.push([START_AT + at, bid, ask, 100, 100, bid, 1000, mark, 0.0002].join(','))
-  }
-  return `${lines.join('\n')}\n`
 }
 
 const at = (minute: number): number => START_AT + minute * MINUTE_MS

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { join } from 'node:path'
+import { PlayMarks } from '../../src/cli/backtest/play-marks.ts'
+import { checkBias } from '../../src/cli/check-bias/run-check.ts'
 import { compareDecisions, firstDifference } from '../../src/cli/check-bias/effect-log.ts'
 import { main } from '../../src/cli/main.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
 import { BacktestProject } from '../backtest/backtest-project.ts'
 
 const START_AT = Date.UTC(2025, 0, 1)
@@ -19,10 +22,6 @@ beforeEach(() => {
   })
   project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
   printed = ''
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed += String(text)
-    return true
-  })
 })
 afterEach(() => {
   vi.restoreAllMocks()
@@ -52,16 +51,22 @@ export default defineStrategy({
   )
 }
 
-function check(): Promise<number> {
-  const prices = join(project.directory, 'BTCUSDT.csv')
-  return main(['check-bias', join(project.directory, 'main.yaml'), '--market', prices, '--cuts', '3'])
+/** In this thread, which is quicker than the command's own. */
+async function check(): Promise<boolean> {
+  const options = { set: [], param: [], market: [join(project.directory, 'BTCUSDT.csv')], cuts: 3 }
+  const { isBiased, lines } = await checkBias(
+    { config: join(project.directory, 'main.yaml'), options, version: 'test' },
+    { marks: new PlayMarks(), isTTY: false, post: () => undefined },
+  )
+  printed = lines.join('\n')
+  return isBiased
 }
 
 describe('intentd check-bias', () => {
   test('[STR2] a strategy that looks at its snapshot alone does the same without the future', async () => {
     writeStrategy('', 'const lots = market.last > 100_000 ? 10 : 0')
 
-    expect(await check()).toBe(0)
+    expect(await check()).toBe(false)
     expect(printed.match(/: the same effects to the byte/g)).toHaveLength(3)
     expect(printed).toContain('no effect changed')
     expect(printed).toMatch(/scripted: all \d{3} the same: nothing hangs on where the history began/)
@@ -70,7 +75,7 @@ describe('intentd check-bias', () => {
   test('what hangs on where the history began is said, and is no error', async () => {
     writeStrategy('', 'const lots = state.count < 8 * 60 ? 0 : 10')
 
-    expect(await check()).toBe(0)
+    expect(await check()).toBe(false)
     expect(printed).toMatch(/scripted: \d+ of \d+ the same; the first other one at 2025-01-01 08:0/)
   })
 
@@ -81,7 +86,7 @@ describe('intentd check-bias', () => {
     const lots = (seen.get(now + 60) ?? market.last) > market.last ? 10 : 0`,
     )
 
-    expect(await check()).toBe(1)
+    expect(await check()).toBe(true)
     expect(printed).toMatch(/other effects, from 2025-01-01T00:0\d:\d\d\.\d+Z on, of strategy scripted/)
     expect(printed).toContain('biased: what was done hangs on prices that were not there yet')
   })
@@ -94,10 +99,42 @@ describe('intentd check-bias', () => {
     const lots = prices[minute + 60] > prices[minute] ? 10 : 0`,
     )
 
-    expect(await check()).toBe(1)
+    expect(await check()).toBe(true)
     expect(printed).toMatch(
       /biased: a strategy reads the prices of the future from their file: .*BTCUSDT\.csv/,
     )
+  })
+})
+
+describe('the command', () => {
+  let errors: string
+
+  beforeEach(() => {
+    errors = ''
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      errors += String(text)
+      return true
+    })
+  })
+
+  function run(hungAfter: string): Promise<number> {
+    const [config, prices] = ['main.yaml', 'BTCUSDT.csv'].map((name) => join(project.directory, name))
+    return main(['check-bias', String(config), '--market', String(prices), '--hung-after', hungAfter])
+  }
+
+  test('a decision that never comes back ends it, with the name of the strategy', async () => {
+    writeStrategy('', `for (; snapshot.exchangeTime >= ${START_AT + 60 * MINUTE_MS}; );\n    const lots = 0`)
+
+    expect(await run('1s')).toBe(78)
+    expect(errors).toMatch(/STRATEGY_HANGS[^]*strategy +scripted\n +at +2025-01-01T01:00:0/)
+  })
+
+  test('Ctrl-C ends it', async () => {
+    writeStrategy('', `for (; snapshot.exchangeTime >= ${START_AT}; );\n    const lots = 0`)
+    systemTimers.after(100, () => process.emit('SIGINT', 'SIGINT'))
+
+    expect(await run('1m')).toBe(75)
+    expect(errors).toMatch(/BACKTEST_STOPPED[^]*by +SIGINT/)
   })
 })
 

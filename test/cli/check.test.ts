@@ -106,7 +106,7 @@ test.concurrent('[CFG1] keys that a start would miss are problems too', async ()
 })
 
 test.each([
-  ['grid-btc.levels=many', /params\.levels: expected a whole number .*got "many"/],
+  ['grid-btc.levels=many', /^--param grid-btc\.levels: expected a whole number .*got "many"/],
   ['nobody.size=1', /--param nobody: no such strategy/],
 ])(
   '[CFG1] a parameter of the command line, %s, is checked as those of the files are',

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { firstOther, RunTrace } from '../../src/cli/parity/run-trace.ts'
+import { firstOther, RunTrace, unmatched } from '../../src/cli/parity/run-trace.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { Projects } from '../daemon/project.ts'
 
@@ -12,6 +12,8 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const project = projects.open()
   const run = project.run(['--set', 'record=true', '--set', 'simulator.speed=1'])
   await run.until('both ladders', () => run.events('batch.sent').length > 1)
+  // The backtest begins within the prices of the recording, so they must go on for a while.
+  await new Promise((resolve) => setTimeout(resolve, 1500))
   await run.stop()
   const paths = readdirSync(join(project.directory, '.intentd'), { recursive: true, encoding: 'utf8' })
   const directory = join(
@@ -63,6 +65,10 @@ test('a trace has each change of a wish once, and each fill that came after its 
   expect(trace.wishes.get('a')?.map(({ at }) => at)).toEqual([101, 103])
   expect(trace.firstAt).toBe(101)
   expect(trace.fills.map(({ tradeId }) => tradeId)).toEqual(['one', 'two'])
+})
+
+test('fills that one of the two has more of are found wherever they stand', () => {
+  expect(unmatched(['b', 'a', 'a', 'c'], ['a', 'b', 'd'], (text) => text)).toEqual(['a', 'c'])
 })
 
 test.each([

@@ -37,6 +37,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ version: '0.1.0', environment: 'simulator', exchange: 'http://127.0.0.1:38291', embedded: true },
   ...{ strategies: ['grid-btc', 'grid-eth', 'trend-btc', 'trend-eth'], onRestart: 'adopt', epoch: 12 },
   ...{ openOrders: 32, unknownOrders: 0, waitingOrders: 0, strategyStates: 4 },
+  warmingUp: ['my-rsi BTCUSDT: 17 of 57 candles of 1m, all at 2026-01-02T14:30:00.000Z'],
   restrictions: [{ scope: 'BTCUSDT', mode: 'halted', reason: REASON, at: 1_767_361_810_027 }],
   ...{ positions: { BTCUSDT: '0.012', ETHUSDT: '-0.2' }, policy: 'leave', why: 'SIGINT', clean: true },
   ...{ cycles: 140, batches: 20, ordersSent: 50, rateLimited: 0, unknowns: 0, exchangeAgrees: true },

@@ -15,6 +15,12 @@ test('what a strategy still waits for is said, until it has as many candles as i
   bench.now = MOMENT_AT - 30_000
   bench.start()
 
+  const running = bench.take('announce').find(({ event }) => event === 'daemon.running')
+  const readyAt = new Date(MOMENT_AT + 3 * MINUTE_MS).toISOString()
+  expect(running?.fields['warmingUp']).toEqual([
+    `${STRATEGY} ${SYMBOL}: 0 of 3 candles of 1m, all at ${readyAt}`,
+  ])
+
   const said = [0, 1, 2, 3].map((minute) => {
     bench.now = MOMENT_AT + minute * MINUTE_MS + 1000
     bench.step({ kind: 'timePassed' })

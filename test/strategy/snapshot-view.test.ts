@@ -69,6 +69,7 @@ describe('the view of a snapshot', () => {
       change24h: 9,
       baseVolume24h: 10,
       quoteVolume24h: 11,
+      vwap24h: 1.1,
       index: 12,
       fundingRate: 13,
       openInterest: 14,

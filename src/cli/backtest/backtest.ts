@@ -2,8 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addParamOption, collect, parseCount, parseDuration } from '../process/options.ts'
+import { type BacktestTask } from './play-message.ts'
 import { type BacktestOptions } from './play-options.ts'
-import { playWatched } from './watched-backtest.ts'
+import { playWatched } from './watched-play.ts'
 
 /** A decision, the files of prices, a report: none of them takes as long. */
 const HUNG_AFTER_MS = 60_000
@@ -16,17 +17,23 @@ export function addBacktestCommand(program: Command, { version, setExit }: VerbF
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
     .description('trade prices of the past in virtual time, and write a report')
     .option('--out <directory>', 'where the report goes (default: a directory under backtests/)')
-    .option(
-      '--hung-after <duration>',
-      'real time without progress that ends it (60s)',
-      parseDuration,
-      HUNG_AFTER_MS,
-    )
+    .addOption(hungAfterOption())
     .action(async (config: string | undefined, options: BacktestOptions & { readonly hungAfter: number }) => {
       const { hungAfter: hungAfterMs, ...played } = options
-      await playWatched({ config, options: played, version, hungAfterMs })
-      setExit(0)
+      setExit(await playBacktest({ config, options: played, version }, hungAfterMs))
     })
+}
+
+export function hungAfterOption(): Option {
+  return new Option('--hung-after <duration>', 'real time without progress that ends it (60s)')
+    .argParser(parseDuration)
+    .default(HUNG_AFTER_MS)
+}
+
+/** In a thread that is watched. @returns the exit code. @throws what it ended with. */
+export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<number> {
+  const thread = { file: './backtest-thread', askedBy: import.meta.url }
+  return playWatched({ ...thread, task, hungAfterMs, endsWithReport: true })
 }
 
 /** What every command has that plays prices of the past. */

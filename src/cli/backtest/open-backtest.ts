@@ -44,6 +44,8 @@ export interface BacktestRequest extends PlayedRange {
   /** Margin coin at the start. */
   readonly balance: string | undefined
   readonly version: string
+  /** Hears of each strategy file before it is loaded. */
+  readonly onLoading?: (file: string) => void
 }
 
 /** A backtest whose files were read and found good: a run can be opened for any fill model. */
@@ -56,9 +58,9 @@ export interface PreparedBacktest {
   readonly toAt: number
   readonly polling: VirtualPolling
   readonly simulator: EmbeddedSimulatorSettings
-  /** By strategy: SHA-256 of its file, hex. */
   /** Of those that trade. */
   readonly strategyIds: readonly string[]
+  /** By strategy: SHA-256 of its file, hex. */
   readonly codeHashes: Readonly<Record<string, string>>
   readonly remarks: readonly string[]
   /** @param directory Where the run's CSV files go; undefined for no files. */
@@ -89,7 +91,7 @@ export async function prepareBacktest(
     whole.filter((one) => one.symbol === symbol).map((one) => describePlace(one, request)),
   )
   const config = narrow(loaded.config, recordings)
-  const strategies = await loadStrategies(config, loaded.documents, toInstruments(config))
+  const strategies = await loadStrategies(config, loaded.documents, toInstruments(config), request.onLoading)
   const polling = pollingOf(config)
   const prices =
     recordings.length > 0

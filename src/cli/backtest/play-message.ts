@@ -1,25 +1,35 @@
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 import { Failure, type FailureDetails } from '../../lib/failure.ts'
+import { type PlayMarks } from './play-marks.ts'
 import { type BacktestOptions } from './play-options.ts'
 
-/** What the thread is to play. */
-export interface PlayTask {
+/** A backtest, as the thread is to play it. */
+export interface BacktestTask {
   readonly config: string | undefined
   readonly options: BacktestOptions
   readonly version: string
-  readonly shared: SharedArrayBuffer
+}
+
+/** Who watches what is played. */
+export interface PlayWatcher {
+  readonly marks: PlayMarks
   /** Whether somebody sees how far it is. */
   readonly isTTY: boolean
+  readonly post: (message: PlayMessage) => void
 }
 
 /** What the thread says. */
 export type PlayMessage =
-  /** Their ids, by number from 1, and where unfinished files are: to be removed when the thread is ended. */
-  | { readonly kind: 'begun'; readonly strategies: readonly string[]; readonly unfinished: string }
+  /** The strategy file that is loaded from now on; absent: none any more. */
+  | { readonly kind: 'loading'; readonly file?: string }
+  /** Ids of the strategies, by number from 1. */
+  | { readonly kind: 'begun'; readonly strategies: readonly string[] }
+  /** Where unfinished files are: to be removed when the thread is ended. */
+  | { readonly kind: 'unfinished'; readonly directory: string }
   /** For the terminal: how far it is. */
   | { readonly kind: 'progress'; readonly text: string }
-  /** For standard output: what it came to. */
-  | { readonly kind: 'report'; readonly text: string }
+  /** For standard output: what it came to, and the exit code. */
+  | { readonly kind: 'report'; readonly text: string; readonly exit: number }
   | { readonly kind: 'failed'; readonly error: ThrownThere }
 
 /** An error on its way between threads, which keeps no class. */

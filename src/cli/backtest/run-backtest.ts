@@ -13,9 +13,9 @@ import { describeThrown, strategyFailure } from '../../strategy/strategy-failure
 import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { listAssumptions } from './assumptions.ts'
-import { hashProgram, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
+import { type BacktestRequest, hashProgram, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
 import { type PlayMarks } from './play-marks.ts'
-import { type PlayMessage } from './play-message.ts'
+import { type PlayWatcher } from './play-message.ts'
 import { type BacktestOptions, type PlayOptions } from './play-options.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { ReportDirectory } from './report-directory.ts'
@@ -34,9 +34,10 @@ export async function openBacktest(
   config: string | undefined,
   options: PlayOptions,
   version: string,
+  watcher?: PlayWatcher,
 ): Promise<{ readonly loaded: LoadedConfig; readonly prepared: PreparedBacktest }> {
   const loaded = loadConfig(toConfigRequest({ config, set: options.set, param: options.param }))
-  const prepared = await prepareBacktest(loaded, {
+  const prepared = await prepareWatched(loaded, watcher, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
     ...{ days: options.days ?? DAYS_DEFAULT, fromAt: options.from, toAt: options.to },
     ...{ seed: options.seed, balance: options.balance, version },
@@ -44,11 +45,17 @@ export async function openBacktest(
   return { loaded, prepared }
 }
 
-/** Who watches a backtest that is played. */
-export interface PlayWatcher {
-  readonly marks: PlayMarks
-  readonly isTTY: boolean
-  post(message: PlayMessage): void
+/** As {@link prepareBacktest}; who watches knows which file is being loaded, and the strategies. */
+export async function prepareWatched(
+  loaded: LoadedConfig,
+  watcher: PlayWatcher | undefined,
+  request: BacktestRequest,
+): Promise<PreparedBacktest> {
+  const onLoading = (file: string): void => watcher?.post({ kind: 'loading', file })
+  const prepared = await prepareBacktest(loaded, { ...request, onLoading })
+  watcher?.post({ kind: 'loading' })
+  watcher?.post({ kind: 'begun', strategies: prepared.strategyIds })
+  return prepared
 }
 
 /** Plays it, writes the report and posts what it came to. @throws Failure for a strategy that broke it, behind its report. */
@@ -58,13 +65,12 @@ export async function runBacktest(
   version: string,
   watcher: PlayWatcher,
 ): Promise<void> {
-  const { loaded, prepared } = await openBacktest(config, options, version)
+  const { loaded, prepared } = await openBacktest(config, options, version, watcher)
   const models = options.model === 'all' ? FILL_MODELS : [options.model ?? prepared.fillModel]
   const recipe = describeRecipe(prepared, { models, version, set: options.set, param: options.param })
   const name = `backtests/${loaded.config.name}-${sha256Hex([JSON.stringify(recipe)]).slice(0, 8)}`
   const directory = new ReportDirectory(resolve(options.out ?? name))
-  const strategies = prepared.strategyIds
-  watcher.post({ kind: 'begun', strategies, unfinished: directory.unfinished })
+  watcher.post({ kind: 'unfinished', directory: directory.unfinished })
   try {
     const { runs, ended } = await playModels({
       ...{ prepared, models, watcher, directory: directory.unfinished },
@@ -79,7 +85,7 @@ export async function runBacktest(
     writeReport(directory.unfinished, report, { recipe: endedAt(recipe, runs, ended), models: models.length })
     const place = directory.install(ended === undefined)
     const lines = [...describeReport(report), `  ${resolve(place, 'report.html')}`, '']
-    watcher.post({ kind: 'report', text: lines.join('\n') })
+    watcher.post({ kind: 'report', text: lines.join('\n'), exit: 0 })
     if (ended?.failure !== undefined) throw ended.failure
     assertNobodyFailed(runs)
   } finally {
@@ -139,7 +145,7 @@ async function playModels({ prepared, models, directory, watcher }: PlayedModels
     for (const [index, model] of models.entries()) {
       if (watch.ended !== undefined) break
       const opened = prepared.open(model, directoryOf(directory, model, models.length))
-      const run = new BacktestRun({ ...opened, backtest: markDecisions(opened.backtest, marks) })
+      const run = new BacktestRun(markDecisions(opened, marks))
       await playRun(run, watch, (at) => {
         marks.beat(at)
         const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)
@@ -177,10 +183,8 @@ function turn(): Promise<void> {
 }
 
 /** Whose decision it is, and when, is known to who watches while it is made. */
-function markDecisions(
-  backtest: BacktestRunOptions['backtest'],
-  marks: PlayMarks,
-): BacktestRunOptions['backtest'] {
+export function markDecisions(opened: BacktestRunOptions, marks: PlayMarks): BacktestRunOptions {
+  const { backtest } = opened
   const marked = [...backtest.strategies].map(([id, { strategy, params }], index) => {
     const decide: typeof strategy.decide = (snapshot, context) => {
       marks.beat(snapshot.exchangeTime)
@@ -193,11 +197,11 @@ function markDecisions(
     }
     return [id, { strategy: { ...strategy, decide }, params }] as const
   })
-  return { ...backtest, strategies: new Map(marked) }
+  return { ...opened, backtest: { ...backtest, strategies: new Map(marked) } }
 }
 
 /** What ends a run before its prices: a signal, or what nobody caught. */
-function watchForEnd(marks: PlayMarks) {
+export function watchForEnd(marks: PlayMarks) {
   let broken: EarlyEnd | undefined
   const forget = onBreakdown((error, strategy) => (broken ??= toEarlyEnd(error, strategy)))
   return {

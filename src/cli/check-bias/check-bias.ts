@@ -1,14 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
-import { addPlayOptions } from '../backtest/backtest.ts'
+import { addPlayOptions, hungAfterOption } from '../backtest/backtest.ts'
+import { playWatched } from '../backtest/watched-play.ts'
 import { parseCount } from '../process/options.ts'
-import { type BiasOptions, checkBias } from './run-check.ts'
+import { type BiasOptions, type BiasTask } from './run-check.ts'
 
 const CUTS_DEFAULT = 4
 const CUTS_MAX = 100
-/** The future was looked at. */
-const EXIT_BIASED = 1
 
 /** `intentd check-bias`: whether anything was decided on prices that were not there yet. */
 export function addCheckBiasCommand(program: Command, { version, setExit }: VerbFrame): void {
@@ -16,10 +15,11 @@ export function addCheckBiasCommand(program: Command, { version, setExit }: Verb
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
     .description('prove that no effect of a backtest changes when the future is cut off')
     .option('--cuts <n>', `how often (${CUTS_DEFAULT})`, parseCuts, CUTS_DEFAULT)
-    .action(async (config: string | undefined, options: BiasOptions) => {
-      const { isBiased, lines } = await checkBias(config, options, version)
-      process.stdout.write(lines.map((line) => `${line}\n`).join(''))
-      setExit(isBiased ? EXIT_BIASED : 0)
+    .addOption(hungAfterOption())
+    .action(async (config: string | undefined, options: BiasOptions & { readonly hungAfter: number }) => {
+      const { hungAfter: hungAfterMs, ...checked } = options
+      const task: BiasTask = { config, options: checked, version }
+      setExit(await playWatched({ file: './check-thread', askedBy: import.meta.url, task, hungAfterMs }))
     })
 }
 

@@ -7,11 +7,19 @@ import { showTime } from '../../report/text/figures.ts'
 import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { ProgressBar } from '../backtest/progress-bar.ts'
 import { type PlayOptions } from '../backtest/play-options.ts'
-import { openBacktest, playRun } from '../backtest/run-backtest.ts'
+import { type PlayWatcher } from '../backtest/play-message.ts'
+import { markDecisions, openBacktest, playRun, watchForEnd } from '../backtest/run-backtest.ts'
 import { watchReads } from './watch-reads.ts'
 
 export interface BiasOptions extends PlayOptions {
   readonly cuts: number
+}
+
+/** What is checked. */
+export interface BiasTask {
+  readonly config: string | undefined
+  readonly options: BiasOptions
+  readonly version: string
 }
 
 export interface BiasCheck {
@@ -29,25 +37,32 @@ interface Played {
   readonly log: EffectLog
 }
 
-/** Plays the whole, then as if the future were not there yet, then as if the past had begun later; in one process. */
+/**
+ * Plays the whole, then as if the future were not there yet, then as if the past had begun later; in one process.
+ * @throws Failure for a strategy whose code failed outside of decide.
+ */
 export async function checkBias(
-  config: string | undefined,
-  options: BiasOptions,
-  version: string,
+  { config, options, version }: BiasTask,
+  watcher: PlayWatcher,
 ): Promise<BiasCheck> {
+  const { marks, isTTY, post } = watcher
+  const watch = watchForEnd(marks)
   const reads = new Map<string, string>()
   const forget = watchReads((strategy, file) => reads.set(`${strategy} ${file}`, file))
-  const progress = new ProgressBar(process.stderr, systemClock)
+  const progress = new ProgressBar({ isTTY, write: (text) => post({ kind: 'progress', text }) }, systemClock)
   let done = 0
   const play = async (range: Pick<PlayOptions, 'from' | 'to'>, label: string): Promise<Played> => {
-    const { prepared } = await openBacktest(config, { ...options, ...range }, version)
+    const { prepared } = await openBacktest(config, { ...options, ...range }, version, watcher)
     const log = new EffectLog()
     const model = options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
-    const run = new BacktestRun({ ...prepared.open(model, undefined), onStep: (step) => log.stepped(step) })
-    await playRun(run, { ended: undefined }, (at) => {
+    const opened = markDecisions(prepared.open(model, undefined), marks)
+    const run = new BacktestRun({ ...opened, onStep: (step) => log.stepped(step) })
+    await playRun(run, watch, (at) => {
+      marks.beat(at)
       const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)
       progress.show((done + share) / (options.cuts + 2), label)
     })
+    if (watch.ended?.failure !== undefined) throw watch.ended.failure
     done += 1
     return { prepared, log }
   }
@@ -64,6 +79,7 @@ export async function checkBias(
     }
   } finally {
     forget()
+    watch.forget()
     progress.clear()
   }
 }

@@ -1,19 +1,19 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { addConfigOptions, type ConfigOptions } from '../process/options.ts'
-import { checkParity } from './run-parity.ts'
-
-/** Something was wanted or filled otherwise. */
-const EXIT_DIFFERENT = 1
+import { hungAfterOption } from '../backtest/backtest.ts'
+import { playWatched } from '../backtest/watched-play.ts'
+import { addConfigOptions, addParamOption, type ConfigOptions } from '../process/options.ts'
+import { type ParityTask } from './run-parity.ts'
 
 /** `intentd parity`: a recorded run beside a backtest of the same prices. */
 export function addParityCommand(program: Command, { version, setExit }: VerbFrame): void {
-  addConfigOptions(program.command('parity'))
+  addParamOption(addConfigOptions(program.command('parity')))
     .argument('<recording>', 'a .rec file, or a directory of them')
     .description('run the prices of a recording through the backtest, and compare what was wanted and filled')
-    .action(async (recording: string, options: ConfigOptions) => {
-      const { isSame, lines } = await checkParity(recording, options, version)
-      process.stdout.write(lines.map((line) => `${line}\n`).join(''))
-      setExit(isSame ? 0 : EXIT_DIFFERENT)
+    .addOption(hungAfterOption())
+    .action(async (recording: string, options: ConfigOptions & { readonly hungAfter: number }) => {
+      const { hungAfter: hungAfterMs, ...compared } = options
+      const task: ParityTask = { recording, options: compared, version }
+      setExit(await playWatched({ file: './parity-thread', askedBy: import.meta.url, task, hungAfterMs }))
     })
 }

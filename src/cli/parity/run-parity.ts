@@ -13,11 +13,19 @@ import { formatOnGrid } from '../../lib/grid.ts'
 import { writePrices } from '../../prices/import/import-prices.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
-import { prepareBacktest } from '../backtest/open-backtest.ts'
-import { playRun } from '../backtest/run-backtest.ts'
+import { type PlayMarks } from '../backtest/play-marks.ts'
+import { type PlayWatcher } from '../backtest/play-message.ts'
+import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest/run-backtest.ts'
 import { toWords } from '../explain/intent-words.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
-import { firstOther, RunTrace, type Wish } from './run-trace.ts'
+import { firstOther, RunTrace, unmatched, type Wish } from './run-trace.ts'
+
+/** What is compared. */
+export interface ParityTask {
+  readonly recording: string
+  readonly options: ConfigOptions
+  readonly version: string
+}
 
 export interface Parity {
   readonly isSame: boolean
@@ -26,6 +34,7 @@ export interface Parity {
 
 /** Wishes of one change that are shown: a ladder may have hundreds. */
 const WISHES_SHOWN = 4
+const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
 /** Virtual time between two looks whether anything was decided. */
 const CHUNK_MS = 100
 /** Most of the events are none of these, and reading them takes long. */
@@ -33,14 +42,13 @@ const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
 
 /** Plays the prices that a daemon saw through the backtest, and sets what was wanted and filled side by side. */
 export async function checkParity(
-  recording: string,
-  options: ConfigOptions,
-  version: string,
+  { recording, options, version }: ParityTask,
+  watcher: PlayWatcher,
 ): Promise<Parity> {
   const segments = findSegments(resolve(recording))
-  const { instruments, recorded, remarks } = readRecorded(segments)
+  const { instruments, recorded, remarks } = readRecorded(segments, watcher.marks)
   const loaded = withoutPollMs(loadConfig(toConfigRequest(options)))
-  const played = await playRecorded(segments, { loaded, version, firstAt: recorded.firstAt })
+  const played = await playRecorded(segments, { loaded, version, firstAt: recorded.firstAt, watcher })
   const ids = [...new Set([...recorded.wishes.keys(), ...played.wishes.keys()])].toSorted()
   const wishes = ids.map((id) =>
     compareWishes(id, [recorded.wishes.get(id) ?? [], played.wishes.get(id) ?? []], instruments),
@@ -49,7 +57,11 @@ export async function checkParity(
   const parts = [...wishes, fills]
   return {
     isSame: parts.every(({ isSame }) => isSame),
-    lines: [...remarks, ...parts.flatMap(({ lines }) => lines)],
+    lines: [
+      ...remarks,
+      ...(played.firstAt === undefined ? [TOO_SHORT] : []),
+      ...parts.flatMap(({ lines }) => lines),
+    ],
   }
 }
 
@@ -59,13 +71,15 @@ function withoutPollMs({ config, documents }: LoadedConfig): LoadedConfig {
   return { config: { ...config, backtest }, documents }
 }
 
-function readRecorded(segments: readonly SegmentFile[]) {
+function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks) {
   const { image, head } = openSegment(segments[0]?.file ?? '')
   const { settings, book } = parseCore(image)
   const recorded = new RunTrace([...settings.instruments.keys()], head.startedAt)
   for (const { file } of segments) {
-    for (const { at, event } of openSegment(file).steps())
+    for (const { at, event } of openSegment(file).steps()) {
+      marks.beat()
       if (READ.test(event)) recorded.take(at, parseEvent(event))
+    }
   }
   const held = [...book.orders.values()].length
   const remarks =
@@ -75,12 +89,22 @@ function readRecorded(segments: readonly SegmentFile[]) {
   return { instruments: settings.instruments, recorded, remarks }
 }
 
-/** @param firstAt Unix ms: when the recorded run decided for the first time. */
+interface PlayedRecording {
+  readonly loaded: LoadedConfig
+  readonly version: string
+  /** Unix ms: when the recorded run decided for the first time. */
+  readonly firstAt: number | undefined
+  readonly watcher: PlayWatcher
+}
+
 async function playRecorded(
   segments: readonly SegmentFile[],
-  { loaded, version, firstAt }: { loaded: LoadedConfig; version: string; firstAt: number | undefined },
+  { loaded, version, firstAt, watcher }: PlayedRecording,
 ): Promise<RunTrace> {
+  const { marks, post } = watcher
+  const watch = watchForEnd(marks)
   const directory = mkdtempSync(join(tmpdir(), 'intentd-parity-'))
+  post({ kind: 'unfinished', directory })
   try {
     const options = { directory, market: 'futures', isStrict: false, isReplacing: false } as const
     const files = [...readRecordedQuotes(segments).tables].flatMap(([symbol, quotes]) =>
@@ -90,24 +114,24 @@ async function playRecorded(
     )
     const open = async (fromAt: number | undefined) => {
       const request = { files, days: 1, seed: undefined, balance: undefined, version, fromAt }
-      const prepared = await prepareBacktest(loaded, request)
+      const prepared = await prepareWatched(loaded, watcher, request)
       const trace = new RunTrace(Object.keys(prepared.config.instruments), prepared.fromAt)
       const onStep = ({ at, event }: Step): void => trace.take(at, event)
-      return {
-        prepared,
-        trace,
-        run: new BacktestRun({ ...prepared.open(prepared.fillModel, undefined), onStep }),
-      }
+      const opened = markDecisions(prepared.open(prepared.fillModel, undefined), marks)
+      return { prepared, trace, run: new BacktestRun({ ...opened, onStep }) }
     }
     // A daemon takes its time to start, a backtest another: it begins so that both decide for the first time at once.
     const trial = await open(undefined)
-    while (trial.trace.firstAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS));
+    while (trial.trace.firstAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
+      marks.beat(trial.run.now)
     const lead = (trial.trace.firstAt ?? trial.prepared.fromAt) - trial.prepared.fromAt
     const { run, trace } = await open(firstAt === undefined ? undefined : firstAt - lead)
-    await playRun(run, { ended: undefined }, () => undefined)
+    await playRun(run, watch, (at) => marks.beat(at))
+    if (watch.ended?.failure !== undefined) throw watch.ended.failure
     return trace
   } finally {
-    rmSync(directory, { recursive: true })
+    watch.forget()
+    rmSync(directory, { recursive: true, force: true })
   }
 }
 
@@ -156,6 +180,9 @@ function describeWish(
   ]
 }
 
+/** Fills of one of the two that are shown. */
+const FILLS_SHOWN = 3
+
 function compareFills(
   recorded: readonly Fill[],
   played: readonly Fill[],
@@ -170,17 +197,28 @@ function compareFills(
   const index = firstOther(recorded, played, textOf)
   const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
-  const show = (name: string, fill: Fill | undefined): string =>
-    fill === undefined
-      ? `  ${name}: no more`
-      : `  ${name} ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`
+  const describe = (name: string, fills: readonly Fill[]): readonly string[] => [
+    ...fills
+      .slice(0, FILLS_SHOWN)
+      .flatMap((fill) => [
+        `  ${name} only: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`,
+        `    why: ${explainFill(fill)}`,
+      ]),
+    ...(fills.length > FILLS_SHOWN ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`] : []),
+  ]
   return {
     isSame: false,
     lines: [
-      `${counts}; the first ${index} are the same, then`,
-      show('recorded', recorded[index]),
-      show('backtest', played[index]),
-      '  why: a recording knows the prices of each read, not what was traded between two; see docs/backtest.md',
+      `${counts}; the first ${index} are the same`,
+      ...describe('recorded', unmatched(recorded, played, textOf)),
+      ...describe('backtest', unmatched(played, recorded, textOf)),
     ],
   }
+}
+
+function explainFill({ source, scope }: Fill): string {
+  if (source !== 'API') return `no order of a strategy (source ${source}): a backtest has none of these`
+  if (scope === 'maker')
+    return 'it rested: a recording knows the prices of each read, not what was traded between two'
+  return 'it took what stood there: the prices of that moment, or what was wanted, were others'
 }

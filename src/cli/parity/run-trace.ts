@@ -68,3 +68,18 @@ export function firstOther<Item>(
   }
   return undefined
 }
+
+/** What one list has more of than another, wherever in it. */
+export function unmatched<Item>(
+  items: readonly Item[],
+  others: readonly Item[],
+  textOf: (item: Item) => string,
+): readonly Item[] {
+  const counts = new Map<string, number>()
+  for (const other of others) counts.set(textOf(other), (counts.get(textOf(other)) ?? 0) + 1)
+  return items.filter((item) => {
+    const left = counts.get(textOf(item)) ?? 0
+    counts.set(textOf(item), left - 1)
+    return left <= 0
+  })
+}

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
 import { readAccounts } from '../../config/load-accounts.ts'
-import { type ConfigRequest, type LoadedConfig } from '../../config/load-config.ts'
+import { type ConfigRequest, type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type StrategyId } from '../../domain/ids.ts'
@@ -9,7 +9,9 @@ import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/p
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
 import { isPathShort, SOCKET_PATH_MAX } from '../../lib/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
-import { findStartProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
+import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'
+import { type StrategyFailure } from '../../strategy/strategy-failure.ts'
+import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'
 
 /** A configuration with everything that it names, and every problem of it. */
@@ -34,6 +36,11 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
   const warnings: Problem[] = []
   for (const [index, loaded] of [main, ...others].entries()) {
     const { config, documents } = loaded
+    const endless = await findEndlessFile(filesOf(config))
+    if (endless !== undefined) {
+      found.push(placeOf(loaded, endless))
+      continue
+    }
     const { strategies, problems: own } = await readStrategies(config, documents, toInstruments(config))
     checked.push({ loaded, strategies })
     found.push(...own)
@@ -49,6 +56,17 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     others,
     warnings: sortProblems([...warnings, ...listPaceWarnings(checked)]),
   }
+}
+
+/** What shipped with intentd is known to load. */
+function filesOf({ strategies }: DaemonConfig): readonly string[] {
+  return strategies.flatMap((entry) => (isShipped(entry) ? [] : [entry.moduleFile]))
+}
+
+/** Where the file is named that does not come to its end. */
+function placeOf({ config, documents }: LoadedConfig, { facts, message }: StrategyFailure): Problem {
+  const id = config.strategies.find(({ moduleFile }) => moduleFile === facts['file'])?.id ?? ''
+  return documents.strategies.get(id)?.problem(['module'], message) ?? documents.main.problem([], message)
 }
 
 async function readPurity({

@@ -16,8 +16,8 @@ import { nameTrial, type Trial } from '../../sweep/trial.ts'
 import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { ProgressBar } from '../backtest/progress-bar.ts'
 import { type PlayOptions } from '../backtest/play-options.ts'
+import { playBacktest } from '../backtest/backtest.ts'
 import { describeRecipe, openBacktest } from '../backtest/run-backtest.ts'
-import { playWatched } from '../backtest/watched-backtest.ts'
 import { toShellWord } from '../process/options.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { describeSweep } from './sweep-text.ts'
@@ -247,7 +247,7 @@ async function runOne(sweep: OpenSweep, id: string): Promise<boolean> {
   }
   process.stderr.write(`${commandOf(sweep, trial)}\n`)
   const backtest = { ...optionsOf(sweep, trial), out: join(directory, `trial-${id}`) }
-  await playWatched({ config, options: backtest, version, hungAfterMs: options.trialLimit })
+  await playBacktest({ config, options: backtest, version }, options.trialLimit)
   return true
 }
 

@@ -20,11 +20,15 @@ import { secretVariableFor } from '../secret-key.ts'
 import { formatPath, quote, type SettingPath } from './setting-path.ts'
 import { type ParsedText, parseText } from './yaml-text.ts'
 
-/** Where a setting stands. No line for what came from the command line. */
-type Place = Pick<Problem, 'source' | 'line' | 'column'>
+/** Where a setting stands. No line for what came from the command line, and a path where it is another there. */
+type Place = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
 
-/** The source of settings that came from the command line. */
+/** The sources of settings that came from the command line. */
 export const SET_OPTION = '--set'
+export const PARAM_OPTION = '--param'
+
+/** The key of a strategy file under which `--param` writes. */
+const PARAMS = 'params'
 
 /** Nesting of a hand-written file stays in single digits; deeper is a mistake or an attack. */
 const DEPTH_MAX = 32
@@ -39,6 +43,8 @@ export class YamlSource {
   readonly #lines: LineCounter
   readonly #complaints: ParsedText['complaints']
   readonly #overridden: string[][] = []
+  /** Whose parameters `--param` has changed: of a strategy file nothing else comes from the command line. */
+  #strategy: string | undefined
 
   /** Parses a text. `shown` names it in messages. Never throws: see {@link check}. */
   constructor(text: string, shown: string) {
@@ -80,7 +86,7 @@ export class YamlSource {
 
   /** Where the value at a path stands; where it is missing, the key of its nearest parent. */
   locate(path: SettingPath): Place {
-    if (this.#isOverridden(path)) return { source: SET_OPTION }
+    if (this.#isOverridden(path)) return this.#placeOfOption(path)
     const { node, isFound } = this.#find(path)
     if (isFound && isNode(node) && node.range) return this.#placeOf(node.range[0])
     return this.locateKey(isFound ? path : path.slice(0, -1))
@@ -88,7 +94,7 @@ export class YamlSource {
 
   /** Where the key at a path stands: for a key that is unknown, for a mapping that lacks one. */
   locateKey(path: SettingPath): Place {
-    if (this.#isOverridden(path)) return { source: SET_OPTION }
+    if (this.#isOverridden(path)) return this.#placeOfOption(path)
     if (path.length === 0) return this.#placeOf(this.#document.contents?.range?.[0] ?? 0)
     const { key, node, isFound } = this.#find(path)
     const place = isNode(key) && key.range ? key : node
@@ -138,6 +144,17 @@ export class YamlSource {
     }
     this.#overridden.push([...path])
     return undefined
+  }
+
+  /** Puts the value of `--param strategy.path=value` in its place in a strategy file; as {@link override}. */
+  overrideParam(strategy: string, path: readonly string[], text: string): string | undefined {
+    this.#strategy = strategy
+    return this.override([PARAMS, ...path], text)
+  }
+
+  #placeOfOption(path: SettingPath): Place {
+    if (this.#strategy === undefined) return { source: SET_OPTION }
+    return { source: PARAM_OPTION, path: formatPath([this.#strategy, ...path.slice(1)]) }
   }
 
   /** A value far behind the end of a list would leave a hole before it, of whatever length was asked for. */
@@ -234,7 +251,7 @@ export class YamlSource {
   }
 
   #problemAt(place: Place, path: SettingPath, message: string): Problem {
-    return { ...place, path: formatPath(path), message }
+    return { path: formatPath(path), ...place, message }
   }
 }
 

@@ -37,7 +37,11 @@ function createContract(
   const model = listed.find((row) => row.productType === productType) ?? listed[0]
   if (model === undefined) throw new Error('unreachable: the simulated exchange lists nothing')
   const baseCoin = symbol.endsWith(model.quoteCoin) ? symbol.slice(0, -model.quoteCoin.length) : symbol
-  return { ...model, symbol, productType, baseCoin, marginCoin: model.isInverse ? baseCoin : marginCoin }
+  return {
+    ...{ ...model, symbol, productType, baseCoin, marginCoin: model.isInverse ? baseCoin : marginCoin },
+    // Nobody knows how many of these coins the exchange takes at once: those of the model may be worth a few cents.
+    ...{ limitLotsMax: Number.MAX_SAFE_INTEGER, marketLotsMax: Number.MAX_SAFE_INTEGER },
+  }
 }
 
 function withPrecision(
@@ -45,8 +49,13 @@ function withPrecision(
   { tickSize, lotSize, minSize, minNotional }: InstrumentSettings,
 ): Instrument {
   const sizeGrid = createGrid(lotSize)
+  // The largest order is a size, whatever the lot.
+  const toLots = (lotsMax: number): number =>
+    Math.min(Number.MAX_SAFE_INTEGER, Math.floor(lotsMax * (contract.lotFloat / Number(lotSize))))
   return {
     ...contract,
+    limitLotsMax: toLots(contract.limitLotsMax),
+    marketLotsMax: toLots(contract.marketLotsMax),
     priceGrid: createGrid(tickSize),
     sizeGrid,
     lotsMin: Math.max(1, stepBelow(sizeGrid, Number(minSize))),

@@ -34,9 +34,9 @@ export interface LoadedStrategy {
   readonly needs: ResolvedNeeds
   /** Candles of before, from the files that it names; absent: none. */
   readonly history?: CandleHistory
-  /** What it asked to be shown beside the market, and its own names for it. */
   /** Its limits, where it runs in a thread of its own. */
   readonly thread?: StrategyConfig['thread']
+  /** What it asked to be shown beside the market, and its own names for it. */
   readonly feeds: readonly Feed[]
   readonly feedNames: ReadonlyMap<string, FeedId>
 }
@@ -46,11 +46,15 @@ export interface StrategyProblems {
   readonly strategies: readonly LoadedStrategy[]
 }
 
-/** Loads the code of every strategy file and checks its params; what is wrong is reported with file and line. */
+/**
+ * Loads the code of every strategy file and checks its params; what is wrong is reported with file and line.
+ * @param onLoading Hears of each file before it is loaded: one that loops never comes back.
+ */
 export async function readStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
   instruments: ReadonlyMap<string, Instrument>,
+  onLoading?: (file: string) => void,
 ): Promise<StrategyProblems> {
   const problems: Problem[] = []
   const strategies: LoadedStrategy[] = []
@@ -59,6 +63,7 @@ export async function readStrategies(
     const source = documents.strategies.get(entry.id)
     if (!source) throw new Error(`no document for strategy ${entry.id}`)
     const { positionMode } = config.account
+    onLoading?.(entry.moduleFile)
     const loaded = await readStrategy(entry, { source, positionMode, instruments })
     if ('problems' in loaded) problems.push(...loaded.problems)
     else if (entry.enabled) strategies.push(loaded)
@@ -76,8 +81,9 @@ export async function loadStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
   instruments: ReadonlyMap<string, Instrument>,
+  onLoading?: (file: string) => void,
 ): Promise<readonly LoadedStrategy[]> {
-  const { problems, strategies } = await readStrategies(config, documents, instruments)
+  const { problems, strategies } = await readStrategies(config, documents, instruments, onLoading)
   if (problems.length > 0) throw new ConfigError(problems)
   return strategies
 }
@@ -152,8 +158,12 @@ export function showSettingsOf(strategies: readonly LoadedStrategy[]): ReadonlyM
 /** What came with intentd was read by whoever wrote intentd. */
 const SHIPPED = fileURLToPath(new URL('../../../strategies/', import.meta.url))
 
-function isIsolated({ isolation, moduleFile }: StrategyConfig): boolean {
-  return isolation === undefined ? !resolve(moduleFile).startsWith(SHIPPED) : isolation === 'worker'
+export function isShipped({ moduleFile }: StrategyConfig): boolean {
+  return resolve(moduleFile).startsWith(SHIPPED)
+}
+
+function isIsolated(entry: StrategyConfig): boolean {
+  return entry.isolation === undefined ? !isShipped(entry) : entry.isolation === 'worker'
 }
 
 export interface RunnerSurroundings {

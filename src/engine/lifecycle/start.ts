@@ -4,7 +4,7 @@ import { isHaltedItself, killOf } from '../book/book.ts'
 import { isHeldUnreadable } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
-import { dropUnneededCandles } from '../state/candles.ts'
+import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
 import { noteLateCancel, noteUnansweredCancel } from '../state/instrument-state.ts'
@@ -189,10 +189,12 @@ function endResolving(core: Core): void {
 
 function beginRunning(core: Core): void {
   enterPhase(core.run, 'running')
+  const warmingUp = listMissingCandles(core)
   announce(core, 'info', killOf(core.book) ? 'daemon.killed' : 'daemon.running', {
     epoch: core.book.epoch,
     onRestart: core.settings.onRestart,
     ...countFound(core),
+    ...(warmingUp.length > 0 && { warmingUp }),
   })
 }
 

@@ -2,6 +2,7 @@ import {
   addTick,
   candleKey,
   type CandleRow,
+  formatInterval,
   newestOpenAt,
   openCandle,
   openOf,
@@ -157,6 +158,30 @@ function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
     if (rows) return rows
   }
   return []
+}
+
+/** What strategies still wait for, a sentence each: closed candles, and when the last of them will be there. */
+export function listMissingCandles(core: Core): readonly string[] {
+  const lines: string[] = []
+  for (const { id, symbols, candles = NO_CANDLES } of core.settings.strategies.values()) {
+    for (const symbol of symbols) {
+      for (const [intervalMs, needed] of candles) {
+        const key = candleKey(symbol, intervalMs)
+        const length = core.book.candles.get(key)?.length ?? 0
+        if (length >= needed) continue
+        // The first that is seen from its beginning, or the one behind those that are there.
+        const nextAt =
+          length === 0
+            ? (core.candles.wholeFrom.get(key) ?? openOf(exchangeNow(core), intervalMs) + intervalMs)
+            : newestOf(core, key) + intervalMs
+        const readyAt = new Date(nextAt + (needed - length) * intervalMs).toISOString()
+        lines.push(
+          `${id} ${symbol}: ${length} of ${needed} candles of ${formatInterval(intervalMs)}, all at ${readyAt}`,
+        )
+      }
+    }
+  }
+  return lines
 }
 
 export function isCandleDue({ candles }: Core, id: StrategyId): boolean {

@@ -41,7 +41,9 @@ path { vector-effect: non-scaling-stroke; fill: none } .line { stroke: var(--c);
 .xs { position: relative; height: 18px; margin-left: 62px; font-size: 11.5px; color: var(--soft) }
 .xs span { position: absolute; transform: translateX(-50%); white-space: nowrap; top: 2px }
 .cursor { position: absolute; top: 0; bottom: 0; width: 1px; background: var(--soft); display: none; pointer-events: none }
-.heat td { text-align: center; border: 2px solid var(--card); border-radius: 6px; min-width: 58px }
+.xs.ends span:first-child { transform: none } .xs.ends span:last-child { transform: translateX(-100%) }
+.heat table { width: auto } .heat td { text-align: center; border: 2px solid var(--card); border-radius: 6px; min-width: 76px } .heat th { text-align: center }
+.heat :is(th, td):first-child { width: 1%; min-width: 0; white-space: nowrap; text-align: left; position: sticky; left: 0; background: var(--card) }
 .heat td[style] { background: rgb(var(--tint) / var(--strength)) }
 .bars { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: 3px; height: 110px; align-items: stretch }
 .bars div { position: relative } .bars i { position: absolute; left: 0; right: 0; background: var(--good); border-radius: 2px; min-height: 1px; opacity: .8 }
@@ -50,9 +52,9 @@ path { vector-effect: non-scaling-stroke; fill: none } .line { stroke: var(--c);
 .tabs > input:checked + label { border-color: var(--blue); color: var(--blue); font-weight: 600 } .tabs > input:focus-visible + label { outline: 2px solid var(--blue) }
 .panel { display: none }
 code { font: 12.5px/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, "Liberation Mono", monospace; overflow-wrap: anywhere }
-pre { margin: 0; white-space: pre-wrap }
+pre { margin: 0; white-space: pre-wrap } pre .option { white-space: nowrap }
 @media (max-width: 640px) { body { padding: 14px 10px 40px; font-size: 14px } section { padding: 14px 12px } .pair { grid-template-columns: 1fr }
-  .tiles { grid-template-columns: 1fr 1fr } .tile b { font-size: 18px } .xs span:nth-child(even) { display: none } .frame { padding-left: 50px } .xs { margin-left: 50px } .y { width: 45px; font-size: 10.5px }
-  th, td { padding: 5px 7px } .bar-names span:nth-child(even) { visibility: hidden } }
+  .tiles { grid-template-columns: 1fr 1fr } .tile b { font-size: 18px } .xs:not(.ends) span:nth-child(even) { display: none } .frame { padding-left: 50px } .xs { margin-left: 50px } .y { width: 45px; font-size: 10.5px }
+  th, td { padding: 5px 7px } .heat td { min-width: 58px } .bar-names span:nth-child(even) { visibility: hidden } }
 @media print { section { break-inside: avoid } body { max-width: none } }
 `

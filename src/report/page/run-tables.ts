@@ -132,6 +132,10 @@ function renderCalendar({ monthlyReturns, profitByHour, profitByWeekday, money: 
 function renderMonths(months: RunReport['monthlyReturns']): string {
   const strongest = Math.max(0.0001, ...months.map(({ value }) => Math.abs(value)))
   const years = [...new Set(months.map(({ month }) => month.slice(0, 4)))]
+  // Of a single year no empty months are shown.
+  const ofYear = months.map(({ month }) => Number(month.slice(5)) - 1)
+  const [first, last] = years.length > 1 ? [0, 11] : [Math.min(...ofYear), Math.max(...ofYear)]
+  const shown = MONTHS.flatMap((name, index) => (index >= first && index <= last ? [{ name, index }] : []))
   const cell = (year: string, index: number): string => {
     const found = months.find(({ month }) => month === `${year}-${String(index + 1).padStart(2, '0')}`)
     if (found === undefined) return '<td></td>'
@@ -140,9 +144,9 @@ function renderMonths(months: RunReport['monthlyReturns']): string {
     return `<td style="--tint:var(${tint});--strength:${strength}">${showShare(found.value)}</td>`
   }
   const rows = years.map(
-    (year) => `<tr><td class="text">${year}</td>${MONTHS.map((_, index) => cell(year, index)).join('')}</tr>`,
+    (year) => `<tr><td class="text">${year}</td>${shown.map(({ index }) => cell(year, index)).join('')}</tr>`,
   )
-  const head = `<th></th>${MONTHS.map((month) => `<th style="text-align:center">${month}</th>`).join('')}`
+  const head = `<th></th>${shown.map(({ name }) => `<th>${name}</th>`).join('')}`
   return `<div class="scroll heat"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 

@@ -14,14 +14,24 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
   DATA_STALE: 'prices have gaps, or come more seldom than risk.dataAgeMaxMs',
 }
 
-/** Of one strategy. */
+/** Of one strategy, or of the exchange. */
 const CODES_SHOWN = 3
 
 /** The codes that deny most, a sentence each. */
 export function describeDenials(strategy: string, denials: readonly Cause[]): readonly string[] {
-  const most = denials.toSorted((one, other) => other.count - one.count).slice(0, CODES_SHOWN)
-  return most.map(({ code, meaning, count }) => {
+  return mostOf(denials).map(({ code, meaning, count }) => {
     const hint = HINTS[code as DenialCode]
     return `${strategy}: ${count} denied, ${code} (${meaning})${hint === undefined ? '' : `: ${hint}`}`
   })
+}
+
+/** What the exchange rejected most, a sentence each. */
+export function describeRejections(rejections: readonly Cause[]): readonly string[] {
+  return mostOf(rejections).map(
+    ({ code, meaning, count }) => `${count} rejected by the exchange, ${code} (${meaning})`,
+  )
+}
+
+function mostOf(causes: readonly Cause[]): readonly Cause[] {
+  return causes.toSorted((one, other) => other.count - one.count).slice(0, CODES_SHOWN)
 }

@@ -1,5 +1,5 @@
 import { type BacktestReport, type PartReport, type RunReport } from '../run-report.ts'
-import { describeDenials } from './denial-hints.ts'
+import { describeDenials, describeRejections } from './denial-hints.ts'
 import { moneyDecimals, showNumber, showRatio, showShare, showTime, withSign } from './figures.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
@@ -44,11 +44,13 @@ export function describeReport(report: BacktestReport): readonly string[] {
 
 /** What a reader of the figures must know: what was halted on the way, and what was liquidated, first. */
 function describeNotes({ runs, remarks }: BacktestReport): readonly string[] {
-  const notes = runs.flatMap(({ model, restrictions, liquidations, denialsByStrategy }) => {
+  const notes = runs.flatMap(({ model, restrictions, liquidations, denialsByStrategy, rejections }) => {
     const which = runs.length > 1 ? `${model}: ` : ''
     const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) => describeDenials(id, denials))
     const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
-    return [...restrictions, ...liquidated, ...denied].map((note) => which + note)
+    return [...restrictions, ...liquidated, ...denied, ...describeRejections(rejections)].map(
+      (note) => which + note,
+    )
   })
   const lines = [...notes, ...remarks].flatMap((note) => wrap(`note: ${note}`))
   return lines.length === 0 ? [] : ['', ...lines]
