@@ -12,8 +12,8 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const project = projects.open()
   const run = project.run(['--set', 'record=true', '--set', 'simulator.speed=1'])
   await run.until('both ladders', () => run.events('batch.sent').length > 1)
-  // The backtest begins within the prices of the recording, so they must go on for a while.
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  // The backtest begins within the prices of the recording, so they must go on for a while, on a loaded machine too.
+  await new Promise((resolve) => setTimeout(resolve, 5000))
   await run.stop()
   const paths = readdirSync(join(project.directory, '.intentd'), { recursive: true, encoding: 'utf8' })
   const directory = join(
