@@ -9,7 +9,7 @@ import { restrictionOf, splitPair } from '../book/book.ts'
 import { type EngineEvent } from '../event.ts'
 import { type LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
-import { measureLoss, noteNet, noteReadHolding, notePeak, noteWarned, writePeaks } from '../state/losses.ts'
+import { measureLoss, noteNet, notePeak, noteWarned, writePeaks } from '../state/losses.ts'
 import { halt, type ReleaseOrder } from '../state/trading-mode.ts'
 import { releaseScope, startFlatten } from './flatten.ts'
 
@@ -26,7 +26,6 @@ export function judgeLosses(core: Core, event: EngineEvent): void {
   if (losses && event.kind === 'commanded' && event.command.kind === 'stop') return writePeaks(core)
   const symbols = symbolsOf(event)
   if (symbols.length === 0) return
-  if (event.kind === 'positionRead') noteReadHolding(core, event.reading)
   for (const symbol of symbols) noteNet(core, symbol)
   if (!losses?.limits.has(ACCOUNT)) notePeak(core)
   for (const [scope, limits] of losses?.limits ?? []) {

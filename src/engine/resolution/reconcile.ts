@@ -19,6 +19,7 @@ import {
   type PendingReading,
 } from '../state/core.ts'
 import { noteMark } from '../state/market-state.ts'
+import { noteReadHolding } from '../state/losses.ts'
 import { askForPosition } from '../state/readings.ts'
 import { own } from '../../lib/own.ts'
 import { noteFunding } from './note-funding.ts'
@@ -49,6 +50,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   }
   checkPositionMode(core, reading)
   noteMark(core, reading)
+  noteReadHolding(core, reading)
   // A waiting reading is kept: if each new one replaced it, and fills were read less often, none would be compared.
   own(instrument.position).pending ??= {
     holding: toHolding(reading.rows),

@@ -92,6 +92,18 @@ describe('[RSK2] a daily loss', () => {
     expect(codes(bench)).toEqual([])
   })
 
+  test('is not judged by a reading that was refused: what was worth something before was realised meanwhile', () => {
+    const bench = holding('*', { daily: 50 })
+    worth(bench, -30)
+    trade(bench, 0, -30)
+
+    const at = { requestedAt: bench.now, exchangeTime: bench.now - HOUR }
+    bench.step({ kind: 'positionRead', reading: { symbol: SYMBOL, rows: [], isSilent: false, ...at } })
+
+    expect(events(bench)).toContain('read.failed')
+    expect(codes(bench)).toEqual([])
+  })
+
   test('counts from a release on, and from the next day on', () => {
     const bench = holding('*', { daily: 50 })
     worth(bench, -60)
