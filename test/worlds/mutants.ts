@@ -862,6 +862,12 @@ export const MUTANTS: readonly Mutant[] = [
       "if (splitPair(pair)[1] === symbol && splitPair(pair)[0] !== '') net += Number(profit.minus(fees).toString())",
   },
   {
+    name: 'equity-counts-twice',
+    what: 'what a fill has realised is in the equity, while the reading from before it still calls it unrealised',
+    find: 'if (!mark || !isSame(read, accountHoldingOf(book, symbol))) return',
+    replace: 'if (!mark || read === undefined) return',
+  },
+  {
     name: 'disowned-fills-cost-nothing',
     what: 'what fills of orders that nobody claims have realised and cost is booked nowhere',
     find: 'for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)',

@@ -2,6 +2,7 @@ import { type JournalRecord, type WatermarkRecord } from '../../../src/domain/re
 import { type PositionReading } from '../../../src/domain/position.ts'
 import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
 import { type Book } from '../../../src/engine/book/book.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** What floats may differ by after some thousands of sums, margin coin. */
@@ -11,31 +12,49 @@ const LATER: ReadonlySet<JournalRecord['kind']> = new Set(['adopt', 'foreign', '
 
 /**
  * Equity is capital, everything that fills have realised and cost, whoever's they were, funding, and what the exchange
- * says is not realised: counted here from the records alone. Looked at where one reading says it all, in worlds of
- * one instrument.
+ * says is not realised: counted here from the records alone. It is taken anew where the last reading and the book
+ * speak of the same position, and stays what it was where they do not. In worlds of one instrument, where one reading
+ * says it all.
  */
 export function watchEquity(world: World): WorldWatcher {
   const fold = new SettledFold()
   const capital = Number(world.settings.capital?.toString())
-  if (world.plan.symbols.length > 1 || Number.isNaN(capital)) return {}
+  const [symbol] = world.plan.symbols
+  if (world.plan.symbols.length > 1 || symbol === undefined || Number.isNaN(capital)) return {}
+  let read: PositionReading | undefined
+  let net: number | undefined
   return {
-    onBirth: () => fold.restart(world.process.journal.loadAll()),
-    onRecord: (record) => fold.add(record),
+    onBirth() {
+      fold.restart(world.process.journal.loadAll())
+      read = undefined
+      net = undefined
+    },
     afterStep(event, effects) {
       const { engine } = world.process
-      if (event.kind !== 'positionRead' || !engine?.equity) return
       const records = effects.flatMap((effect) => (effect.kind === 'record' ? [effect.record] : []))
+      for (const record of records) fold.add(record)
+      if (engine === undefined || !concerns(event, symbol)) return
       const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
-      if (isRefused || records.some(({ kind }) => LATER.has(kind)) || !agrees(engine.book, event.reading))
-        return
-      const unrealised = event.reading.rows.reduce((sum, row) => sum + Number(row.unrealisedProfit || 0), 0)
-      const settled = fold.with(records) - waitingIn(engine.book)
-      const expected = capital + settled + unrealised
+      if (event.kind === 'positionRead' && !isRefused) read = event.reading
+      if (records.some(({ kind }) => LATER.has(kind))) net = undefined
+      else if (read !== undefined && agrees(engine.book, read))
+        net = fold.settled - waitingIn(engine.book) + unrealisedOf(read)
+      if (engine.equity === undefined || net === undefined) return
       const { equity } = engine.equity
-      if (Math.abs(equity - expected) > TOLERANCE)
-        violate(world, 'MONEY', `the equity is ${equity}, its parts come to ${expected}`)
+      if (Math.abs(equity - capital - net) > TOLERANCE)
+        violate(world, 'MONEY', `the equity is ${equity}, its parts come to ${capital + net}`)
     },
   }
+}
+
+/** Whether what the instrument has made is looked at. */
+function concerns(event: EngineEvent, symbol: string): boolean {
+  if (event.kind === 'positionRead') return event.reading.symbol === symbol
+  return event.kind === 'fillsRead' && event.reading.fills.some((fill) => fill.symbol === symbol)
+}
+
+function unrealisedOf({ rows }: PositionReading): number {
+  return rows.reduce((sum, row) => sum + Number(row.unrealisedProfit || 0), 0)
 }
 
 function agrees({ account }: Book, { symbol, rows }: PositionReading): boolean {
@@ -53,11 +72,11 @@ function waitingIn({ orphans }: Book): number {
 /** Realised less fees, and funding, of everything in the journal, each fill once. */
 class SettledFold {
   #trades = new Set<string>()
-  #settled = 0
+  settled = 0
 
   restart(records: readonly JournalRecord[]): void {
     this.#trades = new Set()
-    this.#settled = 0
+    this.settled = 0
     for (const record of records) this.add(record)
   }
 
@@ -65,19 +84,8 @@ class SettledFold {
     for (const [id, amount] of amountsIn(record)) {
       if (id !== undefined && this.#trades.has(id)) continue
       if (id !== undefined) this.#trades.add(id)
-      this.#settled += amount
+      this.settled += amount
     }
-  }
-
-  /** And of records that are about to be written. */
-  with(records: readonly JournalRecord[]): number {
-    const news = new Map(
-      records.flatMap((record) => amountsIn(record)).map(([id, amount], index) => [id ?? index, amount]),
-    )
-    return [...news].reduce(
-      (sum, [id, amount]) => (typeof id === 'string' && this.#trades.has(id) ? sum : sum + amount),
-      this.#settled,
-    )
   }
 }
 
