@@ -10,7 +10,7 @@ afterAll(() => projects.close())
 const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
 
 describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
-  test('stops a daemon that trades, takes everything away, stands over a restart, and ends with a release', async () => {
+  test('stops a daemon that trades, takes everything away, and stands and ends with a release over kill -9', async () => {
     const project = projects.open()
     const run = project.run(FAST)
     await run.untilEvent('order.fill', 2)
@@ -22,18 +22,24 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     )
     const killedAt = run.log.findIndex(({ event }) => event === 'trading.killed')
     expect(run.log.slice(killedAt).filter(({ event }) => event === 'order.sent')).toEqual([])
-    await run.stop()
-    expect(run.summary.exchange).toMatchObject({ agrees: true, openOrders: 0 })
+    await run.stop('SIGKILL')
 
     const next = project.run(FAST)
-    await next.untilEvent('daemon.killed')
+    // It looks once more: what is proved is that nothing rests now.
+    await next.untilEvent('kill.clean')
+    expect(next.events('recovery.started')[0]).toMatchObject({ openOrders: 0 })
     const release = project.start(['release', '--reason', 'drill over', '--wait', '30s'])
     expect((await release.ended).code).toBe(0)
     await next.untilEvent('order.fill')
     const sentAt = next.log.findIndex(({ event }) => event === 'order.sent')
     expect(next.log.findIndex(({ event }) => event === 'kill.released')).toBeLessThan(sentAt)
-    await next.stop()
-    expect(next.summary.exchange?.agrees).toBe(true)
+    await next.stop('SIGKILL')
+
+    const last = project.run(FAST)
+    await last.untilEvent('order.fill')
+    await last.stop()
+    expect([last.events('daemon.killed'), last.events('trading.killed')]).toEqual([[], []])
+    expect(last.summary).toMatchObject({ restrictions: [], exchange: { agrees: true } })
   })
 
   test('with no daemon there stands for the next start, which creates nothing', async () => {
