@@ -49,8 +49,10 @@ test.concurrent.each([
 
 /** Beyond the limit of the data's age, the request's time-out, and the acceptance window of whatever was on the wire. */
 const STOPPED_MS = 2500
+/** What the process has written when it is stopped arrives within this. */
+const ON_ITS_WAY_MS = 250
 
-test.concurrent('[MKT1] [ORD5] a process that stood still sends nothing before it has looked at the market again', async () => {
+test.concurrent('[MKT1] [RSK2] [ORD5] a process that stood still looks at the market before it sends, and at the kill file', async () => {
   const scene = await CrashScene.open({
     ...ORDINARY,
     seed: 12,
@@ -67,11 +69,22 @@ test.concurrent('[MKT1] [ORD5] a process that stood still sends nothing before i
     const sinceThen = () => proxy.seen.slice(seenBefore).map(({ name }) => name)
     run.kill('SIGCONT')
     await run.until('a batch', () => sinceThen().includes('batch-place-order'))
+    expect(sinceThen().slice(0, sinceThen().indexOf('batch-place-order'))).toContain('tickers')
+
+    await untilTradesAgain(run)
+    run.kill('SIGSTOP')
+    await sleep(ON_ITS_WAY_MS)
+    const seenAtKill = proxy.seen.length
+    scene.throwSwitch()
+    run.kill('SIGCONT')
+    await run.untilEvent('kill.clean')
+    const sinceKill = proxy.seen.slice(seenAtKill).filter(({ name }) => name === 'batch-place-order')
     const { code } = await run.stop()
 
     expect(code).toBe(0)
     expect(scene.compare(run)).toEqual([])
-    expect(sinceThen().slice(0, sinceThen().indexOf('batch-place-order'))).toContain('tickers')
+    // One that was past its last look when the process was stopped.
+    expect(sinceKill.length).toBeLessThanOrEqual(1)
   } finally {
     await scene.close()
     await proxy.stop()
