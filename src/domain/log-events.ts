@@ -18,7 +18,8 @@ export const LOG_EVENTS = {
   'alert.recovered': 'A target takes alerts again.',
   'batch.answered':
     'A batch was answered, or its answer is lost; nothing to do, the order events say what became of each order.',
-  'batch.sent': 'A batch of orders of one instrument left.',
+  'batch.sent':
+    'A batch of orders of one instrument was handed to the connection; `batch.answered` counts those that did not leave after all.',
   'call.accepted': 'The exchange did what a call on the account asked for.',
   'call.expired':
     'A call on the account was not done within its minute and is given up; look whether the strategy asks for it again.',
@@ -139,7 +140,8 @@ export const LOG_EVENTS = {
   'order.queuedAgain': 'An order is proved absent and still wanted, and leaves again under its own name.',
   'order.rejected':
     'The exchange rejected an order; read code and message, the wish waits longer after each rejection in a row.',
-  'order.sent': 'An order left in a batch.',
+  'order.sent':
+    'An order was handed to the connection in a batch; `order.notSent` follows where it did not leave after all.',
   'order.unknown':
     'It is not known whether the exchange accepted an order; nothing to do, its instrument is resolved.',
   'orders.restored': 'Every order that a cancel-all had taken along rests again, or is not wanted any more.',
