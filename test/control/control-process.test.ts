@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type StatusView } from '../../src/control/views.ts'
 import { type IntentdProcess } from '../daemon/intentd-process.ts'
@@ -22,6 +23,13 @@ async function startTrading(project: Project, args: readonly string[] = []) {
   await run.untilEvent('order.fill', 2)
   const { url, socket } = run.events('control.listening')[0] as unknown as { url: string; socket: string }
   return { run, url, socket, token: readTokenOf(run) }
+}
+
+/** What comes back until the connection is closed from the other side. */
+async function answerTo(port: string, request: string): Promise<string> {
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(request)
+  return text(socket)
 }
 
 function readTokenOf(run: IntentdProcess): string {
@@ -179,19 +187,21 @@ describe.concurrent('a running daemon', () => {
     const project = projects.open()
     const first = await startTrading(project)
     const port = new URL(first.url).port
-    // Three that never read an answer, and one that never ends its request.
+    // Three that never read an answer, and two that never end their request, its head and its body.
     const slow = Array.from({ length: 3 }, () => connect(first.socket))
     for (const socket of slow) socket.write('GET /v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    const endless = connect(Number(port), '127.0.0.1')
-    endless.write('POST /v1/commands HTTP/1.1\r\nHost: x\r\n')
+    const host = `Host: 127.0.0.1:${port}\r\n`
+    const body = `Authorization: Bearer ${first.token}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`
+    const cutOff = [host, host + body].map((part) => answerTo(port, `POST /v1/commands HTTP/1.1\r\n${part}`))
 
     const other = projects.open()
     const second = other.run([...FAST, '--set', `control.port=${port}`])
     await second.untilEvent('order.fill')
     expect(second.events('control.notListening')).toMatchObject([{ address: `127.0.0.1:${port}` }])
     expect((await ask(other, 'status', '--set', `control.port=${port}`)).code).toBe(0)
+    for (const answer of await Promise.all(cutOff)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
     await Promise.all([first.run.stop(), second.stop()])
-    for (const socket of [...slow, endless]) socket.destroy()
+    for (const socket of slow) socket.destroy()
     expect(first.run.summary.clean).toBe(true)
   })
 
