@@ -1,4 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -83,5 +85,18 @@ test('a socket whose folder has vanished is tried again, and said once', async (
   await server.look()
 
   expect(server.socket).toBe(socket)
+  await server.stop()
+})
+
+test('[BND1] of sixty-four connections that say nothing each may stay a while, and one more is closed at once', async () => {
+  const socket = join(directory, 'crowded.sock')
+  const server = serverAt(socket)
+  await server.start()
+  const idle = Array.from({ length: 64 }, () => connect(socket))
+  await Promise.all(idle.map((one) => once(one, 'connect')))
+
+  await once(connect(socket).resume(), 'close')
+  expect(idle.filter(({ readableEnded }) => readableEnded)).toEqual([])
+  for (const one of idle) one.destroy()
   await server.stop()
 })
