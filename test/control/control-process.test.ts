@@ -25,6 +25,11 @@ async function startTrading(project: Project, args: readonly string[] = []) {
   return { run, url, socket, token: readTokenOf(run) }
 }
 
+/** How often `status` has shown what it shows. */
+function screensOf(watch: IntentdProcess): number {
+  return watch.stdout.filter((line) => line.includes('mode')).length
+}
+
 /** What comes back until the connection is closed from the other side. */
 async function answerTo(port: string, request: string): Promise<string> {
   const socket = connect(Number(port), '127.0.0.1')
@@ -40,6 +45,21 @@ describe.concurrent('a running daemon', () => {
   test('is looked at from another process, and from its journal when it is gone', async () => {
     const project = projects.open()
     const { run } = await startTrading(project)
+    expect(run.events('limits.off')).toMatchObject([
+      { off: expect.arrayContaining(['leverageMax', 'selfTrade']) },
+    ])
+    const watch = project.start(['status', '--watch', '200ms'])
+    const follow = project.start(['events', '--follow', '--json'])
+    await Promise.all([
+      watch.until('a second screen', () => screensOf(watch) >= 2),
+      follow.until('what it had said', () => follow.stdout.length > 0),
+    ])
+    // What is said from now on reaches whoever follows.
+    const before = run.events('order.fill').length
+    await run.untilEvent('order.fill', before + 1)
+    const tradeId = run.events('order.fill')[before]?.['tradeId']
+    await follow.until('the next fill', () => follow.stdout.some((line) => line.includes(`"${tradeId}"`)))
+    expect(await follow.stop('SIGINT')).toEqual({ code: 0, signal: null })
 
     const status = await ask(project, 'status', '--json')
     const view = JSON.parse(status.out) as StatusView
@@ -58,7 +78,9 @@ describe.concurrent('a running daemon', () => {
     }[]
     expect(new Set(orders.map(({ symbol }) => symbol))).toEqual(new Set(['BTCUSDT']))
     await run.stop()
-    const fills = JSON.parse((await ask(project, 'fills', '--json')).out) as { fee: string; profit: string }[]
+    expect((await watch.ended).code).toBe(75)
+    const [header = '', ...fills] = (await ask(project, 'fills', '--csv')).out.split('\n')
+    expect(header.split(',')).toContain('tradeId')
     expect(fills).toHaveLength(run.summary.fills)
 
     const gone = await ask(project, 'status', '--json')
