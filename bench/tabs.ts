@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { killLeftOver } from '../test/daemon/intentd-process.ts'
 import { Project } from '../test/daemon/project.ts'
 
 /**
- * `npm run bench:tabs -- [--tabs 20] [--pairs 3] [--seconds 60]`: tick to order of a paper daemon that nobody looks
- * at, and of one with so many open tabs, in turn. A tab follows the live stream and asks for orders, fills and candles
+ * `npm run bench:tabs -- [--tabs 20] [--pairs 3] [--seconds 60]`: tick to order of a paper daemon that quotes
+ * each new price and that nobody looks at, and of one with so many open tabs, in turn. A tab follows the live stream and asks for orders, fills and candles
  * of an instrument each second, as the screen of an instrument does; the last one takes nothing of its stream.
  */
 const { values } = parseArgs({
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
   },
 })
+const QUOTING = fileURLToPath(new URL('quoting.ts', import.meta.url))
 const ASKED_EVERY_MS = 1000
 const ASKED = ['/v1/instrument', '/v1/candles', '/v1/orders', '/v1/fills']
 
@@ -38,10 +40,17 @@ process.stdout.write(
 )
 
 async function measure(tabs: number): Promise<Measured> {
-  const project = new Project()
+  const project = quotingProject()
   const stopped = new AbortController()
   try {
-    const run = project.run(['--summary', 'json', '--for', `${values.seconds}s`])
+    const run = project.run([
+      '--set',
+      'simulator.speed=1',
+      '--summary',
+      'json',
+      '--for',
+      `${values.seconds}s`,
+    ])
     const line = await run.untilEvent('control.listening')
     const token = readFileSync(String(line['token']), 'utf8').trim()
     const at = { base: String(line['url']), token, signal: stopped.signal }
@@ -60,6 +69,18 @@ async function measure(tabs: number): Promise<Measured> {
     await killLeftOver()
     project.remove()
   }
+}
+
+/** Two quotes of `bench/quoting.ts` at each new price, instead of the strategies that come with intentd. */
+function quotingProject(): Project {
+  const project = new Project()
+  for (const name of ['grid-eth', 'trend-btc', 'trend-eth'])
+    project.edit(`config/strategies/${name}.yaml`, '\nmodule:', '\nenabled: false\nmodule:')
+  project.write(
+    'config/strategies/grid-btc.yaml',
+    `id: quotes\nmodule: ${QUOTING}\nisolation: inline\ninstruments: [BTCUSDT]\nparams: { orders: 2 }\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 40 }\n`,
+  )
+  return project
 }
 
 interface Reached {

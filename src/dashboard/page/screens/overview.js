@@ -49,18 +49,20 @@ function Verdict({ account, order }) {
     ${isWell && html`<p class="because">Every strategy is asked, prices and account are fresh, nothing is held back.</p>`}
     ${isIdle && html`<p class="because">Prices and account are read, and nobody is asked what to do with them.</p>`}
     <ul class="reasons">
-      ${restrictions.map(
-        (one) =>
-          html`<li key=${one.scope + one.code}>
-            <${Mode} mode=${one.mode} />
-            <p>
-              <b>${scopeName(one.scope)}</b>: ${one.reason}${' '}
-              <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
-              ${one.command && html`<code>${one.command}</code>`}
-            </p>
-            ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
-          </li>`,
-      )}
+      ${restrictions
+        .toSorted((one, other) => severityOf(other) - severityOf(one))
+        .map(
+          (one) =>
+            html`<li key=${one.scope + one.code}>
+              <${Mode} mode=${one.mode} />
+              <p>
+                <b>${scopeName(one.scope)}</b>: ${one.reason}${' '}
+                <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
+                ${one.command && html`<code>${one.command}</code>`}
+              </p>
+              ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
+            </li>`,
+        )}
       ${hindrances.slice(0, 6).map(
         (text) =>
           html`<li key=${text}>
@@ -71,6 +73,11 @@ function Verdict({ account, order }) {
       ${hindrances.length > 6 && html`<li>and ${hindrances.length - 6} more</li>`}
     </ul>
   </section>`
+}
+
+/** The hardest stands first. */
+function severityOf({ mode }) {
+  return ['reducing', 'halted', 'killed'].indexOf(mode)
 }
 
 function titleOf(mode) {
