@@ -27,9 +27,10 @@ export interface Controlled {
   readonly events: EventHistory
   status(): StatusView
   positions(): readonly PositionView[]
-  orders(): readonly OrderView[]
-  /** The last ones, the newest first. */
-  fills(limit: number): readonly FillView[]
+  /** Of one instrument, or of all. */
+  orders(symbol?: string): readonly OrderView[]
+  /** The last ones of one instrument or of all, the newest first. */
+  fills(limit: number, symbol?: string): readonly FillView[]
   /** The oldest first; undefined where the instrument is not traded, or no such candles are kept. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView

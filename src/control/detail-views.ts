@@ -63,6 +63,7 @@ export const backtestSchema = z.strictObject({
   name: z.string(),
   coin: z.string(),
   writtenAt: instant,
+  given: z.array(z.string()).meta({ description: 'what `--set` and `--param` changed' }),
   runs: z.array(
     z.strictObject({
       model: z.string(),

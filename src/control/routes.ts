@@ -36,6 +36,7 @@ const limit = z.object({
 const TEXT_MAX = 200
 const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
+const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })
 
 /** One thing that can be read. */
 export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
@@ -71,17 +72,17 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   route({
     path: '/v1/orders',
     summary: 'Orders that are not over, unknown ones too.',
-    query: nothing,
+    query: z.object({ symbol: ofSymbol }),
     response: z.array(orderSchema),
-    read: (daemon) => daemon.orders(),
+    read: (daemon, query) => daemon.orders(query.symbol),
   }),
   route({
     path: '/v1/fills',
     summary:
       'The last fills of this run, the newest first; `intentd fills` reads older ones from the journal.',
-    query: limit,
+    query: limit.extend({ symbol: ofSymbol }),
     response: z.array(fillSchema),
-    read: (daemon, query) => daemon.fills(query.limit),
+    read: (daemon, query) => daemon.fills(query.limit, query.symbol),
   }),
   route({
     path: '/v1/profit',

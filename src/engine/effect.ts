@@ -60,7 +60,8 @@ export type Effect =
     }
   /** Unix ms, exchange clock: every fill since. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }
-  | { readonly kind: 'readPosition'; readonly symbol: string }
+  /** What is urgent goes before what is read in turn. */
+  | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }
   | Announcement
   /** The operator hears how far a kill is; `released` lifts the file that forbids every write. */
   | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }

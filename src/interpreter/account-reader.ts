@@ -2,21 +2,28 @@ import { type Answer } from '../domain/answer.ts'
 import { type EngineEvent } from '../engine/event.ts'
 import { type ExchangePort } from './ports.ts'
 
+/** Positions asked for at a time: as many as the exchange lets leave in a second, so that none waits long for its turn. */
+const POSITIONS_ON_WIRE_MAX = 10
+
 export interface AccountReaderOptions {
   readonly exchange: Pick<ExchangePort, 'readFills' | 'readPosition'>
   readonly dispatch: (event: EngineEvent) => void
 }
 
 /**
- * Reads fills and positions for the core. Of each kind one read is on the wire at a time; asked for again
- * meanwhile, it is read once more afterwards, from the earlier of the two starts: a core that asks often
- * cannot pile up calls.
+ * Reads fills and positions for the core. Of the fills, and of each position, one read is on the wire at a time; asked
+ * for again meanwhile, it is read once more afterwards, fills from the earlier of the two starts: a core that asks
+ * often cannot pile up calls. Positions beyond those on the wire stand in line here and not at the limiter, where they
+ * would come too late: what is urgent first, then in the order in which they were asked for.
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions
-  readonly #reading = new Set<string>()
-  readonly #wanted = new Map<string, () => void>()
+  #isReadingFills = false
+  /** Unix ms, exchange clock: fills are wanted from here on; infinite: they are not. */
   #fillsSince = Number.POSITIVE_INFINITY
+  readonly #onWire = new Set<string>()
+  readonly #urgent = new Set<string>()
+  readonly #line = new Set<string>()
 
   constructor(options: AccountReaderOptions) {
     this.#options = options
@@ -25,44 +32,68 @@ export class AccountReader {
   /** @param sinceAt Unix ms, exchange clock. */
   readFills(sinceAt: number): void {
     this.#fillsSince = Math.min(this.#fillsSince, sinceAt)
-    this.#once('fills', () => {
-      const since = this.#fillsSince
-      this.#fillsSince = Number.POSITIVE_INFINITY
-      this.#options.exchange.readFills(since, (answer) =>
-        this.#end('fills', answer, (reading) => ({ kind: 'fillsRead', reading })),
-      )
+    this.#nextFills()
+  }
+
+  readPosition(symbol: string, isUrgent: boolean): void {
+    if (isUrgent) {
+      this.#line.delete(symbol)
+      this.#urgent.add(symbol)
+    } else if (!this.#urgent.has(symbol)) this.#line.add(symbol)
+    this.#nextPositions()
+  }
+
+  /** What stands in line is not read any more. */
+  stop(): void {
+    this.#fillsSince = Number.POSITIVE_INFINITY
+    this.#urgent.clear()
+    this.#line.clear()
+  }
+
+  #nextFills(): void {
+    const since = this.#fillsSince
+    if (this.#isReadingFills || since === Number.POSITIVE_INFINITY) return
+    this.#isReadingFills = true
+    this.#fillsSince = Number.POSITIVE_INFINITY
+    this.#options.exchange.readFills(since, (answer) => {
+      // What the core asks for on hearing it is read afterwards.
+      this.#hear('fills', answer, (reading) => ({ kind: 'fillsRead', reading }))
+      this.#isReadingFills = false
+      this.#nextFills()
     })
   }
 
-  readPosition(symbol: string): void {
-    const what = `position ${symbol}`
-    this.#once(what, () =>
-      this.#options.exchange.readPosition(symbol, (answer) =>
-        this.#end(what, answer, (reading) => ({ kind: 'positionRead', reading }), symbol),
-      ),
-    )
-  }
-
-  #once(what: string, read: () => void): void {
-    if (this.#reading.has(what)) {
-      this.#wanted.set(what, read)
-      return
+  #nextPositions(): void {
+    for (const line of [this.#urgent, this.#line]) {
+      for (const symbol of line) {
+        if (this.#onWire.size >= POSITIONS_ON_WIRE_MAX) return
+        if (this.#onWire.has(symbol)) continue
+        line.delete(symbol)
+        this.#onWire.add(symbol)
+        this.#askFor(symbol)
+      }
     }
-    this.#reading.add(what)
-    read()
   }
 
-  #end<Data>(what: string, answer: Answer<Data>, toEvent: (reading: Data) => EngineEvent, symbol = ''): void {
-    // What the core asks for on hearing it is read afterwards.
-    if (answer.kind === 'accepted') this.#options.dispatch(toEvent(answer.data))
-    else if (answer.kind === 'unknown' && answer.cause === 'unreadableRow') {
-      this.#options.dispatch({ kind: 'positionUnreadable', symbol, problem: answer.message })
-    } else
-      this.#options.dispatch({ kind: 'readFailed', what, reason: reasonOf(answer), status: answer.status })
-    this.#reading.delete(what)
-    const next = this.#wanted.get(what)
-    this.#wanted.delete(what)
-    if (next) this.#once(what, next)
+  #askFor(symbol: string): void {
+    this.#options.exchange.readPosition(symbol, (answer) => {
+      this.#hear(`position ${symbol}`, answer, (reading) => ({ kind: 'positionRead', reading }), symbol)
+      this.#onWire.delete(symbol)
+      this.#nextPositions()
+    })
+  }
+
+  #hear<Data>(
+    what: string,
+    answer: Answer<Data>,
+    toEvent: (reading: Data) => EngineEvent,
+    symbol = '',
+  ): void {
+    const { dispatch } = this.#options
+    if (answer.kind === 'accepted') dispatch(toEvent(answer.data))
+    else if (answer.kind === 'unknown' && answer.cause === 'unreadableRow')
+      dispatch({ kind: 'positionUnreadable', symbol, problem: answer.message })
+    else dispatch({ kind: 'readFailed', what, reason: reasonOf(answer), status: answer.status })
   }
 }
 

@@ -219,7 +219,7 @@ export class Interpreter {
       case 'readFills':
         return this.#reader.readFills(effect.sinceAt)
       case 'readPosition':
-        return this.#reader.readPosition(effect.symbol)
+        return this.#reader.readPosition(effect.symbol, effect.isUrgent === true)
       case 'announce':
         return announcements.announce(effect)
       case 'killState':
@@ -227,6 +227,7 @@ export class Interpreter {
       case 'quiesced':
         return announcements.quiesced()
       case 'stopped':
+        this.#reader.stop()
         return announcements.stopped(effect.clean)
       default:
         return unreachable(effect)

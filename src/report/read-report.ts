@@ -4,6 +4,8 @@ import { Failure, messageOf } from '../lib/failure.ts'
 import { type BacktestReport } from './run-report.ts'
 
 export const REPORT_FILE = 'report.json'
+/** What is written last and removed first: a directory without it holds no whole report. */
+export const RECIPE_FILE = 'run.json'
 
 /** The report of a run's directory. @throws Failure REPORT_UNREADABLE */
 export function readReport(directory: string): BacktestReport {

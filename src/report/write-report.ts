@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CsvFile } from './collect/csv-file.ts'
 import { renderPage } from './page/page.ts'
-import { REPORT_FILE } from './read-report.ts'
+import { RECIPE_FILE, REPORT_FILE } from './read-report.ts'
 import { DIGITS, roundNumbers } from './round-numbers.ts'
 import { type BacktestReport, type RunReport } from './run-report.ts'
 
@@ -21,7 +21,7 @@ export function writeReport(
   mkdirSync(directory, { recursive: true })
   for (const run of report.runs) writeColumns(directoryOf(directory, run.model, models), run)
   writeFileSync(join(directory, REPORT_FILE), `${JSON.stringify(report, roundNumbers)}\n`)
-  writeFileSync(join(directory, 'run.json'), `${JSON.stringify(recipe, undefined, 2)}\n`)
+  writeFileSync(join(directory, RECIPE_FILE), `${JSON.stringify(recipe, undefined, 2)}\n`)
   const page = join(directory, 'report.html')
   writeFileSync(page, renderPage(report, recipe))
   return page

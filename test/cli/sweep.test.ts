@@ -154,7 +154,7 @@ describe('intentd sweep', () => {
     expect(rowsOf('bad')).toEqual([
       ['5', ''],
       ['7', expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)],
-      ['"x"', expect.stringMatching(/params\.lots/)],
+      ['"x"', expect.stringMatching(/--param scripted\.lots: expected a whole number/)],
     ])
     expect(stdout).toContain('2 of 3 failed')
   })

@@ -48,8 +48,11 @@ export class BusyDaemon {
       events: this.events,
       status: () => this.#status(),
       positions: () => [],
-      orders: () => this.#orders,
-      fills: (limit) => Array.from({ length: Math.min(limit, FILLS) }, (_, index) => this.#fill(index)),
+      orders: (symbol) => this.#orders.filter((order) => symbol === undefined || order.symbol === symbol),
+      fills: (limit, symbol) =>
+        Array.from({ length: FILLS }, (_, index) => this.#fill(index))
+          .filter((fill) => symbol === undefined || fill.symbol === symbol)
+          .slice(0, limit),
       candles: (_, intervalMs) => this.#candles(intervalMs),
       curves: () => this.#curves(),
       instrument: (symbol) => ({

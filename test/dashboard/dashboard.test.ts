@@ -14,6 +14,8 @@ const SCREENS = ['overview', 'instrument', 'strategies', 'orders', 'limits', 'jo
 /** Of another place, but the same machine: what DNS rebinding does. */
 const REBOUND = 'rebound.example'
 const HOSTILE = '<img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>'
+/** A tab reads on for so long after it was seen last: src/dashboard/page/live.js. */
+const HIDDEN_MS = 10_000
 const WAIT_MS = 60_000
 
 let project: Project
@@ -59,6 +61,13 @@ async function findSerious(): Promise<readonly string[]> {
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   })
+}
+
+/** As a browser does with a tab that is behind another: Playwright has no way to do it. */
+async function hide(isHidden: boolean): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))`)
 }
 
 interface AxeFinding {
@@ -229,6 +238,26 @@ describe.skipIf(browserMissing !== undefined)(
         await other.close()
         server.close()
       }
+    })
+
+    test('a tab that nobody sees reads nothing after a while, and catches up when it is seen', async () => {
+      await show('journal')
+      const streams: string[] = []
+      const note = (request: { url(): string }) => void streams.push(new URL(request.url()).pathname)
+      await hide(true)
+      await new Promise((resolve) => setTimeout(resolve, HIDDEN_MS + 1000))
+      page.on('request', note)
+      const heard = await page.locator('tbody tr').first().textContent()
+      await run.untilEvent('order.fill', run.events('order.fill').length + 2)
+      const missed = run.events('order.fill').at(-1)
+
+      expect(streams).toEqual([])
+      expect(await page.locator('tbody tr').first().textContent()).toBe(heard)
+
+      await hide(false)
+      await page.getByText(String(missed?.['tradeId'])).first().waitFor()
+      page.off('request', note)
+      expect(streams).toContain('/v1/live')
     })
 
     test('a restart is shown as such; without commands where they are not taken', async () => {

@@ -1,14 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { RECIPE_FILE } from '../../report/read-report.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
-
-/** What is written last and removed first: a directory without it holds no whole report. */
-const RECIPE = 'run.json'
 
 /** What a report before this one may have left; everything else in the directory is somebody else's. */
 const OWN = [
-  ...['report.html', 'report.json', RECIPE],
+  ...['report.html', 'report.json', RECIPE_FILE],
   ...['orders.csv', 'fills.csv', 'positions.csv', 'equity.csv', 'returns.csv'],
   ...FILL_MODELS,
 ]
@@ -33,9 +31,9 @@ export class ReportDirectory {
     const place = isWhole ? this.final : `${this.final}-interrupted`
     this.#write(() => {
       mkdirSync(place, { recursive: true })
-      for (const name of [RECIPE, ...OWN]) rmSync(join(place, name), { recursive: true, force: true })
-      const names = readdirSync(this.unfinished).filter((name) => name !== RECIPE)
-      for (const name of [...names, RECIPE]) renameSync(join(this.unfinished, name), join(place, name))
+      for (const name of [RECIPE_FILE, ...OWN]) rmSync(join(place, name), { recursive: true, force: true })
+      const names = readdirSync(this.unfinished).filter((name) => name !== RECIPE_FILE)
+      for (const name of [...names, RECIPE_FILE]) renameSync(join(this.unfinished, name), join(place, name))
     })
     this.discard()
     return place

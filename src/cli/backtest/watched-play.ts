@@ -4,7 +4,7 @@ import { Failure } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import { strategyFailure } from '../../strategy/strategy-failure.ts'
-import { openProgramThread } from '../process/program-thread.ts'
+import { openProgramThread } from '../../lib/program-thread.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { PlayMarks } from './play-marks.ts'
 import { type PlayMessage, unpackError } from './play-message.ts'
@@ -46,7 +46,7 @@ export async function playWatched(play: WatchedPlay): Promise<number> {
   const marks = new PlayMarks()
   const { isTTY } = process.stderr
   const data: ThreadData<object> = { task, shared: marks.shared, isTTY }
-  const thread = openProgramThread(file, askedBy, data)
+  const thread = openProgramThread(file, askedBy, { workerData: data })
   const known: Known = { strategies: [], exit: 0 }
   const forgetSignals = onStopSignals((signal) => {
     marks.stop(signal)

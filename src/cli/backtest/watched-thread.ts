@@ -1,5 +1,4 @@
 /** What plays prices does it in a thread of its own: what never comes back can be ended, and signals are heard. */
-import { enableCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PlayMarks } from './play-marks.ts'
 import { packError, type PlayMessage, type PlayWatcher } from './play-message.ts'
@@ -11,14 +10,11 @@ export interface ThreadData<Task> {
   readonly isTTY: boolean
 }
 
-/** In the thread: plays, and posts what it ended with. @param play Loads the program, behind the compile cache. */
+/** In the thread: plays, and posts what it ended with. */
 export async function playForWatcher<Task>(
   play: (task: Task, watcher: PlayWatcher) => Promise<void>,
 ): Promise<void> {
-  const { task, shared, isTTY, cacheDirectory } = workerData as ThreadData<Task> & {
-    readonly cacheDirectory: string | undefined
-  }
-  if (cacheDirectory !== undefined) enableCompileCache(cacheDirectory)
+  const { task, shared, isTTY } = workerData as ThreadData<Task>
   const post = (message: PlayMessage): void => parentPort?.postMessage(message)
   await play(task, { marks: new PlayMarks(shared), isTTY, post }).catch((error: unknown) =>
     post({ kind: 'failed', error: packError(error) }),

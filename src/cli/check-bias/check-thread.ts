@@ -1,11 +1,10 @@
 import { playForWatcher } from '../backtest/watched-thread.ts'
-import { type BiasTask } from './run-check.ts'
+import { type BiasTask, checkBias } from './run-check.ts'
 
 /** The future was looked at. */
 const EXIT_BIASED = 1
 
 await playForWatcher<BiasTask>(async (task, watcher) => {
-  const { checkBias } = await import('./run-check.ts')
   const { isBiased, lines } = await checkBias(task, watcher)
   const text = lines.map((line) => `${line}\n`).join('')
   watcher.post({ kind: 'report', text, exit: isBiased ? EXIT_BIASED : 0 })

@@ -1,11 +1,10 @@
 import { playForWatcher } from '../backtest/watched-thread.ts'
-import { type ParityTask } from './run-parity.ts'
+import { checkParity, type ParityTask } from './run-parity.ts'
 
 /** Something was wanted or filled otherwise. */
 const EXIT_DIFFERENT = 1
 
 await playForWatcher<ParityTask>(async (task, watcher) => {
-  const { checkParity } = await import('./run-parity.ts')
   const { isSame, lines } = await checkParity(task, watcher)
   const text = lines.map((line) => `${line}\n`).join('')
   watcher.post({ kind: 'report', text, exit: isSame ? 0 : EXIT_DIFFERENT })

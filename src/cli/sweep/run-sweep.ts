@@ -5,6 +5,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
+import { inParallel } from '../../lib/in-parallel.ts'
 import { cutIntoBuckets } from '../../report/collect/time-buckets.ts'
 import { cutFolds } from '../../sweep/folds.ts'
 import { explainValues, listParamSets } from '../../sweep/param-sets.ts'
@@ -22,7 +23,7 @@ import { toShellWord } from '../process/options.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
-import { inParallel, runTrial } from './trial-pool.ts'
+import { runTrial } from './trial-pool.ts'
 
 export interface SweepOptions extends PlayOptions {
   readonly params: string

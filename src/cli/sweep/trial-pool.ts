@@ -1,7 +1,7 @@
 import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import { type TrialOutcome } from '../../sweep/trial.ts'
-import { openProgramThread } from '../process/program-thread.ts'
+import { openProgramThread } from '../../lib/program-thread.ts'
 import { type TrialOrder } from './play-trial.ts'
 
 /** What one trial may have, MB: a year of one-minute candles of ten instruments takes a tenth of it. */
@@ -14,12 +14,10 @@ export function runTrial(
   stop: AbortSignal,
 ): Promise<TrialOutcome | undefined> {
   return new Promise((resolve) => {
-    const thread = openProgramThread(
-      './trial-thread',
-      import.meta.url,
-      { order },
-      { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } },
-    )
+    const thread = openProgramThread('./trial-thread', import.meta.url, {
+      workerData: { order },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    })
     const end = (outcome: TrialOutcome | undefined): void => {
       cancel()
       stop.removeEventListener('abort', abort)
@@ -35,17 +33,4 @@ export function runTrial(
     thread.once('error', (error) => end({ failed: error instanceof Error ? error.message : String(error) }))
     thread.once('exit', () => end({ failed: 'the thread ended by itself' }))
   })
-}
-
-/** Works on so many at a time, in their order. */
-export async function inParallel<Item>(
-  items: readonly Item[],
-  jobs: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const left = [...items]
-  const workers = Array.from({ length: Math.min(jobs, items.length) }, async () => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
-  })
-  await Promise.all(workers)
 }

@@ -99,13 +99,13 @@ export class DaemonControl implements Controlled {
     return this.#shown.flatMap(viewPositions)
   }
 
-  orders(): readonly OrderView[] {
-    return this.#shown.flatMap(viewOrders)
+  orders(symbol?: string): readonly OrderView[] {
+    return this.#shown.flatMap(viewOrders).filter((order) => symbol === undefined || order.symbol === symbol)
   }
 
-  fills(limit: number): readonly FillView[] {
+  fills(limit: number, symbol?: string): readonly FillView[] {
     return this.#shown
-      .flatMap((account) => account.recent.fills(limit).map((fill) => viewFill(account, fill)))
+      .flatMap((account) => account.recent.fills(limit, symbol).map((fill) => viewFill(account, fill)))
       .toSorted((one, other) => other.at - one.at)
       .slice(0, limit)
   }

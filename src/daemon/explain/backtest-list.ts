@@ -1,14 +1,17 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { type BacktestView } from '../../control/detail-views.ts'
 import { type BacktestReport, type RunReport } from '../../report/run-report.ts'
-import { readReport, REPORT_FILE } from '../../report/read-report.ts'
+import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.ts'
 
 /** The newest; of a report that is larger only its page is to be looked at. */
 const REPORTS_MAX = 12
 const REPORT_BYTES_MAX = 64_000_000
 const CURVE_POINTS = 200
 const RATIOS_SHOWN = 12
+
+const recipe = z.looseObject({ set: z.array(z.string()), param: z.array(z.string()) })
 
 /** What the reports in a folder came to, the newest first. */
 export function listBacktests(folder: string): readonly BacktestView[] {
@@ -26,7 +29,8 @@ export function listBacktests(folder: string): readonly BacktestView[] {
       const report = tryReport(join(folder, id))
       if (report === undefined) return []
       const { name, coin, runs } = report
-      return [{ id, name, coin, writtenAt, runs: runs.map(viewRun) }]
+      const given = readGiven(join(folder, id, RECIPE_FILE))
+      return [{ id, name, coin, writtenAt, given, runs: runs.map(viewRun) }]
     })
 }
 
@@ -46,6 +50,16 @@ function toText(value: number | null, unit: RunReport['ratios'][number]['unit'])
   if (value === null) return '-'
   if (unit === 'share') return `${(100 * value).toFixed(2)} %`
   return unit === 'days' ? `${value.toFixed(1)} days` : value.toFixed(2)
+}
+
+/** What was changed on the command line: it sets two backtests of one configuration apart. */
+function readGiven(file: string): string[] {
+  try {
+    const { set, param } = recipe.parse(JSON.parse(readFileSync(file, 'utf8')))
+    return [...set, ...param]
+  } catch {
+    return [] // Of another version, or taken away.
+  }
 }
 
 function tryReport(directory: string): BacktestReport | undefined {

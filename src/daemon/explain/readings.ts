@@ -1,10 +1,8 @@
-import { Worker } from 'node:worker_threads'
+import { type Worker } from 'node:worker_threads'
 import { Failure } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
+import { openProgramThread } from '../../lib/program-thread.ts'
 import { type Answered, type Reading, type ReadingData } from './reading-data.ts'
-
-/** That of this file itself: .ts as it is written, .js when it was compiled. */
-const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 
 /** Who asks for more at a time is turned away. */
 const WAITING_MAX = 8
@@ -60,12 +58,8 @@ export class Readings {
     const { config, journal, backtests } = this.#options
     const { account, instruments } = config
     const workerData: ReadingData = { config: { account, instruments }, journal, backtests }
-    const worker = new Worker(new URL(`./reading-thread${EXTENSION}`, import.meta.url), {
+    const worker = openProgramThread('./reading-thread', import.meta.url, {
       workerData,
-      // It must not know what the process knows.
-      env: {},
-      argv: [],
-      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     })
     worker.unref()

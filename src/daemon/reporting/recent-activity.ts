@@ -54,9 +54,11 @@ export class RecentActivity {
     for (const row of options.booked(since)) if (row.kind === 'fill') this.#addBooked(row)
   }
 
-  /** The newest first. */
-  fills(limit: number): readonly RecentFill[] {
-    return this.#fills.slice(-limit).reverse()
+  /** Of one instrument or of all, the newest first. */
+  fills(limit: number, symbol?: string): readonly RecentFill[] {
+    const found =
+      symbol === undefined ? this.#fills : this.#fills.filter(({ fill }) => fill.symbol === symbol)
+    return found.slice(-limit).reverse()
   }
 
   /** Unix ms: since when {@link today} counts. */

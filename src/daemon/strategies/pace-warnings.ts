@@ -50,12 +50,27 @@ function listSlowPolls(account: CheckedAccount): readonly Problem[] {
       perSecond: 1000 / polling.fillsMs,
       setting: 'fillsMs',
     }),
-    ...listTooFast(account, {
-      endpoint: 'singlePosition',
-      perSecond: (count * 1000) / polling.positionsMs,
-      setting: 'positionsMs',
-    }),
+    ...listSlowPositions(account, count),
   ]
+}
+
+/** Positions are read in turn: how old they grow follows from how many they are. */
+function listSlowPositions(
+  { loaded: { config, documents } }: CheckedAccount,
+  instruments: number,
+): readonly Problem[] {
+  const allowed = allowedPerSecond(endpointNamed('singlePosition').limit, config)
+  const roundMs = (instruments * 1000) / allowed
+  const { positionsMs } = config.polling
+  if (roundMs <= positionsMs) return []
+  const round = `the positions of ${instruments} instruments, ${shown(allowed)} reads of singlePosition a second, take ${shown(roundMs / 1000)} s`
+  const { accountAgeMaxMs } = config.risk
+  // The oldest is read again a round after it was read, and the answer takes its time.
+  const message =
+    roundMs < accountAgeMaxMs
+      ? `${round}: so old they grow, and so long a start takes`
+      : `${round}: older than risk.accountAgeMaxMs ${accountAgeMaxMs}, so orders that add risk are denied most of the time; raise it, or trade fewer instruments with this account`
+  return [documents.main.problem(['polling', 'positionsMs'], message)]
 }
 
 function listTooFast(

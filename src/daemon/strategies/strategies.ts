@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkSection } from '../../config/yaml/checked-file.ts'
@@ -10,6 +11,7 @@ import { type ShowSettings } from '../../engine/settings.ts'
 import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { type Strategy } from '../../strategy/define-strategy.ts'
 import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
@@ -182,23 +184,30 @@ export async function openRunners(
   strategies: readonly LoadedStrategy[],
   { states, clock, timers, logger }: RunnerSurroundings,
 ): Promise<Runners> {
-  const opened: [StrategyId, StrategyRunner | IsolatedRunner][] = []
-  for (const loaded of strategies) {
-    const { id, thread } = loaded
-    if (thread === undefined) {
-      opened.push([id, createRunner(loaded, states, clock, logger)])
-      continue
-    }
-    const { moduleFile, params, instruments, needs } = loaded
-    const runner = await openIsolatedRunner({
-      ...{ strategyId: id, moduleFile, params, instruments, needs, clock, timers },
-      ...{ ...thread, stateText: states.get(id) },
-      onThreadLost: (reason) => logger.log('error', 'strategy.threadLost', { strategy: id, reason }),
-      onSaid: (line) => logger.log('info', 'strategy.said', { strategy: id, ...line }),
+  const isolated = new Map<StrategyId, IsolatedRunner>()
+  try {
+    await inParallel(strategies, availableParallelism(), async (loaded) => {
+      const { id, thread, moduleFile, params, instruments, needs } = loaded
+      if (thread === undefined) return
+      const runner = await openIsolatedRunner({
+        ...{ strategyId: id, moduleFile, params, instruments, needs, clock, timers },
+        ...{ ...thread, stateText: states.get(id) },
+        onThreadLost: (reason) => logger.log('error', 'strategy.threadLost', { strategy: id, reason }),
+        onSaid: (line) => logger.log('info', 'strategy.said', { strategy: id, ...line }),
+      })
+      isolated.set(id, runner)
     })
-    opened.push([id, runner])
+    // In the order of the configuration: so they are asked.
+    return new Map(
+      strategies.map((loaded) => [
+        loaded.id,
+        isolated.get(loaded.id) ?? createRunner(loaded, states, clock, logger),
+      ]),
+    )
+  } catch (error) {
+    await closeRunners(isolated)
+    throw error
   }
-  return new Map(opened)
 }
 
 /** Whether each can be started, in its thread where it has one, from what it remembers: what a start would find. */

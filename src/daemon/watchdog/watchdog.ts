@@ -1,9 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import { type Worker } from 'node:worker_threads'
 import { type Timers } from '../../lib/timers.ts'
+import { openProgramThread } from '../../lib/program-thread.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
-
-/** That of this file itself: .ts as it is written, .js when it was compiled. */
-const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 
 const BEAT_MS = 250
 /** The other thread looks so often in the time after which the process counts as hung. */
@@ -40,12 +38,8 @@ export class Watchdog {
       checkMs: Math.ceil(hungAfterMs / CHECKS),
       checksMax: CHECKS,
     }
-    this.#worker = new Worker(new URL(`./watchdog-thread${EXTENSION}`, import.meta.url), {
+    this.#worker = openProgramThread('./watchdog-thread', import.meta.url, {
       workerData,
-      // It must not know what the process knows.
-      env: {},
-      argv: [],
-      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
     })
     this.#worker.unref()

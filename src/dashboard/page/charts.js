@@ -47,7 +47,7 @@ function optionsOf({ text, edge }) {
       panes: { separatorColor: edge, enableResize: false },
     },
     grid: { vertLines: { visible: false }, horzLines: { color: edge } },
-    rightPriceScale: { borderVisible: false },
+    rightPriceScale: { borderVisible: false, entireTextOnly: true },
     timeScale: { borderVisible: false, timeVisible: true, secondsVisible: true },
     handleScroll: { mouseWheel: false, vertTouchDrag: false },
     handleScale: { mouseWheel: false },

@@ -39,8 +39,8 @@ export function Card({ title, aside, children, class: own = '' }) {
 
 /** An amount that was gained or lost: its sign says which, the colour only repeats it. */
 export function Gain({ value, text }) {
-  const amount = Number(value)
-  const tone = !(Math.abs(amount) > 0) ? '' : amount > 0 ? 'gain' : 'loss'
+  // What is shown as nothing is neither.
+  const tone = !/[1-9]/.test(text) ? '' : Number(value) > 0 ? 'gain' : 'loss'
   return html`<span class=${tone}>${text}</span>`
 }
 
@@ -78,6 +78,30 @@ export function Table({ columns, rows, keyOf, empty, onRow, pageRows = 100 }) {
       </p>`
     }
   </div>`
+}
+
+/** An instrument's orders as they stand in its book: the dearest first, those at the market before them. */
+export function asLadder(one, other) {
+  const dearness = ({ price }) => (price === null ? Infinity : Number(price))
+  return one.symbol.localeCompare(other.symbol) || dearness(other) - dearness(one) || 0
+}
+
+/** The fields of an event of the log. */
+export function Fields({ fields }) {
+  return html`<span class="fields"
+    >${Object.entries(fields).map(([name, value]) => html`<span key=${name}><i>${name}</i> ${textOf(value)}</span> `)}</span
+  >`
+}
+
+/** The same as a text that can be searched. */
+export function toLine(fields) {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name} ${textOf(value)}`)
+    .join(' ')
+}
+
+function textOf(value) {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** A bar of how much of something is used; the number stands beside it. */

@@ -18,9 +18,9 @@ import {
   type InstrumentState,
   type PendingReading,
 } from '../state/core.ts'
-import { noteMark } from '../state/market-state.ts'
 import { noteReadHolding } from '../state/losses.ts'
-import { askForPosition } from '../state/readings.ts'
+import { noteMark } from '../state/market-state.ts'
+import { askForPositionSoon } from '../state/readings.ts'
 import { own } from '../../lib/own.ts'
 import { noteFunding } from './note-funding.ts'
 import { notePositionForResolution } from './resolution.ts'
@@ -131,7 +131,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
   if (!seen || !same(seen.difference, difference)) {
     position.mismatch = { difference, requestedAt: core.now }
     sayUnexplained(core, instrument, reading)
-    askForPosition(core, instrument.symbol)
+    askForPositionSoon(core, instrument.symbol)
     return
   }
   if (reading.requestedAt >= seen.requestedAt) adopt(core, instrument, difference, reading.requestedAt)

@@ -20,7 +20,7 @@ import {
   noteCancelResolution,
 } from '../state/instrument-state.ts'
 import { askForCancel, isUnderCancel } from '../state/open-calls.ts'
-import { askForFills, askForPosition } from '../state/readings.ts'
+import { askForFills, askForPositionSoon } from '../state/readings.ts'
 import { expectDisplaced } from './displaced-orders.ts'
 import { settleByEvidence } from './evidence.ts'
 import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
@@ -229,7 +229,7 @@ function askForReadings(core: Core, instrument: InstrumentState, resolution: Res
   if (isEarly || core.now - resolution.askedAt < READS_APART_MS) return
   own(resolution).askedAt = core.now
   askForFills(core)
-  if (!resolution.positionRead) askForPosition(core, instrument.symbol)
+  if (!resolution.positionRead) askForPositionSoon(core, instrument.symbol)
 }
 
 /** A complete read of the fills was asked for at `requestedAt` (our clock): it may be the proof. */

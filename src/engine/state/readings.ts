@@ -17,8 +17,14 @@ export function askForFills(core: Core): void {
   emit(core, { kind: 'readFills', sinceAt: fillsSince(core) })
 }
 
+/** In its turn. */
 export function askForPosition(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol })
+}
+
+/** Before all that are read in turn: something waits for it. */
+export function askForPositionSoon(core: Core, symbol: string): void {
+  emit(core, { kind: 'readPosition', symbol, isUrgent: true })
 }
 
 /**

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type Intent } from '../../domain/intent.ts'
 import { type Snapshot } from '../../domain/snapshot.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
+import { openProgramThread } from '../../lib/program-thread.ts'
 import { type ResolvedNeeds } from '../needs.ts'
 import { readIntents } from '../read-intents.ts'
 import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
@@ -35,9 +36,6 @@ const PAUSE_MS_MAX = 60_000
 const LOST_IN_ROW_MAX = 5
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
-
-/** That of this file itself: .ts as it is written, .js when it was compiled. */
-const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 
 export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> {
   /** What the thread loads. */
@@ -101,11 +99,10 @@ export class IsolatedRunner {
   start(): Promise<string | undefined> {
     const { timers } = this.#options
     const { port1, port2 } = new MessageChannel()
-    const worker = new Worker(new URL(`./strategy-thread${EXTENSION}`, import.meta.url), {
+    const worker = openProgramThread('./strategy-thread', import.meta.url, {
       workerData: this.#threadData(port2),
       transferList: [port2],
-      // Nothing of what the process knows.
-      ...{ env: {}, argv: [], execArgv: [], stdout: true, stderr: true },
+      ...{ stdout: true, stderr: true },
       resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb },
     })
     worker.stdout.resume()

@@ -1,8 +1,7 @@
-import { Worker } from 'node:worker_threads'
 import { systemTimers } from '../../lib/timers.ts'
+import { openProgramThread } from '../../lib/program-thread.ts'
 import { strategyFailure, type StrategyFailure } from '../strategy-failure.ts'
 
-const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 /** Real time to load one file, ms: somewhat longer than a file may wait that only waits. */
 const LOAD_MS_MAX = 65_000
 const HEAP_MB = 512
@@ -17,8 +16,8 @@ export function findEndlessFile(
   limitMs = LOAD_MS_MAX,
 ): Promise<StrategyFailure | undefined> {
   if (files.length === 0) return Promise.resolve(undefined)
-  const worker = new Worker(new URL(`./loading-thread${EXTENSION}`, import.meta.url), {
-    ...{ workerData: { files }, env: {}, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
+  const worker = openProgramThread('./loading-thread', import.meta.url, {
+    ...{ workerData: { files }, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
   })
   return new Promise((resolve) => {
     let next = 0

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Worker } from 'node:worker_threads'
 import { type Instrument } from '../../domain/instrument.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
+import { openProgramThread } from '../../lib/program-thread.ts'
 import { type Strategy } from '../define-strategy.ts'
 import { checkPurity, type PurityCheck } from './check-purity.ts'
 
-const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 /** Real time that a strategy has, ms. */
 const LIMIT_MS = 10_000
 /** Real time to load its file, ms: that has a limit of its own. */
@@ -71,8 +70,8 @@ function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<r
       instruments: instruments.map((one) => ({ ...one, notionalMin: one.notionalMin.toString() })),
     })),
   }
-  const worker = new Worker(new URL(`./purity-thread${EXTENSION}`, import.meta.url), {
-    ...{ workerData, env: {}, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
+  const worker = openProgramThread('./purity-thread', import.meta.url, {
+    ...{ workerData, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
   })
   const checks: PurityCheck[] = []
   return new Promise((resolve) => {

@@ -24,17 +24,18 @@ export function Backtests() {
         <thead>
           <tr>
             <th></th>
-            ${runs.map(({ report, model }) => html`<th scope="col" class="number" key=${report.id + model}>${report.name}<br /><small>${model}, ${time(report.writtenAt)}</small></th>`)}
+            ${runs.map(({ report, model }) => html`<th scope="col" class="number" key=${report.id + model}>${report.id}<br /><small>${model}, ${time(report.writtenAt)}</small></th>`)}
           </tr>
         </thead>
         <tbody>
           ${row('equity', (run) => html`<${Sparkline} values=${run.curve} label=${`Equity of ${run.report.id}`} />`)}
+          ${runs.some(({ report }) => report.given.length > 0) && row('changed', ({ report }) => report.given.join(', ') || 'nothing')}
           ${row('from', ({ fromAt }) => day(fromAt))}${row('to', ({ toAt }) => day(toAt))}
           ${row('opening', ({ opening, report }) => `${money(opening)} ${report.coin}`)}
           ${row('final', ({ final, report }) => `${money(final)} ${report.coin}`)}
           ${row('profit', ({ opening, final }) => html`<${Gain} value=${final - opening} text=${`${signed(final - opening)} (${percent((final - opening) / opening, 2)})`} />`)}
           ${row('fees', ({ fees, report }) => `${money(fees)} ${report.coin}`)}
-          ${names.map((name) => row(name, ({ ratios }) => ratios.find((one) => one.name === name)?.text ?? '–'))}
+          ${names.map((name) => row(name, ({ ratios }) => asShown(ratios.find((one) => one.name === name)?.text)))}
         </tbody>
       </table>
     </div>
@@ -42,4 +43,9 @@ export function Backtests() {
       <code>intentd compare</code> sets them side by side in full; each folder's report.html has the charts.
     </p>
   <//>`
+}
+
+/** With the signs of this page. */
+function asShown(text) {
+  return text === undefined || text === '-' ? '–' : text.replace('-', '−')
 }

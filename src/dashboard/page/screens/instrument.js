@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { CandleChart } from '../charts.js'
 import { exact, number, signed, time, words } from '../format.js'
-import { ACTIONS, Badge, Card, Gain, html, Table, usePolled } from '../parts.js'
+import { ACTIONS, asLadder, Badge, Card, Gain, html, Table, usePolled } from '../parts.js'
 
 const EVERY_MS = 1000
 const INTERVALS = [
@@ -48,17 +48,18 @@ async function readInstrument(symbol, intervalMs) {
   const [view, candles, orders, fills] = await Promise.all([
     read('/v1/instrument', { symbol }),
     read('/v1/candles', { symbol, intervalMs }),
-    read('/v1/orders'),
-    read('/v1/fills', { limit: 200 }),
+    read('/v1/orders', { symbol }),
+    read('/v1/fills', { symbol, limit: 200 }),
   ])
-  const isOwn = (row) => row.symbol === symbol
-  return { symbol, view, candles, orders: orders.filter(isOwn), fills: fills.filter(isOwn) }
+  return { symbol, view, candles, orders, fills }
 }
 
 function Found({ found: { symbol, view, candles, orders, fills }, account }) {
   const digits = (view.tickSize.split('.')[1] ?? '').length
   const displaced = new Set(view.displaced)
-  const marked = orders.map((one) => ({ ...one, isDisplaced: displaced.has(one.clientOid) }))
+  const marked = orders
+    .map((one) => ({ ...one, isDisplaced: displaced.has(one.clientOid) }))
+    .toSorted(asLadder)
   const held = account.positions.filter((one) => one.symbol === symbol)
   return html` <section class=${`verdict ${view.waits.length === 0 ? 'plain' : 'warn'}`} aria-live="polite">
       <p class="price">

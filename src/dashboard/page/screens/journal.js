@@ -1,8 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { time } from '../format.js'
-import { Badge, Card, html, Table, usePolled } from '../parts.js'
-import { toLine } from './overview.js'
+import { Badge, Card, Fields, html, Table, toLine, usePolled } from '../parts.js'
 
 const ROWS = 100
 const LEVELS = { info: ['soft', '●'], warn: ['warn', '▲'], error: ['bad', '■'], fatal: ['bad', '✕'] }
@@ -78,7 +77,7 @@ function Log({ events }) {
               >`,
           ],
           ['event', (row) => row.event],
-          ['', (row) => html`<span class="fields">${toLine(row.fields)}</span>`, 'wrap'],
+          ['', (row) => html`<${Fields} fields=${row.fields} />`, 'wrap'],
         ]}
     /><//>`
 }

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { exact, time, words } from '../format.js'
-import { Card, html, Table, usePolled } from '../parts.js'
+import { asLadder, Card, html, Table, usePolled } from '../parts.js'
 import { State } from './instrument.js'
 
 const EVERY_MS = 1000
@@ -9,7 +9,11 @@ const EVERY_MS = 1000
 export function Orders({ live, subject }) {
   const { value: orders, error } = usePolled(() => read('/v1/orders'), [live.head.startedAt], EVERY_MS)
   const [filter, setFilter] = useState({ symbol: '', strategy: '', state: '', side: '' })
-  const found = useMemo(() => (orders ?? []).filter((order) => matches(order, filter)), [orders, filter])
+  const found = useMemo(
+    () => (orders ?? []).filter((order) => matches(order, filter)).toSorted(asLadder),
+    [orders, filter],
+  )
+  const hasReasons = found.some(({ reason }) => reason)
   const open = (clientOid) => (location.hash = `#orders/${encodeURIComponent(clientOid)}`)
   const choice = (name, label, valueOf) => {
     const values = [...new Set((orders ?? []).map(valueOf))].toSorted((one, other) =>
@@ -57,9 +61,12 @@ export function Orders({ live, subject }) {
           ['filled', (row) => exact(row.filled), 'number'],
           ['state', (row) => html`<${State} order=${row} />`],
           ['strategy', (row) => row.strategy],
-          ['wanted by', (row) => `${row.purpose} ${row.key}`],
+          [
+            'wanted by',
+            (row) => (row.key.startsWith(`${row.purpose}:`) ? row.key : `${row.purpose} ${row.key}`),
+          ],
           ['force', (row) => row.force],
-          ['why', (row) => row.reason, 'wrap'],
+          ...(hasReasons ? [['why', (row) => row.reason, 'wrap']] : []),
         ]}
       />
     <//>`

@@ -1,6 +1,6 @@
 import { age, exact, money, number, percent, signed, time } from '../format.js'
 import { CurveChart, drawdownsOf } from '../charts.js'
-import { ACTIONS, Badge, Card, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
+import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
 import { read } from '../api.js'
 
 const CURVE_EVERY_MS = 5000
@@ -22,8 +22,10 @@ export function Overview({ live, account, order }) {
 
 /** Whether it trades, and what is in the way: the largest thing on the screen where something is. */
 function Verdict({ account, order }) {
-  const { mode, isTrading, hindrances, restrictions, phase } = account
-  const isWell = mode === 'active' && isTrading && hindrances.length === 0 && restrictions.length === 0
+  const { mode, isTrading, hindrances, restrictions, phase, strategies } = account
+  const isIdle = strategies.length === 0
+  const isWell =
+    !isIdle && mode === 'active' && isTrading && hindrances.length === 0 && restrictions.length === 0
   const tone = isWell
     ? 'ok'
     : mode === 'halted' || mode === 'killed' || hindrances.length > 0
@@ -35,7 +37,9 @@ function Verdict({ account, order }) {
       ? isTrading
         ? hindrances.length > 0
           ? 'Not everything is traded'
-          : 'Trading, with limits'
+          : isIdle
+            ? 'No strategy is enabled'
+            : 'Trading, with limits'
         : `Not trading: ${phase}`
       : titleOf(mode)
   return html`<section class=${`verdict ${tone}`} aria-live="polite">
@@ -43,19 +47,22 @@ function Verdict({ account, order }) {
       <i aria-hidden="true">${isWell ? '●' : tone === 'warn' ? '▼' : '■'}</i> ${headline}
     </p>
     ${isWell && html`<p class="because">Every strategy is asked, prices and account are fresh, nothing is held back.</p>`}
+    ${isIdle && html`<p class="because">Prices and account are read, and nobody is asked what to do with them.</p>`}
     <ul class="reasons">
-      ${restrictions.map(
-        (one) =>
-          html`<li key=${one.scope + one.code}>
-            <${Mode} mode=${one.mode} />
-            <p>
-              <b>${scopeName(one.scope)}</b>: ${one.reason}${' '}
-              <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
-              ${one.command && html`<code>${one.command}</code>`}
-            </p>
-            ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
-          </li>`,
-      )}
+      ${restrictions
+        .toSorted((one, other) => severityOf(other) - severityOf(one))
+        .map(
+          (one) =>
+            html`<li key=${one.scope + one.code}>
+              <${Mode} mode=${one.mode} />
+              <p>
+                <b>${scopeName(one.scope)}</b>: ${one.reason}${' '}
+                <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
+                ${one.command && html`<code>${one.command}</code>`}
+              </p>
+              ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
+            </li>`,
+        )}
       ${hindrances.slice(0, 6).map(
         (text) =>
           html`<li key=${text}>
@@ -66,6 +73,11 @@ function Verdict({ account, order }) {
       ${hindrances.length > 6 && html`<li>and ${hindrances.length - 6} more</li>`}
     </ul>
   </section>`
+}
+
+/** The hardest stands first. */
+function severityOf({ mode }) {
+  return ['reducing', 'halted', 'killed'].indexOf(mode)
 }
 
 function titleOf(mode) {
@@ -89,9 +101,9 @@ function Money({ account, curves }) {
         label="Today"
         unit=${account.coin}
         value=${html`<${Gain} value=${profit.today.net} text=${signed(profit.today.net)} />`}
-        note=${`${number(profit.today.fills, 0)} fills, realised`}
+        note=${fillsOf(profit.today)}
       />
-      ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net)} />`} note=${`${number(weekly.fills, 0)} fills, realised`} />`}
+      ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net)} />`} note=${fillsOf(weekly)} />`}
       ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net)} />`} note="with unrealised" />`}
       <${Figure} label="Fees paid" unit=${account.coin} value=${money(profit.total.fees)} />
       <${Figure}
@@ -115,6 +127,10 @@ function Money({ account, curves }) {
         : html`<p class="empty">The curve begins with the first readings of this run.</p>`
     }
   </section>`
+}
+
+function fillsOf({ fills }) {
+  return `${number(fills, 0)} ${fills === 1 ? 'fill' : 'fills'}, realised`
 }
 
 function Figure({ label, value, unit, note, big }) {
@@ -251,16 +267,10 @@ function Alerts({ live }) {
                     sign=${one.level === 'warn' ? '▲' : '■'}
                     >${one.level}<//
                   >
-                  <time>${time(one.at)}</time> <b>${one.event}</b> <span>${toLine(one.fields)}</span>
+                  <time>${time(one.at)}</time> <b>${one.event}</b> <${Fields} fields=${one.fields} />
                 </li>`,
             )}
           </ul>`
     }
   <//>`
-}
-
-export function toLine(fields) {
-  return Object.entries(fields)
-    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    .join(' · ')
 }

@@ -37,7 +37,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
   const { id, mode, symbols, openOrders } = strategy
   const scope = `strategy:${id}`
   const held = account.positions.flatMap(({ symbol, strategies }) =>
-    strategies[id] === undefined ? [] : [`${exact(strategies[id])} ${symbol}`],
+    strategies[id] === undefined ? [] : [describeHeld(strategies[id], symbol)],
   )
   const made = account.profit.strategies[id]
   const holds = account.restrictions.filter((one) => one.scope === scope || one.scope === '*')
@@ -73,10 +73,8 @@ function Strategy({ strategy, account, order, curve, denials }) {
     </div>
     <${Sparkline} values=${curve} label=${`Profit of ${id} in this run`} />
     <p>
-      <span class="soft">Holds</span> ${held.join(', ') || 'nothing'}${' '}
-      <span class="soft"
-        >of
-        ${symbols.slice(0, 8).join(', ')}${symbols.length > 8 ? ` and ${symbols.length - 8} more` : ''}</span
+      <span class="soft">Holds</span> ${held.join(', ') || 'nothing'}<span class="soft">
+        ${` · trades ${symbols.slice(0, 8).join(', ')}${symbols.length > 8 ? ` and ${symbols.length - 8} more` : ''}`}</span
       >
     </p>
     <p>
@@ -85,6 +83,11 @@ function Strategy({ strategy, account, order, curve, denials }) {
     </p>
     <${Decisions} id=${id} />
   </section>`
+}
+
+/** `size`: signed, below zero where it is short. */
+function describeHeld(size, symbol) {
+  return `${Number(size) > 0 ? '▲ long' : '▼ short'} ${exact(String(size).replace('-', ''))} ${symbol}`
 }
 
 /** Read from the journal when they are asked for. */

@@ -1,0 +1,81 @@
+import { beforeEach, expect, test } from 'vitest'
+import { type RefusedAnswer } from '../../src/domain/answer.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
+import { AccountReader } from '../../src/interpreter/account-reader.ts'
+
+/** What was asked of the exchange, the oldest first, and how each is answered. */
+let asked: string[]
+let answers: Map<string, () => void>
+let heard: string[]
+let reader: AccountReader
+
+const REFUSED: RefusedAnswer = {
+  ...{ kind: 'refused', class: 'definite', code: 'X', message: 'no', status: 400 },
+  ...{ topic: 'other', receivedAt: 0 },
+}
+const SYMBOLS = Array.from({ length: 13 }, (_, index) => `S${index}`)
+
+beforeEach(() => {
+  ;[asked, answers, heard] = [[], new Map(), []]
+  const ask = (what: string, end: () => void): void => {
+    asked.push(what)
+    answers.set(what, end)
+  }
+  reader = new AccountReader({
+    exchange: {
+      readFills: (sinceAt, onAnswer) => ask(`fills ${sinceAt}`, () => onAnswer(REFUSED)),
+      readPosition: (symbol, onAnswer) => ask(symbol, () => onAnswer(REFUSED)),
+    },
+    dispatch: (event: EngineEvent) => heard.push(event.kind === 'readFailed' ? event.what : event.kind),
+  })
+})
+
+function answer(what: string): void {
+  answers.get(what)?.()
+}
+
+test('ten positions are on the wire at most; the others stand in line, each once, what is urgent first', () => {
+  for (const symbol of SYMBOLS) reader.readPosition(symbol, false)
+  for (const symbol of SYMBOLS) reader.readPosition(symbol, false)
+  expect(asked).toEqual(SYMBOLS.slice(0, 10))
+
+  reader.readPosition('S12', true)
+  answer('S3')
+  answer('S4')
+
+  expect(asked.slice(10)).toEqual(['S12', 'S10'])
+  expect(heard).toEqual(['position S3', 'position S4'])
+})
+
+test('what is asked for again while it is on the wire is read once more, after those that wait', () => {
+  for (const symbol of SYMBOLS.slice(0, 11)) reader.readPosition(symbol, false)
+  reader.readPosition('S0', false)
+  reader.readPosition('S0', false)
+
+  answer('S0')
+  answer('S1')
+  answer('S2')
+
+  expect(asked.slice(10)).toEqual(['S10', 'S0'])
+})
+
+test('fills are read once at a time, and once more from the earlier of the starts', () => {
+  reader.readFills(500)
+  reader.readFills(400)
+  reader.readFills(300)
+  reader.readFills(450)
+  answer('fills 500')
+  answer('fills 300')
+
+  expect(asked).toEqual(['fills 500', 'fills 300'])
+})
+
+test('what stands in line when a run has stopped is not read any more', () => {
+  for (const symbol of SYMBOLS) reader.readPosition(symbol, false)
+  reader.readFills(500)
+  reader.readFills(400)
+  reader.stop()
+  for (const what of [...asked]) answer(what)
+
+  expect(asked).toEqual([...SYMBOLS.slice(0, 10), 'fills 500'])
+})
