@@ -58,7 +58,9 @@ describe.concurrent('a running daemon', () => {
     const before = run.events('order.fill').length
     await run.untilEvent('order.fill', before + 1)
     const tradeId = run.events('order.fill')[before]?.['tradeId']
-    await follow.until('the next fill', () => follow.stdout.some((line) => line.includes(`"${tradeId}"`)))
+    await follow.until('the next fill', () =>
+      follow.stdout.some((line) => line.includes(`"${String(tradeId)}"`)),
+    )
     expect(await follow.stop('SIGINT')).toEqual({ code: 0, signal: null })
 
     const status = await ask(project, 'status', '--json')
