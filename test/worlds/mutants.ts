@@ -868,6 +868,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (!mark || read === undefined) return',
   },
   {
+    name: 'second-count-not-compared',
+    what: 'the second count of the fills is compared with the book once a run',
+    find: '!beginMinute(recount, core.now)) return',
+    replace: '(recount.comparedMinute > 0 || !beginMinute(recount, core.now))) return',
+  },
+  {
     name: 'disowned-fills-cost-nothing',
     what: 'what fills of orders that nobody claims have realised and cost is booked nowhere',
     find: 'for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)',

@@ -61,6 +61,7 @@ export function watchOverlooked(world: World): WorldWatcher {
     },
     afterStep(event, effects, now) {
       for (const symbol of core.instruments.keys()) noteChanged(core.changes, symbol)
+      const wasRunning = core.run.phase === 'running'
       const said = resumeEngine(core).step(event, now)
       const differs =
         said.length !== effects.length || effects.some((one, place) => !isSame(one, said[place]))
@@ -73,6 +74,9 @@ export function watchOverlooked(world: World): WorldWatcher {
         )
       }
       if (effects.some(({ kind }) => kind === 'record')) recount(world, core)
+      const isCompared = core.recount.comparedMinute === Math.floor(now / 60_000)
+      if (event.kind === 'timePassed' && wasRunning && core.run.phase === 'running' && !isCompared)
+        violate(world, 'RSK2', 'the book was not compared with its second count in this minute')
     },
   }
 }
