@@ -78,6 +78,7 @@ export class VirtualAccount {
   #hasBegun = false
   #isClosed = false
   #isEnded = false
+  #pollers: VirtualPollers | undefined
 
   constructor(options: VirtualAccountOptions) {
     const { settings, book, time, network, clock, surroundings } = options
@@ -103,7 +104,7 @@ export class VirtualAccount {
   /** Begins with the exchange's clock, which is measured before anything else. */
   start(): void {
     const { exchange, polling, settings } = this.#options
-    new VirtualPollers({
+    const pollers = new VirtualPollers({
       wire: this.#wire,
       exchange,
       polling,
@@ -111,7 +112,10 @@ export class VirtualAccount {
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
       onTime: () => this.#lookForKill(),
-    }).start()
+      isWaiting: () => this.engine.isWaiting,
+    })
+    this.#pollers = pollers
+    pollers.start()
   }
 
   dispatch(event: EngineEvent): void {
@@ -158,7 +162,7 @@ export class VirtualAccount {
   }
 
   #createPorts(): Ports {
-    const { exchange, journal, settings, pageFills, surroundings, time } = this.#options
+    const { exchange, journal, settings, pageFills, surroundings, time, polling } = this.#options
     const { gate, isKilled, announcements, note, listener, interruptions } = surroundings
     const { trusted, limiter } = this.#wire
     const onWithheld = () => this.#lookForKill()
@@ -175,8 +179,19 @@ export class VirtualAccount {
       strategies: this.#createRunners(),
       announcements: { ...announcements, announce: ignore, quiesced: ignore },
       note,
-      listener,
+      listener: polling.waitingMs === undefined ? listener : this.#alsoHeard(listener),
       interruptions,
+    }
+  }
+
+  #alsoHeard(listener: RunListener): RunListener {
+    return {
+      stepped: (step) => {
+        listener.stepped?.(step)
+        this.#pollers?.noteStep(step.event)
+      },
+      recorded: (record, durable) => listener.recorded?.(record, durable),
+      decided: (intents) => listener.decided?.(intents),
     }
   }
 

@@ -11,6 +11,8 @@ export interface VirtualPolling {
   readonly fillsMs: number
   readonly positionsMs: number
   readonly timeMs: number
+  /** While the core waits for a moment, time passes so soon after each other event, then ever more seldom. Absent: as ever. */
+  readonly waitingMs?: number
 }
 
 export interface VirtualPollersOptions {
@@ -23,12 +25,17 @@ export interface VirtualPollersOptions {
   readonly dispatch: (event: EngineEvent) => void
   /** Right before the core hears that time has passed. */
   readonly onTime: () => void
+  /** Whether the core waits for a moment. */
+  readonly isWaiting: () => boolean
 }
 
 /** Everything that happens by itself in a run, as the daemon's pollers make it happen. */
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
   #hasBegun = false
+  /** How long the core was made to wait last, and until when it waits now; virtual ms. */
+  #waitsMs = 0
+  #waitsUntil = 0
   /** The table that the core looks at, and those that nobody does. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
@@ -57,6 +64,21 @@ export class VirtualPollers {
     time.after(polling.tickersMs, () => this.start())
   }
 
+  /** The core has handled an event: a cancel-all that is due in a quarter of a second is not to wait for the next minute. */
+  noteStep({ kind }: EngineEvent): void {
+    const { wire, polling, isWaiting } = this.#options
+    const { waitingMs, timeMs } = polling
+    if (waitingMs === undefined || !this.#hasBegun || !isWaiting()) return
+    this.#waitsMs = kind === 'timePassed' ? 2 * this.#waitsMs : waitingMs
+    const { now } = wire.time
+    const until = now + Math.max(waitingMs, this.#waitsMs)
+    if (until - now >= timeMs || (this.#waitsUntil > now && this.#waitsUntil <= until)) return
+    this.#waitsUntil = until
+    wire.time.after(until - now, () => {
+      if (this.#waitsUntil === wire.time.now) this.#passTime()
+    })
+  }
+
   #takeTickers(table: TickerTable, answer: Answer<unknown>): void {
     if (answer.kind !== 'accepted') return
     const { dispatch, wire } = this.#options
@@ -82,21 +104,26 @@ export class VirtualPollers {
   #begin(): void {
     this.#hasBegun = true
     this.#options.dispatch({ kind: 'started' })
-    this.#every('timeMs', { kind: 'timePassed' })
-    this.#every('fillsMs', { kind: 'pollDue', what: 'fills' })
-    this.#every('positionsMs', { kind: 'pollDue', what: 'positions' })
+    const { dispatch } = this.#options
+    this.#every('timeMs', () => this.#passTime())
+    this.#every('fillsMs', () => dispatch({ kind: 'pollDue', what: 'fills' }))
+    this.#every('positionsMs', () => dispatch({ kind: 'pollDue', what: 'positions' }))
+  }
+
+  #passTime(): void {
+    const { wire, isOver, onTime, dispatch } = this.#options
+    if (isOver() || wire.gate.isStill) return
+    onTime()
+    dispatch({ kind: 'timePassed' })
   }
 
   /** What falls due while the process stands still is not made up for. */
-  #every(interval: keyof VirtualPolling, event: EngineEvent): void {
-    const { wire, polling, isOver, onTime, dispatch } = this.#options
+  #every(interval: 'timeMs' | 'fillsMs' | 'positionsMs', run: () => void): void {
+    const { wire, polling, isOver } = this.#options
     wire.time.after(polling[interval], () => {
       if (isOver()) return
-      if (!wire.gate.isStill) {
-        if (event.kind === 'timePassed') onTime()
-        dispatch(event)
-      }
-      this.#every(interval, event)
+      if (!wire.gate.isStill) run()
+      this.#every(interval, run)
     })
   }
 }

@@ -31,7 +31,14 @@ import { takePosition } from './resolution/reconcile.ts'
 import { type EngineSettings } from './settings.ts'
 import { noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
 import { announce, beginStep, type Core, instrumentOf, type InstrumentState, record } from './state/core.ts'
-import { beginMoment, isAnyToLookAt, isToLookAt, noteChanged, noteLooking } from './state/changes.ts'
+import {
+  beginMoment,
+  hangsOnTime,
+  isAnyToLookAt,
+  isToLookAt,
+  noteChanged,
+  noteLooking,
+} from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
@@ -68,6 +75,8 @@ export interface Engine {
   readonly phase: RunPhase
   /** Whether strategies are asked: it runs, no stop was asked for, and no kill stands. Not whether orders may leave. */
   readonly isTrading: boolean
+  /** Whether time that passes may be a reason to do something, beside what is done at long intervals. */
+  readonly isWaiting: boolean
   /** Everything that holds a scope in a stricter mode, what is only true just now included. */
   readonly restrictions: readonly Restriction[]
   /** Unix ms, our clock: up to when fills were read, and when the exchange last confirmed what is held; 0 never. */
@@ -127,6 +136,9 @@ export function resumeEngine(core: Core): Engine {
     },
     get isTrading() {
       return isTrading(core)
+    },
+    get isWaiting() {
+      return !isTrading(core) || hangsOnTime(core.changes)
     },
     get restrictions() {
       return allRestrictions(core)

@@ -82,6 +82,7 @@ export class InterpreterBench {
       book: this.book,
       phase: 'running',
       isTrading: true,
+      isWaiting: false,
       losses: new Map(),
       equity: undefined,
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,

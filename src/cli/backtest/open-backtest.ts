@@ -291,6 +291,7 @@ function pollingOf({ polling, backtest, risk }: DaemonConfig): VirtualPolling {
     fillsMs: Math.max(polling.fillsMs, accountMs),
     positionsMs: Math.max(polling.positionsMs, accountMs),
     timeMs: Math.max(TIME_MS_MIN, Math.min(TIME_MS_MAX, pollMs)),
+    waitingMs: TIME_MS_MIN,
   }
 }
 

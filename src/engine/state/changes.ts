@@ -57,6 +57,11 @@ export function isAnyToLookAt({ changed, unsettled }: ChangeState): boolean {
   return changed.size > 0 || unsettled.size > 0
 }
 
+/** Whether what is to be done next, on any of them, may hang on the time alone. */
+export function hangsOnTime({ changed, unsettled, denied }: ChangeState): boolean {
+  return changed.size > 0 || unsettled.size > denied.size
+}
+
 /** Before an instrument is looked at: what changes from here on is a reason to look once more. */
 export function noteLooking(changes: ChangeState, symbol: string): void {
   const { changed, unsettled, denied } = own(changes)
