@@ -118,7 +118,7 @@ export class RunCollector {
     this.options = options
     this.#now = fromAt
     this.buckets = cutIntoBuckets(fromAt, toAt, options.bucketMs)
-    this.equity = new EquitySeries(this.buckets, fromAt, opening)
+    this.equity = new EquitySeries(this.buckets, { startAt: fromAt, endAt: toAt }, opening)
     this.prices = new Map(
       [...instruments.keys()].map((symbol) => [symbol, new PriceSeries(this.buckets, () => resting(symbol))]),
     )

@@ -14,10 +14,14 @@ const START_AT = Date.UTC(2025, 0, 6)
 const HOUR_MS = DAY_MS / 24
 const NOTHING_HELD = { balance: 0, unrealised: 0, gross: 0, net: 0, marginUse: 0 }
 
+function openSeries(endAt: number, opening: number): EquitySeries {
+  return new EquitySeries(cutIntoBuckets(START_AT, endAt), { startAt: START_AT, endAt }, opening)
+}
+
 /** Equity at the end of each hour. */
 function playHours(equities: readonly number[], opening = 100) {
   const toAt = START_AT + equities.length * HOUR_MS
-  const series = new EquitySeries(cutIntoBuckets(START_AT, toAt), START_AT, opening)
+  const series = openSeries(toAt, opening)
   for (const [hour, equity] of equities.entries()) {
     series.take(START_AT + (hour + 1) * HOUR_MS - 1, { ...NOTHING_HELD, equity })
   }
@@ -27,7 +31,7 @@ function playHours(equities: readonly number[], opening = 100) {
 describe('daily returns', () => {
   test('go from close to close, over days without a quote, and come to the whole', () => {
     const equities = [102, 101, 105, 104]
-    const series = new EquitySeries(cutIntoBuckets(START_AT, START_AT + 6 * DAY_MS), START_AT, 100)
+    const series = openSeries(START_AT + 6 * DAY_MS, 100)
     for (const [index, day] of [0, 1, 4, 5].entries()) {
       series.take(START_AT + day * DAY_MS + HOUR_MS, { ...NOTHING_HELD, equity: equities[index] ?? 0 })
     }
@@ -38,6 +42,24 @@ describe('daily returns', () => {
     const expected = [0.02, 101 / 102 - 1, 0, 0, 105 / 101 - 1, 104 / 105 - 1]
     for (const [index, value] of expected.entries()) expect(returns[index]).toBeCloseTo(value, 12)
     expect(returns.reduce((product, value) => product * (1 + value), 1)).toBeCloseTo(1.04, 12)
+  })
+
+  test('of whole days are as many as the days: what is looked at at the end belongs to the last of them', () => {
+    const series = openSeries(START_AT + 2 * DAY_MS, 100)
+    const looks = [
+      [START_AT + 12 * HOUR_MS, 110],
+      [START_AT + DAY_MS + 12 * HOUR_MS, 105],
+      [START_AT + 2 * DAY_MS, 99],
+    ] as const
+    for (const [at, equity] of looks) series.take(at, { ...NOTHING_HELD, equity })
+
+    const { days, profitByHour } = series.facts()
+
+    expect(days).toEqual([
+      { startAt: START_AT, equity: 110 },
+      { startAt: START_AT + DAY_MS, equity: 99 },
+    ])
+    expect([profitByHour[0], profitByHour[12], profitByHour[23]]).toEqual([0, 5, -6])
   })
 
   test('their deviations are those of a textbook', () => {

@@ -39,6 +39,12 @@ export interface EquityFacts {
   readonly nearestLiquidation: { readonly at: number; readonly marginUse: number }
 }
 
+/** Unix ms; the end is excluded. */
+export interface Span {
+  readonly startAt: number
+  readonly endAt: number
+}
+
 const HOUR_MS = DAY_MS / 24
 /** 1 January 1970 was a Thursday. */
 const FIRST_WEEKDAY = 4
@@ -55,6 +61,8 @@ export class EquitySeries {
   readonly #byHour = zeros(24)
   readonly #byWeekday = zeros(7)
   readonly #startAt: number
+  /** Nothing of the run lies behind it. */
+  readonly #endAt: number
   #lastAt: number
   #equity: number
   #exposure = 0
@@ -66,9 +74,11 @@ export class EquitySeries {
   #equityMs = 0
   #nearest = { at: 0, marginUse: 0 }
 
-  constructor(buckets: TimeBuckets, startAt: number, opening: number) {
+  /** @param endAt Is excluded: what is looked at there belongs to the hour and the day that end. Unix ms. */
+  constructor(buckets: TimeBuckets, { startAt, endAt }: Span, opening: number) {
     this.#buckets = buckets
     this.#startAt = startAt
+    this.#endAt = endAt
     const column = (): number[] => emptyColumn(buckets)
     this.#columns = {
       ...{ close: column(), low: column(), high: column() },
@@ -104,7 +114,7 @@ export class EquitySeries {
   facts(): EquityFacts {
     this.#closeHour()
     const totalMs = Math.max(1, this.#lastAt - this.#startAt)
-    const today = Math.floor(this.#lastAt / DAY_MS) * DAY_MS
+    const today = Math.floor(this.#hour / 24) * DAY_MS
     return {
       columns: this.#columns,
       days: [...this.#days, { startAt: today, equity: this.#equity }],
@@ -127,10 +137,11 @@ export class EquitySeries {
     this.#exposureMs += this.#exposure * passedMs
     this.#equityMs += this.#equity * passedMs
     this.#lastAt = at
-    const hour = Math.floor(at / HOUR_MS)
+    const within = Math.max(this.#startAt, Math.min(at, this.#endAt - 1))
+    const hour = Math.floor(within / HOUR_MS)
     if (hour === this.#hour) return
     this.#closeHour()
-    const today = Math.floor(at / DAY_MS)
+    const today = Math.floor(hour / 24)
     for (let day = Math.floor(this.#hour / 24); day < today; day++) {
       this.#days.push({ startAt: day * DAY_MS, equity: this.#equity })
     }

@@ -11,7 +11,7 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
     'often NaN, of an indicator that is undefined until it is warm, or of a missing price (market.hasPrices); make intents with the functions of market',
   POSITION_LIMIT: 'raise risk.positionMax in the strategy file, or want less',
   OPEN_ORDERS_LIMIT: 'raise risk.openOrdersMax, or quote fewer levels',
-  DATA_STALE: 'prices have gaps, or come more seldom than risk.dataAgeMaxMs',
+  DATA_STALE: 'prices have gaps, or are read (backtest.pollMs) more seldom than risk.dataAgeMaxMs',
 }
 
 /** Of one strategy, or of the exchange. */
