@@ -23,6 +23,7 @@ import { type OutgoingRequest, RequestWriter } from './client/request-writer.ts'
 import { type Credentials, type GatewayCredentials, Signer } from './client/signer.ts'
 import { readTickerAnswer } from './readers/ticker-answer.ts'
 import { forgetTickers } from './readers/ticker-reader.ts'
+import { TickerScanner } from './readers/ticker-scanner.ts'
 import { Transport } from './client/transport.ts'
 
 export interface ExchangeClientOptions {
@@ -62,6 +63,7 @@ export class ExchangeClient implements EndpointCaller {
   readonly #transports: Readonly<Record<OutgoingRequest['host'], Transport>>
   readonly #writer: RequestWriter
   readonly #signer: Signer | undefined
+  readonly #scanner = new TickerScanner()
   readonly #reading: Parameters<typeof rulesOf>[1]
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
@@ -123,7 +125,8 @@ export class ExchangeClient implements EndpointCaller {
   async readTickers(table: TickerTable, productType: ProductType): Promise<Answer<TickerTable>> {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
     const rules = rulesOf('tickers', this.#reading)
-    const answer = await this.#exchange(request, {}, (wire) => readTickerAnswer(wire, table, rules))
+    const into = { table, scanner: this.#scanner }
+    const answer = await this.#exchange(request, {}, (wire) => readTickerAnswer(wire, into, rules))
     if (answer.kind !== 'accepted') forgetTickers(table)
     return answer
   }

@@ -23,7 +23,11 @@ export type TickersRead =
   | { readonly kind: 'other' }
 
 /** A value that a row may leave out: null, empty or missing is NaN. */
-const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set(['change24h', 'changeUtc24h', 'fundingRate'])
+export const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set([
+  'change24h',
+  'changeUtc24h',
+  'fundingRate',
+])
 const DELIVERY_INDEX: ReadonlyMap<string, number> = new Map(
   DELIVERY_STATES.map((state, index) => [state, index]),
 )
@@ -126,7 +130,7 @@ function fillRow(table: TickerTable, place: number, row: NamedRow): string | und
 }
 
 /** NaN for a value that is left out; undefined for what is no plain number in a text. */
-function parseNumber(value: unknown): number | undefined {
+export function parseNumber(value: unknown): number | undefined {
   if (value === null || value === undefined || value === '') return Number.NaN
   if (typeof value !== 'string') return undefined
   const first = value.charCodeAt(0)
