@@ -43,6 +43,7 @@ strategies: [quoting.yaml]
 const STRATEGY = `id: quoting
 module: ${JSON.stringify(fileOf('quoting.ts'))}
 instruments: [S0USDT]
+isolation: inline
 params: { orders: ${ORDERS} }
 risk: { positionMax: "1000", orderSizeMax: "1", openOrdersMax: 400 }
 `

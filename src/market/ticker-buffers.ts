@@ -1,4 +1,4 @@
-import { TICKER_COLUMNS, TickerTable } from '../domain/ticker-table.ts'
+import { TickerTable } from '../domain/ticker-table.ts'
 
 /**
  * The ticker tables of one product type, two in turn: whoever reads an answer fills the spare one and publishes it;
@@ -15,12 +15,13 @@ export class TickerBuffers {
     return this.#current
   }
 
-  /** An empty table to fill; the same one until it is published, so that a read that failed half way leaves nothing. */
+  /**
+   * The table to fill, the same one until it is published. It holds what an answer before the newest said: a reader
+   * leaves its own answer in it or nothing, and the rows of the same instruments can stay where they are.
+   */
   spare(): TickerTable {
     const [one, other] = this.#tables
-    const table = one === this.#current ? other : one
-    empty(table)
-    return table
+    return one === this.#current ? other : one
   }
 
   /** The filled spare becomes the newest table. @throws RangeError for a table that is not the spare of this buffer. */
@@ -30,12 +31,4 @@ export class TickerBuffers {
     }
     this.#current = table
   }
-}
-
-/** No row, and no value of an earlier answer under a row that is claimed afresh. */
-function empty(table: TickerTable): void {
-  for (const column of TICKER_COLUMNS) table.columns[column].fill(Number.NaN, 0, table.symbols.length)
-  table.clear()
-  table.readAt = 0
-  table.requestTime = 0
 }
