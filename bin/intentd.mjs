@@ -50,6 +50,7 @@ async function runHere() {
   // Not Node's default, a folder in the shared temporary directory: compiled code is code, and only
   // whoever may write the installation may write it. A read-only installation goes without.
   nodeModule.enableCompileCache?.(join(root, 'node_modules', '.cache', 'compile'))
+  await import('./resolve-sources.mjs')
   // A checkout runs its sources as they are; a package has them compiled, because Node strips no types below node_modules.
   const isCheckout = existsSync(join(root, 'src', 'cli', 'main.ts'))
   const { main } = await import(isCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')

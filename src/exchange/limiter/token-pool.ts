@@ -37,14 +37,15 @@ export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
-  #stock = 0
+  #stock: number
   #fetching = 0
   #isStopped = false
 
   constructor(options: TokenPoolOptions) {
     this.#options = options
-    this.#limiter = new Bottleneck({ reservoir: options.tokens })
-    this.#fetch()
+    // What is in stock from the beginning need not be fetched: an account has a hundred pools, most never asked.
+    this.#stock = Math.min(options.stockMin, options.tokens)
+    this.#limiter = new Bottleneck({ reservoir: options.tokens - this.#stock })
   }
 
   get stock(): number {
