@@ -9,7 +9,8 @@ const FORMATS = { '.ts': 'module-typescript', '.js': 'module' }
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
-    const format = specifier.startsWith('.') && isOurs(context.parentURL) ? FORMATS[specifier.slice(-3)] : undefined
+    const format =
+      specifier.startsWith('.') && isOurs(context.parentURL) ? FORMATS[specifier.slice(-3)] : undefined
     if (format === undefined) return nextResolve(specifier, context)
     return { url: new URL(specifier, context.parentURL).href, format, shortCircuit: true }
   },

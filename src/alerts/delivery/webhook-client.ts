@@ -1,4 +1,6 @@
-import { Agent, type Dispatcher, request } from 'undici'
+import { createRequire } from 'node:module'
+import type Undici from 'undici'
+import type { Dispatcher } from 'undici'
 import { type Timers } from '../../lib/timers.ts'
 
 export interface WebhookCall {
@@ -37,14 +39,7 @@ const ANSWER_BYTES_MAX = 4096
 export class WebhookClient {
   readonly #timers: Timers
   readonly #timeoutMs: number
-  readonly #agent = new Agent({
-    allowH2: false,
-    connect: { timeout: CONNECT_MS },
-    headersTimeout: BACKSTOP_MS,
-    bodyTimeout: BACKSTOP_MS,
-    keepAliveTimeout: 1000,
-    keepAliveMaxTimeout: 1000,
-  })
+  #http: ReturnType<typeof openHttp> | undefined
 
   constructor({ timers, timeoutMs = TIMEOUT_MS }: WebhookClientOptions) {
     this.#timers = timers
@@ -56,8 +51,9 @@ export class WebhookClient {
     const ending = new AbortController()
     const cancel = this.#timers.after(this.#timeoutMs, () => ending.abort())
     try {
+      const { request, agent } = (this.#http ??= openHttp())
       const answer = await request(url, {
-        ...{ dispatcher: this.#agent, signal: ending.signal, method, headers },
+        ...{ dispatcher: agent, signal: ending.signal, method, headers },
         body: body ?? null,
       })
       const text = await readBeginning(answer.body)
@@ -73,8 +69,22 @@ export class WebhookClient {
 
   /** Ends what is under way. */
   async close(): Promise<void> {
-    await this.#agent.destroy()
+    await this.#http?.agent.destroy()
   }
+}
+
+/** With the first call: a daemon without alerts reads none of it. */
+function openHttp() {
+  const { Agent, request } = createRequire(import.meta.url)('undici') as typeof Undici
+  const agent = new Agent({
+    allowH2: false,
+    connect: { timeout: CONNECT_MS },
+    headersTimeout: BACKSTOP_MS,
+    bodyTimeout: BACKSTOP_MS,
+    keepAliveTimeout: 1000,
+    keepAliveMaxTimeout: 1000,
+  })
+  return { agent, request }
 }
 
 /** The status is there already: what goes wrong with the rest changes nothing. */

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import { type DestinationStream } from 'pino'
-import pretty from 'pino-pretty'
+import type pinoPretty from 'pino-pretty'
 import { printTerminalLine, toTerminalLine } from './terminal-line.ts'
 
 /** Of a terminal that does not say how wide it is. */
@@ -11,8 +12,9 @@ export interface Terminal {
   readonly columns: () => number | undefined
 }
 
-/** Log lines for people, as wide as the terminal. */
+/** Log lines for people, as wide as the terminal. What prints them is read only where there is one. */
 export function openTerminal(descriptor: 1 | 2, { colour, columns }: Terminal): DestinationStream {
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof pinoPretty
   return pretty({
     destination: descriptor,
     sync: true,
