@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { BacktestRun } from '../../backtest/backtest-run.ts'
@@ -6,11 +6,15 @@ import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { readRecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type Instrument } from '../../domain/instrument.ts'
+import { type JournalRecord } from '../../domain/record.ts'
+import { type Snapshot } from '../../domain/snapshot.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { parseEvent } from '../../engine/replay/event-text.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
 import { type Step } from '../../interpreter/ports.ts'
+import { Failure } from '../../lib/failure.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
-import { writePrices } from '../../prices/import/import-prices.ts'
+import { parseValue } from '../../lib/value-text.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import { type PlayMarks } from '../backtest/play-marks.ts'
@@ -18,7 +22,9 @@ import { type PlayWatcher } from '../backtest/play-message.ts'
 import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest/run-backtest.ts'
 import { toWords } from '../explain/intent-words.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
-import { firstOther, RunTrace, unmatched, type Wish } from './run-trace.ts'
+import { firstOther, firstShownOther, unmatched } from './differences.ts'
+import { writeRecordedPrices } from './recorded-prices.ts'
+import { RunTrace, type SnapshotSeen, type Wish } from './run-trace.ts'
 
 /** What is compared. */
 export interface ParityTask {
@@ -37,6 +43,9 @@ const WISHES_SHOWN = 4
 const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
 /** Virtual time between two looks whether anything was decided. */
 const CHUNK_MS = 100
+/** A backtest decides for the first time a few looks at the market after its beginning. */
+const LEAD_LOOKS = 10
+const LEAD_MS_MIN = 10_000
 /** Most of the events are none of these, and reading them takes long. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
 
@@ -46,20 +55,25 @@ export async function checkParity(
   watcher: PlayWatcher,
 ): Promise<Parity> {
   const segments = findSegments(resolve(recording))
-  const { instruments, recorded, remarks } = readRecorded(segments, watcher.marks)
-  const loaded = withoutPollMs(loadConfig(toConfigRequest(options)))
-  const played = await playRecorded(segments, { loaded, version, firstAt: recorded.firstAt, watcher })
-  const ids = [...new Set([...recorded.wishes.keys(), ...played.wishes.keys()])].toSorted()
+  const recorded = readRecorded(segments, watcher.marks)
+  const { settings } = recorded
+  const loaded = withoutPollMs(loadRecordedConfig(recorded, options))
+  const played = await playRecorded({ segments, recorded, loaded, version, watcher })
+  const ids = [...settings.strategies.keys()].toSorted()
   const wishes = ids.map((id) =>
-    compareWishes(id, [recorded.wishes.get(id) ?? [], played.wishes.get(id) ?? []], instruments),
+    compareWishes(
+      id,
+      [recorded.trace.wishes.get(id) ?? [], played.wishes.get(id) ?? []],
+      settings.instruments,
+    ),
   )
-  const fills = compareFills(recorded.fills, played.fills, instruments)
+  const fills = compareFills(recorded.trace.fills, played.fills, settings.instruments)
   const parts = [...wishes, fills]
   return {
     isSame: parts.every(({ isSame }) => isSame),
     lines: [
-      ...remarks,
-      ...(played.firstAt === undefined ? [TOO_SHORT] : []),
+      ...recorded.remarks,
+      ...(played.firstReadAt === undefined ? [TOO_SHORT] : []),
       ...parts.flatMap(({ lines }) => lines),
     ],
   }
@@ -71,14 +85,29 @@ function withoutPollMs({ config, documents }: LoadedConfig): LoadedConfig {
   return { config: { ...config, backtest }, documents }
 }
 
-function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks) {
+interface RecordedRun {
+  readonly configFile: string | undefined
+  readonly settings: EngineSettings
+  readonly trace: RunTrace
+  /** Unix ms, exchange clock: when prices were read, from those on which was decided first. */
+  readonly readsAt: readonly number[]
+  readonly remarks: readonly string[]
+}
+
+function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks): RecordedRun {
   const { image, head } = openSegment(segments[0]?.file ?? '')
   const { settings, book } = parseCore(image)
-  const recorded = new RunTrace([...settings.instruments.keys()], head.startedAt)
+  const trace = new RunTrace(settings, { fromAt: head.startedAt, book })
+  const readsAt: number[] = []
   for (const { file } of segments) {
-    for (const { at, event } of openSegment(file).steps()) {
+    for (const { at, event, effects } of openSegment(file).steps()) {
       marks.beat()
-      if (READ.test(event)) recorded.take(at, parseEvent(event))
+      if (READ.test(event)) {
+        const parsed = parseEvent(event)
+        trace.take(at, parsed)
+        if (parsed.kind === 'snapshotTaken') readsAt.push(parsed.tickers.requestTime)
+      }
+      for (const effect of effects) takeEffect(trace, effect)
     }
   }
   const held = [...book.orders.values()].length
@@ -86,46 +115,93 @@ function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks) {
     held === 0
       ? []
       : [`note: the recording begins with ${held} orders in the book; the backtest begins with none`]
-  return { instruments: settings.instruments, recorded, remarks }
+  const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
+  const decidedOn = readsAt.filter((at) => at >= firstAt)
+  return { configFile: head.configFile, settings, trace, readsAt: decidedOn, remarks }
+}
+
+/** Only two of the effects say what a strategy saw, and reading the others takes long. */
+function takeEffect(trace: RunTrace, text: string): void {
+  const strategyId = /^\{"kind":"decide","strategyId":"([^"]*)"/.exec(text)?.[1]
+  if (strategyId !== undefined)
+    trace.asked(strategyId, () => (parseValue(text) as { readonly snapshot: SnapshotSeen }).snapshot)
+  else if (text.startsWith('{"kind":"record"') && text.includes('"kind":"candles"'))
+    trace.recorded((parseValue(text) as { readonly record: JournalRecord }).record)
+}
+
+/**
+ * The configuration that is named, else the one of the recorded run, where it still is.
+ * @throws ConfigError; Failure PARITY_CONFIG_OTHER for one that trades something else
+ */
+function loadRecordedConfig({ configFile, settings }: RecordedRun, options: ConfigOptions): LoadedConfig {
+  const found = configFile !== undefined && existsSync(configFile) ? configFile : undefined
+  const loaded = loadConfig(toConfigRequest({ ...options, config: options.config ?? found }))
+  const enabled = loaded.config.strategies.filter((strategy) => strategy.enabled)
+  const given = describeTraded(enabled)
+  const recorded = describeTraded(
+    [...settings.strategies.values()].map(({ id, symbols }) => ({ id, instruments: symbols })),
+  )
+  if (given === recorded) return loaded
+  throw new Failure({
+    code: 'PARITY_CONFIG_OTHER',
+    sentence: 'the configuration does not trade what the recorded run did',
+    facts: { recorded, ...(configFile !== undefined && { of: configFile }), given, from: loaded.config.file },
+    hint: 'name the configuration of the recorded run: -c FILE, with its --set and --param',
+  })
+}
+
+function describeTraded(
+  strategies: readonly { readonly id: string; readonly instruments: readonly string[] }[],
+): string {
+  return strategies
+    .map(({ id, instruments }) => `${id} (${instruments.toSorted().join(' ')})`)
+    .toSorted()
+    .join(', ')
 }
 
 interface PlayedRecording {
+  readonly segments: readonly SegmentFile[]
+  readonly recorded: RecordedRun
   readonly loaded: LoadedConfig
   readonly version: string
-  /** Unix ms: when the recorded run decided for the first time. */
-  readonly firstAt: number | undefined
   readonly watcher: PlayWatcher
 }
 
-async function playRecorded(
-  segments: readonly SegmentFile[],
-  { loaded, version, firstAt, watcher }: PlayedRecording,
-): Promise<RunTrace> {
+async function playRecorded({
+  segments,
+  recorded,
+  loaded,
+  version,
+  watcher,
+}: PlayedRecording): Promise<RunTrace> {
   const { marks, post } = watcher
   const watch = watchForEnd(marks)
   const directory = mkdtempSync(join(tmpdir(), 'intentd-parity-'))
   post({ kind: 'unfinished', directory })
+  const { tables } = readRecordedQuotes(segments)
+  const firsts = [...tables.values()].flatMap(([table]) => table?.columns.get('at')?.[0] ?? [])
+  const toAt = recorded.readsAt.at(-1) ?? Math.max(...firsts)
+  const { latencyMs } = loaded.config.backtest
+  const tickersAt = recorded.readsAt.map((at) => at - latencyMs)
   try {
-    const options = { directory, market: 'futures', isStrict: false, isReplacing: false } as const
-    const files = [...readRecordedQuotes(segments).tables].flatMap(([symbol, quotes]) =>
-      [...writePrices(new Map([[undefined, quotes]]), { symbol, options })].flatMap(({ written }) =>
-        written ? [`${symbol}=${written.file}`] : [],
-      ),
-    )
-    const open = async (fromAt: number | undefined) => {
+    const open = async (fromAt: number) => {
+      const files = writeRecordedPrices(tables, directory, { fromAt, toAt })
       const request = { files, days: 1, seed: undefined, balance: undefined, version, fromAt }
       const prepared = await prepareWatched(loaded, watcher, request)
-      const trace = new RunTrace(Object.keys(prepared.config.instruments), prepared.fromAt)
-      const onStep = ({ at, event }: Step): void => trace.take(at, event)
       const opened = markDecisions(prepared.open(prepared.fillModel, undefined), marks)
-      return { prepared, trace, run: new BacktestRun({ ...opened, onStep }) }
+      const { backtest } = opened
+      const trace = new RunTrace(backtest.settings, { fromAt })
+      const onStep = (step: Step): void => takeStep(trace, step)
+      const polling = { ...backtest.polling, tickersAt }
+      return { trace, run: new BacktestRun({ ...opened, backtest: { ...backtest, polling }, onStep }) }
     }
     // A daemon takes its time to start, a backtest another: it begins so that both decide for the first time at once.
-    const trial = await open(undefined)
-    while (trial.trace.firstAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
+    const trialAt = Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
+    const trial = await open(trialAt)
+    while (trial.trace.firstReadAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
       marks.beat(trial.run.now)
-    const lead = (trial.trace.firstAt ?? trial.prepared.fromAt) - trial.prepared.fromAt
-    const { run, trace } = await open(firstAt === undefined ? undefined : firstAt - lead)
+    const lead = (trial.trace.firstReadAt ?? trialAt) - trialAt
+    const { run, trace } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
     await playRun(run, watch, (at) => marks.beat(at))
     if (watch.ended?.failure !== undefined) throw watch.ended.failure
     return trace
@@ -133,6 +209,23 @@ async function playRecorded(
     watch.forget()
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+function takeStep(trace: RunTrace, { at, event, effects }: Step): void {
+  trace.take(at, event)
+  for (const effect of effects) {
+    if (effect.kind === 'decide') trace.asked(effect.strategyId, () => toSeen(effect.snapshot))
+    else if (effect.kind === 'record') trace.recorded(effect.record)
+  }
+}
+
+function toSeen({ feeds, instruments }: Snapshot): SnapshotSeen {
+  const moments = instruments.map(({ instrument: { symbol }, holding, orders }) => ({
+    symbol,
+    holding,
+    orders,
+  }))
+  return { feeds, instruments: moments }
 }
 
 function compareWishes(
@@ -157,9 +250,9 @@ function compareWishes(
 
 function explainWishes(was: Wish | undefined, is: Wish | undefined): string {
   if (was === undefined || is === undefined) return 'one of the two ended before'
-  return JSON.stringify(was.shown) === JSON.stringify(is.shown)
-    ? 'it was shown the same prices: its state, its orders or its position were others'
-    : 'it was shown other prices: the market was read at another moment'
+  const other = firstShownOther(was.shown, is.shown)
+  if (other !== undefined) return `it was shown another moment: ${other}`
+  return 'it was shown the same prices, candles, orders, position and state: its parameters, its code or the equity are others'
 }
 
 function describeWish(
@@ -172,9 +265,9 @@ function describeWish(
     const instrument = 'symbol' in intent ? instruments.get(intent.symbol) : undefined
     return instrument ? toWords([intent], instrument) : [JSON.stringify(intent)]
   })
-  const shown = Object.entries(wish.shown).map(([symbol, prices]) => `${symbol} ${prices}`)
+  const shown = [...wish.shown].filter(([what]) => what.startsWith('prices of'))
   return [
-    `  ${name} ${new Date(wish.at).toISOString()}, shown ${shown.join(', ')}`,
+    `  ${name} ${new Date(wish.at).toISOString()}, shown ${shown.map(([what, prices]) => `${what} ${prices}`).join('; ')}`,
     ...words.slice(0, WISHES_SHOWN).map((text) => `    ${text}`),
     ...(words.length > WISHES_SHOWN ? [`    and ${words.length - WISHES_SHOWN} more`] : []),
   ]
