@@ -5,6 +5,7 @@ import { firstOther, firstShownOther, unmatched } from '../../src/cli/parity/dif
 import { standStill } from '../../src/cli/parity/recorded-prices.ts'
 import { RunTrace } from '../../src/cli/parity/run-trace.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
+import { readReport } from '../../src/report/read-report.ts'
 import { Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -32,13 +33,24 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
 
   // The folder's own configuration would do here too: the recorded one is taken.
   project.edit('config/paper.yaml', 'speed: 60', 'speed: nonsense')
-  const same = await parity()
+  const same = await parity('--out', 'parity')
   project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
   const changed = await parity()
   project.edit('config/strategies/grid-btc.yaml', '\nmodule:', '\nenabled: false\nmodule:')
   const other = await parity()
 
   expect(same.errors).toBe('')
+  const [recorded, played] = ['recorded', 'backtest'].map(
+    (place) => readReport(join(project.directory, 'parity', place)).runs[0],
+  )
+  const fillsOf = (count: string) =>
+    Number(new RegExp(`^fills: .*?(\\d+) ${count}`, 'm').exec(same.text)?.[1])
+  expect([recorded?.fills.count, played?.fills.count]).toEqual([fillsOf('recorded'), fillsOf('in the b')])
+  expect(recorded?.series.startAt).toBe(played?.series.startAt)
+  const { opening, realised, unrealised, fees, funding, final } = recorded?.money ?? {}
+  expect(
+    Number(opening) + Number(realised) + Number(unrealised) - Number(fees) + Number(funding),
+  ).toBeCloseTo(Number(final), 8)
   for (const id of ['grid-btc', 'grid-eth', 'trend-btc', 'trend-eth'])
     expect(same.text).toMatch(
       new RegExp(`^${id}: ([1-9]\\d*) changes of what it wants recorded, \\d+ in the b`, 'm'),

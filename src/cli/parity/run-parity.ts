@@ -4,8 +4,6 @@ import { join, resolve } from 'node:path'
 import { BacktestRun } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { readRecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
-import { type Fill } from '../../domain/fill.ts'
-import { type Instrument } from '../../domain/instrument.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { type Snapshot } from '../../domain/snapshot.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
@@ -13,34 +11,37 @@ import { parseEvent } from '../../engine/replay/event-text.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type Step } from '../../interpreter/ports.ts'
 import { Failure } from '../../lib/failure.ts'
-import { formatOnGrid } from '../../lib/grid.ts'
 import { parseValue } from '../../lib/value-text.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
+import { listAssumptions } from '../backtest/assumptions.ts'
+import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { type PlayMarks } from '../backtest/play-marks.ts'
 import { type PlayWatcher } from '../backtest/play-message.ts'
+import { ReportDirectory } from '../backtest/report-directory.ts'
 import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest/run-backtest.ts'
-import { toWords } from '../explain/intent-words.ts'
+import { type RunReport } from '../../report/run-report.ts'
+import { writeReport } from '../../report/write-report.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
-import { firstOther, firstShownOther, unmatched } from './differences.ts'
+import { compareFills, compareWishes, type Parity } from './describe-parity.ts'
+import { reportRecorded } from './recorded-report.ts'
 import { writeRecordedPrices } from './recorded-prices.ts'
-import { RunTrace, type SnapshotSeen, type Wish } from './run-trace.ts'
+import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 
 /** What is compared. */
 export interface ParityTask {
   readonly recording: string
   readonly options: ConfigOptions
+  /** Where both runs are reported, each in a folder of its own; undefined for no report. */
+  readonly out: string | undefined
   readonly version: string
 }
 
-export interface Parity {
-  readonly isSame: boolean
-  readonly lines: readonly string[]
-}
-
-/** Wishes of one change that are shown: a ladder may have hundreds. */
-const WISHES_SHOWN = 4
 const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
+const RECORDED_ASSUMPTIONS = [
+  'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the last price.',
+  'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
+]
 /** Virtual time between two looks whether anything was decided. */
 const CHUNK_MS = 100
 /** A backtest decides for the first time a few looks at the market after its beginning. */
@@ -51,7 +52,7 @@ const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
 
 /** Plays the prices that a daemon saw through the backtest, and sets what was wanted and filled side by side. */
 export async function checkParity(
-  { recording, options, version }: ParityTask,
+  { recording, options, out, version }: ParityTask,
   watcher: PlayWatcher,
 ): Promise<Parity> {
   const segments = findSegments(resolve(recording))
@@ -59,22 +60,24 @@ export async function checkParity(
   const { settings } = recorded
   const loaded = withoutPollMs(loadRecordedConfig(recorded, options))
   const played = await playRecorded({ segments, recorded, loaded, version, watcher })
+  const places = out === undefined ? [] : writeReports(resolve(out), { segments, recorded, loaded, played })
   const ids = [...settings.strategies.keys()].toSorted()
   const wishes = ids.map((id) =>
     compareWishes(
       id,
-      [recorded.trace.wishes.get(id) ?? [], played.wishes.get(id) ?? []],
+      [recorded.trace.wishes.get(id) ?? [], played.trace.wishes.get(id) ?? []],
       settings.instruments,
     ),
   )
-  const fills = compareFills(recorded.trace.fills, played.fills, settings.instruments)
+  const fills = compareFills(recorded.trace.fills, played.trace.fills, settings.instruments)
   const parts = [...wishes, fills]
   return {
     isSame: parts.every(({ isSame }) => isSame),
     lines: [
       ...recorded.remarks,
-      ...(played.firstReadAt === undefined ? [TOO_SHORT] : []),
+      ...(played.trace.firstReadAt === undefined ? [TOO_SHORT] : []),
       ...parts.flatMap(({ lines }) => lines),
+      ...(out === undefined ? [] : [`side by side: intentd compare ${places.join(' ')}`]),
     ],
   }
 }
@@ -167,13 +170,19 @@ interface PlayedRecording {
   readonly watcher: PlayWatcher
 }
 
+interface PlayedRun {
+  readonly trace: RunTrace
+  readonly prepared: PreparedBacktest
+  readonly report: RunReport
+}
+
 async function playRecorded({
   segments,
   recorded,
   loaded,
   version,
   watcher,
-}: PlayedRecording): Promise<RunTrace> {
+}: PlayedRecording): Promise<PlayedRun> {
   const { marks, post } = watcher
   const watch = watchForEnd(marks)
   const directory = mkdtempSync(join(tmpdir(), 'intentd-parity-'))
@@ -193,7 +202,11 @@ async function playRecorded({
       const trace = new RunTrace(backtest.settings, { fromAt })
       const onStep = (step: Step): void => takeStep(trace, step)
       const polling = { ...backtest.polling, tickersAt }
-      return { trace, run: new BacktestRun({ ...opened, backtest: { ...backtest, polling }, onStep }) }
+      return {
+        prepared,
+        trace,
+        run: new BacktestRun({ ...opened, backtest: { ...backtest, polling }, onStep }),
+      }
     }
     // A daemon takes its time to start, a backtest another: it begins so that both decide for the first time at once.
     const trialAt = Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
@@ -201,10 +214,10 @@ async function playRecorded({
     while (trial.trace.firstReadAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
       marks.beat(trial.run.now)
     const lead = (trial.trace.firstReadAt ?? trialAt) - trialAt
-    const { run, trace } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
+    const { run, trace, prepared } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
     await playRun(run, watch, (at) => marks.beat(at))
     if (watch.ended?.failure !== undefined) throw watch.ended.failure
-    return trace
+    return { trace, prepared, report: run.finish() }
   } finally {
     watch.forget()
     rmSync(directory, { recursive: true, force: true })
@@ -228,90 +241,42 @@ function toSeen({ feeds, instruments }: Snapshot): SnapshotSeen {
   return { feeds, instruments: moments }
 }
 
-function compareWishes(
-  id: string,
-  [recorded, played]: readonly [readonly Wish[], readonly Wish[]],
-  instruments: ReadonlyMap<string, Instrument>,
-): Parity {
-  const index = firstOther(recorded, played, ({ text }) => text)
-  const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
-  if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
-  const [was, is] = [recorded[index], played[index]]
-  return {
-    isSame: false,
-    lines: [
-      `${counts}; the first ${index} are the same, then`,
-      ...describeWish('recorded', was, instruments),
-      ...describeWish('backtest', is, instruments),
-      `  why: ${explainWishes(was, is)}`,
-    ],
-  }
-}
-
-function explainWishes(was: Wish | undefined, is: Wish | undefined): string {
-  if (was === undefined || is === undefined) return 'one of the two ended before'
-  const other = firstShownOther(was.shown, is.shown)
-  if (other !== undefined) return `it was shown another moment: ${other}`
-  return 'it was shown the same prices, candles, orders, position and state: its parameters, its code or the equity are others'
-}
-
-function describeWish(
-  name: string,
-  wish: Wish | undefined,
-  instruments: ReadonlyMap<string, Instrument>,
+/** @returns where each of the two is. @throws Failure REPORT_UNWRITABLE */
+function writeReports(
+  directory: string,
+  {
+    segments,
+    recorded,
+    loaded,
+    played,
+  }: Pick<PlayedRecording, 'segments' | 'recorded' | 'loaded'> & { readonly played: PlayedRun },
 ): readonly string[] {
-  if (wish === undefined) return [`  ${name}: nothing more`]
-  const words = wish.intents.flatMap((intent) => {
-    const instrument = 'symbol' in intent ? instruments.get(intent.symbol) : undefined
-    return instrument ? toWords([intent], instrument) : [JSON.stringify(intent)]
-  })
-  const shown = [...wish.shown].filter(([what]) => what.startsWith('prices of'))
+  const { prepared, report } = played
+  const { name, account } = loaded.config
+  const coin = account.marginCoin
+  const common = { format: 1, name, coin, coverage: prepared.coverage } as const
+  const write = (
+    place: string,
+    run: (unfinished: string) => RunReport,
+    assumptions: readonly string[],
+  ): string => {
+    const target = new ReportDirectory(join(directory, place))
+    try {
+      const written = { ...common, assumptions, remarks: recorded.remarks, runs: [run(target.unfinished)] }
+      writeReport(target.unfinished, written, { recipe: { recording: segments[0]?.file ?? '' }, models: 1 })
+      return target.install(true)
+    } finally {
+      target.discard()
+    }
+  }
+  const { fromAt, toAt, money } = report
+  const frame = { fromAt, toAt, opening: money.opening, coin }
   return [
-    `  ${name} ${new Date(wish.at).toISOString()}, shown ${shown.map(([what, prices]) => `${what} ${prices}`).join('; ')}`,
-    ...words.slice(0, WISHES_SHOWN).map((text) => `    ${text}`),
-    ...(words.length > WISHES_SHOWN ? [`    and ${words.length - WISHES_SHOWN} more`] : []),
+    write(
+      'recorded',
+      (unfinished) => reportRecorded(segments, { ...frame, directory: unfinished }),
+      RECORDED_ASSUMPTIONS,
+    ),
+    write('backtest', () => report, listAssumptions(prepared, [prepared.fillModel])),
   ]
-}
-
-/** Fills of one of the two that are shown. */
-const FILLS_SHOWN = 3
-
-function compareFills(
-  recorded: readonly Fill[],
-  played: readonly Fill[],
-  instruments: ReadonlyMap<string, Instrument>,
-): Parity {
-  const textOf = ({ symbol, side, ticks, lots, scope }: Fill): string => {
-    const { tick, lot } = instruments.get(symbol) ?? {}
-    return tick && lot
-      ? `${symbol} ${side} ${formatOnGrid(lot, lots)} at ${formatOnGrid(tick, ticks)} ${scope}`
-      : symbol
-  }
-  const index = firstOther(recorded, played, textOf)
-  const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
-  if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
-  const describe = (name: string, fills: readonly Fill[]): readonly string[] => [
-    ...fills
-      .slice(0, FILLS_SHOWN)
-      .flatMap((fill) => [
-        `  ${name} only: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`,
-        `    why: ${explainFill(fill)}`,
-      ]),
-    ...(fills.length > FILLS_SHOWN ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`] : []),
-  ]
-  return {
-    isSame: false,
-    lines: [
-      `${counts}; the first ${index} are the same`,
-      ...describe('recorded', unmatched(recorded, played, textOf)),
-      ...describe('backtest', unmatched(played, recorded, textOf)),
-    ],
-  }
-}
-
-function explainFill({ source, scope }: Fill): string {
-  if (source !== 'API') return `no order of a strategy (source ${source}): a backtest has none of these`
-  if (scope === 'maker')
-    return 'it rested: a recording knows the prices of each read, not what was traded between two'
-  return 'it took what stood there: the prices of that moment, or what was wanted, were others'
 }
