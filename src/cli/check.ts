@@ -51,7 +51,7 @@ const POLICIES = {
 } as const
 
 function describePolicies({ strategies }: DaemonConfig): string {
-  const groups = Map.groupBy(strategies, ({ onFailure = 'absent' }) => onFailure)
+  const groups = Map.groupBy(strategies, ({ onFailure }): keyof typeof POLICIES => onFailure ?? 'absent')
   return [...groups]
     .map(([policy, members]) => `${POLICIES[policy]} (${members.map(({ id }) => id).join(', ')})`)
     .join('; ')
