@@ -53,7 +53,7 @@ async function play({
   )
   const file = opened.write(name, ['open_time,open,high,low,close,volume', ...rows, ''].join('\n'))
   const imported: Imported[] = []
-  const options = { directory: join(opened.directory, 'prices'), isStrict: false, isReplacing: false, symbol }
+  const options = { directory: join(opened.directory, 'prices'), isStrict: false, isReplacing: false }
   for await (const one of importPrices({ ...options, files: [file] })) imported.push(one)
   const written = imported[0]?.written?.file ?? ''
   const report = await opened.run([written], 'out')
