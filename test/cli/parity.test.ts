@@ -35,7 +35,7 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   project.edit('config/paper.yaml', 'speed: 60', 'speed: nonsense')
   const same = await parity('--out', 'parity')
   project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
-  const changed = await parity()
+  const changed = await parity('--set', 'risk.priceCollarRatio=0.04')
   project.edit('config/strategies/grid-btc.yaml', '\nmodule:', '\nenabled: false\nmodule:')
   const other = await parity()
 
@@ -56,6 +56,8 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
       new RegExp(`^${id}: ([1-9]\\d*) changes of what it wants recorded, \\d+ in the b`, 'm'),
     )
   expect(same.text).toMatch(/^trend-btc: .* all the same$/m)
+  expect(same.text).not.toContain('other settings')
+  expect(changed.text).toMatch(/^note: other settings than the recorded run had: limits$/m)
   expect(changed.code).toBe(1)
   expect(changed.text).toMatch(
     /^grid-btc: .*; the first 0 are the same, then\n {2}recorded .*\n(?: {4}.*\n)+ {2}backtest .*\n(?: {4}.*\n)+ {2}why: it was shown the same/m,

@@ -1,3 +1,5 @@
+import { type EngineSettings } from '../../engine/settings.ts'
+import { writeValue } from '../../lib/value-text.ts'
 import { type Shown } from './run-trace.ts'
 
 /** Where two lists part; undefined where they are the same. */
@@ -43,4 +45,17 @@ const VALUE_CHARACTERS = 120
 
 function shorten(value: string): string {
   return value.length > VALUE_CHARACTERS ? `${value.slice(0, VALUE_CHARACTERS)}…` : value
+}
+
+const OF_ACCOUNT = ['positionMode', 'marginMode', 'capital', 'limits', 'losses', 'foreignFills'] as const
+const OF_STRATEGY = ['limits', 'candles', 'decides', 'onFailure'] as const
+
+/** The settings that are others than those of the recorded run, by name: `limits`, `grid-btc limits`. Params are none of them. */
+export function otherSettings(recorded: EngineSettings, played: EngineSettings): readonly string[] {
+  const isOther = (one: unknown, other: unknown): boolean => writeValue(one) !== writeValue(other)
+  const ofStrategies = [...recorded.strategies].flatMap(([id, strategy]) => {
+    const other = played.strategies.get(id)
+    return OF_STRATEGY.filter((name) => isOther(strategy[name], other?.[name])).map((name) => `${id} ${name}`)
+  })
+  return [...OF_ACCOUNT.filter((name) => isOther(recorded[name], played[name])), ...ofStrategies]
 }

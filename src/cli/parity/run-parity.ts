@@ -23,6 +23,7 @@ import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest
 import { type RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes, type Parity } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
 import { writeRecordedPrices } from './recorded-prices.ts'
@@ -61,6 +62,7 @@ export async function checkParity(
   const loaded = withoutPollMs(loadRecordedConfig(recorded, options))
   const played = await playRecorded({ segments, recorded, loaded, version, watcher })
   const places = out === undefined ? [] : writeReports(resolve(out), { segments, recorded, loaded, played })
+  const others = otherSettings(settings, played.settings)
   const ids = [...settings.strategies.keys()].toSorted()
   const wishes = ids.map((id) =>
     compareWishes(
@@ -75,6 +77,9 @@ export async function checkParity(
     isSame: parts.every(({ isSame }) => isSame),
     lines: [
       ...recorded.remarks,
+      ...(others.length === 0
+        ? []
+        : [`note: other settings than the recorded run had: ${others.join(', ')}`]),
       ...(played.trace.firstReadAt === undefined ? [TOO_SHORT] : []),
       ...parts.flatMap(({ lines }) => lines),
       ...(out === undefined ? [] : [`side by side: intentd compare ${places.join(' ')}`]),
@@ -171,6 +176,7 @@ interface PlayedRecording {
 }
 
 interface PlayedRun {
+  readonly settings: EngineSettings
   readonly trace: RunTrace
   readonly prepared: PreparedBacktest
   readonly report: RunReport
@@ -203,6 +209,7 @@ async function playRecorded({
       const onStep = (step: Step): void => takeStep(trace, step)
       const polling = { ...backtest.polling, tickersAt }
       return {
+        settings: backtest.settings,
         prepared,
         trace,
         run: new BacktestRun({ ...opened, backtest: { ...backtest, polling }, onStep }),
@@ -214,10 +221,10 @@ async function playRecorded({
     while (trial.trace.firstReadAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
       marks.beat(trial.run.now)
     const lead = (trial.trace.firstReadAt ?? trialAt) - trialAt
-    const { run, trace, prepared } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
+    const { run, trace, prepared, settings } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
     await playRun(run, watch, (at) => marks.beat(at))
     if (watch.ended?.failure !== undefined) throw watch.ended.failure
-    return { trace, prepared, report: run.finish() }
+    return { settings, trace, prepared, report: run.finish() }
   } finally {
     watch.forget()
     rmSync(directory, { recursive: true, force: true })
