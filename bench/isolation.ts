@@ -1,12 +1,16 @@
 // What a thread of its own costs a decision: the shipped grid on ten instruments, asked by turns in this thread and in
-// one of its own. Every fourth snapshot something beside the prices is new. `npm run bench:isolation`
+// one of its own. Every fourth snapshot something beside the prices is new. Beside it the floor, by turns with both: the
+// same numbers handed to another thread and back, asleep meanwhile or looking for the answer for a while first.
+// `npm run bench:isolation`
 
 import { join } from 'node:path'
 import { systemClock } from '../src/lib/clock.ts'
 import { systemTimers } from '../src/lib/timers.ts'
 import { openIsolatedRunner } from '../src/strategy/isolation/isolated-runner.ts'
 import { createStrategyRunner } from '../src/strategy/strategy-runner.ts'
+import { HEADER_LENGTH, ROW_LENGTH } from '../src/strategy/isolation/thread-messages.ts'
 import grid from '../strategies/grid.ts'
+import { HandOver } from './hand-over.ts'
 import { madeInstrument, madeSnapshot, MOMENT_AT } from '../test/support/market-moment.ts'
 
 const ROUNDS = 5
@@ -24,9 +28,13 @@ const isolated = await openIsolatedRunner({
   },
 })
 
+const handOver = new HandOver(HEADER_LENGTH + instruments.length * ROW_LENGTH)
+/** Longer than the other thread takes to wake and to read. */
+const SPIN_MS = 0.2
+
 console.log('a decision for ten instruments, microseconds (median, 99th percentile)')
 for (let round = 0; round < ROUNDS; round++) {
-  const [here, there]: [number[], number[]] = [[], []]
+  const [here, there, bare, spun]: [number[], number[], number[], number[]] = [[], [], [], []]
   let kept = snapshotAt(0)
   for (let sequence = 1; sequence <= DECISIONS; sequence++) {
     const made = snapshotAt(sequence)
@@ -34,13 +42,22 @@ for (let round = 0; round < ROUNDS; round++) {
     const snapshot = { ...made, instruments: kept.instruments }
     here.push(timeOf(() => inline.decide(snapshot)))
     there.push(timeOf(() => isolated.decide(snapshot)))
+    bare.push(timeOf(() => handOver.run(sequence, 0)))
+    spun.push(timeOf(() => handOver.run(sequence, SPIN_MS)))
   }
-  const [one, other] = [percentiles(here), percentiles(there)]
+  const [one, other, floor, spin] = [
+    percentiles(here),
+    percentiles(there),
+    percentiles(bare),
+    percentiles(spun),
+  ]
   console.log(
-    `  here ${show(one)}   in its thread ${show(other)}   more at the median ${(other[0] - one[0]).toFixed(1)}`,
+    `  here ${show(one)}  in its thread ${show(other)}  more at the median ${(other[0] - one[0]).toFixed(1)}` +
+      `  floor ${show(floor)}  floor, looking ${show(spin)}`,
   )
 }
 await isolated.stop()
+await handOver.stop()
 
 function snapshotAt(sequence: number) {
   const bid = 1000 + Math.round(50 * Math.sin(sequence / 40)) / 10

@@ -60,6 +60,12 @@ export function shareOffTick({ rows }: Recording, tick: number): number {
   return count / Math.max(1, columns.length * rows.at.length)
 }
 
+/** The share of the candles in which nothing was traded, 0 to 1; 0 of quotes. */
+export function shareWithoutVolume({ rows }: Recording): number {
+  if (rows.kind !== 'candles') return 0
+  return rows.volume.filter((volume) => !(volume > 0)).length / Math.max(1, rows.volume.length)
+}
+
 /** @param facts What is there instead. */
 export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
   return new Failure({

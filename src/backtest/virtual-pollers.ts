@@ -13,6 +13,8 @@ export interface VirtualPolling {
   readonly timeMs: number
   /** While the core waits for a moment, time passes so soon after each other event, then ever more seldom. Absent: as ever. */
   readonly waitingMs?: number
+  /** Unix ms, rising: from the first of them on prices are asked for then, and not every `tickersMs`. */
+  readonly tickersAt?: readonly number[]
 }
 
 export interface VirtualPollersOptions {
@@ -36,6 +38,8 @@ export class VirtualPollers {
   /** How long the core was made to wait last, and until when it waits now; virtual ms. */
   #waitsMs = 0
   #waitsUntil = 0
+  /** The next of `tickersAt`. */
+  #nextRead = 0
   /** The table that the core looks at, and those that nobody does. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
@@ -46,7 +50,7 @@ export class VirtualPollers {
 
   /** Reads the tickers, then again and again; the first reading with a synchronised clock begins the run. */
   start(): void {
-    const { wire, exchange, polling, isOver } = this.#options
+    const { wire, exchange, isOver } = this.#options
     const { time, trusted, network, gate } = wire
     if (isOver()) return
     const table = this.#takeTable()
@@ -61,7 +65,17 @@ export class VirtualPollers {
       },
       hear: onlyOnce((answer) => gate.enter(() => this.#takeTickers(table, answer))),
     })
-    time.after(polling.tickersMs, () => this.start())
+    time.after(this.#untilNextRead(), () => this.start())
+  }
+
+  #untilNextRead(): number {
+    const { wire, polling } = this.#options
+    const { tickersMs, tickersAt = [] } = polling
+    const { now } = wire.time
+    while ((tickersAt[this.#nextRead] ?? Number.POSITIVE_INFINITY) <= now) this.#nextRead += 1
+    const nextAt = tickersAt[this.#nextRead]
+    const isListed = nextAt !== undefined && (this.#nextRead > 0 || nextAt - now < tickersMs)
+    return isListed ? nextAt - now : tickersMs
   }
 
   /** The core has handled an event: a cancel-all that is due in a quarter of a second is not to wait for the next minute. */

@@ -1,5 +1,6 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
+import { type DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
@@ -32,6 +33,7 @@ async function check(options: ConfigOptions): Promise<number> {
     const off = listUnlimited(config)
     const of = accounts.length > 1 ? `${config.name}: ` : ''
     if (off.length > 0) process.stdout.write(`${of}limits that are off: ${off.join(', ')}\n`)
+    process.stdout.write(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
   const strategies = accounts.reduce((sum, config) => sum + config.strategies.length, 0)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
@@ -39,4 +41,18 @@ async function check(options: ConfigOptions): Promise<number> {
     `${request.file}: nothing wrong; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
   )
   return 0
+}
+
+const POLICIES = {
+  leave: 'left',
+  cancel: 'cancelled',
+  flatten: 'cancelled, and what it holds is closed',
+  absent: 'cancelled once it is halted',
+} as const
+
+function describePolicies({ strategies }: DaemonConfig): string {
+  const groups = Map.groupBy(strategies, ({ onFailure }): keyof typeof POLICIES => onFailure ?? 'absent')
+  return [...groups]
+    .map(([policy, members]) => `${POLICIES[policy]} (${members.map(({ id }) => id).join(', ')})`)
+    .join('; ')
 }

@@ -53,7 +53,8 @@ import { judgeRecount } from './lifecycle/judge-recount.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
-import { expirePlaces, haltStrategy, takeDecision, takeFailure } from './strategies/take-decision.ts'
+import { haltStrategy, takeFailure } from './lifecycle/take-failure.ts'
+import { expirePlaces, takeDecision } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** How often what is over is forgotten: what a checkpoint has to take away then is little. */
@@ -187,7 +188,7 @@ function handle(core: Core, event: EngineEvent): void {
     case 'decided':
       return takeDecision(core, event)
     case 'decisionFailed':
-      return takeFailure(core, event.strategyId, event.reason)
+      return takeFailure(core, event)
     case 'granted':
       return useGrant(core, event.endpoint)
     case 'batchAnswered':

@@ -43,6 +43,8 @@ export type EngineEvent =
       readonly kind: 'decisionFailed'
       readonly strategyId: StrategyId
       readonly reason: string
+      /** It is not asked for a while. */
+      readonly isPaused?: boolean
     }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
   | { readonly kind: 'batchAnswered'; readonly batchId: number; readonly answer: Answer<BatchResult> }

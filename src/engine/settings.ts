@@ -19,7 +19,11 @@ export interface StrategySettings extends ShowSettings {
   readonly symbols: readonly string[]
   /** By symbol. */
   readonly limits: ReadonlyMap<string, StrategyLimits>
+  readonly onFailure?: FailurePolicy
 }
+
+/** What becomes of a strategy's orders when its decisions fail. Absent: they rest while it is paused, and are cancelled when it is halted. */
+export type FailurePolicy = 'leave' | 'cancel' | 'flatten'
 
 export interface ShowSettings {
   /** What it asked to be shown beside the market: by its own name for it. */

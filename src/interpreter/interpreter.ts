@@ -263,7 +263,8 @@ export class Interpreter {
       listener.decided?.(intents)
       this.#enqueue({ kind: 'decided', strategyId, sequence, intents, state, denials })
     } else {
-      this.#enqueue({ kind: 'decisionFailed', strategyId, reason: result.message })
+      const { message: reason, isPaused } = result
+      this.#enqueue({ kind: 'decisionFailed', strategyId, reason, ...(isPaused && { isPaused }) })
     }
     if (!result.isSlow) return
     const fields = { strategy: strategyId, tookMs: Math.round(result.tookMs) }

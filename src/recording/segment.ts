@@ -20,6 +20,8 @@ export const segmentHeadSchema = z.object({
   stepsBefore: z.int(),
   /** Unix ms, our clock. */
   startedAt: z.number(),
+  /** The main file of its configuration, absolute; absent in those of before. */
+  configFile: z.string().optional(),
 })
 
 export type SegmentHead = z.infer<typeof segmentHeadSchema>

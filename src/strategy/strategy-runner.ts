@@ -42,6 +42,8 @@ export interface DecisionFailed {
   readonly message: string
   readonly tookMs: number
   readonly isSlow: boolean
+  /** It is not asked for a while. */
+  readonly isPaused?: boolean
 }
 
 export type DecisionResult = Decided | DecisionFailed

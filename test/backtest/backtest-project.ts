@@ -113,7 +113,12 @@ export default defineStrategy({
 }
 
 export async function runBacktest(
-  config: { readonly file: string; readonly cwd: string; readonly overrides?: readonly string[] },
+  config: {
+    readonly file: string
+    readonly cwd: string
+    readonly overrides?: readonly string[]
+    readonly params?: readonly string[]
+  },
   {
     out,
     equities,

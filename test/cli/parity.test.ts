@@ -1,8 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { firstOther, RunTrace, unmatched } from '../../src/cli/parity/run-trace.ts'
+import { firstOther, firstShownOther, unmatched } from '../../src/cli/parity/differences.ts'
+import { standStill } from '../../src/cli/parity/recorded-prices.ts'
+import { RunTrace } from '../../src/cli/parity/run-trace.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
+import { readReport } from '../../src/report/read-report.ts'
 import { Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -10,10 +13,11 @@ afterAll(() => projects.close())
 
 test('a recorded run is set beside a backtest of its prices, and a changed strategy is found', async () => {
   const project = projects.open()
-  const run = project.run(['--set', 'record=true', '--set', 'simulator.speed=1'])
+  // Prices that move oftener than a poll in real time would show, in a configuration that is not the folder's paper.yaml.
+  project.write('config/other.yaml', project.read('config/paper.yaml'))
+  const run = project.run(['-c', 'config/other.yaml', '--set', 'record=true', '--set', 'simulator.speed=60'])
   await run.until('both ladders', () => run.events('batch.sent').length > 1)
-  // The backtest begins within the prices of the recording, so they must go on for a while, on a loaded machine too.
-  await new Promise((resolve) => setTimeout(resolve, 5000))
+  await new Promise((resolve) => setTimeout(resolve, 2000))
   await run.stop()
   const paths = readdirSync(join(project.directory, '.intentd'), { recursive: true, encoding: 'utf8' })
   const directory = join(
@@ -21,28 +25,49 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
     '.intentd',
     paths.find((path) => path.endsWith('recordings')) ?? '',
   )
-  const parity = async () => {
-    const compared = project.start(['parity', directory])
+  const parity = async (...args: readonly string[]) => {
+    const compared = project.start(['parity', directory, ...args])
     const { code } = await compared.ended
-    return { code, text: compared.stdout.join('\n'), errors: compared.stderr }
+    return { code, text: compared.stdout.join('\n'), errors: compared.stderr.join('\n') }
   }
 
-  const same = await parity()
+  // The folder's own configuration would do here too: the recorded one is taken.
+  project.edit('config/paper.yaml', 'speed: 60', 'speed: nonsense')
+  const same = await parity('--out', 'parity')
   project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
-  const changed = await parity()
+  const changed = await parity('--set', 'risk.priceCollarRatio=0.04')
+  project.edit('config/strategies/grid-btc.yaml', '\nmodule:', '\nenabled: false\nmodule:')
+  const other = await parity()
 
-  expect(same.errors).toEqual([])
+  expect(same.errors).toBe('')
+  const [recorded, played] = ['recorded', 'backtest'].map(
+    (place) => readReport(join(project.directory, 'parity', place)).runs[0],
+  )
+  const fillsOf = (count: string) =>
+    Number(new RegExp(`^fills: .*?(\\d+) ${count}`, 'm').exec(same.text)?.[1])
+  expect([recorded?.fills.count, played?.fills.count]).toEqual([fillsOf('recorded'), fillsOf('in the b')])
+  expect(recorded?.series.startAt).toBe(played?.series.startAt)
+  const { opening, realised, unrealised, fees, funding, final } = recorded?.money ?? {}
+  expect(
+    Number(opening) + Number(realised) + Number(unrealised) - Number(fees) + Number(funding),
+  ).toBeCloseTo(Number(final), 8)
   for (const id of ['grid-btc', 'grid-eth', 'trend-btc', 'trend-eth'])
-    expect(same.text).toMatch(new RegExp(`^${id}: [1-9]\\d* changes of what it wants recorded, [1-9]`, 'm'))
+    expect(same.text).toMatch(
+      new RegExp(`^${id}: ([1-9]\\d*) changes of what it wants recorded, \\d+ in the b`, 'm'),
+    )
   expect(same.text).toMatch(/^trend-btc: .* all the same$/m)
+  expect(same.text).not.toContain('other settings')
+  expect(changed.text).toMatch(/^note: other settings than the recorded run had: limits$/m)
   expect(changed.code).toBe(1)
   expect(changed.text).toMatch(
-    /^grid-btc: .*; the first 0 are the same, then\n {2}recorded .*\n(?: {4}.*\n)+ {2}backtest .*\n(?: {4}.*\n)+ {2}why: /m,
+    /^grid-btc: .*; the first 0 are the same, then\n {2}recorded .*\n(?: {4}.*\n)+ {2}backtest .*\n(?: {4}.*\n)+ {2}why: it was shown the same/m,
   )
+  expect(other.code).toBe(78)
+  expect(other.errors).toMatch(/PARITY_CONFIG_OTHER[^]*recorded +grid-btc \(BTCUSDT\)[^]*-c FILE/)
 })
 
 test('a trace has each change of a wish once, and each fill that came after its beginning', () => {
-  const trace = new RunTrace([], 100)
+  const trace = new RunTrace({ instruments: new Map(), strategies: new Map() }, { fromAt: 100 })
   const decided = (intents: readonly object[]) =>
     ({
       kind: 'decided',
@@ -63,7 +88,6 @@ test('a trace has each change of a wish once, and each fill that came after its 
   trace.take(105, fillsRead([fill('one', 100), fill('two', 104)]))
 
   expect(trace.wishes.get('a')?.map(({ at }) => at)).toEqual([101, 103])
-  expect(trace.firstAt).toBe(101)
   expect(trace.fills.map(({ tradeId }) => tradeId)).toEqual(['one', 'two'])
 })
 
@@ -78,4 +102,39 @@ test.each([
   [[], ['a'], 0],
 ])('%j and %j part at %s', (one, other, index) => {
   expect(firstOther(one, other, (text) => text)).toBe(index)
+})
+
+test.each([
+  ['before its first quote', 70, [70, 80, 90, 100, 110, 120, 200], [5, 5, 5, 5, 6, 7, 7]],
+  ['between two quotes', 115, [115, 100, 110, 120, 200], [6, 5, 6, 7, 7]],
+  ['at a quote', 110, [110, 100, 110, 120, 200], [6, 5, 6, 7, 7]],
+])(
+  'a run that begins %s has the price that stood then, and the last one to its end',
+  (_, fromAt, at, bid) => {
+    const columns = new Map([
+      ['at', Float64Array.of(100, 110, 120)],
+      ['bid', Float64Array.of(5, 6, 7)],
+    ] as const)
+    const table = { kind: 'quotes', source: 'made', columns, whereOf: String } as const
+
+    const tables = standStill([table], { fromAt, toAt: 200 })
+
+    expect(tables.flatMap((one) => [...(one.columns.get('at') ?? [])])).toEqual(at)
+    expect(tables.flatMap((one) => [...(one.columns.get('bid') ?? [])])).toEqual(bid)
+  },
+)
+
+test('the first thing that was shown otherwise is named, in the order of what explains what', () => {
+  const recorded = new Map([
+    ['prices of BTCUSDT', '1 / 2'],
+    ['1m candles of BTCUSDT', '3'],
+    ['state', 'x'.repeat(200)],
+  ])
+  const played = new Map([...recorded, ['1m candles of BTCUSDT', '2'], ['state', 'none']] as const)
+
+  expect(firstShownOther(recorded, recorded)).toBeUndefined()
+  expect(firstShownOther(recorded, played)).toBe('1m candles of BTCUSDT: 3 recorded, 2 in the backtest')
+  expect(firstShownOther(new Map(), new Map([['state', 'y'.repeat(200)]]))).toMatch(
+    /^state: none recorded, y{120}… in/,
+  )
 })

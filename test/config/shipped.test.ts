@@ -89,6 +89,8 @@ test('every strategy that is shipped has a settings file, a test, and a section 
 
   expect(listNames('test/strategies', '.test.ts')).toEqual(names)
   expect(names.filter((name) => !library.includes(`\n## ${name}\n`))).toEqual([])
+  const tables = library.split('<!-- figures: ').slice(1)
+  expect(names.filter((name) => !tables[0]?.includes(`\n| ${name} |`))).toEqual([])
   expect(examples.map((file) => file.replace('.yaml', ''))).toEqual(
     names.filter((name) => name !== 'grid' && name !== 'trend'),
   )

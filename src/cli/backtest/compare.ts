@@ -14,7 +14,7 @@ interface CompareOptions {
 export function addCompareCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('compare')
-    .argument('<run>', 'the directory of a backtest')
+    .argument('<run>', 'the directory of a report: of `backtest`, or of `parity --out`')
     .argument('<other>', 'another one')
     .description('set two backtests side by side')
     .option('--out <file>', 'the page', 'comparison.html')
@@ -32,5 +32,5 @@ export function addCompareCommand(program: Command, { setExit }: VerbFrame): voi
 /** Each fill model of a backtest is a run of its own. */
 function readRuns(directory: string, place: string): readonly NamedRun[] {
   const { runs, coin } = readReport(directory)
-  return runs.map((run) => ({ name: runs.length === 1 ? place : `${place} ${run.model}`, run, coin }))
+  return runs.map((run) => ({ place, name: runs.length === 1 ? place : `${place} ${run.model}`, run, coin }))
 }

@@ -12,6 +12,7 @@ import {
   medianStep,
   type PlayedRange,
   shareOffTick,
+  shareWithoutVolume,
 } from '../../backtest/played-prices.ts'
 import { type VirtualPolling } from '../../backtest/virtual-pollers.ts'
 import { type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
@@ -123,7 +124,11 @@ export async function prepareBacktest(
     },
     strategyIds: strategies.map(({ id }) => id),
     codeHashes: Object.fromEntries(strategies.map(({ id, moduleFile }) => [id, hashFile(moduleFile)])),
-    remarks: [...remarksOn(strategies, coverage), ...remarksOnTicks(config, recordings)],
+    remarks: [
+      ...remarksOn(strategies, coverage),
+      ...remarksOnTicks(config, recordings),
+      ...remarksOnVolume(recordings),
+    ],
     open: (fillModel, directory) => ({
       ...{
         model: fillModel,
@@ -337,6 +342,19 @@ function remarksOnTicks({ instruments }: DaemonConfig, recordings: readonly Reco
     const part = share < 0.01 ? 'less than 1' : Math.round(share * 100)
     return [
       `${symbol}: ${part} % of its prices lie between two ticks of ${tick}: they are played rounded to it.`,
+    ]
+  })
+}
+
+/** Some minutes without a trade are usual. */
+const VOLUMELESS_SHARE_MAX = 0.1
+
+function remarksOnVolume(recordings: readonly Recording[]): readonly string[] {
+  return recordings.flatMap((recording) => {
+    const share = shareWithoutVolume(recording)
+    if (share <= VOLUMELESS_SHARE_MAX) return []
+    return [
+      `${recording.symbol}: ${Math.round(share * 100)} % of its candles have no volume: nothing is filled in them.`,
     ]
   })
 }

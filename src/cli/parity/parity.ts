@@ -5,15 +5,21 @@ import { playWatched } from '../backtest/watched-play.ts'
 import { addConfigOptions, addParamOption, type ConfigOptions } from '../process/options.ts'
 import { type ParityTask } from './run-parity.ts'
 
+interface ParityOptions extends ConfigOptions {
+  readonly hungAfter: number
+  readonly out?: string
+}
+
 /** `intentd parity`: a recorded run beside a backtest of the same prices. */
 export function addParityCommand(program: Command, { version, setExit }: VerbFrame): void {
   addParamOption(addConfigOptions(program.command('parity')))
     .argument('<recording>', 'a .rec file, or a directory of them')
     .description('run the prices of a recording through the backtest, and compare what was wanted and filled')
+    .option('--out <directory>', 'report both runs there, for `intentd compare`')
     .addOption(hungAfterOption())
-    .action(async (recording: string, options: ConfigOptions & { readonly hungAfter: number }) => {
-      const { hungAfter: hungAfterMs, ...compared } = options
-      const task: ParityTask = { recording, options: compared, version }
+    .action(async (recording: string, options: ParityOptions) => {
+      const { hungAfter: hungAfterMs, out, ...compared } = options
+      const task: ParityTask = { recording, options: compared, out, version }
       setExit(await playWatched({ file: './parity-thread', askedBy: import.meta.url, task, hungAfterMs }))
     })
 }

@@ -1,66 +1,88 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { BacktestRun } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { readRecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
-import { type Fill } from '../../domain/fill.ts'
-import { type Instrument } from '../../domain/instrument.ts'
+import { type JournalRecord } from '../../domain/record.ts'
+import { type Snapshot } from '../../domain/snapshot.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { parseEvent } from '../../engine/replay/event-text.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
 import { type Step } from '../../interpreter/ports.ts'
-import { formatOnGrid } from '../../lib/grid.ts'
-import { writePrices } from '../../prices/import/import-prices.ts'
+import { Failure } from '../../lib/failure.ts'
+import { parseValue } from '../../lib/value-text.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
+import { listAssumptions } from '../backtest/assumptions.ts'
+import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { type PlayMarks } from '../backtest/play-marks.ts'
 import { type PlayWatcher } from '../backtest/play-message.ts'
+import { ReportDirectory } from '../backtest/report-directory.ts'
 import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest/run-backtest.ts'
-import { toWords } from '../explain/intent-words.ts'
+import { type RunReport } from '../../report/run-report.ts'
+import { writeReport } from '../../report/write-report.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
-import { firstOther, RunTrace, unmatched, type Wish } from './run-trace.ts'
+import { otherSettings } from './differences.ts'
+import { compareFills, compareWishes, type Parity } from './describe-parity.ts'
+import { reportRecorded } from './recorded-report.ts'
+import { writeRecordedPrices } from './recorded-prices.ts'
+import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 
 /** What is compared. */
 export interface ParityTask {
   readonly recording: string
   readonly options: ConfigOptions
+  /** Where both runs are reported, each in a folder of its own; undefined for no report. */
+  readonly out: string | undefined
   readonly version: string
 }
 
-export interface Parity {
-  readonly isSame: boolean
-  readonly lines: readonly string[]
-}
-
-/** Wishes of one change that are shown: a ladder may have hundreds. */
-const WISHES_SHOWN = 4
 const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
+const RECORDED_ASSUMPTIONS = [
+  'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the last price.',
+  'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
+]
 /** Virtual time between two looks whether anything was decided. */
 const CHUNK_MS = 100
+/** A backtest decides for the first time a few looks at the market after its beginning. */
+const LEAD_LOOKS = 10
+const LEAD_MS_MIN = 10_000
 /** Most of the events are none of these, and reading them takes long. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
 
 /** Plays the prices that a daemon saw through the backtest, and sets what was wanted and filled side by side. */
 export async function checkParity(
-  { recording, options, version }: ParityTask,
+  { recording, options, out, version }: ParityTask,
   watcher: PlayWatcher,
 ): Promise<Parity> {
   const segments = findSegments(resolve(recording))
-  const { instruments, recorded, remarks } = readRecorded(segments, watcher.marks)
-  const loaded = withoutPollMs(loadConfig(toConfigRequest(options)))
-  const played = await playRecorded(segments, { loaded, version, firstAt: recorded.firstAt, watcher })
-  const ids = [...new Set([...recorded.wishes.keys(), ...played.wishes.keys()])].toSorted()
+  const recorded = readRecorded(segments, watcher.marks)
+  const { settings } = recorded
+  const loaded = withoutPollMs(loadRecordedConfig(recorded, options))
+  const played = await playRecorded({ segments, recorded, loaded, version, watcher })
+  const places = out === undefined ? [] : writeReports(resolve(out), { segments, recorded, loaded, played })
+  const others = otherSettings(settings, played.settings)
+  const ids = [...settings.strategies.keys()].toSorted()
   const wishes = ids.map((id) =>
-    compareWishes(id, [recorded.wishes.get(id) ?? [], played.wishes.get(id) ?? []], instruments),
+    compareWishes(
+      id,
+      [recorded.trace.wishes.get(id) ?? [], played.trace.wishes.get(id) ?? []],
+      settings.instruments,
+    ),
   )
-  const fills = compareFills(recorded.fills, played.fills, instruments)
+  const fills = compareFills(recorded.trace.fills, played.trace.fills, settings.instruments)
   const parts = [...wishes, fills]
   return {
     isSame: parts.every(({ isSame }) => isSame),
     lines: [
-      ...remarks,
-      ...(played.firstAt === undefined ? [TOO_SHORT] : []),
+      ...recorded.remarks,
+      ...(others.length === 0
+        ? []
+        : [`note: other settings than the recorded run had: ${others.join(', ')}`]),
+      ...(played.trace.firstReadAt === undefined ? [TOO_SHORT] : []),
       ...parts.flatMap(({ lines }) => lines),
+      ...(out === undefined ? [] : [`side by side: intentd compare ${places.join(' ')}`]),
     ],
   }
 }
@@ -71,14 +93,29 @@ function withoutPollMs({ config, documents }: LoadedConfig): LoadedConfig {
   return { config: { ...config, backtest }, documents }
 }
 
-function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks) {
+interface RecordedRun {
+  readonly configFile: string | undefined
+  readonly settings: EngineSettings
+  readonly trace: RunTrace
+  /** Unix ms, exchange clock: when prices were read, from those on which was decided first. */
+  readonly readsAt: readonly number[]
+  readonly remarks: readonly string[]
+}
+
+function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks): RecordedRun {
   const { image, head } = openSegment(segments[0]?.file ?? '')
   const { settings, book } = parseCore(image)
-  const recorded = new RunTrace([...settings.instruments.keys()], head.startedAt)
+  const trace = new RunTrace(settings, { fromAt: head.startedAt, book })
+  const readsAt: number[] = []
   for (const { file } of segments) {
-    for (const { at, event } of openSegment(file).steps()) {
+    for (const { at, event, effects } of openSegment(file).steps()) {
       marks.beat()
-      if (READ.test(event)) recorded.take(at, parseEvent(event))
+      if (READ.test(event)) {
+        const parsed = parseEvent(event)
+        trace.take(at, parsed)
+        if (parsed.kind === 'snapshotTaken') readsAt.push(parsed.tickers.requestTime)
+      }
+      for (const effect of effects) takeEffect(trace, effect)
     }
   }
   const held = [...book.orders.values()].length
@@ -86,139 +123,167 @@ function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks) {
     held === 0
       ? []
       : [`note: the recording begins with ${held} orders in the book; the backtest begins with none`]
-  return { instruments: settings.instruments, recorded, remarks }
+  const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
+  const decidedOn = readsAt.filter((at) => at >= firstAt)
+  return { configFile: head.configFile, settings, trace, readsAt: decidedOn, remarks }
+}
+
+/** Only two of the effects say what a strategy saw, and reading the others takes long. */
+function takeEffect(trace: RunTrace, text: string): void {
+  const strategyId = /^\{"kind":"decide","strategyId":"([^"]*)"/.exec(text)?.[1]
+  if (strategyId !== undefined)
+    trace.asked(strategyId, () => (parseValue(text) as { readonly snapshot: SnapshotSeen }).snapshot)
+  else if (text.startsWith('{"kind":"record"') && text.includes('"kind":"candles"'))
+    trace.recorded((parseValue(text) as { readonly record: JournalRecord }).record)
+}
+
+/**
+ * The configuration that is named, else the one of the recorded run, where it still is.
+ * @throws ConfigError; Failure PARITY_CONFIG_OTHER for one that trades something else
+ */
+function loadRecordedConfig({ configFile, settings }: RecordedRun, options: ConfigOptions): LoadedConfig {
+  const found = configFile !== undefined && existsSync(configFile) ? configFile : undefined
+  const loaded = loadConfig(toConfigRequest({ ...options, config: options.config ?? found }))
+  const enabled = loaded.config.strategies.filter((strategy) => strategy.enabled)
+  const given = describeTraded(enabled)
+  const recorded = describeTraded(
+    [...settings.strategies.values()].map(({ id, symbols }) => ({ id, instruments: symbols })),
+  )
+  if (given === recorded) return loaded
+  throw new Failure({
+    code: 'PARITY_CONFIG_OTHER',
+    sentence: 'the configuration does not trade what the recorded run did',
+    facts: { recorded, ...(configFile !== undefined && { of: configFile }), given, from: loaded.config.file },
+    hint: 'name the configuration of the recorded run: -c FILE, with its --set and --param',
+  })
+}
+
+function describeTraded(
+  strategies: readonly { readonly id: string; readonly instruments: readonly string[] }[],
+): string {
+  return strategies
+    .map(({ id, instruments }) => `${id} (${instruments.toSorted().join(' ')})`)
+    .toSorted()
+    .join(', ')
 }
 
 interface PlayedRecording {
+  readonly segments: readonly SegmentFile[]
+  readonly recorded: RecordedRun
   readonly loaded: LoadedConfig
   readonly version: string
-  /** Unix ms: when the recorded run decided for the first time. */
-  readonly firstAt: number | undefined
   readonly watcher: PlayWatcher
 }
 
-async function playRecorded(
-  segments: readonly SegmentFile[],
-  { loaded, version, firstAt, watcher }: PlayedRecording,
-): Promise<RunTrace> {
+interface PlayedRun {
+  readonly settings: EngineSettings
+  readonly trace: RunTrace
+  readonly prepared: PreparedBacktest
+  readonly report: RunReport
+}
+
+async function playRecorded({
+  segments,
+  recorded,
+  loaded,
+  version,
+  watcher,
+}: PlayedRecording): Promise<PlayedRun> {
   const { marks, post } = watcher
   const watch = watchForEnd(marks)
   const directory = mkdtempSync(join(tmpdir(), 'intentd-parity-'))
   post({ kind: 'unfinished', directory })
+  const { tables } = readRecordedQuotes(segments)
+  const firsts = [...tables.values()].flatMap(([table]) => table?.columns.get('at')?.[0] ?? [])
+  const toAt = recorded.readsAt.at(-1) ?? Math.max(...firsts)
+  const { latencyMs } = loaded.config.backtest
+  const tickersAt = recorded.readsAt.map((at) => at - latencyMs)
   try {
-    const options = { directory, market: 'futures', isStrict: false, isReplacing: false } as const
-    const files = [...readRecordedQuotes(segments).tables].flatMap(([symbol, quotes]) =>
-      [...writePrices(new Map([[undefined, quotes]]), { symbol, options })].flatMap(({ written }) =>
-        written ? [`${symbol}=${written.file}`] : [],
-      ),
-    )
-    const open = async (fromAt: number | undefined) => {
+    const open = async (fromAt: number) => {
+      const files = writeRecordedPrices(tables, directory, { fromAt, toAt })
       const request = { files, days: 1, seed: undefined, balance: undefined, version, fromAt }
       const prepared = await prepareWatched(loaded, watcher, request)
-      const trace = new RunTrace(Object.keys(prepared.config.instruments), prepared.fromAt)
-      const onStep = ({ at, event }: Step): void => trace.take(at, event)
       const opened = markDecisions(prepared.open(prepared.fillModel, undefined), marks)
-      return { prepared, trace, run: new BacktestRun({ ...opened, onStep }) }
+      const { backtest } = opened
+      const trace = new RunTrace(backtest.settings, { fromAt })
+      const onStep = (step: Step): void => takeStep(trace, step)
+      const polling = { ...backtest.polling, tickersAt }
+      return {
+        settings: backtest.settings,
+        prepared,
+        trace,
+        run: new BacktestRun({ ...opened, backtest: { ...backtest, polling }, onStep }),
+      }
     }
     // A daemon takes its time to start, a backtest another: it begins so that both decide for the first time at once.
-    const trial = await open(undefined)
-    while (trial.trace.firstAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
+    const trialAt = Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
+    const trial = await open(trialAt)
+    while (trial.trace.firstReadAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
       marks.beat(trial.run.now)
-    const lead = (trial.trace.firstAt ?? trial.prepared.fromAt) - trial.prepared.fromAt
-    const { run, trace } = await open(firstAt === undefined ? undefined : firstAt - lead)
+    const lead = (trial.trace.firstReadAt ?? trialAt) - trialAt
+    const { run, trace, prepared, settings } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
     await playRun(run, watch, (at) => marks.beat(at))
     if (watch.ended?.failure !== undefined) throw watch.ended.failure
-    return trace
+    return { settings, trace, prepared, report: run.finish() }
   } finally {
     watch.forget()
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-function compareWishes(
-  id: string,
-  [recorded, played]: readonly [readonly Wish[], readonly Wish[]],
-  instruments: ReadonlyMap<string, Instrument>,
-): Parity {
-  const index = firstOther(recorded, played, ({ text }) => text)
-  const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
-  if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
-  const [was, is] = [recorded[index], played[index]]
-  return {
-    isSame: false,
-    lines: [
-      `${counts}; the first ${index} are the same, then`,
-      ...describeWish('recorded', was, instruments),
-      ...describeWish('backtest', is, instruments),
-      `  why: ${explainWishes(was, is)}`,
-    ],
+function takeStep(trace: RunTrace, { at, event, effects }: Step): void {
+  trace.take(at, event)
+  for (const effect of effects) {
+    if (effect.kind === 'decide') trace.asked(effect.strategyId, () => toSeen(effect.snapshot))
+    else if (effect.kind === 'record') trace.recorded(effect.record)
   }
 }
 
-function explainWishes(was: Wish | undefined, is: Wish | undefined): string {
-  if (was === undefined || is === undefined) return 'one of the two ended before'
-  return JSON.stringify(was.shown) === JSON.stringify(is.shown)
-    ? 'it was shown the same prices: its state, its orders or its position were others'
-    : 'it was shown other prices: the market was read at another moment'
+function toSeen({ feeds, instruments }: Snapshot): SnapshotSeen {
+  const moments = instruments.map(({ instrument: { symbol }, holding, orders }) => ({
+    symbol,
+    holding,
+    orders,
+  }))
+  return { feeds, instruments: moments }
 }
 
-function describeWish(
-  name: string,
-  wish: Wish | undefined,
-  instruments: ReadonlyMap<string, Instrument>,
+/** @returns where each of the two is. @throws Failure REPORT_UNWRITABLE */
+function writeReports(
+  directory: string,
+  {
+    segments,
+    recorded,
+    loaded,
+    played,
+  }: Pick<PlayedRecording, 'segments' | 'recorded' | 'loaded'> & { readonly played: PlayedRun },
 ): readonly string[] {
-  if (wish === undefined) return [`  ${name}: nothing more`]
-  const words = wish.intents.flatMap((intent) => {
-    const instrument = 'symbol' in intent ? instruments.get(intent.symbol) : undefined
-    return instrument ? toWords([intent], instrument) : [JSON.stringify(intent)]
-  })
-  const shown = Object.entries(wish.shown).map(([symbol, prices]) => `${symbol} ${prices}`)
+  const { prepared, report } = played
+  const { name, account } = loaded.config
+  const coin = account.marginCoin
+  const common = { format: 1, name, coin, coverage: prepared.coverage } as const
+  const write = (
+    place: string,
+    run: (unfinished: string) => RunReport,
+    assumptions: readonly string[],
+  ): string => {
+    const target = new ReportDirectory(join(directory, place))
+    try {
+      const written = { ...common, assumptions, remarks: recorded.remarks, runs: [run(target.unfinished)] }
+      writeReport(target.unfinished, written, { recipe: { recording: segments[0]?.file ?? '' }, models: 1 })
+      return target.install(true)
+    } finally {
+      target.discard()
+    }
+  }
+  const { fromAt, toAt, money } = report
+  const frame = { fromAt, toAt, opening: money.opening, coin }
   return [
-    `  ${name} ${new Date(wish.at).toISOString()}, shown ${shown.join(', ')}`,
-    ...words.slice(0, WISHES_SHOWN).map((text) => `    ${text}`),
-    ...(words.length > WISHES_SHOWN ? [`    and ${words.length - WISHES_SHOWN} more`] : []),
+    write(
+      'recorded',
+      (unfinished) => reportRecorded(segments, { ...frame, directory: unfinished }),
+      RECORDED_ASSUMPTIONS,
+    ),
+    write('backtest', () => report, listAssumptions(prepared, [prepared.fillModel])),
   ]
-}
-
-/** Fills of one of the two that are shown. */
-const FILLS_SHOWN = 3
-
-function compareFills(
-  recorded: readonly Fill[],
-  played: readonly Fill[],
-  instruments: ReadonlyMap<string, Instrument>,
-): Parity {
-  const textOf = ({ symbol, side, ticks, lots, scope }: Fill): string => {
-    const { tick, lot } = instruments.get(symbol) ?? {}
-    return tick && lot
-      ? `${symbol} ${side} ${formatOnGrid(lot, lots)} at ${formatOnGrid(tick, ticks)} ${scope}`
-      : symbol
-  }
-  const index = firstOther(recorded, played, textOf)
-  const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
-  if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
-  const describe = (name: string, fills: readonly Fill[]): readonly string[] => [
-    ...fills
-      .slice(0, FILLS_SHOWN)
-      .flatMap((fill) => [
-        `  ${name} only: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`,
-        `    why: ${explainFill(fill)}`,
-      ]),
-    ...(fills.length > FILLS_SHOWN ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`] : []),
-  ]
-  return {
-    isSame: false,
-    lines: [
-      `${counts}; the first ${index} are the same`,
-      ...describe('recorded', unmatched(recorded, played, textOf)),
-      ...describe('backtest', unmatched(played, recorded, textOf)),
-    ],
-  }
-}
-
-function explainFill({ source, scope }: Fill): string {
-  if (source !== 'API') return `no order of a strategy (source ${source}): a backtest has none of these`
-  if (scope === 'maker')
-    return 'it rested: a recording knows the prices of each read, not what was traded between two'
-  return 'it took what stood there: the prices of that moment, or what was wanted, were others'
 }

@@ -1,7 +1,17 @@
+import { type CandleRow, candleKey, formatInterval, read } from '../../domain/candles.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type Intent } from '../../domain/intent.ts'
+import { type JournalRecord } from '../../domain/record.ts'
+import { type Snapshot } from '../../domain/snapshot.ts'
+import { type TickerTable } from '../../domain/ticker-table.ts'
+import { type Book } from '../../engine/book/book.ts'
 import { type EngineEvent } from '../../engine/event.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
+import { showOnGrid } from '../../lib/grid.ts'
 import { writeValue } from '../../lib/value-text.ts'
+
+/** What a strategy was shown: names and values, in the order in which a difference explains another. */
+export type Shown = ReadonlyMap<string, string>
 
 /** A change of what a strategy wants. */
 export interface Wish {
@@ -9,43 +19,68 @@ export interface Wish {
   readonly at: number
   readonly intents: readonly Intent[]
   readonly text: string
-  /** Bid and ask that it was shown, by symbol. */
-  readonly shown: Readonly<Record<string, string>>
+  readonly shown: Shown
 }
 
-/** What strategies wanted in a run, and what was filled: from its events alone, recorded or of a backtest. */
+/** The parts of a snapshot that the text of an effect holds too. */
+export type SnapshotSeen = Pick<Snapshot, 'feeds'> & {
+  readonly instruments: readonly (Pick<Snapshot['instruments'][number], 'holding' | 'orders'> & {
+    readonly symbol: string
+  })[]
+}
+
+/** The last closed candle of a series, and how many there are. */
+interface SeenCandles {
+  readonly count: number
+  readonly last: CandleRow | undefined
+}
+
+/** What strategies saw and wanted in a run, and what was filled: from its steps alone, recorded or of a backtest. */
 export class RunTrace {
   /** By strategy, each change once. */
   readonly wishes = new Map<string, Wish[]>()
   readonly fills: Fill[] = []
-  readonly #symbols: readonly string[]
+  readonly #settings: Pick<EngineSettings, 'instruments' | 'strategies'>
   readonly #fromAt: number
   readonly #known = new Set<string>()
-  #shown: Readonly<Record<string, string>> = {}
+  readonly #seen = new Map<string, () => SnapshotSeen>()
+  readonly #states: Map<string, string>
+  readonly #candles = new Map<string, SeenCandles>()
+  #tickers: TickerTable | undefined
+  #readAt: number | undefined
 
-  /** @param fromAt Unix ms: what was filled before is no part of it. */
-  constructor(symbols: readonly string[], fromAt: number) {
-    this.#symbols = symbols
+  /** @param begun When it begins (Unix ms; what was filled before is no part of it), and with which book. */
+  constructor(
+    settings: Pick<EngineSettings, 'instruments' | 'strategies'>,
+    { fromAt, book }: { readonly fromAt: number; readonly book?: Pick<Book, 'candles' | 'strategyStates'> },
+  ) {
+    this.#settings = settings
     this.#fromAt = fromAt
+    this.#states = new Map(book?.strategyStates)
+    for (const [key, series] of book?.candles ?? []) {
+      const last = (['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const).map((column) =>
+        read(series, column, series.length - 1),
+      )
+      this.#candles.set(key, { count: series.length, last: last as unknown as CandleRow })
+    }
   }
 
-  /** Unix ms of the first decision; undefined for none. */
-  get firstAt(): number | undefined {
-    const first = [...this.wishes.values()].flatMap(([wish]) => wish?.at ?? [])
-    return first.length === 0 ? undefined : Math.min(...first)
+  /** Unix ms, exchange clock, of the prices on which a strategy decided first; undefined for no decision. */
+  get firstReadAt(): number | undefined {
+    return this.#readAt
   }
 
   take(at: number, event: EngineEvent): void {
     if (event.kind === 'snapshotTaken') {
-      const { tickers } = event
-      const show = (symbol: string) => `${tickers.read(symbol, 'bidPr')} / ${tickers.read(symbol, 'askPr')}`
-      this.#shown = Object.fromEntries(this.#symbols.map((symbol) => [symbol, show(symbol)]))
+      this.#tickers = event.tickers
     } else if (event.kind === 'decided') {
       const { strategyId, intents } = event
+      this.#readAt ??= this.#tickers?.requestTime
       const wishes = this.wishes.get(strategyId) ?? []
       this.wishes.set(strategyId, wishes)
       const text = writeValue(intents)
-      if (wishes.at(-1)?.text !== text) wishes.push({ at, intents, text, shown: this.#shown })
+      if (wishes.at(-1)?.text !== text) wishes.push({ at, intents, text, shown: this.#shownTo(strategyId) })
+      this.#states.set(strategyId, writeValue(event.state))
     } else if (event.kind === 'fillsRead') {
       for (const fill of event.reading.fills) {
         if (fill.filledAt < this.#fromAt || this.#known.has(fill.tradeId)) continue
@@ -54,32 +89,73 @@ export class RunTrace {
       }
     }
   }
-}
 
-/** Where two lists part; undefined where they are the same. */
-export function firstOther<Item>(
-  one: readonly Item[],
-  other: readonly Item[],
-  textOf: (item: Item) => string,
-): number | undefined {
-  for (let index = 0; index < Math.max(one.length, other.length); index++) {
-    const [left, right] = [one[index], other[index]]
-    if (left === undefined || right === undefined || textOf(left) !== textOf(right)) return index
+  /** It is asked on this moment. @param seen Called when its next decision is another. */
+  asked(strategyId: string, seen: () => SnapshotSeen): void {
+    this.#seen.set(strategyId, seen)
   }
-  return undefined
-}
 
-/** What one list has more of than another, wherever in it. */
-export function unmatched<Item>(
-  items: readonly Item[],
-  others: readonly Item[],
-  textOf: (item: Item) => string,
-): readonly Item[] {
-  const counts = new Map<string, number>()
-  for (const other of others) counts.set(textOf(other), (counts.get(textOf(other)) ?? 0) + 1)
-  return items.filter((item) => {
-    const left = counts.get(textOf(item)) ?? 0
-    counts.set(textOf(item), left - 1)
-    return left <= 0
-  })
+  recorded(record: JournalRecord): void {
+    if (record.kind !== 'candles') return
+    const { symbol, intervalMs, capacity, candles, isAnew } = record
+    const key = candleKey(symbol, intervalMs)
+    const before = isAnew === true ? undefined : this.#candles.get(key)
+    const count = Math.min(capacity, (before?.count ?? 0) + candles.length)
+    this.#candles.set(key, { count, last: candles.at(-1) ?? before?.last })
+  }
+
+  #shownTo(strategyId: string): Shown {
+    const settings = [...this.#settings.strategies.values()].find(({ id }) => id === strategyId)
+    const seen = this.#seen.get(strategyId)?.()
+    const symbols = settings?.symbols ?? []
+    return new Map([
+      ...symbols.flatMap((symbol) => this.#pricesOf(symbol)),
+      ...symbols.flatMap((symbol) =>
+        [...(settings?.candles?.keys() ?? [])].map((intervalMs) => this.#candlesOf(symbol, intervalMs)),
+      ),
+      ...(seen?.instruments ?? []).flatMap((moment) => this.#ownOf(moment)),
+      ...[...(seen?.feeds ?? [])].map(([name, { data }]) => [`feed ${name}`, writeValue(data)] as const),
+      ['state', this.#states.get(strategyId) ?? 'none'],
+    ])
+  }
+
+  #pricesOf(symbol: string): readonly (readonly [string, string])[] {
+    const value = (column: 'bidPr' | 'askPr' | 'lastPr' | 'fundingRate') => {
+      const number = this.#tickers?.read(symbol, column) ?? Number.NaN
+      return Number.isNaN(number) ? 'none' : String(number)
+    }
+    return [
+      [`prices of ${symbol}`, `${value('bidPr')} / ${value('askPr')}, last ${value('lastPr')}`],
+      [`funding rate of ${symbol}`, value('fundingRate')],
+    ]
+  }
+
+  #candlesOf(symbol: string, intervalMs: number): readonly [string, string] {
+    const { count, last } = this.#candles.get(candleKey(symbol, intervalMs)) ?? { count: 0, last: undefined }
+    const [openAt, ...prices] = last ?? [0]
+    const text =
+      last === undefined
+        ? ''
+        : `, the last of ${new Date(openAt).toISOString()}: ${prices.slice(0, 4).join(' ')}`
+    return [`${formatInterval(intervalMs)} candles of ${symbol}`, `${count}${text}`]
+  }
+
+  #ownOf({
+    symbol,
+    holding,
+    orders,
+  }: SnapshotSeen['instruments'][number]): readonly (readonly [string, string])[] {
+    const instrument = this.#settings.instruments.get(symbol)
+    if (instrument === undefined) return []
+    const { tick, lot } = instrument
+    const resting = orders.map(
+      ({ terms: { action, lots, ticks } }) =>
+        `${action} ${showOnGrid(lot, lots)} at ${ticks === undefined ? 'the market' : showOnGrid(tick, ticks)}`,
+    )
+    const held = `long ${showOnGrid(lot, holding.longLots)}, short ${showOnGrid(lot, holding.shortLots)}`
+    return [
+      [`position in ${symbol}`, held],
+      [`own orders of ${symbol}`, resting.length === 0 ? 'none' : resting.toSorted().join('; ')],
+    ]
+  }
 }

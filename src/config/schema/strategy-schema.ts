@@ -82,6 +82,10 @@ export const strategyFileSchema = z
       })
       .prefault({})
       .meta({ description: 'Limits of a strategy in a thread of its own.' }),
+    onFailure: z.enum(['leave', 'cancel', 'flatten']).optional().meta({
+      description:
+        'What becomes of its orders when its decisions fail. leave: they rest, and what it holds stays. cancel: they are cancelled as soon as it is paused or halted. flatten: as cancel, and what it holds is closed when it is halted. Absent: they rest while it is paused, and are cancelled when it is halted.',
+    }),
     risk: strategyRiskSchema,
   })
   .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })

@@ -130,8 +130,9 @@ function toStrategy(
     const { losses: _losses, pace, ...risk } = strategy.risk
     return [symbol, { ...convertEach(risk, (limit) => toLots(lot, limit)), ...withoutAbsent(pace) }] as const
   })
-  const { instruments: symbols } = strategy
-  return [id, { id, symbols, limits: new Map(limits), ...(shown.get(id) ?? { feeds: new Map() }) }]
+  const { instruments: symbols, onFailure } = strategy
+  const policy = onFailure === undefined ? {} : { onFailure }
+  return [id, { id, symbols, limits: new Map(limits), ...policy, ...(shown.get(id) ?? { feeds: new Map() }) }]
 }
 
 function withoutAbsent<Name extends string>(limits: {

@@ -38,6 +38,7 @@ export function createRecorder(
     engine,
     symbols: [...settings.instruments.keys()],
     version: settings.version,
+    configFile: config.file,
     secrets: [apiKey, secret, passphrase],
     clock,
     timers,

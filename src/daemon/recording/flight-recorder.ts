@@ -38,6 +38,8 @@ export interface FlightRecorderOptions {
   /** The instruments that are traded: of others nobody sees a price. */
   readonly symbols: readonly string[]
   readonly version: string
+  /** Of the configuration, absolute. */
+  readonly configFile?: string
   readonly secrets: readonly Secret[]
   /** What may wait for a slow disk. */
   readonly waitingCharactersMax?: number
@@ -136,7 +138,7 @@ export class FlightRecorder {
   }
 
   #openSegment(): void {
-    const { directory, settings, version, clock, engine, logger } = this.#options
+    const { directory, settings, version, configFile, clock, engine, logger } = this.#options
     const removed = pruneSegments(directory, settings.totalBytesMax - settings.segmentBytesMax)
     this.#number += 1
     this.#segmentSteps = 0
@@ -150,6 +152,7 @@ export class FlightRecorder {
       number: this.#number,
       stepsBefore: this.#steps,
       startedAt: clock.now(),
+      ...(configFile !== undefined && { configFile }),
     }
     this.#addLine(JSON.stringify(head))
     this.#addLine(engine.write())

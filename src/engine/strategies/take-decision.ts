@@ -20,16 +20,12 @@ import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { objectToRepeat } from '../state/limit-pace.ts'
 import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
-import { strategyScope } from '../../domain/trading-mode.ts'
-import { noteDecision, noteFailure, noteState, noteStateRecorded } from '../state/decision-state.ts'
-import { halt, hasFailed, isFlattening, isTrading, restrict } from '../state/trading-mode.ts'
+import { noteDecision, noteState, noteStateRecorded } from '../state/decision-state.ts'
+import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
 import { type StrategySettings } from '../settings.ts'
 import { newestStateOf } from './strategy-memory.ts'
-
-/** How many failures in a row halt a strategy. */
-const FAILURES_MAX = 10
 
 /** How many `place` intents of a strategy wait to be sent, at most: minutes of what the exchange takes. */
 export const PLACES_MAX = 1000
@@ -346,30 +342,8 @@ function dropWish(
   noteDenials(core, wish.symbol, [{ ...objection, strategyId: id, symbol: wish.symbol }])
 }
 
-/** A decision failed. Too often in a row, and the strategy is not asked any more before somebody has looked (STR1). */
-export function takeFailure(core: Core, strategyId: StrategyId, reason: string): void {
-  announce(core, 'error', 'strategy.failed', { strategy: strategyId, reason })
-  const inRow = noteFailure(core, strategyId)
-  if (inRow < FAILURES_MAX || hasFailed(core, strategyId)) return
-  halt(core, strategyScope(strategyId), 'strategyFailed', `${inRow} decisions failed in a row: ${reason}`)
-  withdrawWishes(core, strategyId)
-}
-
-/** It failed where nobody could count: it is not asked any more before somebody has looked (STR1). */
-export function haltStrategy(core: Core, { strategyId, reason, by }: HaltOrder): void {
-  if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
-  restrict(core, { scope: strategyScope(strategyId), mode: 'halted', code: 'strategyFailed', reason, by })
-  withdrawWishes(core, strategyId)
-}
-
-interface HaltOrder {
-  readonly strategyId: StrategyId
-  readonly reason: string
-  readonly by: string
-}
-
 /** What rests of the strategy is cancelled, its target is left. */
-function withdrawWishes(core: Core, strategyId: StrategyId): void {
+export function withdrawWishes(core: Core, strategyId: StrategyId): void {
   const strategy = core.settings.strategies.get(strategyId)
   const changes = noChanges()
   if (strategy) for (const symbol of strategy.symbols) takeCancelAll(core, strategy, symbol, changes)

@@ -6,6 +6,8 @@ import { renderEquities } from './run-charts.ts'
 
 /** A run, and what it is called beside another. */
 export interface NamedRun {
+  /** Of its report, which may hold a run of each fill model. */
+  readonly place: string
   readonly name: string
   readonly run: RunReport
   readonly coin: string

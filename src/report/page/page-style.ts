@@ -2,10 +2,10 @@
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --bg: #fbfbfa; --card: #fff; --text: #1d2126; --soft: #5f6873; --edge: #e2e4e7;
   --blue: #1f66d0; --grey: #8a929c; --red: #c23a2b; --good: #17784b; --bad: #b42a1c; --teal: #0c8a83; --orange: #cf6a12;
-  --violet: #7a4fc4; --heat-good: 23 120 75; --heat-bad: 194 58 43 }
+  --violet: #7a4fc4; --magenta: #b4307c; --olive: #6f7a12; --heat-good: 23 120 75; --heat-bad: 194 58 43 }
 @media (prefers-color-scheme: dark) { :root { --bg: #14171a; --card: #1b1f24; --text: #e6e8ea; --soft: #9aa4af;
   --edge: #2d333a; --blue: #6aa6ff; --grey: #8b949e; --red: #ff7b6b; --good: #4fc98d; --bad: #ff8a7a; --teal: #3fd0c4;
-  --orange: #ffa047; --violet: #b795ff; --heat-good: 79 201 141; --heat-bad: 255 123 107 } }
+  --orange: #ffa047; --violet: #b795ff; --magenta: #ff86c3; --olive: #bccb4c; --heat-good: 79 201 141; --heat-bad: 255 123 107 } }
 * { box-sizing: border-box }
 body { margin: 0 auto; padding: 24px 20px 64px; max-width: 1180px; background: var(--bg); color: var(--text);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif }

@@ -99,7 +99,8 @@ function renderExposure(run: RunReport, index: number): string {
   })
 }
 
-const COLOURS = ['--blue', '--orange', '--teal', '--violet']
+/** Two backtests under three fill models each. */
+const COLOURS = ['--blue', '--orange', '--teal', '--violet', '--magenta', '--olive']
 
 /** The equity of several runs of the same prices in one chart. */
 export function renderEquities(runs: readonly RunReport[], names: readonly string[], coin: string): string {

@@ -58,7 +58,7 @@ function describeNotes({ runs, remarks }: BacktestReport): readonly string[] {
 
 /** Runs of several backtests, a column each. */
 export function describeComparison(
-  named: readonly { readonly name: string; readonly run: RunReport }[],
+  named: readonly { readonly place: string; readonly name: string; readonly run: RunReport }[],
 ): readonly string[] {
   const groups = Array.from({ length: Math.ceil(named.length / RUNS_ABREAST) }, (_, index) =>
     named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
@@ -66,11 +66,11 @@ export function describeComparison(
   return [
     ...groups.flatMap((group) => [
       '',
-      `  ${''.padEnd(NAME_WIDTH)}${group.map(({ name }) => name.slice(-FIGURE_WIDTH + 1).padStart(FIGURE_WIDTH)).join('')}`,
+      `  ${''.padEnd(NAME_WIDTH)}${group.map(({ place }) => shorten(place, FIGURE_WIDTH - 1).padStart(FIGURE_WIDTH)).join('')}`,
       ...describeFigures(group.map(({ run }) => run)),
     ]),
     '',
-    ...named.map(({ name, run }) => `  ${name.slice(-16).padEnd(17)} ${sparkline(run.series.close, 56)}`),
+    ...named.flatMap(({ name, run }) => [`  ${shorten(name, COLUMNS)}`, `  ${sparkline(run.series.close)}`]),
     '',
   ]
 }
@@ -140,6 +140,13 @@ function columnsOf({ orders, fills, fees, funding, profit }: PartReport, decimal
 
 function sumOf(causes: readonly { readonly count: number }[]): number {
   return causes.reduce((sum, { count }) => sum + count, 0)
+}
+
+/** Two names often differ in their ends alone, or in their beginnings. */
+function shorten(name: string, width: number): string {
+  if (name.length <= width) return name
+  const kept = width - 1
+  return `${name.slice(0, Math.ceil(kept / 2))}…${name.slice(-Math.floor(kept / 2))}`
 }
 
 const COLUMNS = 78

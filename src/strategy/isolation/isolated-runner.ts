@@ -77,6 +77,8 @@ export class IsolatedRunner {
   #isReady = false
   #isStopped = false
   #lostInRow = 0
+  /** Why its thread ended by itself, until that was answered to a question. */
+  #unsaid: string | undefined
   #stateText: string | undefined
   /** Of its file when it was accepted. */
   readonly #digest: string | undefined
@@ -125,11 +127,11 @@ export class IsolatedRunner {
       })
       worker.on('error', (error) => {
         settle(messageOf(error))
-        this.#lose(worker, messageOf(error))
+        this.#loseByItself(worker, messageOf(error))
       })
       worker.on('exit', () => {
         settle('its thread has ended')
-        this.#lose(worker, 'its thread has ended')
+        this.#loseByItself(worker, 'its thread has ended')
       })
     })
   }
@@ -142,7 +144,7 @@ export class IsolatedRunner {
   /** Its code failed where nobody waited for it; in a thread that cannot be. */
   breakDown(error: unknown): void {
     const worker = this.#worker
-    if (worker) this.#lose(worker, messageOf(error))
+    if (worker) this.#loseByItself(worker, messageOf(error))
   }
 
   /** Undefined while its thread is paused or starts: then it is not asked. */
@@ -151,13 +153,12 @@ export class IsolatedRunner {
     const { clock, budgetMs } = this.#options
     const startedAt = clock.monotonic()
     if (!worker || !this.#isReady) {
-      // Failures halt it, and take away what rests of it.
-      if (this.#lostInRow < LOST_IN_ROW_MAX) return undefined
-      return {
-        ...failed('STRATEGY_THREAD', { lost: `${this.#lostInRow} times in a row` }),
-        tookMs: 0,
-        isSlow: false,
-      }
+      const unsaid = this.#unsaid
+      this.#unsaid = undefined
+      // Failures halt it.
+      if (unsaid === undefined && this.#lostInRow < LOST_IN_ROW_MAX) return undefined
+      const found = unsaid ?? `lost ${this.#lostInRow} times in a row`
+      return { ...failed('STRATEGY_THREAD', { found }), ...{ tookMs: 0, isSlow: false, isPaused: true } }
     }
     const news = this.#writer.write(snapshot)
     if (news) this.#port?.postMessage(news)
@@ -168,12 +169,12 @@ export class IsolatedRunner {
     const time = { tookMs, isSlow: tookMs > SLOW_MS }
     if (isAnswered) {
       const answer = this.#readAnswer()
-      if (answer.kind === 'failed' && answer.code === 'STRATEGY_MEMORY')
-        this.#lose(worker, 'it keeps too much memory')
-      return { ...answer, ...time }
+      if (answer.kind !== 'failed' || answer.code !== 'STRATEGY_MEMORY') return { ...answer, ...time }
+      this.#lose(worker, 'it keeps too much memory')
+      return { ...answer, ...time, isPaused: true }
     }
     this.#lose(worker, `no answer within ${budgetMs} ms`)
-    return { ...failed('STRATEGY_HANGS', { budgetMs }), ...time }
+    return { ...failed('STRATEGY_HANGS', { budgetMs }), ...time, isPaused: true }
   }
 
   #threadData(port: MessagePort): ThreadData {
@@ -227,6 +228,12 @@ export class IsolatedRunner {
     } catch (error) {
       return failed('STRATEGY_NO_DECISION', { found: messageOf(error) })
     }
+  }
+
+  /** Nobody has asked: the next question hears of it. */
+  #loseByItself(worker: Worker, reason: string): void {
+    if (worker === this.#worker && this.#isReady) this.#unsaid = reason
+    this.#lose(worker, reason)
   }
 
   /** It is not asked for a while, and then begins anew from what it remembered last. */

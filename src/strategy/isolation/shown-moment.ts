@@ -42,6 +42,8 @@ export class ShownMoment {
   readonly #instruments: readonly Instrument[]
   readonly #moments: (InstrumentMoment | undefined)[]
   readonly #tickers: TickerTable
+  /** In the order of the numbers. */
+  readonly #columns: readonly Float64Array[]
   readonly #candles = new Map<string, CandleSeries>()
   #account = NOTHING
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
@@ -51,6 +53,7 @@ export class ShownMoment {
     this.#instruments = instruments.map((one) => ({ ...one, notionalMin: decimal(one.notionalMin) }))
     this.#moments = this.#instruments.map(() => undefined)
     this.#tickers = new TickerTable(instruments.length)
+    this.#columns = TICKER_COLUMNS.map((column) => this.#tickers.columns[column])
   }
 
   /** What is new. */
@@ -104,12 +107,17 @@ export class ShownMoment {
     tickers.clear()
     tickers.readAt = this.#numbers[READ_AT] ?? 0
     tickers.requestTime = this.#numbers[REQUEST_TIME] ?? 0
-    for (const [index, { symbol }] of this.#instruments.entries()) {
-      const start = HEADER_LENGTH + index * ROW_LENGTH
-      if (this.#numbers[start] !== 1) continue
-      const row = tickers.claimRow(symbol)
-      for (const [field, column] of TICKER_COLUMNS.entries())
-        tickers.columns[column][row] = this.#numbers[start + 1 + field] ?? Number.NaN
+    const columns = this.#columns
+    let start = HEADER_LENGTH
+    for (const { symbol } of this.#instruments) {
+      if (this.#numbers[start] === 1) {
+        const row = tickers.claimRow(symbol)
+        for (let field = 0; field < columns.length; field++) {
+          const column = columns[field]
+          if (column) column[row] = this.#numbers[start + 1 + field] ?? Number.NaN
+        }
+      }
+      start += ROW_LENGTH
     }
   }
 }

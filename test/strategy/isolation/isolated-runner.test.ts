@@ -161,7 +161,7 @@ describe('a strategy in a thread of its own', () => {
     )
     const ask = (sequence: number) => isolated.decide(madeSnapshot([{}], { sequence }))
     expect([ask(1), ask(2)]).toMatchObject([{ state: { count: 1 } }, { state: { count: 2 } }])
-    expect(ask(3)).toMatchObject({ kind: 'failed', code: 'STRATEGY_HANGS' })
+    expect(ask(3)).toMatchObject({ kind: 'failed', code: 'STRATEGY_HANGS', isPaused: true })
     expect(ask(4)).toBeUndefined()
     await expect.poll(() => ask(5), { timeout: 60_000, interval: 200 }).toMatchObject({ state: { count: 3 } })
     expect(lost).toEqual(['no answer within 1000 ms'])
@@ -222,6 +222,16 @@ describe('a strategy in a thread of its own', () => {
     expect(isolated.decide(madeSnapshot([{}], { sequence: 2 }))).toMatchObject({ code: 'STRATEGY_HANGS' })
     await expect.poll(() => lost.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(2)
     expect(lost[1]).toContain('its file has changed since it was accepted')
+  })
+
+  test('[STR1] whose thread ends by itself fails once, paused, and is not asked for a while', async () => {
+    const { isolated } = await open(write(NOTHING))
+    const ask = (sequence: number) => isolated.decide(madeSnapshot([{}], { sequence }))
+    ask(1)
+    isolated.breakDown(new Error('it broke'))
+
+    expect(ask(2)).toMatchObject({ kind: 'failed', code: 'STRATEGY_THREAD', isPaused: true })
+    expect(ask(3)).toBeUndefined()
   })
 
   test('[STR1] that floods is read up to the limit', async () => {

@@ -1,0 +1,104 @@
+import { type Fill } from '../../domain/fill.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
+import { toWords } from '../explain/intent-words.ts'
+import { firstOther, firstShownOther, unmatched } from './differences.ts'
+import { type Wish } from './run-trace.ts'
+
+/** What two runs have in common, in lines. */
+export interface Parity {
+  readonly isSame: boolean
+  readonly lines: readonly string[]
+}
+
+/** Wishes of one change that are shown: a ladder may have hundreds. */
+const WISHES_SHOWN = 4
+
+/** What one strategy wanted in both, change by change. */
+export function compareWishes(
+  id: string,
+  [recorded, played]: readonly [readonly Wish[], readonly Wish[]],
+  instruments: ReadonlyMap<string, Instrument>,
+): Parity {
+  const index = firstOther(recorded, played, ({ text }) => text)
+  const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
+  if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
+  const [was, is] = [recorded[index], played[index]]
+  return {
+    isSame: false,
+    lines: [
+      `${counts}; the first ${index} are the same, then`,
+      ...describeWish('recorded', was, instruments),
+      ...describeWish('backtest', is, instruments),
+      `  why: ${explainWishes(was, is)}`,
+    ],
+  }
+}
+
+function explainWishes(was: Wish | undefined, is: Wish | undefined): string {
+  if (was === undefined || is === undefined) return 'one of the two ended before'
+  const other = firstShownOther(was.shown, is.shown)
+  if (other !== undefined) return `it was shown another moment: ${other}`
+  return 'it was shown the same prices, candles, orders, position and state: its parameters, its code or the equity are others'
+}
+
+function describeWish(
+  name: string,
+  wish: Wish | undefined,
+  instruments: ReadonlyMap<string, Instrument>,
+): readonly string[] {
+  if (wish === undefined) return [`  ${name}: nothing more`]
+  const words = wish.intents.flatMap((intent) => {
+    const instrument = 'symbol' in intent ? instruments.get(intent.symbol) : undefined
+    return instrument ? toWords([intent], instrument) : [JSON.stringify(intent)]
+  })
+  const shown = [...wish.shown].filter(([what]) => what.startsWith('prices of'))
+  return [
+    `  ${name} ${new Date(wish.at).toISOString()}, shown ${shown.map(([what, prices]) => `${what} ${prices}`).join('; ')}`,
+    ...words.slice(0, WISHES_SHOWN).map((text) => `    ${text}`),
+    ...(words.length > WISHES_SHOWN ? [`    and ${words.length - WISHES_SHOWN} more`] : []),
+  ]
+}
+
+/** Fills of one of the two that are shown. */
+const FILLS_SHOWN = 3
+
+export function compareFills(
+  recorded: readonly Fill[],
+  played: readonly Fill[],
+  instruments: ReadonlyMap<string, Instrument>,
+): Parity {
+  const textOf = ({ symbol, side, ticks, lots, scope }: Fill): string => {
+    const { tick, lot } = instruments.get(symbol) ?? {}
+    return tick && lot
+      ? `${symbol} ${side} ${formatOnGrid(lot, lots)} at ${formatOnGrid(tick, ticks)} ${scope}`
+      : symbol
+  }
+  const index = firstOther(recorded, played, textOf)
+  const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
+  if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
+  const describe = (name: string, fills: readonly Fill[]): readonly string[] => [
+    ...fills
+      .slice(0, FILLS_SHOWN)
+      .flatMap((fill) => [
+        `  ${name} only: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`,
+        `    why: ${explainFill(fill)}`,
+      ]),
+    ...(fills.length > FILLS_SHOWN ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`] : []),
+  ]
+  return {
+    isSame: false,
+    lines: [
+      `${counts}; the first ${index} are the same`,
+      ...describe('recorded', unmatched(recorded, played, textOf)),
+      ...describe('backtest', unmatched(played, recorded, textOf)),
+    ],
+  }
+}
+
+function explainFill({ source, scope }: Fill): string {
+  if (source !== 'API') return `no order of a strategy (source ${source}): a backtest has none of these`
+  if (scope === 'maker')
+    return 'it rested: a recording knows the prices of each read, not what was traded between two'
+  return 'it took what stood there: the prices of that moment, or what was wanted, were others'
+}

@@ -1,0 +1,73 @@
+import { medianStep } from '../../backtest/played-prices.ts'
+import { writePrices } from '../../prices/import/import-prices.ts'
+import { type PriceTable } from '../../prices/import/price-table.ts'
+
+/** Tables of one instrument, in the order of their times. */
+type Quotes = readonly PriceTable[]
+
+/** @param range Unix ms: from the beginning of the run to the end of the recording. */
+export interface QuotesRange {
+  readonly fromAt: number
+  readonly toAt: number
+}
+
+/** Writes a price file for each instrument. @returns `SYMBOL=FILE` texts. */
+export function writeRecordedPrices(
+  tables: ReadonlyMap<string, Quotes>,
+  directory: string,
+  range: QuotesRange,
+): readonly string[] {
+  const options = { directory, market: 'futures', isStrict: false, isReplacing: true } as const
+  return [...tables].flatMap(([symbol, quotes]) =>
+    [...writePrices(new Map([[undefined, standStill(quotes, range)]]), { symbol, options })].flatMap(
+      ({ written }) => (written ? [`${symbol}=${written.file}`] : []),
+    ),
+  )
+}
+
+/**
+ * A recording knows when a price changed. Before its first quote and after its last one the price stands still, so that
+ * each instrument is there from the beginning of the run to its end.
+ */
+export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quotes {
+  const first = quotes[0]
+  const last = quotes.at(-1)
+  if (first === undefined || last === undefined) return quotes
+  const [firstAt = fromAt, lastAt = toAt] = [timesOf(first)[0], timesOf(last).at(-1)]
+  const stepMs = Math.max(1, medianStep(timesOf(first)))
+  const lead = Array.from(
+    { length: Math.max(0, Math.ceil((firstAt - fromAt) / stepMs)) },
+    (_, index) => fromAt + index * stepMs,
+  )
+  // A run that begins between two quotes begins with the first of them.
+  const shown = quotes.findLast((table) => (timesOf(table)[0] ?? 0) <= fromAt)
+  return [
+    ...(shown === undefined
+      ? [repeatRow(first, 0, lead)]
+      : [
+          repeatRow(
+            shown,
+            timesOf(shown).findLastIndex((at) => at <= fromAt),
+            [fromAt],
+          ),
+        ]),
+    ...quotes,
+    repeatRow(last, timesOf(last).length - 1, lastAt < toAt ? [toAt] : []),
+  ].filter((table) => timesOf(table).length > 0)
+}
+
+function timesOf({ columns }: PriceTable): Float64Array {
+  return columns.get('at') ?? new Float64Array(0)
+}
+
+function repeatRow(table: PriceTable, row: number, times: readonly number[]): PriceTable {
+  const columns = new Map(
+    [...table.columns].map(([field, numbers]) => [
+      field,
+      field === 'at'
+        ? Float64Array.from(times)
+        : new Float64Array(times.length).fill(numbers[row] ?? Number.NaN),
+    ]),
+  )
+  return { ...table, columns }
+}

@@ -1,0 +1,60 @@
+import { type StrategyId } from '../../domain/ids.ts'
+import { strategyScope } from '../../domain/trading-mode.ts'
+import { type FailurePolicy } from '../settings.ts'
+import { announce, type Core } from '../state/core.ts'
+import { noteFailure } from '../state/decision-state.ts'
+import { halt, hasFailed, restrict } from '../state/trading-mode.ts'
+import { withdrawWishes } from '../strategies/take-decision.ts'
+import { startFlatten } from './flatten.ts'
+
+/** How many failures in a row halt a strategy. */
+const FAILURES_MAX = 10
+
+/** A decision failed. Too often in a row, and the strategy is not asked any more before somebody has looked (STR1). */
+export function takeFailure(core: Core, { strategyId, reason, isPaused = false }: DecisionFailure): void {
+  announce(core, 'error', 'strategy.failed', { strategy: strategyId, reason })
+  const inRow = noteFailure(core, strategyId)
+  if (hasFailed(core, strategyId)) return
+  if (inRow >= FAILURES_MAX) {
+    halt(core, strategyScope(strategyId), 'strategyFailed', `${inRow} decisions failed in a row: ${reason}`)
+    endOrders(core, strategyId, reason)
+  } else if (isPaused) {
+    const policy = policyOf(core, strategyId)
+    if (policy === 'cancel' || policy === 'flatten') withdrawWishes(core, strategyId)
+  }
+}
+
+interface DecisionFailure {
+  readonly strategyId: StrategyId
+  readonly reason: string
+  readonly isPaused?: boolean
+}
+
+/** It failed where nobody could count: it is not asked any more before somebody has looked (STR1). */
+export function haltStrategy(core: Core, { strategyId, reason, by }: HaltOrder): void {
+  if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
+  restrict(core, { scope: strategyScope(strategyId), mode: 'halted', code: 'strategyFailed', reason, by })
+  endOrders(core, strategyId, reason)
+}
+
+interface HaltOrder {
+  readonly strategyId: StrategyId
+  readonly reason: string
+  readonly by: string
+}
+
+function policyOf({ settings }: Core, strategyId: StrategyId): FailurePolicy | undefined {
+  return settings.strategies.get(strategyId)?.onFailure
+}
+
+/** It was halted. A flatten is one that an operator could have ordered: a release of the strategy ends it too. */
+function endOrders(core: Core, strategyId: StrategyId, reason: string): void {
+  const policy = policyOf(core, strategyId)
+  if (policy === 'leave') return
+  withdrawWishes(core, strategyId)
+  if (policy !== 'flatten') return
+  startFlatten(core, {
+    ...{ scope: strategyScope(strategyId), by: 'onFailure' },
+    reason: `onFailure: flatten, after ${reason}`,
+  })
+}
