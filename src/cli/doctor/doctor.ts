@@ -8,17 +8,10 @@ import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../proces
 import { examineExchange } from './examine-exchange.ts'
 import { examineDisk, examineFiles, examineLocks, examineRuntime, examineSocket } from './examine-machine.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
-import { type Finding, finding, type FindingState, ok } from './finding.ts'
+import { type Finding, finding, formatFindings, ok } from './finding.ts'
 
 /** Something failed; warnings and what was not checked leave it at 0. */
 const EXIT_FAILED = 1
-
-const SHOWN: Readonly<Record<FindingState, string>> = {
-  ok: 'ok',
-  warn: 'warn',
-  fail: 'FAIL',
-  notChecked: 'not checked',
-}
 
 interface DoctorOptions extends ConfigOptions {
   readonly json?: boolean
@@ -83,14 +76,4 @@ function examineKeys(config: DaemonConfig, cwd: string): Keys {
     )
     return { findings, credentials: undefined }
   }
-}
-
-function formatFindings(findings: readonly Finding[]): string {
-  const width = Math.max(...findings.map(({ what }) => what.length))
-  return findings
-    .flatMap(({ state, what, found, advice }) => [
-      `${SHOWN[state].padEnd(11)}  ${what.padEnd(width)}  ${found}`,
-      ...(advice === undefined ? [] : [`${' '.repeat(width + 15)}-> ${advice}`]),
-    ])
-    .join('\n')
 }
