@@ -2,6 +2,7 @@ import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
+import { accessTo } from '../../daemon/account/account-keys.ts'
 import { holdAccount } from '../../daemon/account/account-lock.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { createCalls } from '../../daemon/account/exchange-calls.ts'
@@ -58,7 +59,7 @@ async function accept(file: string, options: AcceptOptions): Promise<number> {
   assertSupported(config)
   const instrument = findInstrument(config, options.symbol)
   assertConsent(config, options.yes)
-  const access = accessTo(config, request.cwd)
+  const access = assertAccess(config, request.cwd)
   const lock = holdAccount({
     access,
     holder: describeHolder(`${config.name}, acceptance run`, systemClock.now()),
@@ -138,18 +139,14 @@ function assertConsent({ environment }: DaemonConfig, yes: string | undefined): 
 }
 
 /** @throws Failure DAEMON_EXCHANGE_MISSING; ConfigError for keys that are missing */
-function accessTo(config: DaemonConfig, cwd: string): ExchangeAccess {
-  const { baseUrl } = config.exchange
-  const credentials = loadCredentials(config, { cwd })
-  if (baseUrl === undefined || credentials === undefined) {
-    throw new Failure({
-      code: 'DAEMON_EXCHANGE_MISSING',
-      sentence: 'there is no exchange to try: this configuration trades inside the daemon',
-      hint: 'set environment: demo, exchange.baseUrl and the keys',
-    })
-  }
-  const { apiKey, apiSecret, passphrase } = credentials
-  return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
+function assertAccess(config: DaemonConfig, cwd: string): ExchangeAccess {
+  const access = accessTo(config, loadCredentials(config, { cwd }))
+  if (access !== undefined) return access
+  throw new Failure({
+    code: 'DAEMON_EXCHANGE_MISSING',
+    sentence: 'there is no exchange to try: this configuration trades inside the daemon',
+    hint: 'set environment: demo, exchange.baseUrl and the keys',
+  })
 }
 
 function refuseUnlocked(reason: string): never {

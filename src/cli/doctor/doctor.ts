@@ -3,6 +3,7 @@ import { type VerbFrame } from '../process/verb-frame.ts'
 import { type DaemonConfig, readConfig } from '../../config/load-config.ts'
 import { type Credentials, loadCredentials, needsCredentials } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
+import { accessTo } from '../../daemon/account/account-keys.ts'
 import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
@@ -50,7 +51,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     ...examineFiles(config, request.cwd),
     examineDisk(config),
     examineSocket(config),
-    ...examineLocks(config),
+    ...examineLocks(config, accessTo(config, keys.credentials)),
     ...(await examineExchange(config, keys.credentials)),
     ...examineSupervisors({ cwd: request.cwd, stopMs: stopTimeoutOf(config) }),
   ]
