@@ -36,6 +36,7 @@ export interface KillsRun {
 const SPEED = 60
 /** What was filled last is read by then, ms. */
 const QUIET_MS = 3000
+const LOOK_MS = 100
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -57,6 +58,8 @@ export async function runPm2Kills({ times, everyMs, onKill }: KillsPlan): Promis
       onKill?.(performance.now() - killedAt)
     }
     await sleep(everyMs)
+    // On a slow machine a short run may not have traded yet.
+    while (exchange.ledger(SIMULATED_UID).counts.fills === 0) await sleep(LOOK_MS)
     exchange.pause()
     await sleep(QUIET_MS)
     await pm2.run('stop', 'intentd')
