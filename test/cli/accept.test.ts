@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Acceptance } from '../../src/cli/accept/acceptance.ts'
 import { credentialsOf, SIMULATED_UID } from '../../src/daemon/embedded/simulated-exchange.ts'
+import { type PositionMode } from '../../src/domain/instrument.ts'
 import { holdAccount } from '../../src/daemon/account/account-lock.ts'
 import { main } from '../../src/cli/main.ts'
 import { type FaultSettings } from '../../src/simulator/wire/faults.ts'
@@ -10,12 +11,18 @@ import { MAIN, SIMULATOR_SECTION, Workspace } from '../config/workspace.ts'
 
 let workspace: Workspace
 let written: string[]
+let onWritten: (text: string) => void
 let simulator: RunningSimulator | undefined
 beforeEach(() => {
   workspace = new Workspace()
   written = []
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0)
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+  onWritten = () => undefined
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      onWritten(String(text))
+      return written.push(String(text)) > 0
+    })
+  }
   vi.stubEnv('XDG_STATE_HOME', join(workspace.directory, 'state'))
 })
 afterEach(async () => {
@@ -27,18 +34,21 @@ afterEach(async () => {
 })
 
 interface Place {
+  readonly positionMode?: PositionMode
   readonly balance?: string
   readonly faults?: FaultSettings
 }
 
 /** An exchange behind a socket, its keys in the environment, and a configuration for it. */
-async function open({ balance = '10000', faults }: Place = {}): Promise<RunningSimulator> {
+async function open({
+  balance = '10000',
+  faults,
+  positionMode = 'one_way_mode',
+}: Place = {}): Promise<RunningSimulator> {
   simulator = await startSimulator({
     market: { kind: 'seeded' },
     seed: 1,
-    accounts: [
-      { uid: SIMULATED_UID, label: 'one', positionMode: 'one_way_mode', balances: { USDT: balance } },
-    ],
+    accounts: [{ uid: SIMULATED_UID, label: 'one', positionMode, balances: { USDT: balance } }],
     ...(faults && { faults }),
   })
   const keys = credentialsOf(simulator)
@@ -72,16 +82,35 @@ const leftAt = (exchange: RunningSimulator): number => {
   return openOrders.length + positions.length
 }
 
-test('an exchange that does what it should: every step, and nothing is left', async () => {
+test.each([
+  ['one_way_mode', false],
+  ['hedge_mode', true],
+] as const)(
+  'an exchange that does what it should, in %s: every step, and nothing is left',
+  async (mode, isOwn) => {
+    const exchange = await open({ positionMode: mode })
+
+    const settings = [`account.positionMode=${mode}`, `account.exclusive=${isOwn}`]
+    const { code, text } = await accept('--trade', ...settings.flatMap((one) => ['--set', one]))
+
+    const trading = ['trade', 'kill', 'nothing left']
+    expect(stepsOf(text)).toEqual(['prices', 'account', 'place', 'same name', 'open', 'gone', ...trading])
+    const { fills } = exchange.ledger(SIMULATED_UID).counts
+    expect({ code, left: leftAt(exchange), fills }).toEqual({ code: 0, left: 0, fills: 2 })
+    expect(text).toContain(isOwn ? 'everything of the product type' : 'everything of BTCUSDT')
+  },
+)
+
+test('stopped by a signal it takes away what it has placed', async () => {
   const exchange = await open()
+  onWritten = (text) => {
+    if (stepsOf(text).includes('place')) process.emit('SIGINT')
+  }
 
-  const { code, text } = await accept('--trade')
+  const { code, text: said } = await accept()
 
-  const trading = ['trade', 'kill', 'nothing left']
-  expect(stepsOf(text)).toEqual(['prices', 'account', 'place', 'same name', 'open', 'gone', ...trading])
-  expect({ code, left: leftAt(exchange), fills: exchange.ledger(SIMULATED_UID).counts.fills }).toEqual({
-    ...{ code: 0, left: 0, fills: 2 },
-  })
+  expect(stepsOf(said)).toEqual(['prices', 'account', 'place', 'same name FAIL', 'nothing left'])
+  expect({ code, left: leftAt(exchange) }).toEqual({ code: 1, left: 0 })
 })
 
 test('orders that are refused and keys that are wrong: which step, and what to do', async () => {
