@@ -49,6 +49,7 @@ const VERBS: readonly Verbs[] = [
     load: async () => (await import('./strategies/new-strategy.ts')).addNewStrategyCommand,
   },
   { names: ['doctor'], load: async () => (await import('./doctor/doctor.ts')).addDoctorCommand },
+  { names: ['accept'], load: async () => (await import('./accept/accept.ts')).addAcceptCommand },
   { names: ['test'], load: async () => (await import('./setup/test-strategies.ts')).addTestCommand },
   { names: ['repair'], load: async () => (await import('./repair.ts')).addRepairCommand },
   { names: ['archive'], load: async () => (await import('./archive.ts')).addArchiveCommand },

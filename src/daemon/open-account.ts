@@ -12,6 +12,7 @@ import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
+import { accessTo } from './account/account-keys.ts'
 import { holdAccount } from './account/account-lock.ts'
 import { toEngineSettings } from './account/engine-settings.ts'
 import { createCalls } from './account/exchange-calls.ts'
@@ -78,7 +79,7 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
   const { loaded, credentials, logger, strategies, timers, clock } = options
   const { embedded, journal } = ground
   try {
-    const access = embedded ?? accessTo(loaded.config, credentials)
+    const access = embedded ?? assertAccess(loaded.config, credentials)
     hideSecrets(logger, access)
     const settings = settingsOf(options, ground)
     const book = rebuildBook(journal.load(), settings.positionMode)
@@ -137,7 +138,7 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     const state = holdDirectory(directory, holder)
     taken.push(() => state.release())
     if (!isEmbedded(config)) {
-      const access = accessTo(config, options.credentials)
+      const access = assertAccess(config, options.credentials)
       const account = holdAccount({ access, holder, onUnlocked: logUnlocked(options.logger) })
       taken.push(() => account.release())
     }
@@ -216,17 +217,14 @@ async function embed(options: Opening, directory: string): Promise<EmbeddedExcha
   })
 }
 
-function accessTo(config: DaemonConfig, credentials: Credentials | undefined): ExchangeAccess {
-  const { baseUrl } = config.exchange
-  if (baseUrl === undefined || credentials === undefined) {
-    throw new Failure({
-      code: 'DAEMON_EXCHANGE_MISSING',
-      sentence: 'there is no exchange to trade on',
-      hint: 'set exchange.baseUrl and the credentials, or environment: simulator with a simulator section',
-    })
-  }
-  const { apiKey, apiSecret, passphrase } = credentials
-  return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
+function assertAccess(config: DaemonConfig, credentials: Credentials | undefined): ExchangeAccess {
+  const access = accessTo(config, credentials)
+  if (access !== undefined) return access
+  throw new Failure({
+    code: 'DAEMON_EXCHANGE_MISSING',
+    sentence: 'there is no exchange to trade on',
+    hint: 'set exchange.baseUrl and the credentials, or environment: simulator with a simulator section',
+  })
 }
 
 function hideSecrets(logger: DaemonLogger, { credentials }: ExchangeAccess): void {

@@ -10,11 +10,17 @@ export interface OrderAccount {
   readonly marginMode: MarginMode
 }
 
+/** What the wire hears of an order. */
+export type WireTerms = Pick<
+  OrderTerms,
+  'clientOid' | 'action' | 'lots' | 'ticks' | 'force' | 'takeProfitTicks' | 'stopLossTicks'
+>
+
 /** The wire's body for a batch: one symbol, product type, margin coin and margin mode (ORD6). */
 export function buildBatchRequest(
   account: OrderAccount,
   instrument: Instrument,
-  orders: readonly OrderTerms[],
+  orders: readonly WireTerms[],
 ): BatchPlaceRequest {
   return {
     symbol: instrument.symbol,
@@ -25,7 +31,7 @@ export function buildBatchRequest(
   }
 }
 
-function buildBatchItem(mode: PositionMode, instrument: Instrument, terms: OrderTerms): BatchPlaceItem {
+function buildBatchItem(mode: PositionMode, instrument: Instrument, terms: WireTerms): BatchPlaceItem {
   const { side, tradeSide, reduceOnly } = WIRE_DIRECTIONS[mode][terms.action]
   const priceOf = (ticks: number | undefined) =>
     ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)

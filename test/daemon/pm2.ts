@@ -4,11 +4,14 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const require = createRequire(import.meta.url)
 const PM2 = join(dirname(require.resolve('pm2/package.json')), 'bin', 'pm2')
+
+const LOOK_MS = 50
 
 /** An app as pm2 sees it. */
 export interface AppStatus {
@@ -60,8 +63,9 @@ export class Pm2 {
 
   /** What pm2 says of the processes: how each one ended. */
   endings(): string[] {
-    const log = readFileSync(join(this.#home, 'pm2.log'), 'utf8')
-    return [...log.matchAll(/exited with code \[\S*\] via signal \[\S*\]/g)].map(([ending]) => ending)
+    return [...this.#said().matchAll(/exited with code \[\S*\] via signal \[\S*\]/g)].map(
+      ([ending]) => ending,
+    )
   }
 
   logs(): string {
@@ -74,11 +78,19 @@ export class Pm2 {
     return join(this.#home, ...path)
   }
 
-  /** Kills the daemon and waits until pm2 has it up again, as another process. */
+  /** Kills the daemon and waits until pm2 has it up again. By the files of pm2: asking it costs a process each time. */
   async killOnce(): Promise<void> {
-    const { pid } = await this.until(({ status, pid: one }) => status === 'online' && one !== 0)
-    process.kill(pid, 'SIGKILL')
-    await this.until(({ status, pid: next }) => status === 'online' && next !== 0 && next !== pid)
+    const ups = this.#countUps()
+    process.kill(Number(readFileSync(this.fileOf('pids', 'intentd-0.pid'), 'utf8')), 'SIGKILL')
+    while (this.#countUps() === ups) await sleep(LOOK_MS)
+  }
+
+  #countUps(): number {
+    return this.#said().split('] online').length
+  }
+
+  #said(): string {
+    return readFileSync(join(this.#home, 'pm2.log'), 'utf8')
   }
 
   async close(): Promise<void> {

@@ -1,12 +1,24 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
+import { type PositionMode } from '../../src/domain/instrument.ts'
+import { credentialsOf, SIMULATED_UID } from '../../src/daemon/embedded/simulated-exchange.ts'
+import { holdAccount } from '../../src/daemon/account/account-lock.ts'
+import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
+import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
+import { type RunningSimulator, startSimulator } from '../../src/simulator/start-simulator.ts'
+import { MAIN, SIMULATOR_SECTION, Workspace } from '../config/workspace.ts'
+import { CALLING } from '../exchange/client-fixture.ts'
+import { examineExchange } from '../../src/cli/doctor/examine-exchange.ts'
 import { assertSupported } from '../../src/cli/process/platform.ts'
-import { examineRuntime } from '../../src/cli/doctor/examine-machine.ts'
+import { examineLocks, examineRuntime } from '../../src/cli/doctor/examine-machine.ts'
 import { examineSupervisors } from '../../src/cli/doctor/examine-supervisor.ts'
 import { type Finding } from '../../src/cli/doctor/finding.ts'
 import { type Project, Projects } from '../daemon/project.ts'
-import { findExchange, startExchange, writeRemote } from '../daemon/remote-exchange.ts'
+import { writeRemote } from '../daemon/remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -36,32 +48,122 @@ test.concurrent('on paper nothing fails, and nothing has to be done but a superv
   expect(findings.filter(({ state, advice }) => (state === 'ok') !== (advice === undefined))).toEqual([])
 })
 
-test.concurrent('an exchange that answers: its clock, the keys, and what nobody can check from here', async () => {
-  const project = projects.open()
-  const place = await findExchange(project)
-  const exchange = startExchange(project, place)
-  await exchange.untilEvent('simulator.listening')
-  writeRemote(project)
-  const args = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
+interface Exchange {
+  readonly clockAheadMs?: number
+  readonly positionMode?: PositionMode
+  readonly secret?: Secret
+  /** What else stands in the configuration. */
+  readonly overrides?: readonly string[]
+}
 
-  const good = await look(project, args, place.env)
-  const wrong = await look(project, args, { ...place.env, INTENTD_API_SECRET: 'wrongsecret' })
-  await exchange.stop()
-  const away = await look(project, args, place.env)
-
-  const states = ['exchange', 'clock', 'keys', 'key accepted', 'position mode', 'precision', 'key rights']
-  expect(states.map((what) => stateOf(good.findings, what))).toEqual([
-    ...['ok', 'ok', 'ok', 'ok'],
-    ...['notChecked', 'notChecked', 'notChecked'],
-  ])
-  expect(good.code).toBe(0)
-  expect({ code: wrong.code, state: stateOf(wrong.findings, 'key accepted') }).toEqual({
-    code: 1,
-    state: 'fail',
+/** What is found of an exchange in this process. */
+async function lookAtExchange({ clockAheadMs = 0, positionMode, secret, overrides = [] }: Exchange = {}) {
+  const workspace = new Workspace()
+  workspace.fill({ 'config/main.yaml': MAIN.replace(SIMULATOR_SECTION, '') })
+  const clock = {
+    now: () => systemClock.now() + clockAheadMs,
+    monotonic: () => systemClock.monotonic(),
+  }
+  const simulator = await startSimulator({
+    ...{ market: { kind: 'seeded' }, seed: 1, clock },
+    accounts: [
+      {
+        ...{ uid: SIMULATED_UID, label: 'one', balances: { USDT: '10000' } },
+        positionMode: positionMode ?? 'one_way_mode',
+      },
+    ],
   })
-  expect({ code: away.code, state: stateOf(away.findings, 'exchange') }).toEqual({ code: 1, state: 'fail' })
-  for (const secret of [...Object.values(place.env), 'wrongsecret'])
-    expect(`${good.text}${wrong.text}${away.text}`).not.toContain(secret)
+  try {
+    const { loaded, problems } = workspace.read([`exchange.baseUrl=${simulator.baseUrl}`, ...overrides])
+    if (loaded === undefined) throw new Error(JSON.stringify(problems))
+    const keys = credentialsOf(simulator)
+    const credentials = { ...keys, apiSecret: secret ?? keys.secret }
+    if (positionMode !== undefined) await holdSomething(simulator, positionMode)
+    return await examineExchange(loaded.config, credentials)
+  } finally {
+    await simulator.stop()
+    workspace.remove()
+  }
+}
+
+/** Buys the smallest size, so that a position says in which mode the account is. */
+async function holdSomething(simulator: RunningSimulator, positionMode: PositionMode): Promise<void> {
+  const client = new ExchangeClient({
+    ...{ baseUrl: simulator.baseUrl, credentials: credentialsOf(simulator), positionMode },
+    ...{ clock: systemClock, timers: systemTimers, offset: new ClockOffset() },
+    ...CALLING,
+  })
+  const tradeSide = positionMode === 'hedge_mode' ? ({ tradeSide: 'open' } as const) : {}
+  const answer = await client.call('batchPlaceOrder', {
+    ...{ symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' },
+    orderList: [{ size: '0.001', side: 'buy', orderType: 'market', ...tradeSide }],
+  })
+  await client.close()
+  expect(answer.kind).toBe('accepted')
+}
+
+const notOk = (findings: readonly Finding[]) =>
+  findings.flatMap(({ state, what }) => (state === 'ok' ? [] : [`${what} ${state}`]))
+
+test('an exchange that answers: what it says, and what nobody can check from here', async () => {
+  const findings = await lookAtExchange()
+
+  expect(findings.map(({ what }) => what)).toEqual([
+    ...['exchange', 'clock', 'key accepted', 'position mode', 'precision', 'key rights'],
+  ])
+  const unseen = ['position mode notChecked', 'precision notChecked', 'key rights notChecked']
+  expect(notOk(findings)).toEqual(unseen)
+})
+
+test.each([
+  [
+    'a secret that is wrong',
+    { secret: new Secret('wrongsecret') },
+    'key accepted fail',
+    'INTENTD_API_SECRET',
+  ],
+  ['a clock that is 10 s behind', { clockAheadMs: 10_000 }, 'clock warn', 'set-ntp'],
+  ['a position of the other mode', { positionMode: 'hedge_mode' }, 'position mode fail', 'hedge_mode'],
+  [
+    'a tick that is too coarse',
+    { overrides: ['instruments.BTCUSDT.tickSize=7'] },
+    'precision fail',
+    'tickSize',
+  ],
+  ['nobody there', { overrides: ['exchange.baseUrl=http://127.0.0.1:1'] }, 'exchange fail', 'baseUrl'],
+] as const)('%s is found, with what to do', async (_title, place, wanted, advice) => {
+  const findings = await lookAtExchange(place)
+
+  expect(notOk(findings)).toContain(wanted)
+  expect(findings.find((one) => wanted.startsWith(`${one.what} `))?.advice).toContain(advice)
+  expect(JSON.stringify(findings)).not.toContain('wrongsecret')
+})
+
+test('a position of the right mode says so', async () => {
+  const findings = await lookAtExchange({ positionMode: 'one_way_mode' })
+
+  expect(stateOf(findings, 'position mode')).toBe('ok')
+})
+
+test.concurrent('a key that is missing fails, and the rest is looked at all the same', async () => {
+  const project = projects.open()
+  writeRemote(project)
+
+  const { code, findings } = await look(project, [
+    '-c',
+    'config/remote.yaml',
+    '--set',
+    'exchange.baseUrl=http://127.0.0.1:1',
+  ])
+
+  expect(code).toBe(1)
+  expect(findings.filter(({ what }) => what === 'keys').map(({ state }) => state)).toEqual([
+    'fail',
+    'fail',
+    'fail',
+  ])
+  expect(stateOf(findings, 'exchange')).toBe('fail')
+  expect(stateOf(findings, 'disk')).toBe('ok')
 })
 
 test.concurrent('what others may read or change is said, with the command that ends it', async () => {
@@ -99,17 +201,43 @@ test.concurrent('a configuration that is wrong fails, and so does a disk without
   expect({ code: full.code, state: stateOf(full.findings, 'disk') }).toEqual({ code: 1, state: 'fail' })
 })
 
-test.concurrent('a daemon that runs and a kill that stands are named', async () => {
+test.concurrent('a daemon that runs and a kill that stands are named, and a lock of one that was killed is free', async () => {
   const project = projects.open()
   const run = project.run()
   await run.untilEvent('daemon.running')
   const { findings } = await look(project, [])
-  await run.stop()
+  run.kill('SIGKILL')
+  await run.ended
   project.write('.intentd/paper/KILL', '')
   const killed = await look(project, [])
 
   expect(findings.find(({ what }) => what === 'state lock')?.found).toContain(`pid ${run.pid}`)
+  expect(killed.findings.find(({ what }) => what === 'state lock')?.found).toBe('no daemon holds the state')
   expect(stateOf(killed.findings, 'kill switch')).toBe('warn')
+})
+
+test('another state whose daemon trades the same account is named', () => {
+  const workspace = new Workspace()
+  workspace.fill()
+  const config = workspace.read().loaded?.config
+  if (config === undefined) throw new Error('the configuration cannot be read')
+  vi.stubEnv('XDG_STATE_HOME', join(workspace.directory, 'state'))
+  const [apiKey, secret, passphrase] = [new Secret('key'), new Secret('secret'), new Secret('passphrase')]
+  const access = { baseUrl: 'https://exchange.example', credentials: { apiKey, secret, passphrase } }
+  const holder = { pid: 7, since: 0, host: 'here', name: 'other', command: 'run' }
+
+  const free = examineLocks(config, access)
+  const lock = holdAccount({ access, holder, onUnlocked: (reason) => expect.unreachable(reason) })
+  const held = examineLocks(config, access)
+  lock.release()
+  vi.unstubAllEnvs()
+  workspace.remove()
+
+  expect(stateOf(free, 'account lock')).toBe('ok')
+  expect(held.find(({ what }) => what === 'account lock')).toMatchObject({
+    state: 'warn',
+    found: expect.stringContaining('other, pid 7 on here') as string,
+  })
 })
 
 const GOOD_UNIT =

@@ -92,7 +92,7 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
     })
   })
 
-  test('makes a working directory in which check, test, run, backtest and doctor work at once', async () => {
+  test('makes a working directory in which check, test, run, status, backtest and doctor work at once', async () => {
     expect(await intentd(empty, 'init', work)).toMatchObject({ code: 0 })
 
     expect(await intentd(work, 'check')).toMatchObject({ code: 0, stderr: '' })
@@ -100,6 +100,7 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
     const ran = await intentd(work, 'run', '--for', '3s', '--summary', 'json')
     expect(ran.code).toBe(0)
     expect(JSON.parse(ran.stdout)).toMatchObject({ clean: true, exchange: { agrees: true } })
+    expect(await intentd(work, 'status')).toMatchObject({ code: 0 })
     const tried = await intentd(work, 'backtest', 'config/paper.yaml', '--market', 'seeded', '--days', '1')
     expect({ code: tried.code, said: tried.stderr }).toMatchObject({ code: 0 })
     const looked = await intentd(work, 'doctor', '--json')

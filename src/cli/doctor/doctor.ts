@@ -3,22 +3,16 @@ import { type VerbFrame } from '../process/verb-frame.ts'
 import { type DaemonConfig, readConfig } from '../../config/load-config.ts'
 import { type Credentials, loadCredentials, needsCredentials } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
+import { accessTo } from '../../daemon/account/account-keys.ts'
 import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
 import { examineDisk, examineFiles, examineLocks, examineRuntime, examineSocket } from './examine-machine.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
-import { type Finding, finding, type FindingState, ok } from './finding.ts'
+import { type Finding, finding, formatFindings, ok } from './finding.ts'
 
 /** Something failed; warnings and what was not checked leave it at 0. */
 const EXIT_FAILED = 1
-
-const SHOWN: Readonly<Record<FindingState, string>> = {
-  ok: 'ok',
-  warn: 'warn',
-  fail: 'FAIL',
-  notChecked: 'not checked',
-}
 
 interface DoctorOptions extends ConfigOptions {
   readonly json?: boolean
@@ -57,7 +51,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     ...examineFiles(config, request.cwd),
     examineDisk(config),
     examineSocket(config),
-    ...examineLocks(config),
+    ...examineLocks(config, accessTo(config, keys.credentials)),
     ...(await examineExchange(config, keys.credentials)),
     ...examineSupervisors({ cwd: request.cwd, stopMs: stopTimeoutOf(config) }),
   ]
@@ -83,14 +77,4 @@ function examineKeys(config: DaemonConfig, cwd: string): Keys {
     )
     return { findings, credentials: undefined }
   }
-}
-
-function formatFindings(findings: readonly Finding[]): string {
-  const width = Math.max(...findings.map(({ what }) => what.length))
-  return findings
-    .flatMap(({ state, what, found, advice }) => [
-      `${SHOWN[state].padEnd(11)}  ${what.padEnd(width)}  ${found}`,
-      ...(advice === undefined ? [] : [`${' '.repeat(width + 15)}-> ${advice}`]),
-    ])
-    .join('\n')
 }

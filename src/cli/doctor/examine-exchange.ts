@@ -1,40 +1,50 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type Credentials } from '../../config/secrets.ts'
-import { keysRefused, refusesKeys } from '../../daemon/account/account-keys.ts'
+import { accessTo, keysRefused, refusesKeys } from '../../daemon/account/account-keys.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import { type PositionReading } from '../../domain/position.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
 import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { type ProductType } from '../../protocol/values.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
 /** Answers from which the offset is estimated: the one with the shortest way counts. */
 const SAMPLES = 4
+/** Positions that are read for their mode: the exchange bears ten a second. */
+const POSITIONS_MAX = 5
 /** Beyond this somebody should look at the machine's clock; the daemon corrects it all the same. */
 const OFFSET_WARN_MS = 1000
 
-/** What no endpoint of the document says. */
-const UNSEEN: readonly Finding[] = [
-  [
-    'position mode',
-    'no endpoint says it while nothing is held',
-    'compare account.positionMode with the settings at the exchange',
-  ],
-  [
-    'precision',
-    'no endpoint says it',
-    'compare tickSize, lotSize, minSize and minNotional with the contracts at the exchange',
-  ],
-  [
-    'key rights',
-    'no endpoint says them',
-    'at the exchange: read and trade, never withdraw, bound to the address of this machine',
-  ],
-].map(([what = '', found = '', advice = '']) => finding('notChecked', what, found, advice))
+/** No endpoint of the document says these; an order does. */
+const BY_ORDERS = 'or let `intentd accept` try it in the demo environment'
 
-/** Reads tickers and, with keys, one position. Places nothing. */
+const MODE_UNSEEN = finding(
+  'notChecked',
+  'position mode',
+  'no endpoint says it while nothing is held',
+  `compare account.positionMode with the settings at the exchange, ${BY_ORDERS}`,
+)
+
+const PRECISION_UNSEEN = finding(
+  'notChecked',
+  'precision',
+  'no endpoint says it; no price contradicts tickSize',
+  `compare tickSize, lotSize, minSize and minNotional with the contracts at the exchange, ${BY_ORDERS}`,
+)
+
+const KEY_RIGHTS = finding(
+  'notChecked',
+  'key rights',
+  'no endpoint says them',
+  'at the exchange: read and trade, never withdraw, bound to the address of this machine',
+)
+
+/** Reads tickers and, with keys, positions. Places nothing. */
 export async function examineExchange(
   config: DaemonConfig,
   credentials: Credentials | undefined,
@@ -50,27 +60,29 @@ export async function examineExchange(
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({
     ...{ baseUrl, requestTimeoutMs, answerBytesMax, locale, offset },
-    ...(credentials && {
-      credentials: {
-        apiKey: credentials.apiKey,
-        secret: credentials.apiSecret,
-        passphrase: credentials.passphrase,
-      },
-    }),
+    ...accessTo(config, credentials),
     ...{ positionMode: config.account.positionMode, clock: systemClock, timers: systemTimers },
   })
+  const table = new TickerTable()
   try {
-    const reached = await reach(client, baseUrl, config.account.productType)
+    const reached = await reach(client, table, { baseUrl, productType: config.account.productType })
     if (config.exchange.baseUrl === undefined) return [reached, judgeClock(offset)]
-    if (reached.state !== 'ok') return [reached, ...UNSEEN]
-    return [reached, judgeClock(offset), await examineKeys(client, config, credentials), ...UNSEEN]
+    if (reached.state !== 'ok') return [reached]
+    return [
+      ...[reached, judgeClock(offset)],
+      ...(await examineAccount(client, config, credentials)),
+      ...[judgePrecision(table, config), KEY_RIGHTS],
+    ]
   } finally {
     await client.close()
   }
 }
 
-async function reach(client: ExchangeClient, baseUrl: string, productType: ProductType): Promise<Finding> {
-  const table = new TickerTable()
+async function reach(
+  client: ExchangeClient,
+  table: TickerTable,
+  { baseUrl, productType }: { readonly baseUrl: string; readonly productType: ProductType },
+): Promise<Finding> {
   for (let count = 0; count < SAMPLES; count++) {
     const answer = await client.readTickers(table, productType)
     if (answer.kind === 'accepted') continue
@@ -100,20 +112,63 @@ function judgeClock(offset: ClockOffset): Finding {
       )
 }
 
-async function examineKeys(
+/** The keys and, where something is held, the position mode: a position says it. */
+async function examineAccount(
   client: ExchangeClient,
   config: DaemonConfig,
   credentials: Credentials | undefined,
-): Promise<Finding> {
-  const [instrument] = toInstruments(config).values()
-  if (credentials === undefined || instrument === undefined) {
-    return finding('notChecked', 'key accepted', 'there is no key to show', 'see keys')
+): Promise<readonly Finding[]> {
+  if (credentials === undefined) {
+    return [finding('notChecked', 'key accepted', 'there is no key to show', 'see keys'), MODE_UNSEEN]
   }
-  const answer = await client.readPosition({ instrument })
-  if (answer.kind === 'accepted') return ok('key accepted', 'the exchange answers a private read')
+  let mode: Finding | undefined
+  for (const instrument of [...toInstruments(config).values()].slice(0, POSITIONS_MAX)) {
+    const answer = await client.readPosition({ instrument })
+    if (answer.kind !== 'accepted') return [judgeRefusal(answer, config), mode ?? MODE_UNSEEN]
+    mode ??= judgeMode(answer.data, config)
+    if (mode !== undefined) break
+  }
+  return [ok('key accepted', 'the exchange answers a private read'), mode ?? MODE_UNSEEN]
+}
+
+function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfig): Finding {
   if (refusesKeys(answer)) {
     const { message, hint = 'see .env.example' } = keysRefused(answer, config.account.keys)
     return finding('fail', 'key accepted', message.split('\n', 1).join(''), hint)
   }
   return finding('warn', 'key accepted', `${answer.code} ${answer.message}`, 'run it again in a moment')
 }
+
+/** Undefined where no position says it. */
+function judgeMode({ rows, symbol }: PositionReading, { account }: DaemonConfig): Finding | undefined {
+  const is = rows.find(({ positionMode }) => positionMode !== undefined)?.positionMode
+  if (is === undefined) return undefined
+  return is === account.positionMode
+    ? ok('position mode', `${is}, says the position in ${symbol}`)
+    : finding(
+        'fail',
+        'position mode',
+        `the account is in ${is}, says the position in ${symbol}`,
+        `set account.positionMode: ${is}, or change it at the exchange`,
+      )
+}
+
+/** A price that does not lie on the ticks proves them wrong; one that does proves nothing. */
+function judgePrecision(table: TickerTable, config: DaemonConfig): Finding {
+  for (const { symbol, tick } of toInstruments(config).values()) {
+    const price = PRICE_COLUMNS.map((column) => table.read(symbol, column)).find(
+      (one) => one > 0 && stepBelow(tick, one) !== stepAbove(tick, one),
+    )
+    if (price === undefined) continue
+    return finding(
+      'fail',
+      'precision',
+      `${symbol} trades at ${price}, which is no multiple of tickSize ${tick.step}`,
+      'write tickSize as the exchange gives it: it rejects orders off its grid',
+    )
+  }
+  return PRECISION_UNSEEN
+}
+
+/** Prices of orders and trades, which lie on the grid of the exchange. */
+const PRICE_COLUMNS = ['bidPr', 'askPr', 'lastPr'] as const

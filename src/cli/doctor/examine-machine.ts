@@ -1,11 +1,13 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
-import { accountLocks } from '../../daemon/account/account-lock.ts'
+import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import { accountLocks, readAccountHolder } from '../../daemon/account/account-lock.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
 import { isPathShort, SOCKET_PATH_MAX } from '../../lib/socket-path.ts'
 import { listHolders } from '../../daemon/state/state-directory.ts'
+import { type LockHolder } from '../../lib/process-lock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
@@ -126,21 +128,21 @@ function nearestFolder(directory: string): string {
     : nearestFolder(dirname(directory))
 }
 
-/** The locks that keep a second daemon away. */
-export function examineLocks({ state: { directory } }: DaemonConfig): readonly Finding[] {
+/**
+ * The locks that keep a second daemon away. None is stale: the system takes back what a process held that is gone.
+ * @param access Of the account; absent where there is none outside, or no key.
+ */
+export function examineLocks(
+  { state: { directory } }: DaemonConfig,
+  access: ExchangeAccess | undefined,
+): readonly Finding[] {
   const holders = listHolders(directory)
-  const held = holders.map(({ pid, host, name }) => `${name}, pid ${pid} on ${host}`).join('; ')
-  const place = nearestFolder(accountLocks())
+  const held = holders.map(nameHolder).join('; ')
+  const trader = access && readAccountHolder(access)
+  const isOther = trader !== undefined && holders.every(({ pid }) => pid !== trader.pid)
   return [
     ok('state lock', held === '' ? 'no daemon holds the state' : `held by ${held}`),
-    isWritable(place)
-      ? ok('account lock', `can be made in ${accountLocks()}`)
-      : finding(
-          'warn',
-          'account lock',
-          `${place} cannot be written`,
-          'set XDG_STATE_HOME to a folder of the user, or two daemons could trade one account',
-        ),
+    isOther ? otherTrader(trader) : examineAccountLocks(),
     ...(existsSync(killFileOf(directory))
       ? [
           finding(
@@ -153,6 +155,25 @@ export function examineLocks({ state: { directory } }: DaemonConfig): readonly F
       : []),
   ]
 }
+
+function otherTrader(trader: LockHolder): Finding {
+  const advice = 'stop it, or give this configuration an account of its own: `run` refuses while it trades'
+  return finding(
+    'warn',
+    'account lock',
+    `another state's daemon trades the account: ${nameHolder(trader)}`,
+    advice,
+  )
+}
+
+function examineAccountLocks(): Finding {
+  const place = nearestFolder(accountLocks())
+  if (isWritable(place)) return ok('account lock', `can be made in ${accountLocks()}`)
+  const advice = 'set XDG_STATE_HOME to a folder of the user, or two daemons could trade one account'
+  return finding('warn', 'account lock', `${place} cannot be written`, advice)
+}
+
+const nameHolder = ({ pid, host, name }: LockHolder): string => `${name}, pid ${pid} on ${host}`
 
 function isWritable(folder: string): boolean {
   try {

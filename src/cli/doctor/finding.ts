@@ -22,3 +22,22 @@ export function finding(
 ): Finding {
   return { state, what, found, advice }
 }
+
+const SHOWN: Readonly<Record<FindingState, string>> = {
+  ok: 'ok',
+  warn: 'warn',
+  fail: 'FAIL',
+  notChecked: 'not checked',
+}
+
+/** A line for each, and one more for what to do. */
+export function formatFindings(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ what }) => what.length))
+  return findings.map((one) => formatFinding(one, width)).join('\n')
+}
+
+/** @param width Characters of the longest name beside it. */
+export function formatFinding({ state, what, found, advice }: Finding, width: number): string {
+  const line = `${SHOWN[state].padEnd(11)}  ${what.padEnd(width)}  ${found}`
+  return advice === undefined ? line : `${line}\n${' '.repeat(width + 15)}-> ${advice}`
+}

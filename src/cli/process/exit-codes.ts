@@ -24,7 +24,7 @@ type Ending = keyof typeof EXITS
 /** Every code that a {@link Failure} can have, by what ends the process; a code that stands nowhere is a defect. */
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   usage: [
-    'ARCHIVE_EXISTS',
+    ...['ACCEPT_LIVE', 'ACCEPT_SYMBOL_UNKNOWN', 'ARCHIVE_EXISTS'],
     ...['BACKTEST_DAYS_UNUSED', 'BACKTEST_MARKET_MIXED', 'BACKTEST_PRICES_OUTSIDE', 'BACKTEST_RANGE_EMPTY'],
     ...['SWEEP_TRIAL_UNKNOWN', 'SWEEP_TOO_LARGE'],
     'IMPORT_EXISTS',
@@ -62,7 +62,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     ...['IMPORT_UNWRITABLE', 'INIT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
-  cannotCreate: ['REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
+  cannotCreate: ['ACCEPT_UNLOCKED', 'REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
   inputMissing: [
     ...['ARCHIVE_NO_JOURNAL', 'EXPLAIN_NO_JOURNAL', 'RECORDING_MISSING', 'RECORDING_UNREADABLE'],
     'REPORT_UNREADABLE',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
 import { type Credentials, credentialVariables } from '../../config/secrets.ts'
 import { type Answer, type RefusedAnswer } from '../../domain/answer.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
@@ -23,6 +24,16 @@ const WRONG: Readonly<Record<string, keyof Credentials>> = {
   40012: 'passphrase',
   40036: 'passphrase',
   40037: 'apiKey',
+}
+
+/** The account outside; undefined for the simulator inside the daemon, and where there is no key. */
+export function accessTo(
+  { exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>,
+  credentials: Credentials | undefined,
+): ExchangeAccess | undefined {
+  if (baseUrl === undefined || credentials === undefined) return undefined
+  const { apiKey, apiSecret, passphrase } = credentials
+  return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
 }
 
 /** Names an exchange and a key without saying which. */

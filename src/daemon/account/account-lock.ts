@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { processVariables } from '../../config/secrets.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type LockHolder, type ProcessLock, takeProcessLock } from '../../lib/process-lock.ts'
+import { type LockHolder, type ProcessLock, readLockHolder, takeProcessLock } from '../../lib/process-lock.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { fingerprintOf } from './account-keys.ts'
 import { describeTo } from '../state/state-directory.ts'
@@ -26,7 +26,7 @@ export interface AccountLockOptions {
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
   const { access, holder, place = accountLocks() } = options
-  const attempt = attemptLock(place, `${fingerprintOf(access)}.lock`, {
+  const attempt = attemptLock(place, lockFileOf(access), {
     holder,
     onUnlocked: options.onUnlocked,
   })
@@ -38,6 +38,13 @@ export function holdAccount(options: AccountLockOptions): ProcessLock {
     hint: 'stop the other one, or give this configuration an account of its own',
   })
 }
+
+/** Who trades the account now; undefined where nobody of this user does. */
+export function readAccountHolder(access: ExchangeAccess): LockHolder | undefined {
+  return readLockHolder(join(accountLocks(), lockFileOf(access)))
+}
+
+const lockFileOf = (access: ExchangeAccess): string => `${fingerprintOf(access)}.lock`
 
 function attemptLock(
   place: string,

@@ -47,6 +47,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'process',
     'setup',
     'doctor',
+    'accept',
     'prices',
     'call',
     'explain',

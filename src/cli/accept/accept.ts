@@ -1,0 +1,159 @@
+import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
+import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import { loadCredentials } from '../../config/secrets.ts'
+import { accessTo } from '../../daemon/account/account-keys.ts'
+import { holdAccount } from '../../daemon/account/account-lock.ts'
+import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { createCalls } from '../../daemon/account/exchange-calls.ts'
+import { describeHolder } from '../../daemon/state/state-directory.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { Failure } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { formatFinding } from '../doctor/finding.ts'
+import { print } from '../process/operator.ts'
+import { collect, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { assertSupported } from '../process/platform.ts'
+import { onStopSignals } from '../process/signals.ts'
+import { AccountProbe } from './account-probe.ts'
+import { type Acceptance, runAcceptance } from './acceptance.ts'
+
+/** `failed`: nothing of the run is left. `left`: that is not proved, a person must look at the exchange. */
+const EXITS = { done: 0, failed: 1, left: 75 } as const
+
+/** What `--yes` must say where the orders cost real money. */
+const LIVE_CONSENT = 'live'
+
+/** The longest name of a step. */
+const NAME_WIDTH = 'nothing left'.length
+
+interface AcceptOptions extends Pick<ConfigOptions, 'set'> {
+  readonly trade?: boolean
+  readonly symbol?: string
+  readonly yes?: string
+  readonly json?: boolean
+}
+
+/** `intentd accept CONFIG`: whether an exchange does what the daemon relies on, tried with the smallest order. */
+export function addAcceptCommand(program: Command, { setExit }: VerbFrame): void {
+  program
+    .command('accept')
+    .description(
+      'try an account with the smallest order: place, see, cancel, kill; then nothing of it is left',
+    )
+    .argument('<config>', 'the main file of the account, for an exchange outside')
+    .option('--trade', 'also open and close the smallest position')
+    .option('--symbol <symbol>', 'on which instrument (default: the first of the configuration)')
+    .option('--yes <environment>', 'must say live where the configuration is for real money')
+    .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
+    .option('--json', 'print the steps as JSON')
+    .action(async (config: string, options: AcceptOptions) => setExit(await accept(config, options)))
+}
+
+async function accept(file: string, options: AcceptOptions): Promise<number> {
+  const request = toConfigRequest({ config: file, set: options.set })
+  const { config } = loadConfig(request)
+  assertSupported(config)
+  const instrument = findInstrument(config, options.symbol)
+  assertConsent(config, options.yes)
+  const access = assertAccess(config, request.cwd)
+  const lock = holdAccount({
+    access,
+    holder: describeHolder(`${config.name}, acceptance run`, systemClock.now()),
+    onUnlocked: refuseUnlocked,
+  })
+  try {
+    print(
+      `places orders on ${instrument.symbol} at ${access.baseUrl}, and cancels everything that rests there`,
+    )
+    const acceptance = await tryAccount({ config, access, instrument, options })
+    if (options.json) process.stdout.write(`${JSON.stringify(acceptance)}\n`)
+    if (!acceptance.isClean) return EXITS.left
+    return acceptance.hasFailed ? EXITS.failed : EXITS.done
+  } finally {
+    lock.release()
+  }
+}
+
+interface Trial {
+  readonly config: DaemonConfig
+  readonly access: ExchangeAccess
+  readonly instrument: Instrument
+  readonly options: AcceptOptions
+}
+
+async function tryAccount({ config, access, instrument, options }: Trial): Promise<Acceptance> {
+  const trusted = new TrustedClock(systemClock)
+  const { clock } = trusted
+  const logger = { log: (_level: string, event: string) => print(event) }
+  const { client, limiter } = createCalls({
+    ...{ config, access, isEmbedded: false, logger, trusted, timers: systemTimers },
+  })
+  let isStopped = false
+  const forget = onStopSignals(() => {
+    isStopped = true
+    print('stopping: what was placed is taken away')
+  })
+  try {
+    return await runAcceptance({
+      probe: new AccountProbe({ client, config, instrument, clock, timers: systemTimers }),
+      config,
+      isTrading: options.trade === true,
+      clock,
+      isStopped: () => isStopped,
+      onStep: (step) => {
+        if (!options.json) process.stdout.write(`${formatFinding(step, NAME_WIDTH)}\n`)
+      },
+    })
+  } finally {
+    forget()
+    await limiter.stop()
+    await client.close()
+  }
+}
+
+function findInstrument(config: DaemonConfig, symbol: string | undefined): Instrument {
+  const instruments = toInstruments(config)
+  const [first] = instruments.values()
+  const found = symbol === undefined ? first : instruments.get(symbol)
+  if (found !== undefined) return found
+  throw new Failure({
+    code: 'ACCEPT_SYMBOL_UNKNOWN',
+    sentence: 'the configuration has no such instrument',
+    facts: { symbol: symbol ?? '', instruments: [...instruments.keys()].join(', ') },
+    hint: 'name one of them, or write it under instruments',
+  })
+}
+
+/** @throws Failure ACCEPT_LIVE */
+function assertConsent({ environment }: DaemonConfig, yes: string | undefined): void {
+  if (environment !== 'live' || yes === LIVE_CONSENT) return
+  throw new Failure({
+    code: 'ACCEPT_LIVE',
+    sentence: 'this configuration is for real money, and an acceptance run places orders',
+    hint: `try it in the demo environment of the exchange first; if that is what you mean, add --yes=${LIVE_CONSENT}`,
+  })
+}
+
+/** @throws Failure DAEMON_EXCHANGE_MISSING; ConfigError for keys that are missing */
+function assertAccess(config: DaemonConfig, cwd: string): ExchangeAccess {
+  const access = accessTo(config, loadCredentials(config, { cwd }))
+  if (access !== undefined) return access
+  throw new Failure({
+    code: 'DAEMON_EXCHANGE_MISSING',
+    sentence: 'there is no exchange to try: this configuration trades inside the daemon',
+    hint: 'set environment: demo, exchange.baseUrl and the keys',
+  })
+}
+
+function refuseUnlocked(reason: string): never {
+  throw new Failure({
+    code: 'ACCEPT_UNLOCKED',
+    sentence: 'the account cannot be held against other daemons',
+    facts: { found: reason },
+    hint: 'set XDG_STATE_HOME to a folder of the user',
+  })
+}
