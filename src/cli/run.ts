@@ -89,10 +89,14 @@ async function run(options: RunOptions, version: string): Promise<number> {
   }
 }
 
+/** How long a stop waits for a reload to come up, ms: what rests must be cancelled by somebody. */
+const RELOADED_WITHIN_MS = 30_000
+
 /** Until a run ends by itself; one that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   let endAt: number | undefined
   let before: Configured | undefined
+  let isReloaded = false
   for (let configured: Configured = first; ;) {
     const frame = { ...first, loaded: configured.loaded, others: configured.others }
     const opened = await open(options, frame).catch((error: unknown) => {
@@ -108,8 +112,9 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
     }
     // From when it is open, however often it is reloaded.
     if (options.for !== undefined) endAt ??= systemClock.now() + options.for
-    const { next, code } = await trade(opened, options, { ...frame, endAt })
+    const { next, code } = await trade(opened, options, { ...frame, endAt, isReloaded })
     if (next === undefined) return code
+    isReloaded = true
     before = configured
     configured = next
   }
@@ -132,6 +137,8 @@ interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'cre
   readonly breakdowns: Breakdowns
   /** Unix ms: `--for` has passed. */
   readonly endAt?: number | undefined
+  /** A run of this process was before it, and may have left orders to it. */
+  readonly isReloaded?: boolean
 }
 
 function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
@@ -324,14 +331,14 @@ function listenForBreakdowns(): Breakdowns {
   }
 }
 
-type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'stops' | 'breakdowns'> & {
+type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'isReloaded' | 'stops' | 'breakdowns'> & {
   readonly config: DaemonConfig
 }
 
 /** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
 async function live(
   { daemon, endsAt }: OpenedDaemon,
-  { config, logger, endAt, stops, breakdowns }: LiveFrame,
+  { config, logger, endAt, isReloaded, stops, breakdowns }: LiveFrame,
 ): Promise<DaemonEnd> {
   const supervisor = createSupervisor({
     variables: processVariables(),
@@ -342,14 +349,20 @@ async function live(
   const stop = (why: string): void => {
     logger.log('info', 'daemon.stopRequested', { why, policy: config.onStop })
     supervisor.stopping()
-    daemon.stop(config.onStop)
+    if (config.onStop === 'leave' || hasBegun || isReloaded !== true) return daemon.stop(config.onStop)
+    // What the run before it has left is cancelled or closed as soon as this one can.
+    isStopDue = true
+    forget.push(systemTimers.after(RELOADED_WITHIN_MS, () => daemon.stop(config.onStop)))
   }
+  let [hasBegun, isStopDue] = [false, false]
   const forget = [() => supervisor.close()]
   breakdowns.listen(daemon)
   stops.listen(stop)
   if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('--for has passed')))
   try {
-    if (await daemon.start()) supervisor.ready()
+    hasBegun = await daemon.start()
+    if (hasBegun) supervisor.ready()
+    if (isStopDue) daemon.stop(config.onStop)
     const recordedUntil = endsAt()
     if (recordedUntil !== undefined)
       forget.push(atInstant(recordedUntil, () => stop('the recording has ended')))
