@@ -13,14 +13,39 @@ async function ask(project: Project, ...words: string[]) {
   return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
 }
 
+/** A strategy that takes a position and keeps it. */
+function writeHolder(project: Project): void {
+  project.write(
+    'own/holder.ts',
+    `import { defineStrategy, z } from '#strategy'
+export default defineStrategy({
+  name: 'holder', params: z.strictObject({}), initialState: () => ({}),
+  decide: (market, { state }) => ({
+    intents: market.instruments.filter((one) => one.hasPrices).map((one) => one.target(one.lots('1'))),
+    state,
+  }),
+})
+`,
+  )
+  project.write(
+    'config/strategies/holder.yaml',
+    'id: holder\nmodule: ../../own/holder.ts\nisolation: inline\ninstruments: [ETHUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n',
+  )
+  project.edit('config/paper.yaml', 'strategies:\n', 'strategies:\n  - strategies/holder.yaml\n')
+}
+
 describe.concurrent('[CFG2] a configuration that has changed', () => {
   test('is planned, and taken by a daemon that trades: strategies start and stop, limits change, no order is lost', async () => {
     const project = projects.open()
+    writeHolder(project)
     const run = project.run(FAST)
-    await run.untilEvent('order.fill', 3)
+    await run.until('what is to be held', () =>
+      run.events('order.fill').some(({ strategy }) => strategy === 'holder'),
+    )
     expect(await ask(project, 'plan')).toMatchObject({ code: 1, out: 'nothing would change' })
 
     project.edit('config/paper.yaml', '  - strategies/grid-eth.yaml\n', '')
+    project.edit('config/paper.yaml', '  - strategies/holder.yaml\n', '')
     project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
     project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
     const plan = await ask(project, 'plan')
@@ -29,12 +54,16 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect(plan.out).toMatch(/^~ risk\.openOrdersMax: 100 -> 60 \(tighter\)$/m)
     expect(plan.out).toMatch(/^~ grid-btc\.params\.levels: 8 -> 4$/m)
     expect(plan.out).toMatch(/open orders of grid-eth on ETHUSDT that nobody wants any more: cancelled/)
+    expect(plan.out).toMatch(/^! ETHUSDT 1 of holder is held, and nobody will trade it: flatten it before/m)
 
     const reload = await ask(project, 'reload')
     expect([reload.code, reload.said]).toEqual([
       0,
       expect.stringContaining('done: it runs with the new configuration'),
     ])
+    expect((await ask(project, 'status')).out.replaceAll(/\s+/g, ' ')).toContain(
+      '! ETHUSDT 1 of holder is held, and nobody trades it: put the strategy back and flatten it',
+    )
     expect(run.events('daemon.running')).toHaveLength(2)
     const from = run.log.findLastIndex(({ event }) => event === 'daemon.running')
     await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
