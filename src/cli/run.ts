@@ -9,6 +9,7 @@ import { openToken } from '../control/token-file.ts'
 import { tokenFileOf } from '../daemon/control/open-control.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type Book, splitPair } from '../engine/book/book.ts'
+import { formatProblem } from '../config/yaml/problem.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { accountLogger } from '../daemon/reporting/account-logger.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
@@ -203,7 +204,7 @@ async function acceptReload(
       })
     : []
   const found = [
-    ...problems.map(({ message }) => message),
+    ...problems.map(formatProblem),
     ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
     ...(loaded ? [loaded, ...next].flatMap(({ config }) => listTokenProblems(config)) : []),
     ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),

@@ -90,7 +90,9 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     project.write('config/strategies/grid-btc.yaml', 'id: [')
     run.kill('SIGHUP')
     run.kill('SIGHUP')
-    await run.untilEvent('reload.refused', 2)
+    expect(await run.untilEvent('reload.refused', 2)).toMatchObject({
+      problems: [expect.stringMatching(/^config\/strategies\/grid-btc\.yaml:1:\d+: /)],
+    })
     const from = run.log.length
     await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
     expect(run.events('daemon.running')).toHaveLength(1)
