@@ -119,14 +119,16 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect(run.summary).toMatchObject({ clean: true, exchange: { openOrders: 0, differences: [] } })
   })
 
-  test('reloaded while it trades, again and again, loses no order', async () => {
+  test('reloaded while it trades many orders, again and again, loses and doubles none', async () => {
     const project = projects.open()
+    for (const name of ['grid-btc', 'grid-eth'])
+      project.edit(`config/strategies/${name}.yaml`, 'levels: 8', 'levels: 20')
     const run = project.run(FAST)
     await run.untilEvent('order.fill')
     for (const [from, to] of [
-      ['levels: 8', 'levels: 6'],
-      ['levels: 6', 'levels: 8'],
-      ['levels: 8', 'levels: 5'],
+      ['levels: 20', 'levels: 16'],
+      ['levels: 16', 'levels: 20'],
+      ['levels: 20', 'levels: 12'],
     ] as const) {
       project.edit('config/strategies/grid-btc.yaml', from, to)
       const count = run.events('daemon.running').length
@@ -134,7 +136,11 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
       await run.untilEvent('daemon.running', count + 1)
     }
     expect((await run.stop()).code).toBe(0)
-    expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
+    const { openOrders } = run.events('daemon.stopped').at(-1) ?? {}
+    expect(openOrders).toBeGreaterThan(20)
+    expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true, openOrders } })
+    const sent = run.events('order.sent').map(({ clientOid }) => clientOid)
+    expect(new Set(sent).size).toBe(sent.length)
   })
 
   test('of a strategy that is other code is planned and taken, with the params that the new code wants', async () => {
