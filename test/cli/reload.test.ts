@@ -136,7 +136,7 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
       await run.untilEvent('daemon.running', count + 1)
     }
     expect((await run.stop()).code).toBe(0)
-    const { openOrders } = run.events('daemon.stopped').at(-1) ?? {}
+    const openOrders = run.events('daemon.stopped').at(-1)?.['openOrders']
     expect(openOrders).toBeGreaterThan(20)
     expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true, openOrders } })
     const sent = run.events('order.sent').map(({ clientOid }) => clientOid)
