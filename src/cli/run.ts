@@ -9,6 +9,7 @@ import { openToken } from '../control/token-file.ts'
 import { tokenFileOf } from '../daemon/control/open-control.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type Book, splitPair } from '../engine/book/book.ts'
+import { formatProblem } from '../config/yaml/problem.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { accountLogger } from '../daemon/reporting/account-logger.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
@@ -89,10 +90,14 @@ async function run(options: RunOptions, version: string): Promise<number> {
   }
 }
 
+/** How long a stop waits for a reload to come up, ms: what rests must be cancelled by somebody. */
+const RELOADED_WITHIN_MS = 30_000
+
 /** Until a run ends by itself; one that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   let endAt: number | undefined
   let before: Configured | undefined
+  let isReloaded = false
   for (let configured: Configured = first; ;) {
     const frame = { ...first, loaded: configured.loaded, others: configured.others }
     const opened = await open(options, frame).catch((error: unknown) => {
@@ -108,8 +113,9 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
     }
     // From when it is open, however often it is reloaded.
     if (options.for !== undefined) endAt ??= systemClock.now() + options.for
-    const { next, code } = await trade(opened, options, { ...frame, endAt })
+    const { next, code } = await trade(opened, options, { ...frame, endAt, isReloaded })
     if (next === undefined) return code
+    isReloaded = true
     before = configured
     configured = next
   }
@@ -132,6 +138,8 @@ interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'cre
   readonly breakdowns: Breakdowns
   /** Unix ms: `--for` has passed. */
   readonly endAt?: number | undefined
+  /** A run of this process was before it, and may have left orders to it. */
+  readonly isReloaded?: boolean
 }
 
 function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
@@ -196,7 +204,7 @@ async function acceptReload(
       })
     : []
   const found = [
-    ...problems.map(({ message }) => message),
+    ...problems.map(formatProblem),
     ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
     ...(loaded ? [loaded, ...next].flatMap(({ config }) => listTokenProblems(config)) : []),
     ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
@@ -324,14 +332,14 @@ function listenForBreakdowns(): Breakdowns {
   }
 }
 
-type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'stops' | 'breakdowns'> & {
+type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'isReloaded' | 'stops' | 'breakdowns'> & {
   readonly config: DaemonConfig
 }
 
 /** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
 async function live(
   { daemon, endsAt }: OpenedDaemon,
-  { config, logger, endAt, stops, breakdowns }: LiveFrame,
+  { config, logger, endAt, isReloaded, stops, breakdowns }: LiveFrame,
 ): Promise<DaemonEnd> {
   const supervisor = createSupervisor({
     variables: processVariables(),
@@ -342,14 +350,20 @@ async function live(
   const stop = (why: string): void => {
     logger.log('info', 'daemon.stopRequested', { why, policy: config.onStop })
     supervisor.stopping()
-    daemon.stop(config.onStop)
+    if (config.onStop === 'leave' || hasBegun || isReloaded !== true) return daemon.stop(config.onStop)
+    // What the run before it has left is cancelled or closed as soon as this one can.
+    isStopDue = true
+    forget.push(systemTimers.after(RELOADED_WITHIN_MS, () => daemon.stop(config.onStop)))
   }
+  let [hasBegun, isStopDue] = [false, false]
   const forget = [() => supervisor.close()]
   breakdowns.listen(daemon)
   stops.listen(stop)
   if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('--for has passed')))
   try {
-    if (await daemon.start()) supervisor.ready()
+    hasBegun = await daemon.start()
+    if (hasBegun) supervisor.ready()
+    if (isStopDue) daemon.stop(config.onStop)
     const recordedUntil = endsAt()
     if (recordedUntil !== undefined)
       forget.push(atInstant(recordedUntil, () => stop('the recording has ended')))

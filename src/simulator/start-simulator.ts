@@ -44,6 +44,8 @@ export interface SimulatorOptions {
    * exchange. While nothing runs the market stands still.
    */
   readonly storeFile?: string
+  /** The market stands still until `resume`. Default false. */
+  readonly isPaused?: boolean
   /** The same in the hands of the caller, who closes it after the stop. */
   readonly store?: RowStore
   readonly core?: Partial<CoreSettings>
@@ -165,6 +167,7 @@ async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Op
       ...(store && { store }),
     })
     if (core.now > 0) skipDowntime(core, startAt)
+    if (options.isPaused === true) core.pause(startAt)
     const exchange = new Exchange({
       ...{ core, seed, startAt },
       settings: options.services ?? {},

@@ -17,7 +17,9 @@ import {
 } from './strategy-failure.ts'
 
 /** A file that waits for something that never comes would hold up every start. */
-const LOAD_MS_MAX = 60_000
+const LOAD_MS_MAX = 20_000
+
+const HANGING_HINT = 'look for an `await` at the top of the file that never ends'
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
@@ -83,7 +85,7 @@ async function importFile(path: string, timers: Timers): Promise<{ readonly defa
   installContractResolution()
   const hanging = Promise.withResolvers<never>()
   const cancel = timers.after(LOAD_MS_MAX, () =>
-    hanging.reject(strategyFailure('STRATEGY_IMPORT_HANGS', { facts: { file: path } })),
+    hanging.reject(strategyFailure('STRATEGY_IMPORT_HANGS', { facts: { file: path }, hint: HANGING_HINT })),
   )
   try {
     return await Promise.race([

@@ -13,14 +13,39 @@ async function ask(project: Project, ...words: string[]) {
   return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
 }
 
+/** A strategy that takes a position and keeps it. */
+function writeHolder(project: Project): void {
+  project.write(
+    'own/holder.ts',
+    `import { defineStrategy, z } from '#strategy'
+export default defineStrategy({
+  name: 'holder', params: z.strictObject({}), initialState: () => ({}),
+  decide: (market, { state }) => ({
+    intents: market.instruments.filter((one) => one.hasPrices).map((one) => one.target(one.lots('1'))),
+    state,
+  }),
+})
+`,
+  )
+  project.write(
+    'config/strategies/holder.yaml',
+    'id: holder\nmodule: ../../own/holder.ts\nisolation: inline\ninstruments: [ETHUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n',
+  )
+  project.edit('config/paper.yaml', 'strategies:\n', 'strategies:\n  - strategies/holder.yaml\n')
+}
+
 describe.concurrent('[CFG2] a configuration that has changed', () => {
   test('is planned, and taken by a daemon that trades: strategies start and stop, limits change, no order is lost', async () => {
     const project = projects.open()
+    writeHolder(project)
     const run = project.run(FAST)
-    await run.untilEvent('order.fill', 3)
+    await run.until('what is to be held', () =>
+      run.events('order.fill').some(({ strategy }) => strategy === 'holder'),
+    )
     expect(await ask(project, 'plan')).toMatchObject({ code: 1, out: 'nothing would change' })
 
     project.edit('config/paper.yaml', '  - strategies/grid-eth.yaml\n', '')
+    project.edit('config/paper.yaml', '  - strategies/holder.yaml\n', '')
     project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
     project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
     const plan = await ask(project, 'plan')
@@ -29,12 +54,16 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect(plan.out).toMatch(/^~ risk\.openOrdersMax: 100 -> 60 \(tighter\)$/m)
     expect(plan.out).toMatch(/^~ grid-btc\.params\.levels: 8 -> 4$/m)
     expect(plan.out).toMatch(/open orders of grid-eth on ETHUSDT that nobody wants any more: cancelled/)
+    expect(plan.out).toMatch(/^! ETHUSDT 1 of holder is held, and nobody will trade it: flatten it before/m)
 
     const reload = await ask(project, 'reload')
     expect([reload.code, reload.said]).toEqual([
       0,
       expect.stringContaining('done: it runs with the new configuration'),
     ])
+    expect((await ask(project, 'status')).out.replaceAll(/\s+/g, ' ')).toContain(
+      '! ETHUSDT 1 of holder is held, and nobody trades it: put the strategy back and flatten it',
+    )
     expect(run.events('daemon.running')).toHaveLength(2)
     const from = run.log.findLastIndex(({ event }) => event === 'daemon.running')
     await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
@@ -61,16 +90,18 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     project.write('config/strategies/grid-btc.yaml', 'id: [')
     run.kill('SIGHUP')
     run.kill('SIGHUP')
-    await run.untilEvent('reload.refused', 2)
+    expect(await run.untilEvent('reload.refused', 2)).toMatchObject({
+      problems: [expect.stringMatching(/^config\/strategies\/grid-btc\.yaml:1:\d+: /)],
+    })
     const from = run.log.length
     await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
     expect(run.events('daemon.running')).toHaveLength(1)
     expect((await run.stop()).code).toBe(0)
   })
 
-  test('that is asked for twice at once is taken twice, one after the other', async () => {
+  test('that is asked for twice at once is taken twice, one after the other, and a stop meanwhile leaves nothing that rests', async () => {
     const project = projects.open()
-    const run = project.run(FAST)
+    const run = project.run([...FAST, '--set', 'onStop=cancel'])
     await run.untilEvent('order.fill')
     project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 6')
     run.kill('SIGHUP')
@@ -78,25 +109,26 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     project.edit('config/strategies/grid-btc.yaml', 'levels: 6', 'levels: 4')
     run.kill('SIGHUP')
     await run.untilEvent('reload.begun', 2)
-    const from = run.log.findLastIndex(({ event }) => event === 'reload.begun')
-    await run.until('that it trades', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
+    // A stop while it comes up again takes away what the run before has left.
+    await run.untilEvent('daemon.opened', 3)
     expect(run.events('reload.begun').map(({ settings }) => settings)).toEqual([
       ['grid-btc.params.levels: 8 -> 6'],
       ['grid-btc.params.levels: 6 -> 4'],
     ])
     expect((await run.stop()).code).toBe(0)
-    expect(run.summary.exchange?.differences).toEqual([])
-    expect(run.summary.clean).toBe(true)
+    expect(run.summary).toMatchObject({ clean: true, exchange: { openOrders: 0, differences: [] } })
   })
 
-  test('reloaded while it trades, again and again, loses no order', async () => {
+  test('reloaded while it trades many orders, again and again, loses and doubles none', async () => {
     const project = projects.open()
+    for (const name of ['grid-btc', 'grid-eth'])
+      project.edit(`config/strategies/${name}.yaml`, 'levels: 8', 'levels: 20')
     const run = project.run(FAST)
     await run.untilEvent('order.fill')
     for (const [from, to] of [
-      ['levels: 8', 'levels: 6'],
-      ['levels: 6', 'levels: 8'],
-      ['levels: 8', 'levels: 5'],
+      ['levels: 20', 'levels: 16'],
+      ['levels: 16', 'levels: 20'],
+      ['levels: 20', 'levels: 12'],
     ] as const) {
       project.edit('config/strategies/grid-btc.yaml', from, to)
       const count = run.events('daemon.running').length
@@ -104,7 +136,11 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
       await run.untilEvent('daemon.running', count + 1)
     }
     expect((await run.stop()).code).toBe(0)
-    expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
+    const openOrders = run.events('daemon.stopped').at(-1)?.['openOrders']
+    expect(openOrders).toBeGreaterThan(20)
+    expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true, openOrders } })
+    const sent = run.events('order.sent').map(({ clientOid }) => clientOid)
+    expect(new Set(sent).size).toBe(sent.length)
   })
 
   test('of a strategy that is other code is planned and taken, with the params that the new code wants', async () => {

@@ -127,10 +127,17 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
       expect(count(name, 'order.sent')).toBeGreaterThan(sent.get(name) ?? 0)
     }
   }, WAIT)
-  const wrong = given.find(({ loaded }) => loaded.config.name === WRONG)
-  const client = new ControlClient(join(wrong?.loaded.config.state.directory ?? '', CONTROL_SOCKET))
-  const status = await client.read('/v1/status')
-  await client.close()
+  const read = async (name: string, path: string) => {
+    const { loaded } = given.find((one) => one.loaded.config.name === name) ?? main
+    const client = new ControlClient(join(loaded.config.state.directory, CONTROL_SOCKET))
+    const reply = await client.read(path)
+    await client.close()
+    return reply
+  }
+  const status = await read(WRONG, '/v1/status')
+  const limited = await read(LIMITED, '/v1/status')
+  const readiness = daemon.accounts.map(({ shown, health }) => [shown.config.name, health.obstacle()])
+  const ready = new Map(readiness.map(([name, obstacle]) => [name, obstacle === undefined]))
   daemon.stop('cancel')
   const { fatal, isBroken } = await ending
   opened.pop()
@@ -167,6 +174,10 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   const shown = status.kind === 'answered' ? (status.body as StatusView).accounts : []
   expect(shown.map(({ name, isTrading }) => [name, isTrading])).toEqual([[WRONG, false]])
   expect(shown[0]?.hindrances.join(' ')).toContain('CREDENTIALS_REFUSED')
+  expect(limited).toMatchObject({
+    body: { accounts: [{ name: LIMITED, mode: 'reducing', restrictions: [{ code: 'dailyLoss' }] }] },
+  })
+  expect([ready.get('main'), ready.get(WRONG)]).toEqual([true, false])
   expect([exitOf(fatal), isBroken]).toEqual([78, false])
   expect(daemon.accounts.map((account) => account.summary().rateLimited)).toEqual(Array(9).fill(0))
   // Prices are read once for all of them.

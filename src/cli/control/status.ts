@@ -109,6 +109,12 @@ function formatAccount(account: AccountView, isLive: boolean): string {
       : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
     ...restrictions.map((restriction) => line('', describeRestriction(restriction))),
+    ...listUnattended(account).map((what) =>
+      line(
+        '',
+        `! ${what} is held, and nobody trades it: put the strategy back and flatten it, or close it by hand`,
+      ),
+    ),
     isLive ? line('ages', describeAges(account)) : '',
     line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
     line('today', describeProfit(profit.today)),
@@ -121,6 +127,17 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     formatStrategies(account),
     isLive ? `\n${formatLimiter(account)}` : '',
   ].join('')
+}
+
+/** Of strategies that were removed, or do not list the instrument any more. */
+function listUnattended({ positions, strategies }: AccountView): readonly string[] {
+  const isTraded = (id: string, symbol: string): boolean =>
+    strategies.some((strategy) => strategy.id === id && strategy.symbols.includes(symbol))
+  return positions.flatMap(({ symbol, strategies: held }) =>
+    Object.entries(held).flatMap(([id, size]) =>
+      isTraded(id, symbol) ? [] : [`${symbol} ${size} of ${id}`],
+    ),
+  )
 }
 
 function describeEquity({ equity, peak, drawdown }: AccountView): string {

@@ -31,7 +31,10 @@ export function formatPlan({ changes, orders, positions, next }: Plan): string {
     ...stopped.map((id) => `- ${id} is stopped`),
     ...settings
       .filter(({ path, was, is }) => !path.startsWith('code.') || (was && is))
-      .map((change) => `~ ${describe(change)}${change.limit ? ` (${change.limit})` : ''}`),
+      .map(
+        (change) =>
+          `~ ${describe(change)}${noteOnImports(change, next)}${change.limit ? ` (${change.limit})` : ''}`,
+      ),
     ...(cancelled.length > 0 ? [`  ${countBy(cancelled)} that nobody wants any more: cancelled`] : []),
     ...unattended.map(
       (what) => `! ${what} is held, and nobody will trade it: flatten it before, or look after it by hand`,
@@ -45,6 +48,12 @@ function describe({ path, was, is }: SettingChange): string {
     return `${path.slice('code.'.length)}: other code`
   if (was === undefined) return `${path} is set: ${is}`
   return is === undefined ? `${path} is not set any more (was ${was})` : `${path}: ${was} -> ${is}`
+}
+
+/** In a thread of its own everything is loaded anew; in that of the daemon a module is loaded once a process. */
+function noteOnImports({ path }: SettingChange, { strategies }: DaemonConfig): string {
+  const isInline = strategies.some(({ id, isolation }) => path === `code.${id}` && isolation === 'inline')
+  return isInline ? '; what the file imports is read anew only by a restart (isolation: inline)' : ''
 }
 
 function countBy(orders: readonly OrderView[]): string {

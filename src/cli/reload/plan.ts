@@ -24,34 +24,50 @@ export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
     })
 }
 
+/** Of each account, the main file's first; one that never ran is not among them. */
 export type Planned =
-  | { readonly kind: 'planned'; readonly plan: Plan; readonly running: DaemonConfig }
+  | { readonly kind: 'planned'; readonly plans: readonly Plan[] }
   | { readonly kind: 'none'; readonly exitCode: number }
 
-/** Prints what would happen, or why nothing can. */
+/** Prints what would happen, or why nothing can: of each account under its name, where there are several. */
 export async function planChange(options: ConfigOptions): Promise<Planned> {
-  const request = toConfigRequest(options)
   const words = options.config === undefined ? [] : ['plan', '-c', options.config]
-  const { problems, loaded } = await checkFully(request)
+  const { problems, loaded, others } = await checkFully(toConfigRequest(options))
   if (problems.length > 0 || !loaded) {
     process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
-  const { config } = loaded
+  const plans: Plan[] = []
+  let isChange = false
+  for (const { config } of [loaded, ...others]) {
+    if (others.length > 0) process.stdout.write(`${config === loaded.config ? '' : '\n'}== ${config.name}\n`)
+    const own = config === loaded.config ? options : { ...options, config: config.file, set: [] }
+    const planned = await planAccount(own, config)
+    if (typeof planned === 'number') {
+      if (planned !== EXIT_NOTHING) return { kind: 'none', exitCode: planned }
+      continue
+    }
+    const text = formatPlan(planned)
+    process.stdout.write(text === '' ? 'nothing would change\n' : text)
+    isChange ||= text !== ''
+    plans.push(planned)
+  }
+  return isChange ? { kind: 'planned', plans } : { kind: 'none', exitCode: EXIT_NOTHING }
+}
+
+/** Or the exit code, where there is nothing to compare with. */
+async function planAccount(options: ConfigOptions, config: DaemonConfig): Promise<Plan | number> {
   const running = readRunningConfig(config)
   if (running === undefined) {
     print('nothing has run with this state yet: a start begins from nothing')
-    return { kind: 'none', exitCode: EXIT_NOTHING }
+    return EXIT_NOTHING
   }
   if (running.file !== config.file)
     print(`! what runs was started with ${running.file}, not with ${config.file}`)
-  const changes = compareConfigs(running, withCode(config))
   const orders = await readDaemon(options, '/v1/orders', viewOrders)
+  if (orders.kind === 'nothing') return orders.exitCode
   const positions = await readDaemon(options, '/v1/positions', viewPositions)
-  if (orders.kind === 'nothing') return { kind: 'none', exitCode: orders.exitCode }
-  if (positions.kind === 'nothing') return { kind: 'none', exitCode: positions.exitCode }
-  const plan: Plan = { changes, orders: orders.view, positions: positions.view, next: config }
-  const text = formatPlan(plan)
-  process.stdout.write(text === '' ? 'nothing would change\n' : text)
-  return text === '' ? { kind: 'none', exitCode: EXIT_NOTHING } : { kind: 'planned', plan, running }
+  if (positions.kind === 'nothing') return positions.exitCode
+  const changes = compareConfigs(running, withCode(config))
+  return { changes, orders: orders.view, positions: positions.view, next: config }
 }

@@ -1,6 +1,7 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { loadConfig } from '../../config/load-config.ts'
+import { loadAccounts } from '../../config/load-accounts.ts'
+import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { type ControlRequest } from '../../control/commands.ts'
 import { type StatusView } from '../../control/views.ts'
 import { readRunningConfig } from '../../daemon/state/running-config.ts'
@@ -38,12 +39,14 @@ async function reload(options: ReloadOptions): Promise<number> {
   }
   const planned = await planChange(options)
   if (planned.kind === 'none') return planned.exitCode
-  if (planned.plan.changes.refused.length > 0) {
+  if (planned.plans.some(({ changes }) => changes.refused.length > 0)) {
     print('not done: the lines with ! want a new process')
     return EXIT_REFUSED
   }
   const before = await startOf(options)
-  const runningBefore = JSON.stringify(readRunningConfig(config))
+  const { main, others } = loadAccounts(toConfigRequest(options))
+  const configs = [main, ...others].map((loaded) => loaded.config)
+  const runningBefore = readRunning(configs)
   const request: ControlRequest = {
     ...{ requestId: randomHex(12), by: operatorName(), reason: 'ordered at the command line' },
     order: { kind: 'reload' },
@@ -55,7 +58,7 @@ async function reload(options: ReloadOptions): Promise<number> {
     await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
     const now = await startOf(options)
     if (now === undefined || now === before) continue
-    if (JSON.stringify(readRunningConfig(config)) === runningBefore) {
+    if (readRunning(configs) === runningBefore) {
       print('not done: it goes on with the configuration before; its log says why (reload.failed)')
       return EXIT_REFUSED
     }
@@ -64,6 +67,10 @@ async function reload(options: ReloadOptions): Promise<number> {
   }
   print('not done in this time; its log says why (reload.refused, reload.failed)')
   return EXIT_NOT_YET
+}
+
+function readRunning(configs: readonly DaemonConfig[]): string {
+  return JSON.stringify(configs.map(readRunningConfig))
 }
 
 /** When the daemon began to run with its configuration, once it trades; undefined while it does not answer. */

@@ -197,7 +197,7 @@ export class Account implements MarketListener {
   /** Ends in good order; {@link ended} says when that is done. */
   stop(policy: StopPolicy = this.#options.config.onStop): void {
     if (this.#state === 'begun') this.command({ kind: 'stop', policy })
-    else this.#comeToRest(true)
+    else this.#comeToRest(this.#isDone(policy))
   }
 
   /**
@@ -372,6 +372,14 @@ export class Account implements MarketListener {
         : undefined,
       onBroken: (error) => this.fail(error),
     })
+  }
+
+  /** By the journal nothing rests, or is held, that this stop is to take away. */
+  #isDone(policy: StopPolicy): boolean {
+    const { open, account } = this.#options.book
+    const isFlat = [...account.values()].every(({ longLots, shortLots }) => longLots === 0 && shortLots === 0)
+    const isEmpty = [...open.values()].every(({ size }) => size === 0)
+    return policy === 'leave' || (isEmpty && (isFlat || policy === 'cancel'))
   }
 
   #comeToRest(clean: boolean): void {

@@ -56,11 +56,11 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     instruments: listInstruments({ ...config.account, instruments: config.instruments }, clock.now()),
     accounts: [toAccount(config, settings)],
     storeFile: join(options.directory, 'exchange.sqlite'),
+    isPaused: true,
     clock,
     timers,
     onEvent,
   })
-  simulator.pause()
   const prices = pricesOf(settings, options.market)
   await live?.open().catch(async (error: unknown) => {
     await simulator.stop()

@@ -3,7 +3,7 @@ import { openProgramThread } from '../../lib/program-thread.ts'
 import { strategyFailure, type StrategyFailure } from '../strategy-failure.ts'
 
 /** Real time to load one file, ms: somewhat longer than a file may wait that only waits. */
-const LOAD_MS_MAX = 65_000
+const LOAD_MS_MAX = 25_000
 const HEAP_MB = 512
 
 /**
@@ -31,15 +31,16 @@ export function findEndlessFile(
         isEndless
           ? strategyFailure('STRATEGY_IMPORT_HANGS', {
               facts: { file: files[next] ?? '' },
-              hint: 'look for an endless loop outside of decide',
+              hint: 'look for an endless loop outside of decide, or an `await` at the top of the file that never ends',
             })
           : undefined,
       )
     }
     // The program itself is loaded first.
     let cancelTimer = systemTimers.after(LOAD_MS_MAX, () => finish(true))
-    worker.on('message', (loaded: number) => {
+    worker.on('message', (loaded: number | 'hangs') => {
       cancelTimer()
+      if (loaded === 'hangs') return finish(true)
       next = loaded + 1
       if (next === files.length) return finish(false)
       cancelTimer = systemTimers.after(limitMs, () => finish(true))

@@ -237,6 +237,32 @@ test('an exchange that never stopped properly goes on from its last moment', asy
   expect(Math.abs(Number(resumed.lastPr) / Number(lastPr) - 1)).toBeLessThan(0.005)
 })
 
+test('one that starts paused goes on from where it was stopped when it is resumed, however long that takes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'simulator-'))
+  let now = 1_700_000_000_000
+  // Each look at the clock takes a second, as on a machine that is busy.
+  const clock = { now: () => (now += 1000), monotonic: () => now }
+  const options = {
+    ...{ storeFile: join(folder, 'exchange.db'), clock },
+    market: { kind: 'seeded', stepMs: 1000, speed: 600 },
+  } as const
+  const first = await start(options)
+  await first.stop()
+  const { lastPr } = tickerOf(first, now)
+
+  const second = await start({ ...options, isPaused: true })
+  second.core.advance(clock.now())
+  const paused = tickerOf(second, now)
+  second.resume()
+  second.core.advance(clock.now())
+  const resumed = tickerOf(second, now)
+  await second.stop()
+  await rm(folder, { recursive: true })
+
+  expect(paused.lastPr).toBe(lastPr)
+  expect(resumed.lastPr).not.toBe(lastPr)
+})
+
 test('generated credentials are new at each start, and no event holds them', async () => {
   const events: ServerEvent[] = []
   const first = await start({ onEvent: (event) => events.push(event) })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { findEndlessFile } from '../../../src/strategy/testing/watched-loading.ts'
 
-test('a file that loops while it is loaded is named; one that throws is for others to report', async () => {
+test('a file that loops or waits while it is loaded is named; one that throws is for others to report', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'loading-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const write = (name: string, code: string): string => {
@@ -13,11 +13,14 @@ test('a file that loops while it is loaded is named; one that throws is for othe
     return file
   }
   const throws = write('throws.mts', "throw new Error('no')")
+  const waits = write('waits.mts', 'await new Promise(() => undefined)')
   const loops = write('loops.mts', 'for (;;);')
 
   expect(await findEndlessFile([throws])).toBeUndefined()
-  expect(await findEndlessFile([throws, loops], 300)).toMatchObject({
-    code: 'STRATEGY_IMPORT_HANGS',
-    facts: { file: loops },
-  })
+  for (const endless of [loops, waits]) {
+    expect(await findEndlessFile([throws, endless], 300)).toMatchObject({
+      code: 'STRATEGY_IMPORT_HANGS',
+      facts: { file: endless },
+    })
+  }
 })

@@ -1,0 +1,131 @@
+import { afterAll, expect, test } from 'vitest'
+import { loadAccounts } from '../../src/config/load-accounts.ts'
+import { listInstruments } from '../../src/daemon/market-data/listed-instruments.ts'
+import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { startSimulator } from '../../src/simulator/start-simulator.ts'
+import { type Project, Projects } from '../daemon/project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+/** Two accounts of coin-margined contracts, each with another coin. */
+const ACCOUNTS = {
+  main: { coin: 'BTC', symbol: 'BTCUSD', strategy: 'grid-btc', balance: '1' },
+  bob: { coin: 'ETH', symbol: 'ETHUSD', strategy: 'grid-eth', balance: '20' },
+} as const
+type Name = keyof typeof ACCOUNTS
+const NAMES = ['main', 'bob'] as const
+const OPTIONS = ['-c', 'config/main.yaml']
+
+function writeAccounts(project: Project, baseUrl: string): void {
+  const paper = project
+    .read('config/paper.yaml')
+    .replace(/^simulator:\n(?: .*\n)+/m, '')
+    .replace('USDT-FUTURES', 'COIN-FUTURES')
+    .replace('exchange:\n', `exchange:\n  baseUrl: ${baseUrl}\n`)
+    .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
+    // A slow machine is no reason to stand still.
+    .replace('dataAgeMaxMs: 2000', 'dataAgeMaxMs: 20000')
+  for (const name of NAMES) {
+    const { coin, symbol, strategy } = ACCOUNTS[name]
+    const own = paper
+      .replace('name: paper', `name: ${name}`)
+      .replace('marginCoin: USDT', `marginCoin: ${coin}${name === 'bob' ? '\n  keys: BOB' : ''}`)
+      .replace('intentd/paper', `intentd/${name}`)
+      .replace(/^instruments:\n(?: .*\n)+/m, (text) =>
+        text.replace(`${coin}USDT`, symbol).replace(/^ {2}\w+USDT.*\n/m, ''),
+      )
+      .replace(/^strategies:\n(?: .*\n)+/m, `strategies: [strategies/${strategy}.yaml]\n`)
+    project.write(`config/${name}.yaml`, name === 'main' ? `${own}accounts: [bob.yaml]\n` : own)
+    project.edit(`config/strategies/${strategy}.yaml`, `${coin}USDT`, symbol)
+  }
+}
+
+/** An exchange in this process, and the variables with the keys to both accounts. */
+async function startExchange(project: Project) {
+  writeAccounts(project, 'http://127.0.0.1:1')
+  const { main, others } = loadAccounts({ file: 'config/main.yaml', cwd: project.directory })
+  const listed = [main, ...others].flatMap(({ config }) =>
+    listInstruments({ ...config.account, instruments: config.instruments }, systemClock.now()).slice(0, 1),
+  )
+  const simulator = await startSimulator({
+    market: { kind: 'seeded', prices: { BTCUSD: '60000', ETHUSD: '3000' }, stepMs: 100, speed: 600 },
+    seed: 1,
+    instruments: listed,
+    accounts: NAMES.map((label, index) => ({
+      ...{ uid: String(index + 1), label, positionMode: 'one_way_mode', leverage: 10 },
+      balances: { [ACCOUNTS[label].coin]: ACCOUNTS[label].balance },
+    })),
+  })
+  for (const name of NAMES) project.edit(`config/${name}.yaml`, 'http://127.0.0.1:1', simulator.baseUrl)
+  const env = Object.fromEntries(
+    simulator.accounts.flatMap(({ label, key, secret, passphrase }) => {
+      const prefix = label === 'bob' ? 'INTENTD_BOB_API_' : 'INTENTD_API_'
+      return [
+        [`${prefix}KEY`, key],
+        [`${prefix}SECRET`, secret],
+        [`${prefix}PASSPHRASE`, passphrase],
+      ]
+    }),
+  )
+  return { simulator, env }
+}
+
+test('two coin-margined accounts in one daemon: planned, reloaded, killed and shown by its main file', async () => {
+  const project = projects.open()
+  const { simulator, env } = await startExchange(project)
+  const ask = async (...words: string[]) => {
+    const verb = project.start([...words, ...OPTIONS], env)
+    const { code } = await verb.ended
+    return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
+  }
+  const start = () => project.start(['run', ...OPTIONS, '--summary', 'json'], env)
+  const fills = (run: ReturnType<typeof start>, name: Name) =>
+    run.events('order.fill').filter(({ account }) => account === name).length
+  try {
+    const killed = start()
+    await killed.until('fills of both', () => NAMES.every((name) => fills(killed, name) > 1))
+    await killed.stop('SIGKILL')
+    const run = start()
+    await run.until('fills of both', () => NAMES.every((name) => fills(run, name) > 0))
+
+    project.edit('config/strategies/grid-eth.yaml', 'levels: 8', 'levels: 6')
+    const plan = await ask('plan')
+    const reload = await ask('reload')
+    const status = await ask('status')
+    simulator.pause()
+    const stopped = await run.stop()
+
+    expect(plan).toMatchObject({
+      code: 0,
+      out: '== main\nnothing would change\n\n== bob\n~ grid-eth.params.levels: 8 -> 6',
+    })
+    expect(reload).toMatchObject({ code: 0, said: 'done: it runs with the new configuration' })
+    expect(status.out).toMatch(/^== main\n[^]*\n== bob\n/)
+    expect(stopped).toEqual({ code: 0, signal: null })
+    const summaries = run.stdout
+      .filter((line) => line.startsWith('{"name"'))
+      .map((line) => JSON.parse(line) as RunSummary & { name: Name })
+    expect(summaries.map(({ name, clean }) => [name, clean])).toEqual([
+      ['main', true],
+      ['bob', true],
+    ])
+    for (const [index, { name, account, strategies }] of summaries.entries()) {
+      const { coins, positions, counts } = simulator.ledger(String(index + 1))
+      const { coin, strategy } = ACCOUNTS[name]
+      expect(coins.map((row) => row.marginCoin)).toEqual([coin])
+      expect([account.fills, account.fees, account.realisedProfit]).toEqual([
+        counts.fills,
+        coins[0]?.fees,
+        coins[0]?.realisedProfit,
+      ])
+      expect(account.positions).toEqual(
+        Object.fromEntries(positions.map(({ symbol, holdSide, size }) => [`${symbol} ${holdSide}`, size])),
+      )
+      expect(strategies[strategy]?.positions).toEqual(account.positions)
+    }
+  } finally {
+    await simulator.stop()
+  }
+})
