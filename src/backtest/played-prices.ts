@@ -1,6 +1,6 @@
 import { Failure } from '../lib/failure.ts'
 import { type PriceCoverage, type PriceGap } from '../report/run-facts.ts'
-import { type Recording } from '../prices/recording.ts'
+import { indexFrom, type Recording } from '../prices/recording.ts'
 import { type TickerView } from './direct-exchange.ts'
 
 /** From when to when is played: Unix ms, the end excluded. */
@@ -117,17 +117,6 @@ function cutRows(rows: Recording['rows'], begin: number, end: number): Recording
     typeof column === 'string' ? column : column.subarray(begin, end),
   ])
   return Object.fromEntries(columns) as Recording['rows']
-}
-
-/** The first row at or after an instant. */
-function indexFrom(at: Float64Array, instant: number): number {
-  let [low, high] = [0, at.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((at[middle] as number) < instant) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** From row to row, ms. */

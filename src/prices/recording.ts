@@ -81,3 +81,14 @@ export function toColumns(rows: CandleRows | QuoteRows) {
     return numbers ? [{ field, numbers }] : []
   })
 }
+
+/** The first row at or after an instant. */
+export function indexFrom(at: Float64Array, instant: number): number {
+  let [low, high] = [0, at.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((at[middle] as number) < instant) low = middle + 1
+    else high = middle
+  }
+  return low
+}

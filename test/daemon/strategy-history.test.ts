@@ -55,3 +55,51 @@ test('[CFG1] a file of another instrument is a problem with its place', async ()
     /strategy\.yaml:2.*BTCUSDT/s,
   )
 })
+
+const hours = (name: string, fromHour: number, count: number, more = 0): void => {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const price = 100 + fromHour + index + more
+    return `${MIDNIGHT + (fromHour + index) * 60 * MINUTE},${price},${price},${price},${price},1`
+  })
+  writeFileSync(join(directory, name), ['ts_ms,open,high,low,close,volume', ...rows].join('\n'))
+}
+
+const readHours = (history: string[], beforeHour?: number) => {
+  const entry = { file: join(directory, 'strategy.yaml'), history, instruments: ['BTCUSDT'] }
+  const beforeAt = beforeHour === undefined ? undefined : MIDNIGHT + beforeHour * 60 * MINUTE
+  return readHistory(entry, { candles: new Map([[60 * MINUTE, 10]]) }, source, beforeAt)
+}
+
+const closesOf = (history: Awaited<ReturnType<typeof readHours>>) =>
+  'candles' in history ? history.candles.get('BTCUSDT|3600000')?.map((row) => row[4]) : history.problems
+
+test('of a long file the candles before the run are taken, and none that closed after its start', async () => {
+  hours('BTCUSDT.csv', 0, 6000)
+
+  expect(closesOf(await readHours(['BTCUSDT.csv'], 3))).toEqual([100, 101, 102])
+  expect(closesOf(await readHours(['BTCUSDT.csv']))?.length).toBe(5000)
+})
+
+test('several files of an instrument are one history, in the order of time', async () => {
+  hours('BTCUSDT.csv', 2, 3)
+  hours('BTCUSDT-old.csv', 0, 3)
+
+  expect(closesOf(await readHours(['BTCUSDT=BTCUSDT.csv', 'BTCUSDT=BTCUSDT-old.csv']))).toEqual([
+    100, 101, 102, 103, 104,
+  ])
+})
+
+test('[CFG1] two files that say different prices of one candle are a problem with the candle', async () => {
+  hours('BTCUSDT.csv', 2, 3)
+  hours('BTCUSDT-old.csv', 0, 3, 0.5)
+  const history = await readHours(['BTCUSDT=BTCUSDT.csv', 'BTCUSDT=BTCUSDT-old.csv'])
+
+  expect('problems' in history && history.problems.map(formatProblem).join('')).toContain(
+    '2024-01-01T02:00:00.000Z',
+  )
+})
+
+test('a file that holds nothing before the run is named', async () => {
+  hours('BTCUSDT.csv', 5, 3)
+  expect(await readHours(['BTCUSDT.csv'], 5)).toMatchObject({ silent: ['BTCUSDT.csv'] })
+})

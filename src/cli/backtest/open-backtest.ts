@@ -23,6 +23,7 @@ import {
 import { toEngineSettings, toInstruments } from '../../daemon/account/engine-settings.ts'
 import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
+import { warmUp } from '../../daemon/strategies/history.ts'
 import { type LoadedStrategy, loadStrategies, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { Failure } from '../../lib/failure.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
@@ -92,7 +93,6 @@ export async function prepareBacktest(
     whole.filter((one) => one.symbol === symbol).map((one) => describePlace(one, request)),
   )
   const config = narrow(loaded.config, recordings)
-  const strategies = await loadStrategies(config, loaded.documents, toInstruments(config), request.onLoading)
   const polling = pollingOf(config)
   const prices =
     recordings.length > 0
@@ -101,6 +101,11 @@ export async function prepareBacktest(
   const { coverage } = prices
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
   const toAt = Math.max(...coverage.map((one) => one.toAt))
+  const cold = await loadStrategies(config, loaded.documents, toInstruments(config), {
+    onLoading: request.onLoading,
+    historyBeforeAt: fromAt,
+  })
+  const strategies = cold.map((strategy) => warm(strategy, whole, fromAt))
   const settings = toEngineSettings(config, {
     // The name of every order comes of it: the same in each run.
     salt: 'backtest',
@@ -152,6 +157,14 @@ export async function prepareBacktest(
       },
     }),
   }
+}
+
+/** With the candles before the run, where the files of prices begin earlier than it does. */
+function warm(strategy: LoadedStrategy, whole: readonly Recording[], beforeAt: number): LoadedStrategy {
+  const intervals = [...strategy.needs.candles.keys()]
+  const instruments = strategy.instruments.map(({ symbol }) => symbol)
+  const history = warmUp(strategy.history, whole, { instruments, intervals, beforeAt })
+  return { ...strategy, ...(history.size > 0 && { history }) }
 }
 
 function accountOf({ account }: DaemonConfig, { startingBalance, leverage }: EmbeddedSimulatorSettings) {
@@ -310,6 +323,11 @@ function remarksOn(
   ]
   const time = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
   return [
+    ...strategies.flatMap(({ id, silentHistory = [] }) =>
+      silentHistory.map(
+        (file) => `${id}: its history ${file} holds no candle that closed before ${time(from)}.`,
+      ),
+    ),
     ...strategies.flatMap(({ id, feedNames }) =>
       [...feedNames.keys()].map(
         (name) => `${id}: its feed "${name}" is not played; snapshot.feed gives undefined.`,

@@ -14,37 +14,100 @@ import {
 import { type ShowSettings } from '../../engine/settings.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
-import { type CandleRows } from '../../prices/recording.ts'
+import { type CandleRows, indexFrom, type Recording } from '../../prices/recording.ts'
 import { type ResolvedNeeds } from '../../strategy/needs.ts'
 
 export type CandleHistory = NonNullable<ShowSettings['history']>
 
-type HistoryReading = { readonly candles: CandleHistory } | { readonly problems: readonly Problem[] }
+type HistoryReading =
+  | {
+      readonly candles: CandleHistory
+      /** Files that hold no whole candle before the run. */
+      readonly silent: readonly string[]
+    }
+  | { readonly problems: readonly Problem[] }
 
-/** The candles that a strategy needs, out of the files that it names: the newest of each. */
+/**
+ * The candles that a strategy needs, out of the files that it names: the newest before the run begins. Several files of
+ * one instrument are one history; where two of them hold the same candle they must agree.
+ * @param beforeAt Unix ms, when the run begins; infinity for one that begins now.
+ */
 export async function readHistory(
   { file, history, instruments }: Pick<StrategyConfig, 'file' | 'history' | 'instruments'>,
   { candles: needed }: Pick<ResolvedNeeds, 'candles'>,
   source: YamlSource,
+  beforeAt = Number.POSITIVE_INFINITY,
 ): Promise<HistoryReading> {
   const candles = new Map<string, readonly CandleRow[]>()
   const problems: Problem[] = []
+  const silent: string[] = []
   for (const [index, name] of history.entries()) {
     try {
       const { symbol, rows } = await loadRecording(placeAt(dirname(file), name))
       if (rows.kind !== 'candles') throw new Error('these are quotes; candles are read from files of candles')
       if (!instruments.includes(symbol))
         throw new Error(`it is of ${symbol}, which is none of its instruments`)
+      let found = 0
       for (const intervalMs of needed.keys()) {
-        candles.set(candleKey(symbol, intervalMs), buildCandles(rows, intervalMs))
+        const key = candleKey(symbol, intervalMs)
+        const built = buildCandles(rows, intervalMs, beforeAt)
+        candles.set(key, joinCandles(candles.get(key) ?? [], built))
+        found += built.length
       }
+      if (found === 0 && needed.size > 0) silent.push(name)
     } catch (error) {
       // A failure says its cause itself.
       const text = error instanceof Failure ? error.message : messageOf(error)
       problems.push(source.problem(['history', index], text))
     }
   }
-  return problems.length > 0 ? { problems } : { candles }
+  return problems.length > 0 ? { problems } : { candles, silent }
+}
+
+/**
+ * With what the prices of a run say of the time before it, for a run that begins in the middle of its files: candles
+ * that had closed by then, and no later ones. They come before those of a strategy's own files.
+ */
+export function warmUp(
+  known: CandleHistory | undefined,
+  recordings: readonly Recording[],
+  { instruments, intervals, beforeAt }: WarmUp,
+): CandleHistory {
+  const candles = new Map(known)
+  for (const { symbol, rows } of recordings) {
+    if (rows.kind !== 'candles' || !instruments.includes(symbol)) continue
+    for (const intervalMs of intervals) {
+      const key = candleKey(symbol, intervalMs)
+      const built = buildCandles(rows, intervalMs, beforeAt)
+      const builtFrom = built[0]?.[0] ?? Number.POSITIVE_INFINITY
+      const older = (candles.get(key) ?? []).filter(([openAt]) => openAt < builtFrom)
+      candles.set(key, [...older, ...built].slice(-CANDLES_MAX))
+    }
+  }
+  return candles
+}
+
+interface WarmUp {
+  readonly instruments: readonly string[]
+  readonly intervals: readonly number[]
+  /** Unix ms, when the run begins. */
+  readonly beforeAt: number
+}
+
+/** @throws when both hold a candle, and say different prices of it. */
+function joinCandles(one: readonly CandleRow[], other: readonly CandleRow[]): readonly CandleRow[] {
+  const byOpenAt = new Map(one.map((row) => [row[0], row]))
+  for (const row of other) {
+    const known = byOpenAt.get(row[0])
+    if (known?.slice(1, 5).some((price, index) => price !== row[index + 1])) {
+      const at = new Date(row[0]).toISOString()
+      throw new Error(
+        `its candle of ${at} is not that of a file before it; name the file that is right alone`,
+      )
+    }
+    byOpenAt.set(row[0], row)
+  }
+  return [...byOpenAt.values()].toSorted(([left], [right]) => left - right).slice(-CANDLES_MAX)
 }
 
 /** `FILE` or `SYMBOL=FILE`, relative to the strategy file. */
@@ -54,13 +117,18 @@ function placeAt(directory: string, name: string): string {
 }
 
 /** Candles of an interval out of shorter ones. One of which the file has only the end, or the beginning, is left out. */
-function buildCandles({ at, open, high, low, close }: CandleRows, intervalMs: number): readonly CandleRow[] {
+function buildCandles(
+  { at, open, high, low, close }: CandleRows,
+  intervalMs: number,
+  beforeAt: number,
+): readonly CandleRow[] {
   const built: CandleRow[] = []
   const stepMs = smallestStep(at)
-  const from = Math.max(0, at.length - Math.ceil((CANDLES_MAX + 1) * (intervalMs / stepMs)))
+  const end = indexFrom(at, beforeAt)
+  const from = Math.max(0, end - Math.ceil((CANDLES_MAX + 1) * (intervalMs / stepMs)))
   let candle: ReturnType<typeof openCandle> | undefined
   let present: number | undefined
-  for (let row = from; row < at.length; row++) {
+  for (let row = from; row < end; row++) {
     const time = at[row] ?? 0
     const openAt = openOf(time, intervalMs)
     if (present !== openAt) {
@@ -72,7 +140,8 @@ function buildCandles({ at, open, high, low, close }: CandleRows, intervalMs: nu
     for (const price of [high[row], low[row], close[row]]) addTick(candle, price ?? 0, time)
     // Three prices of one row.
     candle.ticks -= 2
-    if (time + stepMs >= openAt + intervalMs) built.push(toRow(candle))
+    const closesAt = openAt + intervalMs
+    if (time + stepMs >= closesAt && closesAt <= beforeAt) built.push(toRow(candle))
   }
   return built.slice(-CANDLES_MAX)
 }

@@ -36,11 +36,20 @@ export interface LoadedStrategy {
   readonly needs: ResolvedNeeds
   /** Candles of before, from the files that it names; absent: none. */
   readonly history?: CandleHistory
+  /** Of these files, those that hold none. */
+  readonly silentHistory?: readonly string[]
   /** Its limits, where it runs in a thread of its own. */
   readonly thread?: StrategyConfig['thread']
   /** What it asked to be shown beside the market, and its own names for it. */
   readonly feeds: readonly Feed[]
   readonly feedNames: ReadonlyMap<string, FeedId>
+}
+
+export interface LoadingOptions {
+  /** Called with each file before its code is run. */
+  readonly onLoading?: ((file: string) => void) | undefined
+  /** Unix ms: candles of history that closed later are not taken. Absent: all are. */
+  readonly historyBeforeAt?: number
 }
 
 export interface StrategyProblems {
@@ -56,7 +65,7 @@ export async function readStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
   instruments: ReadonlyMap<string, Instrument>,
-  onLoading?: (file: string) => void,
+  { onLoading, historyBeforeAt }: LoadingOptions = {},
 ): Promise<StrategyProblems> {
   const problems: Problem[] = []
   const strategies: LoadedStrategy[] = []
@@ -66,7 +75,7 @@ export async function readStrategies(
     if (!source) throw new Error(`no document for strategy ${entry.id}`)
     const { positionMode } = config.account
     onLoading?.(entry.moduleFile)
-    const loaded = await readStrategy(entry, { source, positionMode, instruments })
+    const loaded = await readStrategy(entry, { source, positionMode, instruments, historyBeforeAt })
     if ('problems' in loaded) problems.push(...loaded.problems)
     else if (entry.enabled) strategies.push(loaded)
   }
@@ -83,9 +92,9 @@ export async function loadStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
   instruments: ReadonlyMap<string, Instrument>,
-  onLoading?: (file: string) => void,
+  options?: LoadingOptions,
 ): Promise<readonly LoadedStrategy[]> {
-  const { problems, strategies } = await readStrategies(config, documents, instruments, onLoading)
+  const { problems, strategies } = await readStrategies(config, documents, instruments, options)
   if (problems.length > 0) throw new ConfigError(problems)
   return strategies
 }
@@ -95,12 +104,13 @@ interface Surroundings {
   readonly source: YamlSource
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
+  readonly historyBeforeAt?: number | undefined
 }
 
 /** As {@link readStrategies}, of one file. */
 export async function readStrategy(
   entry: StrategyConfig,
-  { source, positionMode, instruments: known }: Surroundings,
+  { source, positionMode, instruments: known, historyBeforeAt }: Surroundings,
 ): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
   let strategy: Strategy
   try {
@@ -116,7 +126,7 @@ export async function readStrategy(
   if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
   const needs = readNeeds(strategy, params)
   if (typeof needs === 'string') return { problems: [source.problem(['params'], needs)] }
-  const history = await readHistory(entry, needs, source)
+  const history = await readHistory(entry, needs, source, historyBeforeAt)
   if ('problems' in history) return history
   const plan = planFeeds(entry, source, positionMode)
   if (plan.problems.length > 0) return { problems: plan.problems }
@@ -128,6 +138,7 @@ export async function readStrategy(
     instruments,
     needs,
     ...(history.candles.size > 0 && { history: history.candles }),
+    ...(history.silent.length > 0 && { silentHistory: history.silent }),
     ...(isIsolated(entry) && { thread: entry.thread }),
     feeds: plan.feeds,
     feedNames: plan.names,

@@ -152,12 +152,13 @@ function begin(
   record(core, { kind: 'candles', at: core.now, symbol, intervalMs, capacity, candles, isAnew: true })
 }
 
+/** What the strategies know of the time before, together. */
 function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
+  const byOpenAt = new Map<number, CandleRow>()
   for (const { history } of settings.strategies.values()) {
-    const rows = history?.get(key)
-    if (rows) return rows
+    for (const row of history?.get(key) ?? []) byOpenAt.set(row[0], row)
   }
-  return []
+  return [...byOpenAt.values()].toSorted(([one], [other]) => one - other)
 }
 
 /** What strategies still wait for, a sentence each: closed candles, and when the last of them will be there. */
