@@ -27,6 +27,7 @@ import { type IndicatorValues, type NoIndicators } from './indicators/specs.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
 import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
 import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
+import { didYouMean } from '../lib/did-you-mean.ts'
 import { strategyFailure } from './strategy-failure.ts'
 
 const MINUTE_MS = 60_000
@@ -320,7 +321,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
 
   /** A getter each: worked out when it is looked at, once for all strategies. */
   #createIndicators(specs: ResolvedNeeds['indicators']): IndicatorValues<Indicators> {
-    const values = {}
+    const values = Object.create(undeclaredIndicators(this.symbol, Object.keys(specs))) as object
     for (const [name, spec] of Object.entries(specs)) {
       const key = candleKey(this.symbol, parseInterval(spec.interval) ?? 0)
       const get = (): unknown => {
@@ -343,6 +344,28 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   #read(column: TickerColumn): number {
     return this.#tickers.columns[column][this.#row] ?? Number.NaN
   }
+}
+
+/** What tools ask any object for, to learn what it is: not a strategy. */
+const ASKED_BY_TOOLS = /^(?:toJSON|then|asymmetricMatch|nodeType|tagName|constructor|\$\$typeof|@@.*|_.*)$/
+
+/** Behind the declared ones, where only a name that is none of them arrives. They themselves cost nothing more. */
+function undeclaredIndicators(symbol: string, declared: readonly string[]): object {
+  return new Proxy(Object.prototype, {
+    get(known, name) {
+      if (typeof name !== 'string' || name in known || ASKED_BY_TOOLS.test(name))
+        return Reflect.get(known, name) as unknown
+      const guess = didYouMean(name, declared)
+      const list = declared.length === 0 ? 'none is declared' : `declared: ${declared.join(', ')}`
+      throw strategyFailure('STRATEGY_NEEDS', {
+        facts: { found: `the indicator ${name} of ${symbol}, which is not declared` },
+        hint:
+          guess === undefined
+            ? `${list}; see needs.indicators in docs/strategies.md`
+            : `did you mean ${guess}?`,
+      })
+    },
+  })
 }
 
 /** What a view shows before it was pointed at anything: no prices, nothing held. */

@@ -55,6 +55,38 @@ test('candles that were not declared are a mistake, not an empty list', () => {
   expect(decideOn(curious, [10])).toMatchObject({ kind: 'failed', code: 'STRATEGY_NEEDS' })
 })
 
+test('an indicator that was not declared is a mistake that names the one that was meant', () => {
+  const hasty = defineStrategy({
+    ...{ name: 'hasty', params: z.strictObject({ period: z.int() }), initialState: () => 0 },
+    needs: { candles: { '1m': 5 }, indicators: { average: sma({ interval: '1m', period: 3 }) } },
+    decide(snapshot) {
+      const indicators = snapshot.instruments[0]?.indicators as unknown as Readonly<Record<string, number>>
+      return { intents: [], state: indicators?.['avrage'] ?? 0 }
+    },
+  })
+
+  const decision = decideOn(hasty, [10, 11, 15])
+
+  expect(decision).toMatchObject({ kind: 'failed', code: 'STRATEGY_NEEDS' })
+  expect(JSON.stringify(decision)).toContain('did you mean average?')
+})
+
+test('the indicators of an instrument can be listed, copied and compared', () => {
+  let seen: unknown
+  const lister = defineStrategy({
+    ...{ name: 'lister', params: z.strictObject({ period: z.int() }), initialState: () => 0 },
+    needs: { candles: { '1m': 5 }, indicators: { average: sma({ interval: '1m', period: 3 }) } },
+    decide(snapshot) {
+      seen = JSON.parse(JSON.stringify(snapshot.instruments[0]?.indicators))
+      expect(snapshot.instruments[0]?.indicators).toEqual({ average: 12 })
+      return { intents: [], state: Object.keys(snapshot.instruments[0]?.indicators ?? {}).length }
+    },
+  })
+
+  expect(decideOn(lister, [10, 11, 15])).toMatchObject({ state: 1 })
+  expect(seen).toEqual({ average: 12 })
+})
+
 test('what several parts need of one interval is kept once, as long as the longest', () => {
   const { candles, decides } = resolveNeeds(watcher, { period: 50 })
   expect([...candles]).toEqual([
