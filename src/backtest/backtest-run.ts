@@ -1,3 +1,4 @@
+import { type Announcement } from '../engine/effect.ts'
 import { type ProductType } from '../domain/instrument.ts'
 import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals } from '../lib/decimal.ts'
@@ -30,6 +31,28 @@ export interface BacktestRunOptions {
   readonly onStep?: (step: Step) => void
 }
 
+/** Decisions that failed, by strategy: how many, and why the first one did. */
+class FailedDecisions {
+  readonly #byStrategy = new Map<string, { count: number; readonly reason: string }>()
+
+  hear({ event, fields }: Announcement): void {
+    if (event !== 'strategy.failed') return
+    const strategy = String(fields['strategy'])
+    const known = this.#byStrategy.get(strategy) ?? {
+      count: 0,
+      reason: String(fields['reason']).replaceAll(/\s*\n\s*/g, '; '),
+    }
+    known.count++
+    this.#byStrategy.set(strategy, known)
+  }
+
+  describe(): readonly string[] {
+    return [...this.#byStrategy].map(
+      ([strategy, { count, reason }]) => `${strategy}: ${count} decisions failed, the first with ${reason}`,
+    )
+  }
+}
+
 /** One backtest that is watched and reported: a fill model, from the first price to the last. */
 export class BacktestRun {
   readonly #options: BacktestRunOptions
@@ -38,6 +61,7 @@ export class BacktestRun {
   readonly #watch: ExchangeWatch
   readonly #orders: OrderLog
   readonly #collector: RunCollector
+  readonly #failures = new FailedDecisions()
 
   constructor(options: BacktestRunOptions) {
     const { backtest, coin, toAt, directory, coverage, productType } = options
@@ -69,6 +93,7 @@ export class BacktestRun {
         onPlayed: () => this.#watch.look(),
       },
       createJournal: () => new PassingJournal(),
+      onAnnounced: (announcement) => this.#failures.hear(announcement),
       listener: {
         recorded: (record) => this.#orders.observe(record),
         ...(options.onStep && { stepped: options.onStep }),
@@ -100,6 +125,9 @@ export class BacktestRun {
     this.#watch.look()
     this.#collector.figures(this.now, this.#watch.figures())
     this.#orders.close()
+    const silent = [...this.#options.backtest.strategies.keys()].filter(
+      (id) => !this.#orders.strategies.has(id),
+    )
     const { positions, counts } = this.#core.ledger(UID)
     return buildRunReport(this.#collector, {
       ...{ model, toAt: this.now, isCut: this.now < toAt, liquidations: counts.liquidations },
@@ -113,6 +141,11 @@ export class BacktestRun {
         ({ scope, mode, code, reason, at }) =>
           `${scope} ${mode} (${code}) since ${new Date(at).toISOString()}: ${reason}`,
       ),
+      notes: [
+        ...this.#failures.describe(),
+        ...this.#backtest.missingCandles.map((line) => `at the end it still waited for candles: ${line}`),
+        ...silent.map((id) => `${id} wanted no order in all of the run`),
+      ],
       openPositions: positions.map(
         ({ symbol, holdSide, size, openPriceAvg, unrealised }) =>
           `${symbol} ${holdSide} ${size} at ${shorten(openPriceAvg)}, unrealised ${shorten(unrealised)} ${coin}`,

@@ -1,6 +1,7 @@
 import { type StrategyId } from '../domain/ids.ts'
 import { type Book, createBook } from '../engine/book/book.ts'
 import { type Equity } from '../domain/loss-limits.ts'
+import { type Announcement } from '../engine/effect.ts'
 import { type StopPolicy } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
@@ -32,6 +33,8 @@ export interface BacktestOptions {
   readonly exchange?: DirectExchangeOptions
   readonly limits?: VirtualLimits
   readonly listener?: RunListener
+  /** Hears what a daemon would log. */
+  readonly onAnnounced?: (announcement: Announcement) => void
   /** Default: in memory, durable at once. */
   readonly createJournal?: (time: VirtualTime) => JournalPort
 }
@@ -96,6 +99,11 @@ export class Backtest {
     return this.#account.engine.equity
   }
 
+  /** What strategies still wait for, a sentence each. */
+  get missingCandles(): readonly string[] {
+    return this.#account.engine.missingCandles
+  }
+
   get book(): Book {
     return this.#account.engine.book
   }
@@ -120,10 +128,12 @@ export class Backtest {
   }
 
   #surround(listener: RunListener): Surroundings {
+    const { onAnnounced } = this.#options
     return {
       ...UNDISTURBED,
       listener,
       announcements: {
+        ...(onAnnounced && { announce: onAnnounced }),
         killState: () => undefined,
         stopped: (clean) => {
           this.#stopped = clean

@@ -38,6 +38,8 @@ const STATUS: Readonly<Record<OrderState, string>> = {
 /** The orders that are open, from the records of the run: who wanted them, what they were made for, how they ended. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
+  /** Strategies of which an order was sent or denied. */
+  readonly strategies = new Set<string>()
   readonly denialsByStrategy = new Map<string, Map<DenialCode, number>>()
   /** By the exchange's code, with its words. */
   readonly rejections = new Map<string, { readonly message: string; count: number }>()
@@ -94,11 +96,13 @@ export class OrderLog {
   #send({ orders, at, seen: { market } }: SendRecord): void {
     const middle = (market.bid + market.ask) / 2
     for (const terms of orders) {
+      this.strategies.add(terms.strategyId)
       this.#open.set(terms.clientOid, { terms, sentAt: at, middle, filledLots: 0, filledTickLots: 0 })
     }
   }
 
   #deny(strategyId: string, code: DenialCode, count: number): void {
+    this.strategies.add(strategyId)
     const ofStrategy = this.denialsByStrategy.get(strategyId) ?? new Map<DenialCode, number>()
     this.denialsByStrategy.set(strategyId, ofStrategy)
     for (const counts of [this.denials, ofStrategy]) counts.set(code, (counts.get(code) ?? 0) + count)

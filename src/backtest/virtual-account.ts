@@ -40,7 +40,8 @@ export interface Surroundings {
   readonly listener: RunListener
   /** Whether the kill file is there. */
   readonly isKilled: () => boolean
-  readonly announcements: Omit<AnnouncementsPort, 'announce' | 'quiesced'>
+  readonly announcements: Omit<AnnouncementsPort, 'announce' | 'quiesced'> &
+    Partial<Pick<AnnouncementsPort, 'announce'>>
   readonly note: RetreatNotePort
 }
 
@@ -177,7 +178,7 @@ export class VirtualAccount {
       exchange: new VirtualCalls({ wire: this.#wire, exchange, settings, pageFills, onWithheld }),
       safety: { isClockSynchronised: () => trusted.isSynchronised, isKilled },
       strategies: this.#createRunners(),
-      announcements: { ...announcements, announce: ignore, quiesced: ignore },
+      announcements: { announce: ignore, ...announcements, quiesced: ignore },
       note,
       listener: polling.waitingMs === undefined ? listener : this.#alsoHeard(listener),
       interruptions,

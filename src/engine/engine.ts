@@ -1,3 +1,4 @@
+import { listMissingCandles } from './state/candles.ts'
 import { type Denial } from '../domain/denial.ts'
 import { type Equity, type UsedLoss } from '../domain/loss-limits.ts'
 import { type Restriction } from '../domain/trading-mode.ts'
@@ -78,6 +79,8 @@ export interface Engine {
   readonly isTrading: boolean
   /** Whether time that passes may be a reason to do something, beside what is done at long intervals. */
   readonly isWaiting: boolean
+  /** What strategies still wait for, a sentence each: closed candles. */
+  readonly missingCandles: readonly string[]
   /** Everything that holds a scope in a stricter mode, what is only true just now included. */
   readonly restrictions: readonly Restriction[]
   /** Unix ms, our clock: up to when fills were read, and when the exchange last confirmed what is held; 0 never. */
@@ -140,6 +143,9 @@ export function resumeEngine(core: Core): Engine {
     },
     get isWaiting() {
       return !isTrading(core) || hangsOnTime(core.changes)
+    },
+    get missingCandles() {
+      return listMissingCandles(core)
     },
     get restrictions() {
       return allRestrictions(core)

@@ -27,6 +27,7 @@ export interface RunEnd {
   readonly rejections: ReadonlyMap<string, { readonly message: string; readonly count: number }>
   readonly limiter: readonly LimiterUse[]
   readonly restrictions: readonly string[]
+  readonly notes: readonly string[]
   readonly openPositions: readonly string[]
 }
 
@@ -67,7 +68,12 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
     rejections: [...end.rejections]
       .toSorted(byName)
       .map(([code, { message, count }]) => ({ code, meaning: message, count })),
-    ...{ limiter: end.limiter, restrictions: end.restrictions, openPositions: end.openPositions },
+    ...{
+      limiter: end.limiter,
+      restrictions: end.restrictions,
+      notes: end.notes,
+      openPositions: end.openPositions,
+    },
     liquidations: end.liquidations,
     nearestLiquidationAt: equity.nearestLiquidation.at,
   }

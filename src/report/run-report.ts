@@ -44,6 +44,8 @@ export interface RunReport {
   readonly rejections: readonly Cause[]
   readonly limiter: readonly LimiterUse[]
   readonly restrictions: readonly string[]
+  /** Why a strategy may have done less than was expected of it; absent in reports of earlier releases. */
+  readonly notes?: readonly string[]
   readonly openPositions: readonly string[]
   readonly liquidations: number
   readonly nearestLiquidationAt: number

@@ -87,6 +87,7 @@ export class InterpreterBench {
       equity: undefined,
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
       isCallHeldBack: () => this.heldBack === 'calls',
+      missingCandles: [],
       restrictions: [],
       fillsReadAt: 0,
       positionReadAt: () => 0,

@@ -112,6 +112,7 @@ class RecordedRun {
       denialsByStrategy: this.#orders.denialsByStrategy,
       rejections: this.#orders.rejections,
       restrictions: [],
+      notes: [],
       openPositions: [...this.#book.account].flatMap(([symbol, { longLots, shortLots }]) =>
         longLots + shortLots === 0 ? [] : [`${symbol}: ${longLots} lots long, ${shortLots} short (${coin})`],
       ),

@@ -31,7 +31,7 @@ function money(text: string, decimals: number): Cell {
 }
 
 function renderMoney(
-  { money: sums, openPositions, liquidations, restrictions }: RunReport,
+  { money: sums, openPositions, liquidations, restrictions, notes = [] }: RunReport,
   coin: string,
 ): string {
   const decimals = moneyDecimals(sums)
@@ -50,6 +50,7 @@ function renderMoney(
     ...(liquidations > 0 ? [`${liquidations} liquidations`] : []),
     ...openPositions.map((position) => `held at the end: ${position}`),
     ...restrictions.map((restriction) => `held back at the end: ${restriction}`),
+    ...notes,
   ]
   const list = facts.length === 0 ? '' : `<h3>At the end</h3>${renderList(facts)}`
   return `${renderTable(['', coin], rows)}${list}`

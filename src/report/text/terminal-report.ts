@@ -44,14 +44,18 @@ export function describeReport(report: BacktestReport): readonly string[] {
 
 /** What a reader of the figures must know: what was halted on the way, and what was liquidated, first. */
 function describeNotes({ runs, remarks }: BacktestReport): readonly string[] {
-  const notes = runs.flatMap(({ model, restrictions, liquidations, denialsByStrategy, rejections }) => {
-    const which = runs.length > 1 ? `${model}: ` : ''
-    const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) => describeDenials(id, denials))
-    const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
-    return [...restrictions, ...liquidated, ...denied, ...describeRejections(rejections)].map(
-      (note) => which + note,
-    )
-  })
+  const notes = runs.flatMap(
+    ({ model, restrictions, liquidations, denialsByStrategy, rejections, notes: own = [] }) => {
+      const which = runs.length > 1 ? `${model}: ` : ''
+      const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) =>
+        describeDenials(id, denials),
+      )
+      const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
+      return [...restrictions, ...liquidated, ...own, ...denied, ...describeRejections(rejections)].map(
+        (note) => which + note,
+      )
+    },
+  )
   const lines = [...notes, ...remarks].flatMap((note) => wrap(`note: ${note}`))
   return lines.length === 0 ? [] : ['', ...lines]
 }
