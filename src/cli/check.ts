@@ -38,7 +38,7 @@ async function check(options: ConfigOptions): Promise<number> {
   const strategies = accounts.reduce((sum, config) => sum + config.strategies.length, 0)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
   process.stdout.write(
-    `${request.file}: nothing wrong; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
+    `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
   )
   return 0
 }

@@ -142,7 +142,7 @@ function toSyntaxFailure(
   if (details.facts.found.includes('does not provide an export named')) {
     return strategyFailure('STRATEGY_IMPORT_MISSING', {
       ...details,
-      hint: 'a type is imported with the word type: import { type Intent } from …',
+      hint: 'docs/strategies.md has the names that there are; a type is imported with the word type: import { type Intent } from …',
     })
   }
   if (details.facts.found.includes('outside a module')) {

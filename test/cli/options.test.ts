@@ -49,6 +49,11 @@ test.each([
   [['run', '-c', 'a.yaml', '--for', '1s'], 'Check again with: intentd check -c a.yaml'],
   [['check', '--config=a.yaml'], 'Check again with: intentd check -c a.yaml'],
   [['call', 'tickers', '-ca.yaml'], 'Check again with: intentd check -c a.yaml'],
+  [['backtest', 'b.yaml', '--market', 'x.csv'], 'Check again with: intentd check -c b.yaml'],
+  [
+    ['run', '-c', 'a.yaml', '--set', 'a.b=1', '--param', 'grid.size=1 2'],
+    "Check again with: intentd check -c a.yaml --set a.b=1 --param 'grid.size=1 2'",
+  ],
   [['simulate', '--port', '0'], 'Start again with: intentd simulate'],
   [['simulate', '--config', 'b.yaml'], 'Start again with: intentd simulate -c b.yaml'],
 ])('after %j the advice is: %s', (words, advice) => {

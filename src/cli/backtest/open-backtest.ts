@@ -20,11 +20,10 @@ import {
   embeddedSimulatorSchema,
   type EmbeddedSimulatorSettings,
 } from '../../config/schema/simulator-schema.ts'
-import { toEngineSettings, toInstruments } from '../../daemon/account/engine-settings.ts'
+import { toEngineSettings } from '../../daemon/account/engine-settings.ts'
 import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
-import { warmUp } from '../../daemon/strategies/history.ts'
-import { type LoadedStrategy, loadStrategies, showSettingsOf } from '../../daemon/strategies/strategies.ts'
+import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { Failure } from '../../lib/failure.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
 import { type PriceCoverage } from '../../report/run-facts.ts'
@@ -36,6 +35,7 @@ import { createRecordedMarket } from '../../simulator/market/recorded/recorded-m
 import { type Recording } from '../../prices/recording.ts'
 import { createSeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import { type FillModelName } from '../../simulator/matching/fill-model.ts'
+import { loadWarm } from './load-warm.ts'
 
 /** What the command line says, over the configuration. */
 export interface BacktestRequest extends PlayedRange {
@@ -101,11 +101,7 @@ export async function prepareBacktest(
   const { coverage } = prices
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
   const toAt = Math.max(...coverage.map((one) => one.toAt))
-  const cold = await loadStrategies(config, loaded.documents, toInstruments(config), {
-    onLoading: request.onLoading,
-    historyBeforeAt: fromAt,
-  })
-  const strategies = cold.map((strategy) => warm(strategy, whole, fromAt))
+  const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, onLoading: request.onLoading })
   const settings = toEngineSettings(config, {
     // The name of every order comes of it: the same in each run.
     salt: 'backtest',
@@ -157,14 +153,6 @@ export async function prepareBacktest(
       },
     }),
   }
-}
-
-/** With the candles before the run, where the files of prices begin earlier than it does. */
-function warm(strategy: LoadedStrategy, whole: readonly Recording[], beforeAt: number): LoadedStrategy {
-  const intervals = [...strategy.needs.candles.keys()]
-  const instruments = strategy.instruments.map(({ symbol }) => symbol)
-  const history = warmUp(strategy.history, whole, { instruments, intervals, beforeAt })
-  return { ...strategy, ...(history.size > 0 && { history }) }
 }
 
 function accountOf({ account }: DaemonConfig, { startingBalance, leverage }: EmbeddedSimulatorSettings) {

@@ -91,14 +91,15 @@ function shippedFile(shipped: string): string {
 
 /**
  * What to type when the problems of a configuration are put right: `check` reads a daemon's files, and the
- * simulator's are read by `simulate` alone. Both with the file that was named.
+ * simulator's are read by `simulate` alone. Both with the file and the changes that were given.
  */
 export function adviseAgain(words: readonly string[]): string {
   const file = namedFile(words)
-  const rest = file === undefined ? '' : ` -c ${file}`
+  const rest = repeatOptions({ config: file, set: valuesOf(words, '--set') })
+  const params = valuesOf(words, '--param').map((param) => ` --param ${toShellWord(param)}`)
   return words[0] === 'simulate'
     ? `Start again with: intentd simulate${rest}`
-    : `Check again with: intentd check${rest}`
+    : `Check again with: intentd check${rest}${params.join('')}`
 }
 
 /** The options as they were given, for a command that is to be pasted: it addresses the same configuration. */
@@ -115,5 +116,13 @@ export function toShellWord(word: string): string {
 function namedFile(words: readonly string[]): string | undefined {
   const at = words.findLastIndex((word) => /^(-c|--config)/.test(word))
   const [, inOne] = /^(?:--config=|-c=?)(.+)$/.exec(words[at] ?? '') ?? []
-  return at < 0 ? undefined : (inOne ?? words[at + 1])
+  if (at >= 0) return inOne ?? words[at + 1]
+  // Of backtest, sweep and their like: the file stands by itself.
+  return words
+    .slice(1)
+    .find((word, index) => /\.ya?ml$/.test(word) && words[index]?.startsWith('--') !== true)
+}
+
+function valuesOf(words: readonly string[], option: string): readonly string[] {
+  return words.flatMap((word, index) => (index > 0 && words[index - 1] === option ? [word] : []))
 }

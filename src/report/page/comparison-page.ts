@@ -1,5 +1,5 @@
 import { type RunReport } from '../run-report.ts'
-import { moneyDecimals, showNumber, showTime, withSign } from '../text/figures.ts'
+import { moneyDecimals, showTime, withSign } from '../text/figures.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
 import { renderComparison, toDocument } from './page.ts'
 import { renderEquities } from './run-charts.ts'
@@ -45,7 +45,7 @@ function renderStrategies(runs: readonly RunReport[], names: readonly string[]):
       const part = strategies.find(({ name }) => name === id)
       if (part === undefined) return ['', '', '']
       const { fills, fees, profit } = part
-      return [String(fills), showNumber(fees, decimals), toned(profit, withSign(profit, decimals))]
+      return [String(fills), withSign(-fees, decimals), toned(profit, withSign(profit, decimals))]
     }),
   ])
   const columns = names.flatMap((name) => [`${name}: fills`, 'fees', 'profit'])

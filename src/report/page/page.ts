@@ -100,8 +100,8 @@ function renderTiles(run: RunReport, coin: string): string {
       `${ratioText(run, 'positions closed')} positions closed`,
     ],
     [
-      'nearest liquidation',
-      { text: ratioText(run, 'nearest liquidation') },
+      'highest margin use',
+      { text: ratioText(run, 'highest margin use') },
       'of the margin; at 100 % it comes',
     ],
   ]

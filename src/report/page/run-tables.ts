@@ -97,7 +97,7 @@ function toPartRow(part: PartReport, decimals: number): readonly Cell[] {
       toned(part.unrealised, withSign(part.unrealised, decimals)),
     ],
     ...[
-      showNumber(part.fees, decimals),
+      withSign(-part.fees, decimals),
       toned(part.funding, withSign(part.funding, decimals)),
       toned(part.profit, withSign(part.profit, decimals)),
     ],

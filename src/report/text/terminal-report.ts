@@ -20,7 +20,7 @@ const SHOWN_RATIOS: ReadonlySet<string> = new Set([
     'profit factor',
     'turnover a day',
     'mean exposure',
-    'nearest liquidation',
+    'highest margin use',
   ],
 ])
 
@@ -32,6 +32,7 @@ export function describeReport(report: BacktestReport): readonly string[] {
   return [
     '',
     `  ${name}: ${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC, ${coin}${first.isCut ? ', ended early' : ''}`,
+    ...describePrices(report),
     '',
     ...describeFigures(runs),
     '',
@@ -40,6 +41,13 @@ export function describeReport(report: BacktestReport): readonly string[] {
     ...describeNotes(report),
     '',
   ]
+}
+
+/** Prices that nobody ever paid must not be taken for a market's. */
+function describePrices({ coverage }: BacktestReport): readonly string[] {
+  return coverage.some(({ kind }) => kind === 'seeded')
+    ? ['  on made-up prices (seeded market); real ones: --market FILE or SYMBOL=FILE']
+    : []
 }
 
 /** What a reader of the figures must know: what was halted on the way, and what was liquidated, first. */
@@ -135,7 +143,7 @@ function columnsOf({ orders, fills, fees, funding, profit }: PartReport, decimal
   const cells = [
     String(orders),
     String(fills),
-    showNumber(fees, decimals),
+    withSign(-fees, decimals),
     withSign(funding, decimals),
     withSign(profit, decimals),
   ]

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import {
   addTick,
   appendCandle,
@@ -14,7 +15,8 @@ import { type Instrument } from '../../domain/instrument.ts'
 import { type Intent } from '../../domain/intent.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
 import { type Snapshot } from '../../domain/snapshot.ts'
-import { type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
+import { TICKER_COLUMNS, type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
+import { didYouMean } from '../../lib/did-you-mean.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
 import { type Strategy } from '../define-strategy.ts'
@@ -149,7 +151,8 @@ class SeriesHost {
 
   constructor(options: SeriesOptions) {
     const { strategy } = options
-    const params: unknown = strategy.params.parse(options.params)
+    const params = parseParams(strategy, options.params)
+    for (const column of Object.keys(options.columns ?? {})) assertColumn(column)
     this.#options = options
     const given = [options.instrument ?? {}, ...(options.others ?? []).map(({ instrument }) => instrument)]
     const instruments = given.map(toInstrument)
@@ -249,6 +252,24 @@ class SeriesHost {
       tickers.columns[column as TickerColumn][row] = value
     }
   }
+}
+
+/** @throws Error that names the parameter, in the words of the strategy's own schema. */
+function parseParams({ name, params }: Strategy, given: unknown): unknown {
+  try {
+    return params.parse(given)
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error
+    const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'params'}: ${message}`)
+    throw new Error(`params of ${name}: ${problems.join('; ')}`, { cause: error })
+  }
+}
+
+function assertColumn(column: string): void {
+  if ((TICKER_COLUMNS as readonly string[]).includes(column)) return
+  const guess = didYouMean(column, TICKER_COLUMNS)
+  const hint = guess === undefined ? `there are ${TICKER_COLUMNS.join(', ')}` : `did you mean ${guess}?`
+  throw new Error(`columns: no column ${column}; ${hint}`)
 }
 
 /** Whether something was filled. */

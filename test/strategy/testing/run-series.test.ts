@@ -155,3 +155,23 @@ describe('a strategy is a function of what it is shown', () => {
     expect(found).toEqual([expect.stringContaining('the global leftBehind')])
   })
 })
+
+describe('mistakes in what a test gives', () => {
+  const strategy = defineStrategy({
+    ...{ name: 'plain', params: z.strictObject({ size: z.number() }), initialState: () => 0 },
+    decide: () => ({ intents: [], state: 0 }),
+  })
+
+  test('a misspelt column is named, with the one that was meant', () => {
+    const columns = { fundingRte: 0.1 } as Record<string, number>
+    expect(() => runSeries({ strategy, params: { size: 1 }, prices: [1, 2], columns })).toThrow(
+      'columns: no column fundingRte; did you mean fundingRate?',
+    )
+  })
+
+  test('params are refused in the words of the schema, with their path', () => {
+    expect(() => runSeries({ strategy, params: { size: 'x' }, prices: [1, 2] })).toThrow(
+      /^params of plain: size: /,
+    )
+  })
+})

@@ -1,0 +1,31 @@
+import { type LoadedConfig } from '../../config/load-config.ts'
+import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { warmUp } from '../../daemon/strategies/history.ts'
+import { type LoadedStrategy, loadStrategies } from '../../daemon/strategies/strategies.ts'
+import { type Recording } from '../../prices/recording.ts'
+
+interface BeforeRun {
+  /** The files of prices, not cut to the run. */
+  readonly whole: readonly Recording[]
+  readonly fromAt: number
+  /** Called with each file before its code is run. */
+  readonly onLoading: ((file: string) => void) | undefined
+}
+
+/** The strategies of a run, with what there is to know of the time before it. */
+export async function loadWarm(
+  { config, documents }: LoadedConfig,
+  { whole, fromAt, onLoading }: BeforeRun,
+): Promise<readonly LoadedStrategy[]> {
+  const options = { onLoading, historyBeforeAt: fromAt }
+  const strategies = await loadStrategies(config, documents, toInstruments(config), options)
+  return strategies.map((strategy) => warm(strategy, whole, fromAt))
+}
+
+/** With the candles before the run, where the files of prices begin earlier than it does. */
+function warm(strategy: LoadedStrategy, whole: readonly Recording[], beforeAt: number): LoadedStrategy {
+  const intervals = [...strategy.needs.candles.keys()]
+  const instruments = strategy.instruments.map(({ symbol }) => symbol)
+  const history = warmUp(strategy.history, whole, { instruments, intervals, beforeAt })
+  return { ...strategy, ...(history.size > 0 && { history }) }
+}
