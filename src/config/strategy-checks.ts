@@ -56,7 +56,7 @@ function checkSymbols({ source, settings }: Strategy, { instruments }: DaemonSet
 /** Sizes that no order of the strategy's instruments could have. */
 function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSettings): Problem[] {
   const { positionMax, orderSizeMax } = settings.risk ?? {}
-  const size = settings.params?.['size']
+  const size = toDecimalText(settings.params?.['size'])
   const problems: Problem[] = []
   if (positionMax !== undefined && orderSizeMax !== undefined && isAbove(orderSizeMax, positionMax)) {
     problems.push(
@@ -90,6 +90,11 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
     }
   }
   return problems
+}
+
+/** A size that was written without quotes is the same size. */
+function toDecimalText(value: unknown): unknown {
+  return typeof value === 'number' ? String(value) : value
 }
 
 /** A strategy may be stricter than the account, never looser. */

@@ -16,11 +16,12 @@ export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection
 export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
   checkTradingMode,
+  checkPriced,
+  checkMinimum,
   checkFreshness,
   checkAccountAge,
   checkInstrumentState,
   checkDeadline,
-  checkMinimum,
   checkOrderLimits,
   checkCollar,
   checkClose,
@@ -36,11 +37,14 @@ function checkPrecision(intent: OrderIntent, { instrument }: RiskContext): Objec
 }
 
 /** MKT1. A price that the instrument cannot count is none. */
-function checkFreshness(_: OrderIntent, { instrument, market, account }: RiskContext): Objection | undefined {
+function checkPriced(_: OrderIntent, { instrument, market }: RiskContext): Objection | undefined {
   const isCountable = nearestStep(instrument.tick, market.ask) <= ticksMax(instrument)
-  if (!(market.bid > 0 && market.ask > 0 && market.bid <= market.ask && isCountable)) {
-    return { code: 'DATA_MISSING', detail: `bid ${market.bid}, ask ${market.ask}` }
-  }
+  if (market.bid > 0 && market.ask > 0 && market.bid <= market.ask && isCountable) return undefined
+  return { code: 'DATA_MISSING', detail: `bid ${market.bid}, ask ${market.ask}` }
+}
+
+/** MKT1. An order that would be too small on any price is called that first: waiting does not mend it. */
+function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objection | undefined {
   if (market.ageMs <= account.dataAgeMaxMs) return undefined
   return { code: 'DATA_STALE', detail: `${market.ageMs} ms old, limit ${account.dataAgeMaxMs} ms` }
 }

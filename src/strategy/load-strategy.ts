@@ -2,9 +2,11 @@ import { readFileSync, statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Instrument } from '../domain/instrument.ts'
+import { didYouMean } from '../lib/did-you-mean.ts'
 import { sha256Hex } from '../lib/digest.ts'
 import { messageOf } from '../lib/failure.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
+import * as contract from './contract.ts'
 import { isStrategy, type Strategy } from './define-strategy.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { installContractResolution } from './resolve-contract.ts'
@@ -142,7 +144,7 @@ function toSyntaxFailure(
   if (details.facts.found.includes('does not provide an export named')) {
     return strategyFailure('STRATEGY_IMPORT_MISSING', {
       ...details,
-      hint: 'docs/strategies.md has the names that there are; a type is imported with the word type: import { type Intent } from …',
+      hint: missingExportHint(details.facts.found),
     })
   }
   if (details.facts.found.includes('outside a module')) {
@@ -154,6 +156,15 @@ function toSyntaxFailure(
   // Of a JavaScript module Node keeps the place to itself.
   const hint = place.at === undefined ? { hint: `node --check ${place.file} shows the line` } : {}
   return strategyFailure('STRATEGY_SYNTAX', { ...details, ...hint })
+}
+
+/** A type has vanished when Node looks for it; another name was misspelt, or never there. */
+function missingExportHint(found: string): string {
+  const [, file, name = ''] = /module '([^']+)' does not provide an export named '([^']+)'/.exec(found) ?? []
+  const isContract = file === '#strategy' || file === 'intentd/strategy'
+  const guess = isContract ? didYouMean(name, Object.keys(contract)) : undefined
+  const type = 'a type is imported with the word type: import { type Intent } from …'
+  return guess === undefined ? type : `did you mean ${guess}? Otherwise: ${type}`
 }
 
 function errorCode(error: unknown): string | undefined {

@@ -493,6 +493,14 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
   {
+    what: 'an order size off the lots, in the params and without quotes',
+    file: grid,
+    edits: [['size: "0.002"', 'size: 0.0015']],
+    problems: [
+      'config/strategies/grid.yaml:6:9 params.size: 0.0015 is not a multiple of the lotSize 0.001 of BTCUSDT',
+    ],
+  },
+  {
     what: 'an order size above its limit, in the params',
     file: grid,
     edits: [['size: "0.002"', 'size: "0.003"']],

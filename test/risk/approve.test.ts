@@ -131,6 +131,12 @@ describe('[RSK1] the risk checks', () => {
     ['no prices', intent(), context(market({ bid: Number.NaN })), 'DATA_MISSING'],
     ['a crossed market', intent(), context(market({ ask: 9999 })), 'DATA_MISSING'],
     ['[MKT1] prices as old as allowed', intent(), context(market({ ageMs: 1000 })), 'approved'],
+    [
+      'too little on older prices: waiting would not mend it',
+      intent({ ticks: undefined, lots: 2 }),
+      context(market({ bid: 1000, ask: 1000, ageMs: 1001 })),
+      'NOTIONAL_BELOW_MINIMUM',
+    ],
     ['[MKT1] older prices', intent(), context(market({ ageMs: 1001 })), 'DATA_STALE'],
     ['[MKT3] readings as old as allowed', intent(), context({ accountAgeMs: 60_000 }), 'approved'],
     ['[MKT3] an opening on older readings', intent(), context({ accountAgeMs: 60_001 }), 'ACCOUNT_STALE'],

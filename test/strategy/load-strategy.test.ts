@@ -170,6 +170,9 @@ describe('loading a strategy', () => {
       code: 'STRATEGY_IMPORT_MISSING',
       facts: { found: expect.stringContaining('Intents') },
     })
+    await expect(
+      loadText("import { bolinger } from '#strategy'\nexport default bolinger"),
+    ).rejects.toMatchObject({ hint: expect.stringMatching(/^did you mean bollinger\?/) })
   })
 
   it('[STR1] a strategy that throws while it is loaded is a failure with its place, whatever it throws', async () => {

@@ -18,7 +18,13 @@ export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
 
 /** Resolves with the exit code: 1 where a test failed. */
 async function runTests(files: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, ['--import', HOOKS, '--test', ...files], { stdio: 'inherit' })
-  const [code] = (await once(child, 'exit')) as [number | null]
+  const { stdout } = process
+  const child = spawn(process.execPath, ['--import', HOOKS, '--test', ...files], {
+    stdio: ['inherit', stdout.isTTY ? 'inherit' : 'pipe', 'inherit'],
+  })
+  child.stdout?.pipe(stdout)
+  // Who reads it may have gone, as `head` does: Node's test runner would end with a stack trace.
+  stdout.once('error', () => child.kill())
+  const [code] = (await once(child, 'close')) as [number | null]
   return code ?? 1
 }

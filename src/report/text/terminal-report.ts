@@ -107,7 +107,8 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
         const found = run.ratios[index]
         return found ? showRatio(found) : ''
       }
-      return SHOWN_RATIOS.has(ratio) ? [row(ratio, shown)] : []
+      const isDaily = runs.some(({ ratios }) => ratios[index]?.note?.startsWith('per day') === true)
+      return SHOWN_RATIOS.has(ratio) ? [row(isDaily ? `${ratio}, per day` : ratio, shown)] : []
     }),
     row('fills, maker share', ({ fills }) => `${fills.count}, ${Math.round(fills.makerShare * 100)} %`),
     row('denied, rejected', ({ denials, rejections }) => `${sumOf(denials)}, ${sumOf(rejections)}`),
