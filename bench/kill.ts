@@ -98,12 +98,12 @@ async function orderByVerb(project: Project, verb: Verb): Promise<string> {
 }
 
 async function orderByApi(run: IntentdProcess, verb: Verb): Promise<string> {
-  const [{ url, token } = {}] = run.events('control.listening')
+  const [listening] = run.events('control.listening')
   try {
-    const answer = await fetch(`${String(url)}/v1/commands`, {
+    const answer = await fetch(`${String(listening?.['url'])}/v1/commands`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${readFileSync(String(token), 'utf8').trim()}`,
+        authorization: `Bearer ${readFileSync(String(listening?.['token']), 'utf8').trim()}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ requestId: `bench-${verb}`, reason: 'drill', by: 'bench', order: ORDERS[verb] }),
