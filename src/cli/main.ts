@@ -13,7 +13,7 @@ interface Verbs {
 }
 
 /** In the order of the help. */
-const VERBS: readonly Verbs[] = [
+export const VERBS: readonly Verbs[] = [
   { names: ['init'], load: async () => (await import('./setup/init.ts')).addInitCommand },
   { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
   { names: ['backtest'], load: async () => (await import('./backtest/backtest.ts')).addBacktestCommand },

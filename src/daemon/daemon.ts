@@ -44,6 +44,8 @@ export class Daemon {
   readonly #watchdog: DaemonOptions['watchdog']
   /** Every account is at rest, and the market is not read any more. */
   readonly #quiet: Promise<void>
+  /** Rejected where a loop hangs that the end would wait for. */
+  readonly #givenUp = Promise.withResolvers<never>()
 
   constructor({ market, accounts, embedded, controls = [], watchdog, failures = [] }: DaemonOptions) {
     this.accounts = accounts
@@ -52,6 +54,7 @@ export class Daemon {
     this.#controls = controls
     this.#failures = failures
     this.#watchdog = watchdog
+    this.#givenUp.promise.catch(() => undefined)
     this.#quiet = Promise.all(accounts.map(({ atRest }) => atRest)).then(() => market.stop())
   }
 
@@ -60,11 +63,15 @@ export class Daemon {
    * the daemon was stopped or broke before that.
    */
   async start(): Promise<boolean> {
-    this.#watchdog?.start()
+    this.#watchdog?.start({
+      loops: [this.#market, ...this.accounts].flatMap(({ loops }) => loops),
+      onHung: (failure) => this.fail(failure),
+      onGivenUp: (failure) => this.#givenUp.reject(failure),
+    })
     try {
       for (const account of this.accounts) account.listen()
       for (const control of this.#controls) await control.start()
-      if (!(await this.#market.synchronise())) return false
+      if (!(await Promise.race([this.#market.synchronise(), this.#givenUp.promise]))) return false
       this.#embedded?.resume()
       await Promise.all(this.accounts.map((account) => this.#admit(account)))
       if (this.#isBroken) return false
@@ -103,8 +110,15 @@ export class Daemon {
     return this.accounts.flatMap(({ health }) => health.digest())
   }
 
-  /** Resolves when everything has come to rest and is closed. */
-  async ended(): Promise<DaemonEnd> {
+  /**
+   * Resolves when everything has come to rest and is closed.
+   * @throws Failure LOOP_HUNG where a loop that hangs would be waited for.
+   */
+  ended(): Promise<DaemonEnd> {
+    return Promise.race([this.#closeAll(), this.#givenUp.promise])
+  }
+
+  async #closeAll(): Promise<DaemonEnd> {
     const [ends] = await Promise.all([
       Promise.all(this.accounts.map((account) => account.ended())),
       this.#quiet,

@@ -6,7 +6,7 @@ import { type Timers } from '../lib/timers.ts'
 import { type Account } from './account/account.ts'
 import { createCalls } from './account/exchange-calls.ts'
 import { listUnlimited } from './account/loss-settings.ts'
-import { toInstruments } from './account/engine-settings.ts'
+import { stopTimeoutOf, toInstruments } from './account/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
@@ -116,7 +116,9 @@ function assemble(
     feeds: feedsOf(strategies, 'public'),
   })
   const watchdog = new Watchdog({
-    ...{ descriptor: logger.descriptor, logName: config.name, timers, noteFile: hangNoteOf(main.directory) },
+    ...{ logger, logName: config.name, timers, noteFile: hangNoteOf(main.directory) },
+    requestTimeoutMs: config.exchange.requestTimeoutMs,
+    stopTimeoutMs: stopTimeoutOf(config),
     strategies: all.flatMap(({ opening, directory }) =>
       opening.strategies.map(({ id }) => ({ id, noteFile: hangNoteOf(directory) })),
     ),

@@ -149,7 +149,7 @@ export const LOG_EVENTS = {
     'The exchange closed something by itself and may have cancelled without a word, so what rests is resolved; look at the margin of the account.',
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
   'loop.hung':
-    'The event loop stood still, and the process ends by SIGABRT (134 in a shell); the supervisor starts it again and it recovers. It names the strategy whose code ran.',
+    'The event loop stood still, and the process ends by SIGABRT (134 in a shell), with the strategy whose code ran; or one of the other loops did not come back, which it names, and the run ends with 79. The supervisor starts it again and it recovers.',
   'position.adopted':
     "The exchange's position is not what the fills explain, and was taken over; find out who traded, then release the instrument.",
   'position.unattended':

@@ -65,6 +65,9 @@ export class ExchangeClient implements EndpointCaller {
   readonly #signer: Signer | undefined
   readonly #scanner = new TickerScanner()
   readonly #reading: Parameters<typeof rulesOf>[1]
+  /** By number, the oldest first. */
+  readonly #inFlight = new Set<number>()
+  #calls = 0
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
   constructor(options: ExchangeClientOptions) {
@@ -143,6 +146,11 @@ export class ExchangeClient implements EndpointCaller {
     return readPosition({ caller: this, clock, offset, instrument })
   }
 
+  /** The number of the call that has waited longest for its grant or its answer; undefined where none does. */
+  get oldestCall(): number | undefined {
+    return this.#inFlight.values().next().value
+  }
+
   /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
   async close(): Promise<void> {
     await Promise.all([...new Set(Object.values(this.#transports))].map((transport) => transport.close()))
@@ -153,8 +161,22 @@ export class ExchangeClient implements EndpointCaller {
     return new Transport({ baseUrl, clock, timers, answerBytesMax })
   }
 
-  /** Nothing between here and the socket waits, when the grant is there and a connection is idle. */
   #exchange<Data>(
+    prepared: PreparedRequest,
+    options: CallOptions,
+    read: Reader<Data>,
+  ): Promise<Answer<Data>> {
+    const answer = this.#askAndCarry(prepared, options, read)
+    this.#calls += 1
+    const call = this.#calls
+    const end = (): unknown => this.#inFlight.delete(call)
+    this.#inFlight.add(call)
+    void answer.then(end, end)
+    return answer
+  }
+
+  /** Nothing between here and the socket waits, when the grant is there and a connection is idle. */
+  #askAndCarry<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
     read: Reader<Data>,

@@ -57,6 +57,11 @@ export class PollGrid {
     await this.#inFlight
   }
 
+  /** Another number after each slot; undefined while it does not run. */
+  get turn(): number | undefined {
+    return this.#isRunning ? this.#polls : undefined
+  }
+
   get stats(): PollGridStats {
     return {
       polls: this.#polls,

@@ -10,10 +10,17 @@ export interface PollGridsOptions {
   readonly onError: (what: string, reason: string) => void
 }
 
+export interface PollLoop {
+  readonly name: string
+  readonly intervalMs: number
+  /** Another number after each slot; undefined while it does not run. */
+  readonly turn: () => number | undefined
+}
+
 /** Several things that are polled, each on a grid of its own; they start and stop together. */
 export class PollGrids {
   readonly #options: PollGridsOptions
-  readonly #grids: PollGrid[] = []
+  readonly #grids = new Map<string, { readonly intervalMs: number; readonly grid: PollGrid }>()
 
   constructor(options: PollGridsOptions) {
     this.#options = options
@@ -30,16 +37,25 @@ export class PollGrids {
       clock,
       timers,
     })
-    this.#grids.push(grid)
+    this.#grids.set(what, { intervalMs, grid })
     return grid
   }
 
+  /** Each by its name, for whoever looks whether it turns. */
+  get loops(): readonly PollLoop[] {
+    return [...this.#grids].map(([name, { intervalMs, grid }]) => ({
+      name,
+      intervalMs,
+      turn: () => grid.turn,
+    }))
+  }
+
   start(): void {
-    for (const grid of this.#grids) grid.start()
+    for (const { grid } of this.#grids.values()) grid.start()
   }
 
   /** Resolves when no poll is under way any more. */
   async stop(): Promise<void> {
-    await Promise.all(this.#grids.map((grid) => grid.stop()))
+    await Promise.all([...this.#grids.values()].map(({ grid }) => grid.stop()))
   }
 }

@@ -1,9 +1,11 @@
+import crypto from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAnswerFile } from '../../src/daemon/control/answer-file.ts'
 import { type Hono } from 'hono'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { AnsweredRequests, REQUESTS_KEPT_MAX } from '../../src/control/answered-requests.ts'
 import { type ControlAnswer, type ControlRequest } from '../../src/control/commands.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
@@ -128,6 +130,33 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
       expect(bench.refused).toHaveLength(3)
     },
   )
+
+  test('a token is compared in constant time, whatever its length, and always answered alike', async () => {
+    const compared: number[][] = []
+    const { timingSafeEqual } = crypto
+    const use = (compare: typeof timingSafeEqual): void => {
+      crypto.timingSafeEqual = compare
+      syncBuiltinESMExports()
+    }
+    onTestFinished(() => use(timingSafeEqual))
+    use((one, other) => {
+      compared.push([one.byteLength, other.byteLength])
+      return timingSafeEqual(one, other)
+    })
+    const bench = new Bench(PORT)
+    const wrong = ['', 'x', TOKEN.slice(0, -1), `${TOKEN}x`, TOKEN.replace('c', 'd'), 'x'.repeat(4000)]
+    const answers = await Promise.all(
+      wrong.map(async (token) => {
+        const answer = await bench.get('/v1/status', { host: HOST, authorization: `Bearer ${token}` })
+        return [answer.status, [...answer.headers].toSorted(), await answer.text()]
+      }),
+    )
+    expect(answers).toEqual(wrong.map(() => answers[0]))
+    expect(answers[0]?.[0]).toBe(401)
+    expect((await bench.get('/v1/status')).status).toBe(200)
+    expect(compared.length).toBeGreaterThan(wrong.length)
+    expect(new Set(compared.map(String))).toEqual(new Set(['32,32']))
+  })
 
   test('a token in the address is none', async () => {
     const answer = await new Bench(PORT).get(`/v1/status?token=${TOKEN}&access_token=${TOKEN}`, {

@@ -98,6 +98,11 @@ describe.concurrent('a running daemon', () => {
     expect(profit).toMatchObject([
       { name: 'USDT', realised: run.summary.account.realisedProfit, fees: run.summary.account.fees },
     ])
+    // The daemon is at rest: the file adds up to the summary.
+    const [titles = '', ...rows] = (await ask(project, 'profit', '--by', 'strategy', '--csv')).out.split('\n')
+    expect(titles).toBe('strategy,coin,fills,realised,fees,funding,net')
+    const traded = rows.reduce((sum, row) => sum + Number(row.split(',')[2] ?? 0), 0)
+    expect(traded).toBe(run.summary.account.fills)
     const events = await ask(project, 'events')
     expect([events.code, events.said]).toEqual([75, expect.stringContaining('no daemon runs')])
   })

@@ -207,8 +207,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'loop.hung': {
     urgency: urgent,
-    by: ['strategy'],
-    title: () => 'the event loop stood still, and the process was ended',
+    by: ['strategy', 'loop'],
+    title: ({ loop }) =>
+      `${loop === undefined ? 'the event loop' : showFact(loop)} stood still, and the process was ended`,
   },
   'order.accepted': SILENT,
   'order.displacedLate': {

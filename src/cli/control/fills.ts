@@ -58,7 +58,10 @@ const CSV = [
   ...(['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source'] as const),
 ]
 
-function formatFills(fills: readonly BookedFill[], { json, csv }: FillsOptions): string {
+export function formatFills(
+  fills: readonly BookedFill[],
+  { json, csv }: Pick<FillsOptions, 'json' | 'csv'>,
+): string {
   if (json) return `${JSON.stringify(fills, undefined, 2)}\n`
   if (csv) {
     const rows = fills.map((fill) =>

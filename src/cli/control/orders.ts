@@ -34,7 +34,7 @@ async function showOrders(options: OrdersOptions): Promise<number> {
   return 0
 }
 
-function formatOrders(orders: readonly OrderView[]): string {
+export function formatOrders(orders: readonly OrderView[]): string {
   if (orders.length === 0) return 'no order is open\n'
   return formatTable(
     [

@@ -104,7 +104,10 @@ function dayOf(at: number, timeZone: string): string {
 
 const CSV = ['name', 'coin', 'fills', 'realised', 'fees', 'funding', 'net'] as const
 
-function formatProfit(rows: readonly ProfitRow[], { by, json, csv }: ProfitOptions): string {
+export function formatProfit(
+  rows: readonly ProfitRow[],
+  { by, json, csv }: Pick<ProfitOptions, 'by' | 'json' | 'csv'>,
+): string {
   if (json) return `${JSON.stringify(rows, undefined, 2)}\n`
   if (csv) {
     const lines = rows.map((row) => CSV.map((name) => toCell(row[name])).join(','))

@@ -87,7 +87,7 @@ function toText(
   return json ? `${JSON.stringify(view, undefined, 2)}\n` : formatStatus(view, isLive)
 }
 
-function formatStatus(status: StatusView, isLive: boolean): string {
+export function formatStatus(status: StatusView, isLive: boolean): string {
   const { name, version, environment, exchange, pid, startedAt, now } = status
   const head = isLive
     ? line(name, `${environment}, ${exchange}, version ${version}, pid ${pid}, up ${age(now - startedAt)}`)
@@ -159,7 +159,8 @@ function describeRestriction({ scope, mode, code, reason, by, at, ends, command 
 
 function line(label: string, text: string): string {
   const lines = wrapWords(text, COLUMNS - LABEL)
-  return `${label.padEnd(LABEL)}${lines.join(`\n${' '.repeat(LABEL)}`)}\n`
+  const begin = label.length < LABEL ? label.padEnd(LABEL) : `${label}\n${' '.repeat(LABEL)}`
+  return `${begin}${lines.join(`\n${' '.repeat(LABEL)}`)}\n`
 }
 
 function toTime(at: number): string {

@@ -12,24 +12,60 @@ export interface Column<Row> {
   readonly isElastic?: boolean
 }
 
-/** Aligned rows under their titles, `COLUMNS` wide at most; a cut cell ends with `…`. */
+/** What gives way where a table is too wide, and down to which width: text that matters least first, numbers last. */
+const NARROWED: readonly {
+  readonly widthMin: number
+  readonly isMeant: (column: Column<never>) => boolean
+}[] = [
+  { widthMin: 4, isMeant: ({ isElastic = false }) => isElastic },
+  { widthMin: 8, isMeant: ({ isNumber = false }) => !isNumber },
+  { widthMin: 6, isMeant: () => true },
+]
+
+/**
+ * Aligned rows under their titles, `COLUMNS` wide at most. Text that is cut ends with `…`; a number that does not fit is
+ * written as `1.2e+15`.
+ */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map(({ of }) => of(row)))
   const widths = columns.map(({ title }, index) =>
     Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
   )
-  const elastic = columns.findIndex(({ isElastic }) => isElastic)
-  const excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - COLUMNS
-  if (excess > 0 && elastic >= 0) widths[elastic] = Math.max(4, (widths[elastic] ?? 0) - excess)
+  narrow(columns, widths)
   const toLine = (texts: readonly string[]): string =>
     columns
       .map(({ isNumber }, index) => {
-        const text = cut(texts[index] ?? '', widths[index] ?? 0)
-        return isNumber ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0)
+        const [text = '', width = 0] = [texts[index], widths[index]]
+        return isNumber ? shorten(text, width).padStart(width) : cut(text, width).padEnd(width)
       })
       .join(GAP)
       .trimEnd()
   return [toLine(columns.map(({ title }) => title)), ...cells.map(toLine)].map((line) => `${line}\n`).join('')
+}
+
+/** Takes from the widest of those that give way first, until the table fits or nothing gives way any more. */
+function narrow(columns: readonly Column<never>[], widths: number[]): void {
+  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - COLUMNS
+  for (const { widthMin, isMeant } of NARROWED) {
+    while (excess > 0) {
+      const left = widths.map((width, index) => {
+        const column = columns[index]
+        return column && isMeant(column) ? width - widthMin : 0
+      })
+      const most = Math.max(...left)
+      if (most <= 0) break
+      widths[left.indexOf(most)] = widthMin + most - 1
+      excess -= 1
+    }
+  }
+}
+
+/** To cut digits off would make another number of it. */
+function shorten(text: string, width: number): string {
+  const value = Number(text.replaceAll(',', ''))
+  if (text.length <= width || !Number.isFinite(value)) return cut(text, width)
+  const lengths = [3, 2, 1, 0].map((digits) => value.toExponential(digits))
+  return lengths.find(({ length }) => length <= width) ?? cut(text, width)
 }
 
 function cut(text: string, width: number): string {

@@ -17,6 +17,8 @@ export const EXITS = {
   cannotCreate: 73,
   temporary: 75,
   configuration: EXIT_CONFIG,
+  /** None of sysexits.h: a loop of the daemon did not come back. */
+  hung: 79,
 } as const
 
 type Ending = keyof typeof EXITS
@@ -62,6 +64,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     ...['IMPORT_UNWRITABLE', 'INIT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
+  hung: ['LOOP_HUNG'],
   cannotCreate: ['ACCEPT_UNLOCKED', 'REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
   inputMissing: [
     ...['ARCHIVE_NO_JOURNAL', 'EXPLAIN_NO_JOURNAL', 'RECORDING_MISSING', 'RECORDING_UNREADABLE'],

@@ -20,6 +20,7 @@ import { listUnattended } from '../reporting/unattended.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
+import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
 import { closeRunners } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
@@ -111,6 +112,16 @@ export class Account implements MarketListener {
   /** What broke it: the journal that could not be written, or the program. */
   get fatal(): unknown {
     return this.#fatal
+  }
+
+  /** What has to go on for it to read, to send and to obey. */
+  get loops(): readonly WatchedLoop[] {
+    const { client } = this.#options.calls
+    return [
+      ...this.#polls.loops.map((loop) => ({ ...loop, isCalling: false })),
+      ...this.#feeds.loops,
+      { name: 'account calls', intervalMs: 0, isCalling: true, turn: () => client.oldestCall },
+    ]
   }
 
   /** From now on it hears the market; it is recorded, if anything is. */

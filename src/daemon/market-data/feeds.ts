@@ -6,6 +6,7 @@ import { deepFreeze } from '../../lib/plain-data.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
+import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
 import { type Feed } from './feed-plan.ts'
 
 export interface FeedsOptions {
@@ -38,6 +39,11 @@ export class Feeds {
       feeds.map((feed) => this.#read(feed).catch((error: unknown) => this.#reportDefect(feed, error))),
     )
     this.#grids.start()
+  }
+
+  /** For whoever looks whether they turn. */
+  get loops(): readonly WatchedLoop[] {
+    return this.#grids.loops.map((loop) => ({ ...loop, isCalling: true }))
   }
 
   /** Resolves when no read is under way any more. */

@@ -11,6 +11,7 @@ import { type PollGrid, type PollGridStats } from '../../market/poll-grid.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
 import { TickerBuffers } from '../../market/ticker-buffers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
+import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
 import { type Feed } from './feed-plan.ts'
 import { Feeds } from './feeds.ts'
 
@@ -32,7 +33,7 @@ export interface MarketListener {
 export interface MarketDataOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments' | 'polling' | 'calendar'>
   /** For public endpoints; closed with the market data. */
-  readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close'>
+  readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close' | 'oldestCall'>
   /** Of the address: those of the accounts share it. */
   readonly limiter: Limiter
   /** Public ones that any strategy asked for. */
@@ -122,6 +123,16 @@ export class MarketData {
   /** Of the ticker grid, which wakes the strategies. */
   get polls(): PollGridStats {
     return this.#tickers.stats
+  }
+
+  /** What has to go on for prices and time to reach the accounts. */
+  get loops(): readonly WatchedLoop[] {
+    const { client } = this.#options
+    return [
+      ...this.#grids.loops.map((loop) => ({ ...loop, isCalling: loop.name === 'tickers' })),
+      ...this.#feeds.loops,
+      { name: 'calls', intervalMs: 0, isCalling: true, turn: () => client.oldestCall },
+    ]
   }
 
   /** The newest tickers; undefined before the first. */

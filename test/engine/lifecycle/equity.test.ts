@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { type AccountView } from '../../../src/control/views.ts'
 import { viewEquity } from '../../../src/daemon/control/losses-view.ts'
+import { Metrics } from '../../../src/daemon/control/metrics.ts'
 import { RunStatistics } from '../../../src/daemon/reporting/run-statistics.ts'
 import { formatSummary } from '../../../src/daemon/reporting/summary-text.ts'
 import { buildSummary } from '../../../src/daemon/reporting/summary.ts'
@@ -18,6 +20,30 @@ const LIMITED: EngineSettings['losses'] = {
 }
 const NOTHING_MADE = {
   ...{ fills: 0, realised: '0', fees: '0', funding: '0', unrealised: '0', net: '0' },
+}
+
+/** Whatever Prometheus is shown of an account of which only this is known. */
+function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): string {
+  const account: AccountView = {
+    ...{ name: 'test', coin: 'USDT', phase: 'running', mode: 'active', isTrading: true, unknownSince: null },
+    ...{ hindrances: [], restrictions: [], positions: [], losses: [], limiter: [], strategies: [] },
+    ...{ openOrders: {}, ages: { tickersMs: {}, positionsMs: {}, fillsMs: 0 } },
+    ...{ limits: { dataAgeMaxMs: 1, accountAgeMaxMs: 1 }, clock: { isSynchronised: true, offsetMs: 0 } },
+    profit: {
+      ...{ today: NOTHING_MADE, week: NOTHING_MADE, total: NOTHING_MADE },
+      ...{ strategies: {}, instruments: {} },
+    },
+    ...shown,
+  }
+  const status = {
+    ...{ name: 'test', version: '1', environment: 'simulator', exchange: '', speed: 1, isReadOnly: false },
+    ...{ pid: 1, startedAt: 0, now: 0, accounts: [account] },
+  }
+  const metrics = new Metrics()
+  const polls = { polls: 0, lateness: NOTHING_MEASURED }
+  const text = metrics.render({ status, accounts: [], isReady: true, polls })
+  metrics.stop()
+  return text
 }
 
 /** Ten lots long, for a fee. */
@@ -69,6 +95,8 @@ test.each([
   const { settings, engine, book } = bench
   const view = viewEquity({ settings, engine, state: 'begun' }, { total: NOTHING_MADE })
   expect(view).toEqual({ equity: '969.25', peak: '1019.75', drawdown: '50.5' })
+  const shown = scrape(view).match(/^intentd_(?:equity|equity_peak|drawdown)\b.*$/gm)
+  expect(shown).toEqual(['intentd_equity 969.25', 'intentd_equity_peak 1019.75', 'intentd_drawdown 50.5'])
   const summary = buildSummary({
     ...{ settings, book, configured: [], clean: true, durationMs: 0, limiter: [], exchange: undefined },
     ...{ grids: settings.instruments, statistics: new RunStatistics(), denied: new Map() },

@@ -32,12 +32,12 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   ],
   daemon: [
     'reporting',
+    'watchdog',
     'market-data',
     'embedded',
     'state',
     'recording',
     'strategies',
-    'watchdog',
     'account',
     'explain',
     'control',

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { formatFills } from '../../src/cli/control/fills.ts'
+import { formatOrders } from '../../src/cli/control/orders.ts'
+import { formatPositions } from '../../src/cli/control/positions.ts'
+import { formatProfit } from '../../src/cli/control/profit.ts'
+import { formatStatus } from '../../src/cli/control/status.ts'
+import { formatTable } from '../../src/cli/control/table.ts'
+import {
+  type AccountView,
+  type OrderView,
+  type PositionView,
+  type ProfitView,
+} from '../../src/control/views.ts'
+import { type BookedFill } from '../../src/journal/booking.ts'
+
+const AT = Date.UTC(2025, 5, 2)
+/** Of words alone that are longer than a line is, the line is longer too: a command is copied whole. */
+const ID = 'strategy-with-a-name-of-'.padEnd(40, 'x')
+const SYMBOL = '1000000MOGUSDT'
+const LARGE = '-123456789012345.123456789'
+
+const POSITION: PositionView = {
+  ...{ symbol: SYMBOL, side: 'short', size: LARGE.slice(1), entryPrice: 123_456.789_012 },
+  ...{ markPrice: 0.000_000_123_456_7, unrealisedProfit: LARGE, liquidationPrice: null, readAgeMs: 119_000 },
+  strategies: { [ID]: LARGE, other: LARGE },
+}
+const ORDER: OrderView = {
+  ...{ clientOid: 'x'.repeat(32), orderId: '1', strategy: ID, symbol: SYMBOL, action: 'closeShort' },
+  ...{ state: 'partiallyFilled', price: LARGE.slice(1), size: LARGE.slice(1), filled: LARGE.slice(1) },
+  ...{ force: 'gtc', purpose: 'quote', key: 'a', reason: '' },
+}
+const FILL: BookedFill = {
+  ...{ kind: 'fill', tradeId: '9', at: AT, orderId: '1', clientOid: 'a', strategyId: ID, owner: 'strategy' },
+  ...{ symbol: SYMBOL, side: 'sell', tradeSide: 'close', price: LARGE.slice(1), size: LARGE.slice(1) },
+  ...{ profit: LARGE, fee: LARGE, coin: 'USDT', scope: 'taker', source: 'liquidation' },
+}
+const PROFIT: ProfitView = {
+  ...{ fills: 9_007_199_254, realised: LARGE, fees: LARGE, funding: LARGE, unrealised: LARGE, net: LARGE },
+}
+const ACCOUNT: AccountView = {
+  ...{ name: ID, coin: 'USDT', phase: 'running', mode: 'reducing', isTrading: true },
+  hindrances: [`the prices of ${SYMBOL} are stale `.repeat(5)],
+  restrictions: [
+    {
+      ...{
+        scope: `strategy:${ID}`,
+        mode: 'halted',
+        code: 'operator',
+        reason: 'odd '.repeat(80),
+        by: ID,
+        at: AT,
+      },
+      ...{ ends: 'a release', command: `intentd release 'strategy:${ID}' --reason TEXT` },
+    },
+  ],
+  ages: { tickersMs: { [SYMBOL]: 1e12 }, positionsMs: { [SYMBOL]: null }, fillsMs: 1e12 },
+  limits: { dataAgeMaxMs: 5000, accountAgeMaxMs: 30_000 },
+  clock: { isSynchronised: false, offsetMs: -123_456_789 },
+  positions: [POSITION],
+  openOrders: { live: 12_345_678, unknown: 12_345_678, partiallyFilled: 12_345_678, sent: 12_345_678 },
+  unknownSince: AT,
+  profit: {
+    ...{ today: PROFIT, week: PROFIT, total: PROFIT },
+    ...{ strategies: { [ID]: PROFIT }, instruments: { [SYMBOL]: PROFIT } },
+  },
+  ...{ equity: LARGE, peak: LARGE, drawdown: LARGE },
+  losses: [
+    { scope: ID, limit: 'daily', used: 1e15, max: 1e15 },
+    { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2 },
+  ],
+  limiter: [
+    {
+      ...{ endpoint: 'anEndpointWithAVeryLongNameThatNobodyHasYet', limit: '1000/s', made: 9e15 },
+      ...{ usedShare: 1e6, waiting: 1, waitedMsP99: 1e9, rateLimited: 9e15 },
+    },
+  ],
+  strategies: [{ id: ID, mode: 'reducing', symbols: [SYMBOL, `${SYMBOL}2`], openOrders: 12_345_678 }],
+}
+const STATUS = {
+  ...{ name: ID, version: '1.2.3', environment: 'simulator', speed: 1, isReadOnly: false },
+  ...{ exchange: `https://${'x'.repeat(50)}.example`, pid: 4_194_304, startedAt: 0, now: AT },
+  accounts: [ACCOUNT],
+}
+const ROW = { name: ID, coin: 'USDT', ...PROFIT, funding: LARGE }
+
+test.each([
+  ['status', formatStatus(STATUS, true)],
+  ['status without a daemon', formatStatus(STATUS, false)],
+  ['positions', formatPositions([POSITION])],
+  ['orders', formatOrders([ORDER, { ...ORDER, price: null }])],
+  ['fills', formatFills([FILL], {})],
+  ['profit', formatProfit([ROW, { ...ROW, name: 'other', funding: '' }], { by: 'strategy' })],
+])('%s fits 80 columns, however long the names and large the numbers', (_, text) => {
+  const lines = text.split('\n')
+  expect(lines.length).toBeGreaterThan(2)
+  expect(lines.filter(({ length }) => length > 80)).toEqual([])
+})
+
+test('a number that does not fit keeps its size, and text gives way first', () => {
+  const text = formatTable(
+    [
+      { title: 'name', of: ({ name }) => name },
+      { title: 'sum', of: ({ sum }) => sum, isNumber: true },
+    ],
+    [
+      { name: 'a'.repeat(90), sum: '12,345.67' },
+      { name: 'b', sum: '1' },
+    ],
+  )
+  expect(text).toBe(
+    `name${' '.repeat(73)}sum\n` + `${'a'.repeat(68)}…  12,345.67\n` + `b${' '.repeat(78)}1\n`,
+  )
+  const wide = formatTable(
+    Array.from({ length: 10 }, () => ({ title: 'sum', of: (row: string) => row, isNumber: true })),
+    ['-123,456,789,012,345.12'],
+  )
+  expect(wide.split('\n')[1]).toMatch(/^( *-1e\+14){10}$/)
+})
+
+test('a file of profits has exact numbers, under the name of what they are by', () => {
+  for (const by of ['day', 'strategy', 'instrument', 'coin'] as const) {
+    expect(formatProfit([{ ...ROW, name: 'a,b' }], { by, csv: true })).toBe(
+      `${by},coin,fills,realised,fees,funding,net\n"a,b",USDT,9007199254,${LARGE},${LARGE},${LARGE},${LARGE}\n`,
+    )
+  }
+})
