@@ -91,15 +91,16 @@ function shippedFile(shipped: string): string {
 
 /**
  * What to type when the problems of a configuration are put right: `check` reads a daemon's files, and the
- * simulator's are read by `simulate` alone. Both with the file and the changes that were given.
+ * simulator's are read by `simulate` alone. Both with the file and the changes that were given; a simulator with the
+ * file alone, since it would start, and most likely one of the changes is what was wrong.
  */
 export function adviseAgain(words: readonly string[]): string {
   const file = namedFile(words)
+  if (words[0] === 'simulate')
+    return `Start again with: intentd simulate${repeatOptions({ config: file, set: [] })}`
   const rest = repeatOptions({ config: file, set: valuesOf(words, '--set') })
   const params = valuesOf(words, '--param').map((param) => ` --param ${toShellWord(param)}`)
-  return words[0] === 'simulate'
-    ? `Start again with: intentd simulate${rest}`
-    : `Check again with: intentd check${rest}${params.join('')}`
+  return `Check again with: intentd check${rest}${params.join('')}`
 }
 
 /** The options as they were given, for a command that is to be pasted: it addresses the same configuration. */
