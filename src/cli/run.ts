@@ -37,6 +37,8 @@ import {
   toConfigRequest,
 } from './process/options.ts'
 import { assertSupported } from './process/platform.ts'
+import { type StopPolicy } from '../engine/event.ts'
+import { RunStop } from './process/run-stop.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
 import { createSupervisor } from './process/supervisor.ts'
 
@@ -89,9 +91,6 @@ async function run(options: RunOptions, version: string): Promise<number> {
     await alerts?.stop()
   }
 }
-
-/** How long a stop waits for a reload to come up, ms: what rests must be cancelled by somebody. */
-const RELOADED_WITHIN_MS = 30_000
 
 /** Until a run ends by itself; one that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
@@ -165,10 +164,11 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
     reloads.listen(undefined)
     opened.daemon.stop('leave')
   })
-  const end = await live(opened, { ...frame, config })
+  const policies = [config, ...others.map((other) => other.loaded.config)].map(({ onStop }) => onStop)
+  const end = await live(opened, { ...frame, policies })
   reloads.listen(undefined)
   // A stop that wants more than a reload does is carried out by the next run, which hears of it at once.
-  const isEnd = stops.wasAsked() && config.onStop === 'leave'
+  const isEnd = stops.wasAsked() && policies.every((policy) => policy === 'leave')
   if (next !== undefined && !end.isBroken && !isEnd) return { next, code: 0 }
   const isOne = others.length === 0
   for (const [index, summary] of end.summaries.entries()) {
@@ -333,13 +333,13 @@ function listenForBreakdowns(): Breakdowns {
 }
 
 type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'isReloaded' | 'stops' | 'breakdowns'> & {
-  readonly config: DaemonConfig
+  readonly policies: readonly StopPolicy[]
 }
 
 /** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
 async function live(
   { daemon, endsAt }: OpenedDaemon,
-  { config, logger, endAt, isReloaded, stops, breakdowns }: LiveFrame,
+  { policies, logger, endAt, isReloaded = false, stops, breakdowns }: LiveFrame,
 ): Promise<DaemonEnd> {
   const supervisor = createSupervisor({
     variables: processVariables(),
@@ -347,23 +347,20 @@ async function live(
     heartbeat: () => daemon.heartbeat,
     onTrouble: (reason) => logger.log('warn', 'supervisor.notNotified', { reason }),
   })
+  const runStop = new RunStop({ daemon, policies, isReloaded, timers: systemTimers })
   const stop = (why: string): void => {
-    logger.log('info', 'daemon.stopRequested', { why, policy: config.onStop })
+    logger.log('info', 'daemon.stopRequested', { why, policy: [...new Set(policies)].join(', ') })
     supervisor.stopping()
-    if (config.onStop === 'leave' || hasBegun || isReloaded !== true) return daemon.stop(config.onStop)
-    // What the run before it has left is cancelled or closed as soon as this one can.
-    isStopDue = true
-    forget.push(systemTimers.after(RELOADED_WITHIN_MS, () => daemon.stop(config.onStop)))
+    runStop.ask()
   }
-  let [hasBegun, isStopDue] = [false, false]
-  const forget = [() => supervisor.close()]
+  const forget = [() => supervisor.close(), () => runStop.close()]
   breakdowns.listen(daemon)
   stops.listen(stop)
   if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('--for has passed')))
   try {
-    hasBegun = await daemon.start()
+    const hasBegun = await daemon.start()
     if (hasBegun) supervisor.ready()
-    if (isStopDue) daemon.stop(config.onStop)
+    runStop.noteBegun(hasBegun)
     const recordedUntil = endsAt()
     if (recordedUntil !== undefined)
       forget.push(atInstant(recordedUntil, () => stop('the recording has ended')))

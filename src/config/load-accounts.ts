@@ -63,7 +63,6 @@ function checkAlike(
   const alike: readonly [path: readonly string[], own: unknown, mains: unknown][] = [
     [['environment'], config.environment, main.environment],
     [['exchange', 'baseUrl'], config.exchange.baseUrl, main.exchange.baseUrl],
-    [['account', 'productType'], config.account.productType, main.account.productType],
     [['polling', 'tickersMs'], config.polling.tickersMs, main.polling.tickersMs],
   ]
   const differing = alike.filter(([, own, mains]) => own !== mains)

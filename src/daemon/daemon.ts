@@ -83,8 +83,8 @@ export class Daemon {
     return !this.#isBroken
   }
 
-  /** Ends the run in good order; {@link ended} says when that is done. */
-  stop(policy: StopPolicy): void {
+  /** Ends the run in good order, without a policy as each account's `onStop` says; {@link ended} says when that is done. */
+  stop(policy?: StopPolicy): void {
     for (const account of this.accounts) account.stop(policy)
   }
 

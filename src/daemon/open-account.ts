@@ -6,6 +6,7 @@ import { findGridConflict } from '../engine/book/convert-grids.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { type TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { type Limiter } from '../exchange/limiter/limiter.ts'
 import { type BookingStore, type Journal } from '../journal/journal.ts'
 import { openSqliteJournal } from '../journal/sqlite-journal.ts'
 import { type Clock } from '../lib/clock.ts'
@@ -19,7 +20,7 @@ import { createCalls } from './account/exchange-calls.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
 import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
 import { setWorldAside } from './embedded/simulator-world.ts'
-import { type MarketData } from './market-data/market-data.ts'
+import { type ProductMarket } from './market-data/product-market.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
 import { hasRetreated } from './state/retreat-note.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
@@ -93,22 +94,24 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
 }
 
 interface Surroundings {
-  readonly marketData: MarketData
+  readonly market: ProductMarket
+  /** Of the address: those of all accounts share it. */
+  readonly limiter: Limiter
   /** Hears whose code runs: by its place in the account's list. */
   readonly watchdog: (number: number | undefined) => void
 }
 
 /** Lets it hear the market. */
-export function createAccount(opened: OpenedAccount, { marketData, watchdog }: Surroundings): Account {
+export function createAccount(opened: OpenedAccount, { market, limiter, watchdog }: Surroundings): Account {
   const { opening, embedded, journal, directory, access, settings, book, runners } = opened
   const { loaded, strategies, logger, trusted, timers } = opening
   const { config } = loaded
   const ids = strategies.map(({ id }) => id)
   const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
   return new Account({
-    ...{ ...common, settings, strategies, runners, journal, book, directory, access, market: marketData },
+    ...{ ...common, settings, strategies, runners, journal, book, directory, access, market },
     watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
-    calls: createCalls({ ...common, access, address: marketData.limiter }),
+    calls: createCalls({ ...common, access, address: limiter }),
     ledger: embedded && (() => embedded.ledger()),
     onQuiesced: () => embedded?.pause(),
     onClosed: opened.release,

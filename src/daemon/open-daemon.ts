@@ -12,6 +12,7 @@ import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { feedsOf } from './market-data/feed-plan.ts'
 import { MarketData } from './market-data/market-data.ts'
+import { type Product } from './market-data/product-market.ts'
 import {
   type AccountGiven,
   createAccount,
@@ -105,14 +106,10 @@ function assemble(
   const { logger, timers, version } = options
   for (const account of all) logOpened(account)
   const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
-  const instruments = Object.assign(
-    {},
-    ...all.map(({ opening }) => opening.loaded.config.instruments),
-  ) as typeof config.instruments
   const strategies = all.flatMap(({ opening }) => opening.strategies)
   const marketData = new MarketData({
     ...{ ...common, ...createCalls({ ...common, access: { baseUrl: access.baseUrl } }) },
-    config: { ...config, instruments },
+    products: listProducts(all),
     feeds: feedsOf(strategies, 'public'),
   })
   const watchdog = new Watchdog({
@@ -131,14 +128,16 @@ function assemble(
     const { loaded, strategies: own, logger: accountLog } = opened.opening
     const first = before + 1
     before += own.length
+    const market = marketData.of(loaded.config.account.productType)
     const account = createAccount(opened, {
-      marketData,
+      market,
+      limiter: marketData.limiter,
       watchdog: (place) => watchdog.running(place === undefined ? 0 : first + place),
     })
     accounts.push(account)
     controls.push(
       openControl({
-        ...{ config: loaded.config, directory: opened.directory, accounts: [account], market: marketData },
+        ...{ config: loaded.config, directory: opened.directory, accounts: [account], market },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
         speed: embedded?.speed ?? 1,
@@ -151,6 +150,15 @@ function assemble(
     daemon: new Daemon({ market: marketData, accounts, embedded, controls, watchdog, failures }),
     endsAt: () => embedded?.endsAt,
   }
+}
+
+/** What they trade, each product type once. */
+function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
+  const configs = accounts.map(({ opening }) => opening.loaded.config)
+  return [...Map.groupBy(configs, ({ account }) => account.productType)].map(([productType, own]) => ({
+    productType,
+    symbols: [...new Set(own.flatMap(({ instruments }) => Object.keys(instruments)))],
+  }))
 }
 
 /** The reports are where `intentd backtest` has put them, when it was called from the same folder. */

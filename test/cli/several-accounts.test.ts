@@ -9,10 +9,10 @@ import { type Project, Projects } from '../daemon/project.ts'
 const projects = new Projects()
 afterAll(() => projects.close())
 
-/** Two accounts of coin-margined contracts, each with another coin. */
+/** Two accounts of different products: the second one of contracts whose margin and profit are in their coin. */
 const ACCOUNTS = {
-  main: { coin: 'BTC', symbol: 'BTCUSD', strategy: 'grid-btc', balance: '1' },
-  bob: { coin: 'ETH', symbol: 'ETHUSD', strategy: 'grid-eth', balance: '20' },
+  main: { product: 'USDT-FUTURES', coin: 'USDT', symbol: 'BTCUSDT', strategy: 'grid-btc', balance: '10000' },
+  bob: { product: 'COIN-FUTURES', coin: 'ETH', symbol: 'ETHUSD', strategy: 'grid-eth', balance: '20' },
 } as const
 type Name = keyof typeof ACCOUNTS
 const NAMES = ['main', 'bob'] as const
@@ -22,23 +22,26 @@ function writeAccounts(project: Project, baseUrl: string): void {
   const paper = project
     .read('config/paper.yaml')
     .replace(/^simulator:\n(?: .*\n)+/m, '')
-    .replace('USDT-FUTURES', 'COIN-FUTURES')
     .replace('exchange:\n', `exchange:\n  baseUrl: ${baseUrl}\n`)
     .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
     // A slow machine is no reason to stand still.
     .replace('dataAgeMaxMs: 2000', 'dataAgeMaxMs: 20000')
   for (const name of NAMES) {
-    const { coin, symbol, strategy } = ACCOUNTS[name]
+    const { product, coin, symbol, strategy } = ACCOUNTS[name]
+    const shipped = name === 'main' ? 'BTCUSDT' : 'ETHUSDT'
     const own = paper
+      .replace('USDT-FUTURES', product)
       .replace('name: paper', `name: ${name}`)
       .replace('marginCoin: USDT', `marginCoin: ${coin}${name === 'bob' ? '\n  keys: BOB' : ''}`)
       .replace('intentd/paper', `intentd/${name}`)
       .replace(/^instruments:\n(?: .*\n)+/m, (text) =>
-        text.replace(`${coin}USDT`, symbol).replace(/^ {2}\w+USDT.*\n/m, ''),
+        text
+          .replace(shipped, symbol)
+          .replace(name === 'main' ? /^ {2}ETHUSDT.*\n/m : /^ {2}BTCUSDT.*\n/m, ''),
       )
       .replace(/^strategies:\n(?: .*\n)+/m, `strategies: [strategies/${strategy}.yaml]\n`)
     project.write(`config/${name}.yaml`, name === 'main' ? `${own}accounts: [bob.yaml]\n` : own)
-    project.edit(`config/strategies/${strategy}.yaml`, `${coin}USDT`, symbol)
+    project.edit(`config/strategies/${strategy}.yaml`, shipped, symbol)
   }
 }
 
@@ -50,7 +53,7 @@ async function startExchange(project: Project) {
     listInstruments({ ...config.account, instruments: config.instruments }, systemClock.now()).slice(0, 1),
   )
   const simulator = await startSimulator({
-    market: { kind: 'seeded', prices: { BTCUSD: '60000', ETHUSD: '3000' }, stepMs: 100, speed: 600 },
+    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSD: '3000' }, stepMs: 100, speed: 600 },
     seed: 1,
     instruments: listed,
     accounts: NAMES.map((label, index) => ({
@@ -72,7 +75,7 @@ async function startExchange(project: Project) {
   return { simulator, env }
 }
 
-test('two coin-margined accounts in one daemon: planned, reloaded, killed and shown by its main file', async () => {
+test('accounts of two products in one daemon: planned, reloaded, killed and shown by its main file', async () => {
   const project = projects.open()
   const { simulator, env } = await startExchange(project)
   const ask = async (...words: string[]) => {

@@ -71,7 +71,17 @@ async function openTwo(simulator: RunningSimulator) {
   })
   const common = { isEmbedded: false, trusted, timers: systemTimers }
   const calls = createCalls({ ...common, config, access: simulator, logger: loggerOf('market') })
-  const market = new MarketData({ ...common, ...calls, config, feeds: [], logger: loggerOf('market') })
+  const { productType } = config.account
+  const products = [{ productType, symbols: Object.keys(config.instruments) }]
+  const marketData = new MarketData({
+    ...common,
+    ...calls,
+    config,
+    feeds: [],
+    products,
+    logger: loggerOf('market'),
+  })
+  const market = marketData.of(productType)
   const open = async (name: Trader) => {
     const directory = join(place, name)
     const own = {
@@ -101,7 +111,7 @@ async function openTwo(simulator: RunningSimulator) {
         ...{ salt: journal.salt, version: '0', embedded: false, shown: new Map() },
       }),
       book,
-      calls: createCalls({ ...common, config: own, access, address: market.limiter, logger }),
+      calls: createCalls({ ...common, config: own, access, address: marketData.limiter, logger }),
       ledger: () => readLedger(simulator, uid),
       onClosed: () => undefined,
     })
@@ -115,7 +125,11 @@ async function openTwo(simulator: RunningSimulator) {
     return { account, directory, journal: journalPlaceOf(own, directory).file, count, resting }
   }
   const [alice, bob] = [await open('alice'), await open('bob')]
-  const daemon = new Daemon({ market, accounts: [alice.account, bob.account], embedded: undefined })
+  const daemon = new Daemon({
+    market: marketData,
+    accounts: [alice.account, bob.account],
+    embedded: undefined,
+  })
   return { daemon, market, alice, bob, lines }
 }
 

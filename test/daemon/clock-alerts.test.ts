@@ -45,16 +45,16 @@ function openScene() {
       return Promise.resolve({ kind: 'accepted', data: table, receivedAt: sentAt })
     },
   }
-  const market = new MarketData({
+  const marketData = new MarketData({
     config: {
-      ...{ account: { productType: 'USDT-FUTURES' }, instruments: {} },
       polling: { tickersMs: POLL_MS, fillsMs: 500, positionsMs: 1000 },
       calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
     } as MarketDataOptions['config'],
     ...{ client: client as ExchangeClient, limiter: new Limiter({ clock: time, timers: time }) },
-    ...{ feeds: [], trusted, timers: time },
+    ...{ feeds: [], products: [{ productType: 'USDT-FUTURES', symbols: [] }], trusted, timers: time },
     logger: { log: (_, event, facts = {}) => log(event, facts) },
   })
+  const market = marketData.of('USDT-FUTURES')
   market.listen({
     hear(event) {
       bench.now = trusted.clock.now()

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { MarketData, type MarketDataOptions } from '../../src/daemon/market-data/market-data.ts'
+import { type ProductType } from '../../src/domain/instrument.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type ExchangeClient } from '../../src/exchange/exchange-client.ts'
@@ -8,50 +9,80 @@ import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
+type Rows = Readonly<Partial<Record<ProductType, readonly number[]>>>
+
 /** Market data of an exchange that stamps its ticker answers with these times, one after the other. */
-function openMarket(requestTimes: readonly number[]) {
+function openMarket(requestTimes: Rows) {
   const time = new ManualTime(MOMENT_AT)
-  const events: EngineEvent[] = []
-  const left = [...requestTimes]
+  const left = new Map(Object.entries(requestTimes).map(([productType, times]) => [productType, [...times]]))
+  const products = Object.keys(requestTimes).map((name) => ({
+    productType: name as ProductType,
+    symbols: ['BTCUSDT'],
+  }))
+  const trusted = new TrustedClock(time)
   const client: Pick<ExchangeClient, 'readTickers'> = {
-    readTickers: (table: TickerTable) => {
-      table.requestTime = left.shift() ?? 0
+    readTickers: (table: TickerTable, productType: ProductType) => {
+      table.requestTime = left.get(productType)?.shift() ?? 0
       table.columns.lastPr[table.claimRow('BTCUSDT')] = table.requestTime
+      const [requestTime, sentAt] = [time.now(), time.now()]
+      trusted.offset.observe({ requestTime, sentAt, receivedAt: sentAt })
       return Promise.resolve({ kind: 'accepted', data: table, receivedAt: time.now() })
     },
   }
   const market = new MarketData({
     config: {
-      account: { productType: 'USDT-FUTURES' },
       polling: { tickersMs: 250, fillsMs: 500, positionsMs: 1000 },
       calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
     } as MarketDataOptions['config'],
-    client: client as ExchangeClient,
-    limiter: new Limiter({ clock: time, timers: time }),
-    feeds: [],
-    trusted: new TrustedClock(time),
-    timers: time,
+    ...{ client: client as ExchangeClient, limiter: new Limiter({ clock: time, timers: time }) },
+    ...{ products, feeds: [], trusted, timers: time },
     logger: {
       log: (_, event) => {
         throw new Error(event)
       },
     },
   })
-  market.listen({ hear: (event) => events.push(event), rollDay: () => undefined })
-  return { market, events }
+  const heard = products.map(({ productType }) => {
+    const events: EngineEvent[] = []
+    market.of(productType).listen({ hear: (event) => events.push(event), rollDay: () => undefined })
+    return events
+  })
+  return { market, heard }
 }
 
 const looked = (events: readonly EngineEvent[]): TickerTable[] =>
   events.flatMap((event) => (event.kind === 'snapshotTaken' ? [event.tickers] : []))
 
 test('[MKT2] what the core looks at stays what it was when an answer is older than that', async () => {
-  const { market, events } = openMarket([200, 100, 300])
-  await market.readTickers()
+  const { market, heard } = openMarket({ 'USDT-FUTURES': [200, 100, 300] })
+  const [events = []] = heard
+  const product = market.of('USDT-FUTURES')
+  await product.readTickers()
   const [first] = looked(events)
 
-  await market.readTickers()
-  await market.readTickers()
+  await product.readTickers()
+  await product.readTickers()
 
   expect(first?.read('BTCUSDT', 'lastPr')).toBe(200)
   expect(looked(events).map(({ requestTime }) => requestTime)).toEqual([200, 300])
+})
+
+test('accounts of two product types hear their own prices alone, and each of the clock before them', async () => {
+  const { market, heard } = openMarket({ 'USDT-FUTURES': [100, 200], 'COIN-FUTURES': [1000, 2000] })
+
+  expect(await market.synchronise()).toBe(true)
+  await market.of('COIN-FUTURES').readTickers()
+
+  expect(heard.map((events) => looked(events).map(({ requestTime }) => requestTime))).toEqual([
+    [100],
+    [1000, 2000],
+  ])
+  for (const events of heard)
+    expect(events.map(({ kind }) => kind).slice(0, 2)).toEqual(['clockSynchronised', 'snapshotTaken'])
+  expect(market.loops.map(({ name, isCalling }) => [name, isCalling])).toEqual([
+    ['tickers', true],
+    ['tickers COIN-FUTURES', true],
+    ['time', false],
+    ['calls', true],
+  ])
 })

@@ -85,6 +85,22 @@ describe('what a configuration asks of the exchange in vain is said, with its pl
     expect(warnings).toEqual([expect.stringMatching(says)])
   })
 
+  test('the tickers of two product types are read twice as often', async () => {
+    const main = await account(['exchange.limitsUse=0.5', 'polling.fillsMs=1000'])
+    const other = structuredClone(main.loaded.config)
+    const coins: CheckedAccount = {
+      ...main,
+      loaded: {
+        ...main.loaded,
+        config: { ...other, account: { ...other.account, productType: 'COIN-FUTURES' } },
+      },
+    }
+    expect(listPaceWarnings([main, main]).map(formatProblem)).toEqual([])
+    expect(listPaceWarnings([main, coins]).map(formatProblem)).toEqual([
+      expect.stringContaining('20 reads of tickers a second are asked for, and 10 are allowed'),
+    ])
+  })
+
   test('feeds of several accounts that share the address; nothing of one account as it is shipped', async () => {
     expect(listPaceWarnings([await account()])).toEqual([])
     expect(listPaceWarnings([await withFeeds(1, 1000), await withFeeds(2, 1000)]).map(formatProblem)).toEqual(

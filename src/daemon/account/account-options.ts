@@ -5,7 +5,7 @@ import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type BookingStore, type Journal } from '../../journal/journal.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { type MarketData } from '../market-data/market-data.ts'
+import { type ProductMarket } from '../market-data/product-market.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { type ExchangeLedger } from '../reporting/summary.ts'
 import { type LoadedStrategy, type Runners } from '../strategies/strategies.ts'
@@ -27,7 +27,7 @@ export interface AccountOptions {
   readonly access: ExchangeAccess
   /** Of this account alone; closed with it. */
   readonly calls: ExchangeCalls
-  readonly market: Pick<MarketData, 'listen' | 'polls' | 'tickers'>
+  readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly logger: DaemonLogger
   /** Our clock, which never jumps, and the exchange's. */
   readonly trusted: TrustedClock

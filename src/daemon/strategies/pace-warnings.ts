@@ -23,6 +23,7 @@ export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly 
   const [main] = accounts
   if (main === undefined) return []
   const { config, documents } = main.loaded
+  const products = new Set(accounts.map(({ loaded }) => loaded.config.account.productType))
   const feeds =
     accounts.length > 1
       ? feedsOf(
@@ -33,7 +34,7 @@ export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly 
   return [
     ...listTooFast(main, {
       endpoint: 'tickers',
-      perSecond: 1000 / config.polling.tickersMs,
+      perSecond: (products.size * 1000) / config.polling.tickersMs,
       setting: 'tickersMs',
     }),
     ...overloadedEndpoints(feeds).map((message) => documents.main.problem(['accounts'], message)),

@@ -1,0 +1,111 @@
+import { type TickerTable } from '../../domain/ticker-table.ts'
+import { type EngineEvent } from '../../engine/event.ts'
+import { type ExchangeClient } from '../../exchange/exchange-client.ts'
+import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { type PollGrid, type PollGridStats } from '../../market/poll-grid.ts'
+import { TickerBuffers } from '../../market/ticker-buffers.ts'
+import { type ProductType } from '../../domain/instrument.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+
+/** An instrument whose ticker stays unreadable is logged this often, in ms. */
+const UNREADABLE_LOGGED_EVERY_MS = 3_600_000
+
+/** Whoever trades on these prices. */
+export interface MarketListener {
+  /** What it hears it has dealt with when this returns. `readAt`: with tickers, when they were read, monotonic ms. */
+  hear(event: EngineEvent, readAt?: number): void
+  rollDay(): void
+}
+
+export interface Product {
+  readonly productType: ProductType
+  /** Those that somebody trades. */
+  readonly symbols: readonly string[]
+}
+
+export interface ProductMarketOptions extends Product {
+  readonly client: Pick<ExchangeClient, 'readTickers'>
+  readonly trusted: TrustedClock
+  readonly logger: Pick<DaemonLogger, 'log'>
+  /** Polls the tickers. */
+  readonly poll: (read: () => Promise<boolean>) => PollGrid
+}
+
+/** The tickers of one product type, and the accounts that trade on them. */
+export class ProductMarket {
+  readonly #options: ProductMarketOptions
+  readonly #listeners: MarketListener[] = []
+  readonly #buffers = new TickerBuffers()
+  readonly #grid: PollGrid
+  /** When the unreadable ticker of an instrument was logged, monotonic ms. */
+  readonly #unreadableLoggedAt = new Map<string, number>()
+
+  constructor(options: ProductMarketOptions) {
+    this.#options = options
+    this.#grid = options.poll(() => this.readTickers())
+  }
+
+  /** From now on it hears everything. */
+  listen(listener: MarketListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Of the ticker grid, which wakes the strategies. */
+  get polls(): PollGridStats {
+    return this.#grid.stats
+  }
+
+  /** The newest tickers; undefined before the first. */
+  get tickers(): TickerTable | undefined {
+    return this.#buffers.current
+  }
+
+  /** Reads all tickers once into the spare table; everybody hears of the clock first, then of the prices. */
+  async readTickers(): Promise<boolean> {
+    const { client, productType, trusted } = this.#options
+    const table = this.#buffers.spare()
+    const answer = await client.readTickers(table, productType)
+    if (answer.kind !== 'accepted') {
+      const reason = `${answer.kind} ${answer.code}: ${answer.message}`
+      this.publish({ kind: 'readFailed', what: 'tickers', reason, status: answer.status })
+      return false
+    }
+    const readAt = trusted.clock.monotonic()
+    this.#publishClock(readAt)
+    // The cores go on looking at a later answer: to publish this one would have that table filled again.
+    if (table.requestTime >= (this.#buffers.current?.requestTime ?? 0)) {
+      this.#buffers.publish(table)
+      this.#logUnreadable(table, readAt)
+      this.publish({ kind: 'snapshotTaken', tickers: table }, readAt)
+    }
+    return true
+  }
+
+  publish(event: EngineEvent, readAt?: number): void {
+    for (const listener of this.#listeners) listener.hear(event, readAt)
+  }
+
+  rollDay(): void {
+    for (const listener of this.#listeners) listener.rollDay()
+  }
+
+  /** MKT4: an instrument of ours has no prices, others have theirs. */
+  #logUnreadable({ unreadable }: TickerTable, now: number): void {
+    if (unreadable.size === 0) return
+    for (const symbol of this.#options.symbols) {
+      const reason = unreadable.get(symbol)
+      const loggedAt = this.#unreadableLoggedAt.get(symbol) ?? Number.NEGATIVE_INFINITY
+      if (reason === undefined || now - loggedAt < UNREADABLE_LOGGED_EVERY_MS) continue
+      this.#unreadableLoggedAt.set(symbol, now)
+      this.#options.logger.log('warn', 'ticker.unreadable', { symbol, reason })
+    }
+  }
+
+  #publishClock(readAt: number): void {
+    const { trusted } = this.#options
+    if (trusted.isSynchronised) {
+      return this.publish({ kind: 'clockSynchronised', offsetMs: trusted.offset.offsetMs }, readAt)
+    }
+    this.publish({ kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" }, readAt)
+  }
+}
