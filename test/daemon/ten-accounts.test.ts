@@ -25,6 +25,10 @@ const LIMITED = 'a5'
 /** Its journal is none. */
 const UNREADABLE = 'a7'
 const OFF: readonly string[] = [WRONG, UNREADABLE]
+/** It leaves its orders when it is stopped; the others cancel theirs. */
+const LEAVING = 'a9'
+/** Those that listen at a port. */
+const SHOWN = ['main', WRONG, LIMITED]
 
 const WAIT = { timeout: 120_000, interval: 50 }
 const opened: (() => unknown)[] = []
@@ -42,8 +46,6 @@ function writeFiles(baseUrl: string): LoadedConfig[] {
     .replace(/^strategies:\n(?: .*\n)+/m, `strategies: [${join(ROOT, 'config/strategies/grid-btc.yaml')}]\n`)
     .replace('exchange:\n', `exchange:\n  baseUrl: ${baseUrl}\n`)
     .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
-    .replace('onStop: leave', 'onStop: cancel')
-    .replace('port: 8790', 'readOnly: false')
     // A slow machine is no reason to stand still.
     .replace('tickersMs: 100', 'tickersMs: 250')
     .replace('fillsMs: 200', 'fillsMs: 500')
@@ -52,6 +54,8 @@ function writeFiles(baseUrl: string): LoadedConfig[] {
     const own = paper
       .replace('name: paper', `name: ${name}`)
       .replace('directory: ../.intentd/paper', `directory: state/${name}`)
+      .replace('onStop: leave', `onStop: ${name === LEAVING ? 'leave' : 'cancel'}`)
+      .replace('port: 8790', SHOWN.includes(name) ? 'port: 0' : 'readOnly: false')
       .replace('account:\n', name === 'main' ? 'account:\n' : `account:\n  keys: ${name.toUpperCase()}\n`)
       .replace('daily: "2000"', `daily: "${name === LIMITED ? '0.001' : '2000'}"`)
     const list =
@@ -70,7 +74,7 @@ function startExchange(): Promise<RunningSimulator> {
   const { main } = loadAccounts({ file: 'config/paper.yaml', cwd: ROOT })
   const { account, instruments } = main.config
   return startSimulator({
-    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 120 },
+    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 600 },
     seed: 1,
     instruments: listInstruments({ ...account, instruments }, systemClock.now()),
     accounts: NAMES.map((label, index) => ({
@@ -136,9 +140,19 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   }
   const status = await read(WRONG, '/v1/status')
   const limited = await read(LIMITED, '/v1/status')
-  const readiness = daemon.accounts.map(({ shown, health }) => [shown.config.name, health.obstacle()])
-  const ready = new Map(readiness.map(([name, obstacle]) => [name, obstacle === undefined]))
-  daemon.stop('cancel')
+  const ask = async (name: string, path: string) => {
+    const { url, token } =
+      lines.find(({ event, fields }) => event === 'control.listening' && fields['account'] === name)
+        ?.fields ?? {}
+    const authorization = `Bearer ${readFileSync(String(token), 'utf8').trim()}`
+    const answer = await fetch(`${String(url)}${path}`, { headers: { authorization } })
+    return { code: answer.status, text: await answer.text() }
+  }
+  const ready = await Promise.all(SHOWN.map((name) => ask(name, '/readyz?verbose')))
+  const metrics = await Promise.all(SHOWN.map((name) => ask(name, '/metrics')))
+  // One of them leaves its orders, and the market would fill them.
+  simulator.pause()
+  daemon.stop()
   const { fatal, isBroken } = await ending
   opened.pop()
 
@@ -154,7 +168,7 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   const ledgers = daemon.accounts.map(({ shown: { config } }) => {
     const { uid = '' } = simulator.accounts.find(({ label }) => label === config.name) ?? {}
     const { positions, openOrders } = simulator.ledger(uid)
-    expect([config.name, openOrders]).toEqual([config.name, []])
+    expect([config.name, openOrders.length > 0]).toEqual([config.name, config.name === LEAVING])
     const size = positions.reduce(
       (sum, { holdSide, size: own }) => sum + (holdSide === 'long' ? 1 : -1) * Number(own),
       0,
@@ -177,7 +191,19 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   expect(limited).toMatchObject({
     body: { accounts: [{ name: LIMITED, mode: 'reducing', restrictions: [{ code: 'dailyLoss' }] }] },
   })
-  expect([ready.get('main'), ready.get(WRONG)]).toEqual([true, false])
+  expect(ready).toMatchObject([
+    { code: 200, text: expect.stringContaining('[+] mode: trading\n') as string },
+    {
+      code: 503,
+      text: expect.stringContaining('[-] running: off: CREDENTIALS_REFUSED\n[+] journal') as string,
+    },
+    { code: 200, text: expect.stringContaining('[+] mode: reducing: dailyLoss\n') as string },
+  ])
+  expect(metrics.map(({ code }) => code)).toEqual([200, 200, 200])
+  const measured = (line: string) => metrics.map(({ text }) => text.split('\n').includes(line))
+  expect(measured('intentd_ready 1')).toEqual([true, false, true])
+  expect(measured('intentd_ready 0')).toEqual([false, true, false])
+  expect(measured('intentd_restrictions{code="dailyLoss"} 1')).toEqual([false, false, true])
   expect([exitOf(fatal), isBroken]).toEqual([78, false])
   expect(daemon.accounts.map((account) => account.summary().rateLimited)).toEqual(Array(9).fill(0))
   // Prices are read once for all of them.

@@ -1,7 +1,8 @@
 import { type Readiness } from '../../control/controlled.ts'
 import { type AccountView } from '../../control/views.ts'
 import { candleKey, formatInterval } from '../../domain/candles.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { isPoisoned } from '../account/breakdown.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 
 type Ages = AccountView['ages']
@@ -79,25 +80,32 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     const { config, engine, settings, trusted, state, fatal } = account
     const ages = agesOf(account)
     const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
-    const halted = engine.restrictions.find(({ scope, mode }) => scope === '*' && mode !== 'reducing')
+    const held = engine.restrictions.filter(({ scope }) => scope === '*')
+    const halted = held.find(({ mode }) => mode !== 'reducing')
+    const strictest = halted ?? held[0]
     const oldest = worstOf(Object.values(ages.tickersMs))
     const oldestReading = worstOf([...Object.values(ages.positionsMs), ages.fillsMs])
     const name = (check: string): string => (accounts.length === 1 ? check : `${config.name} ${check}`)
-    checks[name('running')] = { ok: state === 'begun' && engine.phase === 'running', found: engine.phase }
-    checks[name('journal')] = { ok: fatal === undefined, found: fatal === undefined ? 'written' : 'broken' }
+    checks[name('running')] = {
+      ok: state === 'begun' && engine.phase === 'running' && fatal === undefined,
+      found: fatal === undefined ? engine.phase : `off: ${fatal instanceof Failure ? fatal.code : 'broken'}`,
+    }
+    checks[name('journal')] = { ok: !isPoisoned(fatal), found: isPoisoned(fatal) ? 'broken' : 'written' }
     checks[name('clock')] = {
       ok: trusted.isSynchronised,
       found: trusted.isSynchronised ? 'synchronised' : 'not synchronised',
     }
-    checks[name('prices')] = { ok: oldest <= dataAgeMaxMs, found: `${oldest} ms old` }
-    checks[name('account')] = { ok: oldestReading <= accountAgeMaxMs, found: `${oldestReading} ms old` }
+    checks[name('prices')] = { ok: oldest <= dataAgeMaxMs, found: showAge(oldest) }
+    checks[name('account')] = { ok: oldestReading <= accountAgeMaxMs, found: showAge(oldestReading) }
     checks[name('mode')] = {
       ok: halted === undefined,
-      found: halted === undefined ? 'trading' : `${halted.mode}: ${halted.code}`,
+      found: strictest === undefined ? 'trading' : `${strictest.mode}: ${strictest.code}`,
     }
   }
   return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
 }
+
+const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} ms old` : 'not read yet')
 
 function worstOf(ages: readonly (number | null)[]): number {
   return Math.max(0, ...ages.map((ageMs) => ageMs ?? Number.POSITIVE_INFINITY))
