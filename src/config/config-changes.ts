@@ -41,7 +41,7 @@ const FIXED = [
 const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies'])
 
 /** The larger of these the stricter; all other limits are stricter when they are smaller. */
-const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin'])
+const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin', 'coolDownMs'])
 
 export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChanges {
   const [before, after] = [enabledOf(was), enabledOf(is)]

@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 
 /** In the environment's directory: the configuration of the run that began last, as it was understood. No secret is in it. */
 const CONFIG_FILE = 'running-config.json'
+
+/** Code of a strategy beyond this is not looked at. */
+const FILES_MAX = 200
+/** What a file imports or hands on of files beside it. */
+const RELATIVE_IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g
 
 /** A configuration, and a digest of the code of each strategy: what differs between two is what a reload does. */
 export interface RunningConfig extends DaemonConfig {
@@ -17,9 +22,23 @@ export function withCode(config: DaemonConfig): RunningConfig {
   return { ...config, code: Object.fromEntries(code) as Record<string, string> }
 }
 
-function digestOf(file: string): string {
+/** Of the file, and of all that it imports by a path. */
+function digestOf(moduleFile: string): string {
+  const texts: string[] = []
+  const files = new Set([moduleFile])
+  // What is found meanwhile is gone through as well.
+  for (const file of files) {
+    const text = readText(file)
+    texts.push(text)
+    const imported = [...text.matchAll(RELATIVE_IMPORT)].map(([, path = '']) => resolve(dirname(file), path))
+    for (const other of imported) if (files.size < FILES_MAX) files.add(other)
+  }
+  return sha256Hex(texts).slice(0, 16)
+}
+
+function readText(file: string): string {
   try {
-    return sha256Hex([readFileSync(file, 'utf8')]).slice(0, 16)
+    return readFileSync(file, 'utf8')
   } catch {
     return 'unreadable'
   }

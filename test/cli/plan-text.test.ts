@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { formatPlan } from '../../src/cli/reload/plan-text.ts'
+import { compareConfigs } from '../../src/config/config-changes.ts'
+import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
+import { withCode } from '../../src/daemon/state/running-config.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+const load = (...overrides: string[]): DaemonConfig =>
+  loadConfig({ file: 'config/paper.yaml', cwd: ROOT, overrides }).config
+
+function planOf(was: DaemonConfig, next: DaemonConfig): readonly string[] {
+  const changes = compareConfigs(withCode(was), withCode(next))
+  return formatPlan({ changes, orders: [], positions: [], next }).split('\n').slice(0, -1)
+}
+
+test('[CFG2] a plan says which strategies start, and which limits are tighter or looser', () => {
+  const was = load()
+  const [first, ...rest] = was.strategies
+  const next = load(
+    ...[
+      'risk.openOrdersMax=200',
+      'risk.leverageMax=5',
+      'risk.losses.daily=1000',
+      'risk.losses.coolDownMs=60000',
+    ],
+  )
+
+  expect(planOf({ ...was, strategies: rest }, next)).toEqual([
+    `+ ${first?.id} is started`,
+    '~ risk.openOrdersMax: 100 -> 200 (looser)',
+    expect.stringMatching(/^~ risk\.losses\.daily: .* \(tighter\)$/),
+    expect.stringMatching(/^~ risk\.losses\.coolDownMs: \d+ -> 60000 \(looser\)$/),
+    '~ risk.leverageMax is set: 5 (tighter)',
+  ])
+})
+
+test('[CFG2] code that a strategy imports by a path, however far away, is its code', () => {
+  const place = mkdtempSync(join(tmpdir(), 'plan-'))
+  try {
+    const write = (name: string, text: string) => writeFileSync(join(place, name), text)
+    write('own.ts', "import { size } from './size.ts'\nexport default size\n")
+    write('size.ts', "export * from './deep.ts'\nimport './own.ts'\n")
+    write('deep.ts', 'export const size = 1\n')
+    const config = load()
+    const strategies = config.strategies.map((one) => ({ ...one, moduleFile: join(place, 'own.ts') }))
+    const codeOf = () => withCode({ ...config, strategies }).code['grid-btc']
+    const before = codeOf()
+    expect(codeOf()).toBe(before)
+
+    write('deep.ts', 'export const size = 2\n')
+
+    expect(codeOf()).not.toBe(before)
+  } finally {
+    rmSync(place, { recursive: true })
+  }
+})
