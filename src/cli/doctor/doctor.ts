@@ -39,7 +39,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const runtime = examineRuntime(process.version, process.platform)
   const { loaded, problems } = readConfig(request)
   if (loaded === undefined) {
-    const found = `${problems.length} problems in ${request.file}; the rest cannot be looked at`
+    const found = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} in ${request.file}; the rest cannot be looked at`
     return [...runtime, finding('fail', 'configuration', found, 'intentd check names each with its line')]
   }
   const { config } = loaded
