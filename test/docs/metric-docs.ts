@@ -11,6 +11,6 @@ export function buildMetricDocs(): string {
 |---|---|---|
 ${rows.join('\n')}
 
-A label \`account\` is there where a daemon has several accounts. Money is shown as a float: what has to be exact is in \`intentd profit --json\`.
+Where a daemon has several accounts each has its own port (\`control.port\`), and is a target of its own. Money is shown as a float: what has to be exact is in \`intentd profit --json\`.
 `
 }
