@@ -115,7 +115,7 @@ function assemble(
   const watchdog = new Watchdog({
     ...{ logger, logName: config.name, timers, noteFile: hangNoteOf(main.directory) },
     requestTimeoutMs: config.exchange.requestTimeoutMs,
-    stopTimeoutMs: stopTimeoutOf(config),
+    stopTimeoutMs: Math.max(...all.map(({ opening }) => stopTimeoutOf(opening.loaded.config))),
     strategies: all.flatMap(({ opening, directory }) =>
       opening.strategies.map(({ id }) => ({ id, noteFile: hangNoteOf(directory) })),
     ),

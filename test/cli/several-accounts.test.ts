@@ -26,6 +26,8 @@ function writeAccounts(project: Project, baseUrl: string): void {
     .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
     // A slow machine is no reason to stand still.
     .replace('dataAgeMaxMs: 2000', 'dataAgeMaxMs: 20000')
+    // The tickers of two products, and calls left for who looks at it from outside.
+    .replace('tickersMs: 100', 'tickersMs: 250')
   for (const name of NAMES) {
     const { product, coin, symbol, strategy } = ACCOUNTS[name]
     const shipped = name === 'main' ? 'BTCUSDT' : 'ETHUSDT'
@@ -97,6 +99,7 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
     const plan = await ask('plan')
     const reload = await ask('reload')
     const status = await ask('status')
+    const doctor = await ask('doctor')
     simulator.pause()
     const stopped = await run.stop()
 
@@ -106,6 +109,7 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
     })
     expect(reload).toMatchObject({ code: 0, said: 'done: it runs with the new configuration' })
     expect(status.out).toMatch(/^== main\n[^]*\n== bob\n/)
+    for (const name of NAMES) expect(doctor.out).toMatch(new RegExp(`^ok +${name}: key accepted`, 'm'))
     expect(stopped).toEqual({ code: 0, signal: null })
     const summaries = run.stdout
       .filter((line) => line.startsWith('{"name"'))

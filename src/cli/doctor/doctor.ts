@@ -1,6 +1,7 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { type DaemonConfig, readConfig } from '../../config/load-config.ts'
+import { readAccounts } from '../../config/load-accounts.ts'
+import { type DaemonConfig } from '../../config/load-config.ts'
 import { type Credentials, loadCredentials, needsCredentials } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { accessTo } from '../../daemon/account/account-keys.ts'
@@ -37,23 +38,35 @@ async function doctor(options: DoctorOptions): Promise<number> {
 async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const request = toConfigRequest(options)
   const runtime = examineRuntime(process.version, process.platform)
-  const { loaded, problems } = readConfig(request)
-  if (loaded === undefined) {
+  const { main, others, problems } = readAccounts(request)
+  if (main === undefined || problems.length > 0) {
     const found = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} in ${request.file}; the rest cannot be looked at`
     return [...runtime, finding('fail', 'configuration', found, 'intentd check names each with its line')]
   }
-  const { config } = loaded
-  const keys = examineKeys(config, request.cwd)
+  const configs = [main, ...others].map(({ config }) => config)
+  const accounts: Finding[] = []
+  for (const config of configs) {
+    const of = configs.length > 1 ? `${config.name}: ` : ''
+    const found = await examineAccount(config, request.cwd)
+    accounts.push(...found.map((one) => ({ ...one, what: `${of}${one.what}` })))
+  }
   return [
     ...runtime,
     ok('configuration', `${request.file} can be read; intentd check also loads the strategies`),
+    ...accounts,
+    ...examineSupervisors({ cwd: request.cwd, stopMs: Math.max(...configs.map(stopTimeoutOf)) }),
+  ]
+}
+
+async function examineAccount(config: DaemonConfig, cwd: string): Promise<readonly Finding[]> {
+  const keys = examineKeys(config, cwd)
+  return [
     ...keys.findings,
-    ...examineFiles(config, request.cwd),
+    ...examineFiles(config, cwd),
     examineDisk(config),
     examineSocket(config),
     ...examineLocks(config, accessTo(config, keys.credentials)),
     ...(await examineExchange(config, keys.credentials)),
-    ...examineSupervisors({ cwd: request.cwd, stopMs: stopTimeoutOf(config) }),
   ]
 }
 

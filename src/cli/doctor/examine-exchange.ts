@@ -44,6 +44,11 @@ const KEY_RIGHTS = finding(
   'at the exchange: read and trade, never withdraw, bound to the address of this machine',
 )
 
+/** HTTP: more calls than are allowed. */
+const TOO_MANY = 429
+const LIMITS_USED_UP =
+  'the calls that are allowed from this address are used up, by a daemon here or by another program: look again; where it stays so, lower exchange.limitsUse or poll less often'
+
 /** Reads tickers and, with keys, positions. Places nothing. */
 export async function examineExchange(
   config: DaemonConfig,
@@ -87,6 +92,8 @@ async function reach(
     const answer = await client.readTickers(table, productType)
     if (answer.kind === 'accepted') continue
     const found = `${baseUrl}: ${answer.code} ${answer.message}`
+    if (answer.kind === 'refused' && answer.status === TOO_MANY)
+      return finding('warn', 'exchange', found, LIMITS_USED_UP)
     return finding('fail', 'exchange', found, 'check exchange.baseUrl, the connection and the firewall')
   }
   return ok('exchange', `${baseUrl} answers`)
