@@ -11,6 +11,11 @@ import { systemTimers } from '../src/lib/timers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const INTENTD = join(ROOT, 'bin/intentd.mjs')
+/** With many instruments: until all ladders stand, and how long the daemon is watched then. */
+const SETTLING_MS = 15_000
+const WATCHED_MS = 20_000
+/** The kernel's clock ticks a second. */
+const TICKS = 100
 /** As `npm start` sets it. */
 const HEAP = '--max-semi-space-size=8'
 
@@ -56,6 +61,8 @@ export interface ManyRound {
   readonly firstOrderMs: number
   readonly runningMs: number
   readonly failedReads: number
+  /** Of a core, once all run. */
+  readonly cpuShare: number
 }
 
 /** Each instrument with a ladder of its own, two a strategy. Times count from the first line of the log. */
@@ -67,9 +74,14 @@ export async function measureMany(instruments: number): Promise<ManyRound> {
   const runningMs = daemon.until('daemon.running').then(() => performance.now() - openedAt)
   await daemon.until('order.sent')
   const firstOrderMs = performance.now() - openedAt
-  const measured = { firstOrderMs, runningMs: await runningMs, failedReads: daemon.count('read.failed') }
+  const started = { firstOrderMs, runningMs: await runningMs, failedReads: daemon.count('read.failed') }
+  await sleep(SETTLING_MS)
+  const cpuBefore = cpuSeconds(daemon.process)
+  const watchedAt = performance.now()
+  await sleep(WATCHED_MS)
+  const cpuShare = (cpuSeconds(daemon.process) - cpuBefore) / ((performance.now() - watchedAt) / 1000)
   await daemon.stop()
-  return measured
+  return { ...started, cpuShare }
 }
 
 function writeMany(count: number): string {
@@ -162,6 +174,13 @@ async function end(child: ChildProcess): Promise<void> {
 function residentMb({ pid }: ChildProcess): number {
   const [, kB] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kB) / 1024
+}
+
+/** Of all its threads, since it began. */
+function cpuSeconds({ pid }: ChildProcess): number {
+  const [, figures = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+  const [user, system] = figures.split(' ').slice(11, 13)
+  return (Number(user) + Number(system)) / TICKS
 }
 
 async function elapsed(work: () => Promise<void>): Promise<number> {
