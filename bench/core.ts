@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CoreLine } from './core-account.ts'
 import type { CoreRound } from './core-round.ts'
+import { medianOf } from './figures.ts'
 
 const { values } = parseArgs({
   options: {
@@ -117,7 +118,7 @@ function printFactors(lines: readonly Measured[]): void {
   console.log('\nCPU a snapshot, medians of here')
   for (const { line, here } of lines) {
     console.log(
-      `  ${median(here.map(({ cpuUs }) => cpuUs))
+      `  ${medianOf(here.map(({ cpuUs }) => cpuUs))
         .toFixed(1)
         .padStart(10)} us  ${line.name}`,
     )
@@ -125,11 +126,6 @@ function printFactors(lines: readonly Measured[]): void {
 }
 
 function spreadOf(figures: readonly number[], digits: number): string {
-  const shown = [Math.min(...figures), median(figures), Math.max(...figures)]
+  const shown = [Math.min(...figures), medianOf(figures), Math.max(...figures)]
   return shown.map((figure) => figure.toFixed(digits).padStart(10)).join('')
-}
-
-function median(figures: readonly number[]): number {
-  const sorted = figures.toSorted((one, other) => one - other)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }

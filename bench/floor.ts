@@ -16,6 +16,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { Secret } from '../src/lib/secret.ts'
 import { systemTimers } from '../src/lib/timers.ts'
 import { type BatchPlaceRequest } from '../src/protocol/futures/batch-place-order.ts'
+import { percentileOf } from './figures.ts'
 
 export interface Floor {
   readonly p50Ms: number
@@ -35,10 +36,19 @@ const PAUSE_MS = 5
 
 const SERVER = 'floor server'
 
-/** Reads the tickers once, and sends a batch that follows from them. */
-type Contender = (baseUrl: string) => {
-  readonly tick: () => Promise<void>
+/** Reads the tickers once, and gives the bid; sends a batch of orders below it. */
+export type Contender = (baseUrl: string) => {
+  readonly poll: () => Promise<number>
+  readonly place: (bid: number) => Promise<void>
   readonly close: () => Promise<void>
+}
+
+/** A bare server on a thread of its own, which says how long after a ticker answer a batch came, ms. */
+export async function startServer(onBatch: (elapsedMs: number) => void = () => undefined) {
+  const worker = new Worker(new URL(import.meta.url), { workerData: SERVER })
+  const [port]: number[] = await once(worker, 'message')
+  worker.on('message', onBatch)
+  return { baseUrl: `http://127.0.0.1:${port}`, stop: () => worker.terminate() }
 }
 
 /** Measured in this run, on this machine. */
@@ -47,20 +57,17 @@ export function measureFloor(): Promise<Floor> {
 }
 
 async function measure(contender: Contender): Promise<Floor> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: SERVER })
   const elapsedMs: number[] = []
-  const [port]: number[] = await once(worker, 'message')
-  worker.on('message', (ms: number) => elapsedMs.push(ms))
-  const { tick, close } = contender(`http://127.0.0.1:${port}`)
+  const server = await startServer((ms) => elapsedMs.push(ms))
+  const { poll, place, close } = contender(server.baseUrl)
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
-    await tick()
+    await place(await poll())
     await new Promise<void>((resolve) => systemTimers.after(PAUSE_MS, resolve))
   }
   await close()
-  await worker.terminate()
-  const sorted = elapsedMs.slice(WARM_UP).sort((one, other) => one - other)
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  return { p50Ms: at(0.5), p99Ms: at(0.99), n: sorted.length }
+  await server.stop()
+  const warm = elapsedMs.slice(WARM_UP)
+  return { p50Ms: percentileOf(warm, 0.5), p99Ms: percentileOf(warm, 0.99), n: warm.length }
 }
 
 /** What a plain script does. */
@@ -68,11 +75,13 @@ export const bare: Contender = (baseUrl) => {
   const pool = new Pool(baseUrl, { allowH2: false })
   const key = createSecretKey('floor-secret', 'utf8')
   return {
-    async tick() {
+    async poll() {
       const tickers = await pool.request({ method: 'GET', path: `${TICKERS_PATH}?productType=USDT-FUTURES` })
       const answer = JSON.parse(await tickers.body.text())
-      const price = Number(answer.data[0].bidPr)
-      const body = JSON.stringify(batchAt(price))
+      return Number(answer.data[0].bidPr)
+    },
+    async place(bid) {
+      const body = JSON.stringify(batchAt(bid))
       const timestamp = String(Date.now())
       const prehash = `${timestamp}POST${BATCH_PATH}${body}`
       const headers = {
@@ -91,7 +100,7 @@ export const bare: Contender = (baseUrl) => {
 }
 
 /** The same through the exchange client: every field of every row checked, every order checked. */
-const client: Contender = (baseUrl) => {
+export const client: Contender = (baseUrl) => {
   const exchange = new ExchangeClient({
     baseUrl,
     credentials: {
@@ -107,10 +116,13 @@ const client: Contender = (baseUrl) => {
   })
   const table = new TickerTable()
   return {
-    async tick() {
+    async poll() {
       const tickers = await exchange.readTickers(table, 'USDT-FUTURES')
       if (tickers.kind !== 'accepted') throw new Error(tickers.message)
-      const placed = await exchange.call('batchPlaceOrder', batchAt(table.read('S0USDT', 'bidPr')))
+      return table.read('S0USDT', 'bidPr')
+    },
+    async place(bid) {
+      const placed = await exchange.call('batchPlaceOrder', batchAt(bid))
       if (placed.kind !== 'accepted') throw new Error(placed.message)
     },
     close: () => exchange.close(),
@@ -129,18 +141,25 @@ function batchAt(price: number): BatchPlaceRequest {
       side: 'buy',
       orderType: 'limit',
       force: 'post_only',
-      clientOid: `t${'a'.repeat(26)}-${rung}`,
+      clientOid: clientOidOf(rung),
     })),
   }
+}
+
+function clientOidOf(rung: number): string {
+  return `t${'a'.repeat(26)}-${rung}`
 }
 
 async function serve(): Promise<void> {
   let sentAt = 0
   const tickersBody = tickersAnswer()
+  const successList = Array.from({ length: ORDERS }, (_, rung) => ({
+    orderId: String(1_234_567_890_123_456_000 + rung),
+    clientOid: clientOidOf(rung),
+  }))
   const batchBody = JSON.stringify({
-    code: '00000',
-    msg: 'success',
-    data: { successList: [], failureList: [] },
+    ...{ code: '00000', msg: 'success', requestTime: 1_700_000_000_123 },
+    data: { successList, failureList: [] },
   })
   const server = createServer((request, response) => {
     const arrivedAt = performance.now()

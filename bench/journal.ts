@@ -18,6 +18,7 @@ import { type Journal } from '../src/journal/journal.ts'
 import { nextLink } from '../src/journal/record-chain.ts'
 import { openSqliteJournal } from '../src/journal/sqlite-journal.ts'
 import { own } from '../src/lib/own.ts'
+import { medianOf } from './figures.ts'
 
 const { values } = parseArgs({ options: { orders: { type: 'string', default: '10000,100000,400000' } } })
 const CHANGES = 2000
@@ -57,7 +58,7 @@ function measureRows(book: Book, orders: number): Cost {
   const open = (): Journal => openSqliteJournal({ file, identity: 'bench', salt: 'ab', keepSince: () => 0 })
   const journal = open()
   journal.saveCheckpoint(takeBookChanges(book))
-  const checkpointMs = median(
+  const checkpointMs = medianOf(
     Array.from({ length: 5 }, (_, round) => {
       for (let batch = 0; countBookChanges(book) < CHANGES; batch++)
         addBatch(book, orders * (round + 1) + batch * BATCH, journal)
@@ -161,8 +162,4 @@ function measure(work: () => void): number {
   work()
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000
-}
-
-function median(of: readonly number[]): number {
-  return of.toSorted((left, right) => left - right)[Math.floor(of.length / 2)] ?? 0
 }

@@ -1,7 +1,7 @@
 // An exchange that only measures, in a process of its own: 600 tickers of which the first has a new price each
 // time, and orders that are all refused once they have been measured, so that none is left for the next tick.
 // It listens twice, once for each contender, and tells for each batch how long ago the last byte of that side's
-// last ticker answer went out. Started by bench/run.ts.
+// last ticker answer went out. Started by bench/tick-to-order.ts.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

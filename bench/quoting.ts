@@ -1,4 +1,4 @@
-// The strategy of bench/run.ts: fifty orders around every new price, each good for this price only.
+// The strategy of bench/tick-to-order.ts: fifty orders around every new price, each good for this price only.
 
 import { defineStrategy, z } from '#strategy'
 

@@ -1,150 +1,156 @@
-// Tick to order as the exchange sees it: from the last byte of a 600-row ticker answer out to the first byte of
-// the batch of 50 orders in that follows from it. The whole daemon (client, limiter, engine, journal on disk, a
-// strategy that quotes, logs) beside the floor, what a bare script needs for the same; both in this run, in turn,
-// against one server in a process of its own. `npm run bench [seconds]`, default 30; `npm run bench -- 30 --record`
-// with the flight recorder. Leaves nothing behind.
+// From tick to order, and what a start and a daemon cost, each figure beside a floor in the same run: `npm run bench`.
+// How to read it: docs/performance.md. `--rounds N` (default 5), `--only TEXT` (rows whose name holds it), `--seconds N`
+// a round of tick to order (default 12).
 
-import { type ChildProcess, fork, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { systemClock } from '../src/lib/clock.ts'
-import { systemTimers } from '../src/lib/timers.ts'
-import { bare, ORDERS } from './floor.ts'
-import type { Message, Side } from './measured-exchange.ts'
+import { parseArgs } from 'node:util'
+import { measureClientCost } from './client-cost.ts'
+import { medianOf, percentileOf } from './figures.ts'
+import { measureLimitUse } from './limit-use.ts'
+import { measureMany, measureMemory, measureStarts } from './starts.ts'
+import { measureTicks } from './tick-to-order.ts'
+import { measureGrants, measureLateness } from './waiting.ts'
 
-/** Four batches a second: the exchange allows five. */
-const TICK_MS = 250
-/** Until the code is compiled and the connections are warm. */
-const WARM_UP = 20
-const SECONDS_DEFAULT = 30
+const MEMORY_SECONDS = 120
+const MANY_INSTRUMENTS = 200
 
-const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '12' },
+    only: { type: 'string', default: '' },
+  },
+})
+const rounds = Number(values.rounds)
 
-const CONFIG = `name: bench
-environment: simulator
-account: { productType: USDT-FUTURES, marginCoin: USDT, marginMode: crossed, positionMode: one_way_mode }
-instruments:
-  S0USDT: { tickSize: "0.5", lotSize: "0.001", minSize: "0.001", minNotional: "5" }
-polling: { tickersMs: ${TICK_MS}, positionsMs: 1000, fillsMs: 200 }
-risk:
-  dataAgeMaxMs: 2000
-  priceCollarRatio: 0.05
-  openOrdersMax: 1000
-  orderNotionalMax: "1000000"
-  grossNotionalMax: "100000000"
-execution: { fillVisibilityMs: 0 }
-state: { directory: state }
-strategies: [quoting.yaml]
-`
-
-const STRATEGY = `id: quoting
-module: ${JSON.stringify(fileOf('quoting.ts'))}
-instruments: [S0USDT]
-isolation: inline
-params: { orders: ${ORDERS} }
-risk: { positionMax: "1000", orderSizeMax: "1", openOrdersMax: 400 }
-`
-
-class Measurements {
-  readonly #elapsedMs: Record<Side, number[]> = { daemon: [], floor: [] }
-  /** Batches that were not full: they would flatter the daemon. */
-  partial = 0
-
-  take({ side, elapsedMs, orders }: Extract<Message, { kind: 'batch' }>): void {
-    if (orders < ORDERS) this.partial += 1
-    else this.#elapsedMs[side].push(elapsedMs)
-  }
-
-  percentile(side: Side, share: number): number {
-    const sorted = this.#elapsedMs[side].slice(WARM_UP).toSorted((one, other) => one - other)
-    return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  }
-
-  count(side: Side): number {
-    return Math.max(0, this.#elapsedMs[side].length - WARM_UP)
-  }
+/** Of one line: a figure of ours and its floor for each round. */
+interface Line {
+  readonly name: string
+  readonly unit: string
+  readonly ours: readonly number[]
+  /** What a bare script needs for the same in the same round. Absent: there is no such thing. */
+  readonly floor?: readonly number[]
 }
 
-async function startExchange(measurements: Measurements) {
-  const child = fork(fileOf('measured-exchange.ts'))
-  const [message]: Message[] = await once(child, 'message')
-  if (message?.kind !== 'listening') throw new Error('the exchange of the bench did not start')
-  child.on('message', (sent: Message) => sent.kind === 'batch' && measurements.take(sent))
-  return { ports: message.ports, stop: () => end(child) }
+const SECTIONS: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
+  'tick to order': tickToOrder,
+  client: clientCost,
+  grants,
+  lateness,
+  start: starts,
+  memory,
+  'many instruments': manyInstruments,
+  'use of limits': limitUse,
 }
 
-function startDaemon(port: number) {
-  const directory = mkdtempSync(join(tmpdir(), 'intentd-bench-'))
-  writeFileSync(join(directory, 'bench.yaml'), CONFIG)
-  writeFileSync(join(directory, 'quoting.yaml'), STRATEGY)
-  const recording = process.argv.includes('--record') ? ['--set', 'record=true'] : []
-  const args = ['run', '-c', 'bench.yaml', '--set', `exchange.baseUrl=http://127.0.0.1:${port}`, ...recording]
-  const profile = process.argv.includes('--profile') ? ['--cpu-prof', `--cpu-prof-dir=${process.cwd()}`] : []
-  const child = spawn(process.execPath, [...profile, fileOf('../bin/intentd.mjs'), ...args], {
-    cwd: directory,
-    env: {
-      ...process.env,
-      INTENTD_API_KEY: 'measured-key',
-      INTENTD_API_SECRET: 'measured-secret',
-      INTENTD_API_PASSPHRASE: 'measured-passphrase',
+async function tickToOrder(): Promise<readonly Line[]> {
+  const ticks = await measureTicks(rounds, Number(values.seconds))
+  const line = (share: number): Line => ({
+    name: `tick to order, p${share * 100}: 600 tickers in, 50 orders out`,
+    unit: 'ms',
+    ours: ticks.map(({ daemon }) => percentileOf(daemon, share)),
+    floor: ticks.map(({ floor }) => percentileOf(floor, share)),
+  })
+  return [line(0.5), line(0.99)]
+}
+
+async function clientCost(): Promise<readonly Line[]> {
+  const cost = await measureClientCost(rounds)
+  const line = (name: string, of: typeof cost.poll): Line => ({
+    name,
+    unit: 'ms of CPU',
+    ours: of.map(({ clientMs }) => clientMs),
+    floor: of.map(({ floorMs }) => floorMs),
+  })
+  return [
+    line('a poll of 600 tickers to checked numbers', cost.poll),
+    line('a batch of 50 orders in the client', cost.batch),
+  ]
+}
+
+async function grants(): Promise<readonly Line[]> {
+  const waited = await measureGrants(rounds)
+  return [0.5, 0.99].map((share) => ({
+    name: `what a grant that is ready adds, p${share * 100}`,
+    unit: 'us',
+    ours: waited.map((round) => percentileOf(round, share)),
+  }))
+}
+
+async function lateness(): Promise<readonly Line[]> {
+  const late = await measureLateness(rounds)
+  return [
+    {
+      name: 'lateness of a poll, p99, beside a bare timer',
+      unit: 'ms',
+      ours: late.map(({ pollMs }) => pollMs),
+      floor: late.map(({ timerMs }) => timerMs),
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  ]
+}
+
+async function starts(): Promise<readonly Line[]> {
+  const measured = await measureStarts(rounds)
+  return [
+    {
+      name: 'from the command to daemon.running, beside all imports alone',
+      unit: 'ms',
+      ours: measured.map(({ runningMs }) => runningMs),
+      floor: measured.map(({ importsMs }) => importsMs),
+    },
+  ]
+}
+
+async function memory(): Promise<readonly Line[]> {
+  const { daemonMb, importsMb } = await measureMemory(MEMORY_SECONDS)
+  const name = `resident memory after ${MEMORY_SECONDS} s, beside all imports alone`
+  return [{ name, unit: 'MB', ours: [daemonMb], floor: [importsMb] }]
+}
+
+async function manyInstruments(): Promise<readonly Line[]> {
+  const { firstOrderMs, runningMs, failedReads, cpuShare } = await measureMany(MANY_INSTRUMENTS)
+  const line = (name: string, unit: string, figure: number): Line => ({
+    name: `${MANY_INSTRUMENTS} instruments at a start: ${name}`,
+    unit,
+    ours: [figure],
   })
-  let log = ''
-  child.stdout.on('data', (chunk) => (log = `${log}${String(chunk)}`.slice(-2000)))
-  const stop = async () => {
-    await end(child)
-    rmSync(directory, { recursive: true, force: true })
-  }
-  return { log: () => log, stop }
+  return [
+    line('first order', 's', firstOrderMs / 1000),
+    line('all running', 's', runningMs / 1000),
+    line('failed reads', '', failedReads),
+    line('CPU afterwards', '% of a core', 100 * cpuShare),
+  ]
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  await exited
-}
-
-/** Half a tick after the daemon's, so that the two disturb each other least. */
-async function playFloor(port: number, untilAt: number): Promise<void> {
-  const floor = bare(`http://127.0.0.1:${port}`)
-  while (systemClock.now() < untilAt) {
-    const waitMs = TICK_MS - ((systemClock.now() + TICK_MS / 2) % TICK_MS)
-    await new Promise<void>((resolve) => systemTimers.after(waitMs, resolve))
-    await floor.tick()
-  }
-  await floor.close()
-}
-
-function print(measurements: Measurements): void {
-  const rows = [0.5, 0.9, 0.99].map((share) => {
-    const [daemon, floor] = [
-      measurements.percentile('daemon', share),
-      measurements.percentile('floor', share),
-    ]
-    const cells = [`${daemon.toFixed(2)} ms`, `${floor.toFixed(2)} ms`, (daemon / floor).toFixed(2)]
-    return [`p${share * 100}`, ...cells].map((cell) => cell.padStart(10)).join('')
+function limitUse(): Promise<readonly Line[]> {
+  const runs = Array.from({ length: rounds }, (_, seed) => measureLimitUse(seed))
+  const [first = []] = runs
+  const lines = first.map(({ wayMs: [least, most], calls }, index) => {
+    const cells = runs.flatMap((run) => run[index] ?? [])
+    const tooMany = cells
+      .flatMap(({ rejected }) => Object.values(rejected))
+      .reduce((sum, count) => sum + count, 0)
+    return {
+      name: `use of ${calls} calls a second, ${least} to ${most} ms each way; ${tooMany} calls too many`,
+      unit: '%',
+      ours: cells.map(({ used }) => 100 * used),
+    }
   })
-  console.log(`tick to order, 600 tickers in, ${ORDERS} orders out`)
-  console.log(['', 'daemon', 'floor', 'ratio'].map((cell) => cell.padStart(10)).join(''))
-  for (const row of rows) console.log(row)
-  const { partial } = measurements
-  console.log(
-    `n ${measurements.count('daemon')} and ${measurements.count('floor')}` +
-      `${partial > 0 ? `; ${partial} batches of fewer orders left out` : ''}`,
-  )
+  return Promise.resolve(lines)
 }
 
-const seconds = Number(process.argv[2] ?? SECONDS_DEFAULT)
-const measurements = new Measurements()
-const exchange = await startExchange(measurements)
-const daemon = startDaemon(exchange.ports.daemon)
-await playFloor(exchange.ports.floor, systemClock.now() + seconds * 1000)
-await daemon.stop()
-await exchange.stop()
-if (measurements.count('daemon') === 0) console.error(daemon.log())
-print(measurements)
+console.log(`${'least, median and most of the rounds'.padEnd(66)}ours${' '.repeat(22)}times the floor`)
+for (const [name, measure] of Object.entries(SECTIONS)) {
+  if (name.includes(values.only)) for (const line of await measure()) print(line)
+}
+
+function print({ name, unit, ours, floor }: Line): void {
+  const ratios = floor?.map((figure, round) => (ours[round] ?? Number.NaN) / figure)
+  const cells = [name.padEnd(66), `${spread(ours)} ${unit}`.padEnd(32), ratios ? spread(ratios) : '']
+  console.log(cells.join('').trimEnd())
+}
+
+function spread(figures: readonly number[]): string {
+  return [Math.min(...figures), medianOf(figures), Math.max(...figures)]
+    .map((figure) => figure.toFixed(figure < 10 ? 2 : figure < 100 ? 1 : 0).padStart(7))
+    .join('')
+}

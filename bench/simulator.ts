@@ -15,6 +15,7 @@ import { createRecordedMarket } from '../src/simulator/market/recorded/recorded-
 import { buildPriceFile, parsePriceFile } from '../src/prices/price-file.ts'
 import { parseRecording } from '../src/prices/parse-recording.ts'
 import { type Recording } from '../src/prices/recording.ts'
+import { medianOf } from './figures.ts'
 
 const { values } = parseArgs({
   options: {
@@ -92,10 +93,10 @@ function printTable(): void {
   )
   for (const [name, found] of rates) {
     const ratios = found.map((rate, round) => rate / (alone[round] ?? Number.NaN)).toSorted((a, b) => a - b)
-    const [least, middle, most] = [ratios[0], median(ratios), ratios.at(-1)]
+    const [least, middle, most] = [ratios[0], medianOf(ratios), ratios.at(-1)]
     const texts = [least, middle, most].map((ratio) => (ratio ?? Number.NaN).toFixed(2))
     console.log(
-      `${name.padEnd(58)} ${Math.round(median(found)).toLocaleString('en').padStart(10)}  ${texts.join('  ')}`,
+      `${name.padEnd(58)} ${Math.round(medianOf(found)).toLocaleString('en').padStart(10)}  ${texts.join('  ')}`,
     )
   }
 }
@@ -112,8 +113,11 @@ function readingRates(): void {
       packed: 1000 * cpuSeconds(() => parsePriceFile({ bytes: packed, source: 'BTCUSDT.prices' })),
     })
   }
-  const [csvMs, packedMs] = [median(found.map((read) => read.csv)), median(found.map((read) => read.packed))]
-  const ratio = median(found.map((read) => read.csv / read.packed))
+  const [csvMs, packedMs] = [
+    medianOf(found.map((read) => read.csv)),
+    medianOf(found.map((read) => read.packed)),
+  ]
+  const ratio = medianOf(found.map((read) => read.csv / read.packed))
   const perSecond = (ms: number) => Math.round((rows / ms) * 1000).toLocaleString('en')
   console.log(
     `a year of candles as CSV, ${bytes.length} bytes: ${csvMs.toFixed(1)} ms, ${perSecond(csvMs)} rows a second`,
@@ -129,11 +133,6 @@ function cpuSeconds(work: () => void): number {
   work()
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1e6
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
 function csv(seed: string, rows: number): string {

@@ -4,6 +4,7 @@
 import { TickerTable } from '../src/domain/ticker-table.ts'
 import { readTickersJson } from '../src/exchange/readers/ticker-reader.ts'
 import { TickerScanner } from '../src/exchange/readers/ticker-scanner.ts'
+import { percentileOf } from './figures.ts'
 import { tickerRow } from './floor.ts'
 
 const ROUNDS = 1000
@@ -38,10 +39,7 @@ for (let round = 0; round < ROUNDS; round++) {
   }
 }
 
-const at = (name: string, share: number): number => {
-  const sorted = elapsedMs[name]?.toSorted((one, other) => one - other) ?? []
-  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-}
+const at = (name: string, share: number): number => percentileOf(elapsedMs[name] ?? [], share)
 console.log(`${rows} rows, ${bodies[0]?.length} bytes; ms, and the ratio to JSON.parse at the median`)
 console.log(
   ['', 'p10', 'p50', 'p90', 'ratio']

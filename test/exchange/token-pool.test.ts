@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { systemTimers } from '../../src/lib/timers.ts'
 import { BottleneckPool } from '../../src/exchange/limiter/token-pool.ts'
 
 afterEach(() => void vi.restoreAllMocks())
@@ -7,7 +8,7 @@ test('[LIM2] a machine clock that is set back does not hold tokens up', async ()
   const wall = Date.now()
   const now = vi.spyOn(Date, 'now').mockReturnValue(wall)
   let notify: () => void = () => undefined
-  const pool = new BottleneckPool({ tokens: 2, stockMin: 1, onStock: () => notify() })
+  const pool = new BottleneckPool({ tokens: 2, stockMin: 1, onStock: () => notify(), timers: systemTimers })
   const stocked = (): Promise<void> =>
     new Promise((resolve) => {
       notify = resolve

@@ -34,9 +34,9 @@ export class CallWindow {
   #isStopped = false
 
   constructor(options: CallWindowOptions) {
-    const { calls, stockMin, createPool, onFree } = options
+    const { calls, stockMin, createPool, onFree, timers } = options
     this.#options = options
-    this.#pool = createPool({ tokens: calls, stockMin, onStock: onFree })
+    this.#pool = createPool({ tokens: calls, stockMin, onStock: onFree, timers })
   }
 
   /** Calls that could be made now, were each of them granted. */
