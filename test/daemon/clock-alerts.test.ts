@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AlertRules } from '../../src/alerts/rules/alert-rules.ts'
 import { type Facts } from '../../src/alerts/rules/facts.ts'
-import { MarketData, type MarketDataOptions } from '../../src/daemon/market-data/market-data.ts'
+import { MarketData } from '../../src/daemon/market-data/market-data.ts'
 import { type Intent } from '../../src/domain/intent.ts'
 import { type LogEvent } from '../../src/domain/log-events.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
@@ -49,7 +49,7 @@ function openScene() {
     config: {
       polling: { tickersMs: POLL_MS, fillsMs: 500, positionsMs: 1000 },
       calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
-    } as MarketDataOptions['config'],
+    },
     ...{ client: client as ExchangeClient, limiter: new Limiter({ clock: time, timers: time }) },
     ...{ feeds: [], products: [{ productType: 'USDT-FUTURES', symbols: [] }], trusted, timers: time },
     logger: { log: (_, event, facts = {}) => log(event, facts) },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MarketData, type MarketDataOptions } from '../../src/daemon/market-data/market-data.ts'
+import { MarketData } from '../../src/daemon/market-data/market-data.ts'
 import { type ProductType } from '../../src/domain/instrument.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
@@ -33,7 +33,7 @@ function openMarket(requestTimes: Rows) {
     config: {
       polling: { tickersMs: 250, fillsMs: 500, positionsMs: 1000 },
       calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
-    } as MarketDataOptions['config'],
+    },
     ...{ client: client as ExchangeClient, limiter: new Limiter({ clock: time, timers: time }) },
     ...{ products, feeds: [], trusted, timers: time },
     logger: {
