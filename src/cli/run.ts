@@ -28,6 +28,7 @@ import { checkFully } from './process/full-check.ts'
 import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
+  repeatOptions,
   addConfigOptions,
   addParamOption,
   collect,
@@ -147,6 +148,7 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
     market: { files: options.market, speed: options.speed },
     clock: systemClock,
     timers: systemTimers,
+    configOption: repeatOptions(options),
     onReload: () => frame.reloads.ask(),
   })
 }

@@ -109,6 +109,15 @@ export const accountSchema = z.strictObject({
     description: 'why nothing is traded, or not everything, beside restrictions; in words',
   }),
   restrictions: z.array(restrictionSchema),
+  kill: z
+    .strictObject({
+      phase: z.enum(['cutting', 'draining', 'clearing', 'waiting', 'confirming', 'proving', 'clean']).meta({
+        description: 'how far it is proved that nothing rests; clean: it is',
+      }),
+      isReleaseAsked: z.boolean().meta({ description: 'it is released as soon as that is proved' }),
+    })
+    .nullable()
+    .meta({ description: 'null: no kill stands' }),
   ages: agesSchema,
   limits: z
     .strictObject({ dataAgeMaxMs: z.number(), accountAgeMaxMs: z.number() })
@@ -152,6 +161,9 @@ export const statusSchema = z.strictObject({
   }),
   isReadOnly: z.boolean().meta({ description: 'whether commands are refused' }),
   exchange: z.string(),
+  configOption: z.string().meta({
+    description: "what a command needs to address this daemon's configuration, ` -c live.yaml`; or nothing",
+  }),
   pid: z.int(),
   startedAt: instant,
   now: instant,

@@ -33,6 +33,8 @@ export interface OpenDaemonOptions
   readonly others?: readonly AccountGiven[]
   /** Somebody wants the configuration to be read again; absent: nobody can. */
   readonly onReload?: () => void
+  /** What a command needs to address this configuration: ` -c live.yaml`; default nothing. */
+  readonly configOption?: string
 }
 
 /** A daemon that is ready to start. */
@@ -140,6 +142,7 @@ function assemble(
         ...{ config: loaded.config, directory: opened.directory, accounts: [account], market },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
+        configOption: options.configOption ?? '',
         speed: embedded?.speed ?? 1,
         timers: options.timers,
         readings: openReadings(opened, options.timers),

@@ -45,7 +45,7 @@ import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { accountEquityOf } from './state/losses.ts'
 import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
-import { notePruned, noteSpaceLow, type RunPhase } from './state/run-state.ts'
+import { notePruned, noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
@@ -81,6 +81,8 @@ export interface Engine {
   readonly isWaiting: boolean
   /** What strategies still wait for, a sentence each: closed candles. */
   readonly missingCandles: readonly string[]
+  /** How far the proof of a kill is; undefined where none stands. */
+  readonly kill: KillState | undefined
   /** Everything that holds a scope in a stricter mode, what is only true just now included. */
   readonly restrictions: readonly Restriction[]
   /** Unix ms, our clock: up to when fills were read, and when the exchange last confirmed what is held; 0 never. */
@@ -146,6 +148,9 @@ export function resumeEngine(core: Core): Engine {
     },
     get missingCandles() {
       return listMissingCandles(core)
+    },
+    get kill() {
+      return core.run.kill
     },
     get restrictions() {
       return allRestrictions(core)

@@ -40,6 +40,7 @@ const PROFIT: ProfitView = {
 const ACCOUNT: AccountView = {
   ...{ name: ID, coin: 'USDT', phase: 'running', mode: 'reducing', isTrading: true },
   hindrances: [`the prices of ${SYMBOL} are stale `.repeat(5)],
+  kill: { phase: 'proving', isReleaseAsked: true },
   restrictions: [
     {
       ...{
@@ -78,7 +79,13 @@ const ACCOUNT: AccountView = {
 }
 const STATUS = {
   ...{ name: ID, version: '1.2.3', environment: 'simulator', speed: 1, isReadOnly: false },
-  ...{ exchange: `https://${'x'.repeat(50)}.example`, pid: 4_194_304, startedAt: 0, now: AT },
+  ...{
+    exchange: `https://${'x'.repeat(50)}.example`,
+    pid: 4_194_304,
+    startedAt: 0,
+    now: AT,
+    configOption: '',
+  },
   accounts: [ACCOUNT],
 }
 const ROW = { name: ID, coin: 'USDT', ...PROFIT, funding: LARGE }

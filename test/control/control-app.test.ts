@@ -66,6 +66,7 @@ class Bench {
             version: '1.2.3',
             environment: 'simulator',
             exchange: '',
+            configOption: '',
             pid: 1,
             speed: 1,
             isReadOnly: readOnly,

@@ -184,6 +184,10 @@ describe.concurrent('a running daemon', () => {
     ])
     expect(kills[1]).toEqual(kills[0])
     await next.untilEvent('kill.clean')
+    const underKill = await command('flatten-02', { kind: 'flatten', scope: 'strategy:trend-btc' })
+    expect(underKill.text).toContain('under a kill nothing is: release the kill')
+    const killed = JSON.parse((await ask(project, 'status', '--json')).out) as StatusView
+    expect(killed.accounts[0]?.kill).toEqual({ phase: 'clean', isReleaseAsked: false })
     const released = { kind: 'releaseKill' }
     const ends = await Promise.all([command('unkill-00', released), command('unkill-00', released)])
     expect(ends[1]).toEqual(ends[0])
@@ -194,6 +198,7 @@ describe.concurrent('a running daemon', () => {
     )
     expect((await ask(project, 'resume', 'grid-btc', '--reason', 'looked')).code).toBe(0)
     await next.untilEvent('trading.released')
+    await command('release-02', { kind: 'release', scope: 'strategy:trend-btc' })
     expect((await ask(project, 'pause', 'trend-btc', '--reason', 'odd')).code).toBe(0)
     expect((await ask(project, 'mode', 'strategy:trend-btc', 'active', '--reason', 'looked')).code).toBe(0)
     await next.stop()

@@ -33,6 +33,7 @@ class Bench {
             speed: 1,
             isReadOnly: false,
             exchange: '',
+            configOption: '',
           },
           ...{ pid: 1, startedAt: 0, now: this.now, accounts: [] },
         }

@@ -87,6 +87,24 @@ describe('the curve of a run', () => {
     expect(at.at(-1)).toBeGreaterThan(19_900_000)
     expect(at).toEqual(at.toSorted((one, other) => one - other))
   })
+
+  test('keeps a peak of a second and a low of a second, however long the run is, and what was not known gives way', () => {
+    const curve = new ProfitCurve()
+    const figures = new Map([
+      [20_000, 500],
+      [20_002, -700],
+    ])
+    for (let second = 0; second < 100_000; second += 1) {
+      const total = second % 3 === 0 ? { net: '0', unrealised: null } : profit(figures.get(second) ?? 0)
+      const view = { profit: { total, strategies: {} }, equity: null }
+      curve.take(second * 1000, second * 1000, view as unknown as AccountView)
+    }
+    const { at, net } = curve.view()
+
+    expect(at.length).toBeLessThanOrEqual(1200)
+    expect([at[net.indexOf(500)], at[net.indexOf(-700)]]).toEqual([20_000_000, 20_002_000])
+    expect(at).toEqual(at.toSorted((one, other) => one - other))
+  })
 })
 
 test('denials are counted by strategy and cause, those that were not logged too', () => {
@@ -100,6 +118,10 @@ test('denials are counted by strategy and cause, those that were not logged too'
   expect(counts.recent('BTCUSDT', 3000)).toBe('grid: denied, TRADING_HALTED: odd')
   expect(counts.recent('BTCUSDT', 100_000)).toBeUndefined()
   expect(counts.recent('ETHUSDT', 3000)).toBeUndefined()
+
+  counts.hear({ level: 'warn', event: 'trading.released', fields: { scope: '*' } }, 3000)
+  expect(counts.recent('BTCUSDT', 3000)).toBeUndefined()
+  expect(counts.view()).toEqual({ grid: { TRADING_HALTED: 9 } })
 })
 
 describe('what the last seven days have brought', () => {

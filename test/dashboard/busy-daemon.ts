@@ -91,6 +91,7 @@ export class BusyDaemon {
         speed: 1,
         isReadOnly: true,
         exchange: 'none',
+        configOption: '',
         pid: 1,
       },
       ...{ startedAt: START_AT, now: START_AT + this.#step },
@@ -107,6 +108,7 @@ export class BusyDaemon {
       ...{
         hindrances: [],
         restrictions: [],
+        kill: null,
         losses: [],
         peak: null,
         drawdown: null,

@@ -85,6 +85,7 @@ export class InterpreterBench {
       isWaiting: false,
       losses: new Map(),
       equity: undefined,
+      kill: undefined,
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],

@@ -11,7 +11,7 @@ import { viewAccount } from '../../daemon/control/account-view.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { addConfigOptions, parseDuration } from '../process/options.ts'
+import { addConfigOptions, parseDuration, repeatOptions } from '../process/options.ts'
 import { showEachAccount } from './each-account.ts'
 import { EXIT_SILENT, type Found, readDaemon, type ShowOptions } from './find-daemon.ts'
 import { formatPositions } from './positions.ts'
@@ -58,10 +58,10 @@ async function showOnce(options: StatusOptions): Promise<number> {
 }
 
 function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
-  return readDaemon(options, '/v1/status', (account) => toStored(account))
+  return readDaemon(options, '/v1/status', (account) => toStored(account, repeatOptions(options)))
 }
 
-function toStored(account: ShownAccount): StatusView {
+function toStored(account: ShownAccount, configOption: string): StatusView {
   const { name, environment } = account.config
   const now = systemClock.now()
   return {
@@ -75,8 +75,9 @@ function toStored(account: ShownAccount): StatusView {
       speed: 1,
       isReadOnly: true,
       now,
+      configOption,
     },
-    accounts: [viewAccount(account)],
+    accounts: [viewAccount(account, configOption)],
   }
 }
 
@@ -109,6 +110,7 @@ function formatAccount(account: AccountView, isLive: boolean): string {
       : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
     ...restrictions.map((restriction) => line('', describeRestriction(restriction))),
+    account.kill ? line('kill', describeKill(account.kill)) : '',
     ...listUnattended(account).map((what) =>
       line(
         '',
@@ -127,6 +129,14 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     formatStrategies(account),
     isLive ? `\n${formatLimiter(account)}` : '',
   ].join('')
+}
+
+function describeKill({ phase, isReleaseAsked }: NonNullable<AccountView['kill']>): string {
+  const proof =
+    phase === 'clean'
+      ? 'it is proved that nothing rests'
+      : `it is not proved yet that nothing rests (${phase})`
+  return isReleaseAsked ? `${proof}; a release waits for that` : proof
 }
 
 /** Of strategies that were removed, or do not list the instrument any more. */

@@ -7,12 +7,16 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 import { type RecentFill } from '../reporting/recent-activity.ts'
 import { agesOf, findHindrances } from './hindrances.ts'
+import { listResolutions } from './instrument-view.ts'
 import { viewEquity, viewLosses } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 
-/** Everything that is shown of an account at a glance. */
-export function viewAccount(account: ShownAccount): AccountView {
+/**
+ * Everything that is shown of an account at a glance.
+ * @param configOption What a command needs to address this daemon's configuration: ` -c live.yaml`.
+ */
+export function viewAccount(account: ShownAccount, configOption: string): AccountView {
   const { config, settings, engine, state, trusted } = account
   // Of a run that is over only what is recorded holds.
   const restrictions = state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
@@ -25,8 +29,9 @@ export function viewAccount(account: ShownAccount): AccountView {
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
     isTrading: engine.isTrading,
-    hindrances: [...findHindrances(account)],
-    restrictions: restrictions.map(viewRestriction),
+    hindrances: [...findHindrances(account), ...listResolutions(account)],
+    restrictions: restrictions.map((one) => viewRestriction(one, configOption)),
+    kill: viewKill(account),
     ages: agesOf(account),
     limits: {
       dataAgeMaxMs: settings.limits.dataAgeMaxMs,
@@ -54,6 +59,12 @@ export function viewAccount(account: ShownAccount): AccountView {
       openOrders: orders.filter(({ terms }) => terms.strategyId === id).length,
     })),
   }
+}
+
+function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
+  const { kill } = engine
+  if (kill === undefined || state === 'atRest') return null
+  return { phase: kill.phase, isReleaseAsked: kill.release !== undefined }
 }
 
 /** What the account holds by its fills, with what the exchange's last reading says of it. */

@@ -41,6 +41,8 @@ export interface DaemonControlOptions {
   readonly version: string
   readonly environment: string
   readonly exchange: string
+  /** What a command needs to address this configuration: ` -c live.yaml`. */
+  readonly configOption: string
   /** Market time over real time. */
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
@@ -85,13 +87,13 @@ export class DaemonControl implements Controlled {
   }
 
   status(): StatusView {
-    const { name, version, environment, exchange, speed, isReadOnly, clock } = this.#options
+    const { name, version, environment, exchange, configOption, speed, isReadOnly, clock } = this.#options
     return {
-      ...{ name, version, environment, exchange, speed, isReadOnly },
+      ...{ name, version, environment, exchange, configOption, speed, isReadOnly },
       pid: process.pid,
       startedAt: this.#startedAt,
       now: clock.now(),
-      accounts: this.#shown.map(viewAccount),
+      accounts: this.#shown.map((account) => viewAccount(account, configOption)),
     }
   }
 
@@ -192,7 +194,9 @@ export class DaemonControl implements Controlled {
       const text = 'not now: the run has not begun, or is over; a command of the command line waits for it'
       return { ...nothing, isObeyed: false, text }
     }
-    return { ...nothing, ...judge(order, answers) }
+    const { configOption } = this.#options
+    const isKilled = this.#shown.some(({ engine }) => engine.kill !== undefined)
+    return { ...nothing, ...judge(order, answers, { configOption, isKilled }) }
   }
 
   #objectToScope(scope: string): string | undefined {
@@ -229,25 +233,31 @@ export class DaemonControl implements Controlled {
 
 type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel' | 'reload' }>
 
+interface Surroundings extends Pick<DaemonControlOptions, 'configOption'> {
+  readonly isKilled: boolean
+}
+
 function judge(
   order: AccountOrder,
   answers: readonly CommandAnswer[],
+  around: Surroundings,
 ): Pick<ControlAnswer, 'isObeyed' | 'text' | 'held' | 'lifted' | 'stillHeld'> {
   const held = answers.flatMap((answer) => answer.held)
   const lifted = answers.flatMap((answer) => answer.lifted)
   return {
-    ...verdictOf(order, held, answers),
-    held: held.map(viewRestriction),
-    lifted: lifted.map(viewRestriction),
+    ...verdictOf(order, answers, around.isKilled),
+    held: held.map((one) => viewRestriction(one, around.configOption)),
+    lifted: lifted.map((one) => viewRestriction(one, around.configOption)),
     stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<string, string>,
   }
 }
 
 function verdictOf(
   order: AccountOrder,
-  held: readonly Restriction[],
   answers: readonly CommandAnswer[],
+  isKilled: boolean,
 ): Pick<ControlAnswer, 'isObeyed' | 'text'> {
+  const held = answers.flatMap((answer) => answer.held)
   const holds = (scope: string, code: Restriction['code']) =>
     held.find((one) => one.scope === scope && one.code === code)
   switch (order.kind) {
@@ -261,7 +271,9 @@ function verdictOf(
         ? {
             isObeyed: true,
             text: [
-              `${order.scope} is being closed; flatten.done says when nothing is left`,
+              isKilled
+                ? `${order.scope} is noted to be closed; under a kill nothing is: release the kill, and it is closed then`
+                : `${order.scope} is being closed; flatten.done says when nothing is left`,
               ...answers.flatMap(({ unclosable }) => adviseUnclosable(unclosable)),
             ].join('; '),
           }

@@ -12,6 +12,8 @@ export class DenialCounts {
 
   /** @param at Unix ms. */
   hear({ event, fields }: LoggedFact, at: number): void {
+    // What a mode has denied is no reason any more: each strategy looks anew.
+    if (event === 'trading.released') this.#last.clear()
     if (event !== 'intent.denied') return
     const { strategy, symbol, code, detail, orders = 1, sinceLastLogged = 0 } = fields
     const codes = this.#counts.get(String(strategy)) ?? new Map<string, number>()

@@ -21,6 +21,21 @@ const STAGES: Readonly<Record<Resolution['stage'], string>> = {
   settling: 'waits for fills and a position that were read after that',
 }
 
+/** Not said at a glance: a ladder that moves clears up all the time, and it takes seconds. */
+const ORDINARY: ReadonlySet<Resolution['cause']> = new Set(['unwanted', 'command'])
+
+/** Instruments on which nothing is placed because something is found out first, a sentence each. */
+export function* listResolutions({ settings, engine }: ShownAccount): Generator<string> {
+  for (const symbol of settings.instruments.keys()) {
+    const resolution = engine.instrument(symbol)?.resolution
+    if (resolution !== undefined && !ORDINARY.has(resolution.cause)) yield `${symbol}: ${inWords(resolution)}`
+  }
+}
+
+function inWords({ cause, stage }: Resolution): string {
+  return `${CAUSES[cause]}: it ${STAGES[stage]}`
+}
+
 /** How an instrument stands, and what its order flow waits for; undefined where it is not traded. */
 export function viewInstrument(
   account: ShownAccount,
@@ -68,7 +83,7 @@ function* listWaits(
   if (state === undefined) return
   const { phase, resolution, wantsBatchSince, wantsCancel, displaced } = state
   if (phase === 'placing') yield 'a batch is on the wire: nothing else is placed before it is answered'
-  if (resolution !== undefined) yield `${CAUSES[resolution.cause]}: it ${STAGES[resolution.stage]}`
+  if (resolution !== undefined) yield inWords(resolution)
   if (wantsBatchSince !== undefined) {
     const waitedMs = Math.max(0, Math.round(trusted.clock.now() - wantsBatchSince))
     yield `it has orders to send, and waits for a call within the exchange's limit, for ${waitedMs} ms now`

@@ -26,7 +26,15 @@ const NOTHING_MADE = {
 function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): string {
   const account: AccountView = {
     ...{ name: 'test', coin: 'USDT', phase: 'running', mode: 'active', isTrading: true, unknownSince: null },
-    ...{ hindrances: [], restrictions: [], positions: [], losses: [], limiter: [], strategies: [] },
+    ...{
+      hindrances: [],
+      restrictions: [],
+      kill: null,
+      positions: [],
+      losses: [],
+      limiter: [],
+      strategies: [],
+    },
     ...{ openOrders: {}, ages: { tickersMs: {}, positionsMs: {}, fillsMs: 0 } },
     ...{ limits: { dataAgeMaxMs: 1, accountAgeMaxMs: 1 }, clock: { isSynchronised: true, offsetMs: 0 } },
     profit: {
@@ -36,7 +44,15 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
     ...shown,
   }
   const status = {
-    ...{ name: 'test', version: '1', environment: 'simulator', exchange: '', speed: 1, isReadOnly: false },
+    ...{
+      name: 'test',
+      version: '1',
+      environment: 'simulator',
+      exchange: '',
+      configOption: '',
+      speed: 1,
+      isReadOnly: false,
+    },
     ...{ pid: 1, startedAt: 0, now: 0, accounts: [account] },
   }
   const metrics = new Metrics()
