@@ -8,6 +8,7 @@ import { main } from '../../src/cli/main.ts'
 import { type FaultSettings } from '../../src/simulator/wire/faults.ts'
 import { type RunningSimulator, startSimulator } from '../../src/simulator/start-simulator.ts'
 import { MAIN, SIMULATOR_SECTION, Workspace } from '../config/workspace.ts'
+import { shareOf } from '../support/share.ts'
 
 let workspace: Workspace
 let written: string[]
@@ -82,10 +83,12 @@ const leftAt = (exchange: RunningSimulator): number => {
   return openOrders.length + positions.length
 }
 
-test.each([
-  ['one_way_mode', false],
+const ACCOUNTS = [
   ['hedge_mode', true],
-] as const)(
+  ['one_way_mode', false],
+] as const
+
+test.each(shareOf(ACCOUNTS, 2))(
   'an exchange that does what it should, in %s: every step, and nothing is left',
   async (mode, isOwn) => {
     const exchange = await open({ positionMode: mode })

@@ -84,8 +84,8 @@ test.each(TARGETS)(
     let reported = 0
     for (const [index, path] of pathsOf(whole).entries()) {
       for (const value of shareOf(
-        [...WRONG_VALUES.slice(index % 4), ...WRONG_VALUES.slice(0, index % 4)],
-        4,
+        [...WRONG_VALUES.slice(index % 8), ...WRONG_VALUES.slice(0, index % 8)],
+        8,
       )) {
         workspace.write(file, stringify(withValue(whole, path, value)))
 

@@ -20,7 +20,7 @@ const WHOLE: readonly (readonly [Phase, string])[] = [
   ['recovering', 'wire.cancel-all-orders.answered'],
   ['releasing', 'file.rm.KILL.after'],
 ]
-const SAMPLE = shareOf(WHOLE, 3)
+const SAMPLE = shareOf(WHOLE, 4)
 
 const cases = listCases(1)
 

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { type Project, Projects } from './project.ts'
 import { findExchange, keysOf, startDaemon, startExchange, toVariables } from './remote-exchange.ts'
+import { shareOf } from '../support/share.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -12,24 +13,29 @@ async function openExchange(project: Project) {
   return { place, exchange }
 }
 
-test.concurrent.each([
+const WRONG_KEYS = [
   ['INTENTD_API_KEY', 'wrongkey'],
   ['INTENTD_API_SECRET', 'wrongsecret'],
   ['INTENTD_API_PASSPHRASE', 'wrongpassphrase'],
-])('a wrong %s is one error that names it, and the end', async (variable, wrong) => {
-  const project = projects.open()
-  const { place, exchange } = await openExchange(project)
+] as const
 
-  const daemon = startDaemon(project, { ...place, env: { ...place.env, [variable]: wrong } })
-  const { code } = await daemon.ended
-  await exchange.stop()
+test.concurrent.each(shareOf(WRONG_KEYS, 3))(
+  'a wrong %s is one error that names it, and the end',
+  async (variable, wrong) => {
+    const project = projects.open()
+    const { place, exchange } = await openExchange(project)
 
-  const troubles = daemon.log.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))
-  expect(code).toBe(78)
-  expect(troubles).toMatchObject([{ event: 'account.refused' }])
-  expect(String(troubles[0]?.['reason'])).toMatch(new RegExp(`the exchange refuses ${variable}\n`))
-  expect([...daemon.stdout, ...daemon.stderr].join('\n')).not.toContain(wrong)
-})
+    const daemon = startDaemon(project, { ...place, env: { ...place.env, [variable]: wrong } })
+    const { code } = await daemon.ended
+    await exchange.stop()
+
+    const troubles = daemon.log.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))
+    expect(code).toBe(78)
+    expect(troubles).toMatchObject([{ event: 'account.refused' }])
+    expect(String(troubles[0]?.['reason'])).toMatch(new RegExp(`the exchange refuses ${variable}\n`))
+    expect([...daemon.stdout, ...daemon.stderr].join('\n')).not.toContain(wrong)
+  },
+)
 
 test.concurrent('keys of another account on an old state are refused, and a new key of the same one is said how', async () => {
   const project = projects.open()

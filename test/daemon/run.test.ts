@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { Projects, writeRecording } from './project.ts'
+import { shareOf } from '../support/share.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -98,7 +99,7 @@ test.concurrent('cancel leaves nothing resting, by the word of the exchange', as
   expect(run.summary.exchange).toMatchObject({ openOrders: 0, agrees: true })
 })
 
-test.concurrent.each(MODES)(
+test.concurrent.each(shareOf(MODES, 2))(
   'flatten in %s leaves no order and no position, by the word of the exchange',
   async (mode) => {
     const args = ['--set', 'onStop=flatten', '--set', `account.positionMode=${mode}`]

@@ -49,7 +49,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   stillHeld: { BTCUSDT: 'long 0.012' },
   ...{ target: 'phone', alerts: 12, because: 'nothing is in the way', body: '{"orderList":[…]}' },
   ...{ requestId: 'f00ba4f00ba4', result: 'BTCUSDT is held reducing', address: '127.0.0.1:8790' },
-  ...{ pricesAgeMs: 120, accountAgeMs: 640, ageMs: 12_000, hungMs: 10_000 },
+  ...{ pricesAgeMs: 120, accountAgeMs: 640, ageMs: 12_000, hungMs: 10_000, loop: 'positions' },
   ...{ started: ['grid-eth'], stopped: ['trend-eth'], settings: ['risk.openOrdersMax: 100 -> 60'] },
   problems: ['config/paper.yaml:12:3 no such key'],
   ...{ off: ['risk.losses.daily', 'risk.leverageMax'], leftMs: 600_000, until: '2026-01-02T13:50:10.027Z' },

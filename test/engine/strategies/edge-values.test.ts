@@ -6,6 +6,7 @@ import { bookToJson, rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { readIntents } from '../../../src/strategy/read-intents.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
+import { shareOf } from '../../support/share.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 const THROWS = Symbol('a getter that throws')
@@ -183,9 +184,15 @@ function createLog(bench: EngineBench): EventLog {
   })
 }
 
+/** Of each grid other ones: together they are all. */
+function shareOfPlaces(grid: (typeof GRIDS)[number]): readonly Place[] {
+  const first = GRIDS.indexOf(grid)
+  return shareOf([...PLACES.slice(first), ...PLACES.slice(0, first)], 3)
+}
+
 describe.each(GRIDS)('[STR1] on ticks of $tick and lots of $lot', (grid) => {
   describe.each(['one_way_mode', 'hedge_mode'] as const)('in %s', (mode) => {
-    test.each(PLACES)('no value of $template.kind $list $field breaks the core', (place) => {
+    test.each(shareOfPlaces(grid))('no value of $template.kind $list $field breaks the core', (place) => {
       const bench = onGrid(grid, mode).start()
       const log = createLog(bench)
       const { tick } = bench.settings.instruments.get(SYMBOL) ?? madeInstrument()

@@ -4,6 +4,7 @@ import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { buildSession, openSession, sessionAccounts } from './random-session.ts'
+import { shareOf } from '../../support/share.ts'
 
 const readings: readonly Partial<CoreSettings>[] = [
   {},
@@ -24,7 +25,7 @@ const readings: readonly Partial<CoreSettings>[] = [
 describe.each(readings.map((settings, index) => ({ settings, seeds: [index + 1, index + 11] })))(
   'money is conserved to the last digit with $settings',
   ({ settings, seeds }) => {
-    test.each(seeds)(
+    test.each(shareOf(seeds, 2))(
       'over a random session of 2500 operations, seed %i',
       (seed) => {
         const core = openSession({ seed, settings })
