@@ -3,6 +3,7 @@ import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { servedNames } from '../../src/simulator/wire/served-rows.ts'
 import { ACCOUNTS, ExchangeBench } from './exchange-bench.ts'
 import { makeRandomCalls } from './random-calls.ts'
+import { shareOf } from '../support/share.ts'
 import { createMemoryStore } from './futures/memory-store.ts'
 
 /** Every statement by itself: what an account has is what was booked. */
@@ -24,9 +25,9 @@ function unexplained(bench: ExchangeBench): string[] {
   })
 }
 
-test('ten thousand valid calls of several accounts: each answer fits its row, and all books add up', async () => {
+test('thousands of valid calls of several accounts: each answer fits its row, and all books add up', async () => {
   const succeeded = new Set<string>()
-  for (const seed of [11, 12]) {
+  for (const seed of shareOf([11, 12], 2)) {
     const bench = await ExchangeBench.open({ seed: String(seed), demoPast: true })
 
     const { outcomes, unreadable } = makeRandomCalls(bench, seed, 5000)

@@ -91,7 +91,7 @@ describe('a core that is killed and loaded from its store answers like one that 
     60_000,
   )
 
-  test.each(shareOf([31, 32, 33, 34], 2))(
+  test.each(shareOf([33, 31, 32, 34], 4))(
     'killed at random moments of a long session, seed %i',
     (seed) => {
       const random = createRandom(`kill/${seed}`)
