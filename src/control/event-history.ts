@@ -2,10 +2,14 @@ import { type EventView } from './views.ts'
 
 /** What is remembered for whoever comes late or was away: minutes of a busy day, hours of a quiet one. */
 const EVENTS_MAX = 2000
+/** Warnings and errors are remembered so many beside them: on a busy day the rest is gone in a minute. */
+const ALERTS_MAX = 200
+const ALERTING: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 
 /** The last events of the log, for those who follow it. */
 export class EventHistory {
   readonly #events: EventView[] = []
+  readonly #alerts: EventView[] = []
   readonly #waiting = new Set<() => void>()
   readonly #beforeFirst: number
   #lastId: number
@@ -17,7 +21,10 @@ export class EventHistory {
   }
 
   add(event: Omit<EventView, 'id'>): void {
-    this.#events.push({ id: ++this.#lastId, ...event })
+    const added = { id: ++this.#lastId, ...event }
+    this.#events.push(added)
+    if (ALERTING.has(event.level)) this.#alerts.push(added)
+    if (this.#alerts.length > ALERTS_MAX) this.#alerts.shift()
     // In one go now and then: to shift each time would move them all.
     if (this.#events.length >= 2 * EVENTS_MAX) this.#events.splice(0, EVENTS_MAX)
     for (const wake of this.#waiting) wake()
@@ -28,16 +35,17 @@ export class EventHistory {
     return this.#lastId
   }
 
-  /** Those after an id, the oldest first, and how many between are not remembered any more. */
+  /** Those after an id, the oldest first, warnings and errors longest, and how many between are forgotten. */
   after(id: number, max: number): { readonly events: readonly EventView[]; readonly missed: number } {
     // One of another run: everything is new.
     const isOurs = id >= this.#beforeFirst && id <= this.#lastId
     const from = isOurs ? id : this.#beforeFirst
     const first = this.#events[0]?.id ?? this.#lastId + 1
     const index = Math.max(0, from + 1 - first)
+    const older = this.#alerts.filter((alert) => alert.id > from && alert.id < first)
     return {
-      events: this.#events.slice(index, index + max),
-      missed: isOurs ? Math.max(0, first - 1 - from) : 0,
+      events: [...older, ...this.#events.slice(index, index + max)].slice(0, max),
+      missed: isOurs ? Math.max(0, first - 1 - from - older.length) : 0,
     }
   }
 

@@ -31,6 +31,7 @@ const OWN = [
   'api.js',
   'live.js',
   'format.js',
+  'confirm.js',
   'parts.js',
   'charts.js',
   'screens/overview.js',

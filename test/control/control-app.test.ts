@@ -334,6 +334,30 @@ describe('events', () => {
     return events
   }
 
+  test('[BND1] remembers warnings and errors when the rest is forgotten, and not without end', () => {
+    const events = new EventHistory(1000)
+    for (let index = 0; index < 10_000; index++)
+      events.add({ at: index, level: index % 20 === 0 ? 'error' : 'info', event: 'one', fields: {} })
+    const read: number[] = []
+    for (
+      let from = 0, found = events.after(0, 150);
+      found.events.length > 0;
+      found = events.after(from, 150)
+    ) {
+      read.push(...found.events.map(({ id }) => id))
+      from = read.at(-1) ?? Number.NaN
+    }
+
+    expect(read).toEqual([...new Set(read)].toSorted((one, other) => one - other))
+    expect(read.at(-1)).toBe(11_000)
+    const alerts = read.filter((id) => (id - 1001) % 20 === 0)
+    expect(alerts.slice(-200)).toEqual(
+      Array.from({ length: 200 }, (_, index) => 11_000 - 19 - 20 * (199 - index)),
+    )
+    expect(read.length).toBeLessThan(4200)
+    expect(events.after(8000, 10)).toMatchObject({ events: { length: 10 } })
+  })
+
   test('go on behind an id, however long ago', () => {
     const events = history(10)
     expect(events.after(1007, 100)).toMatchObject({

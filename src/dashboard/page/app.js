@@ -5,7 +5,8 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { enterByCode, keepToken, read, token } from './api.js'
 import { time } from './format.js'
 import { followDaemon } from './live.js'
-import { ACTIONS, Badge, Confirm, html, Mode } from './parts.js'
+import { Confirm, killCommand } from './confirm.js'
+import { ACTIONS, Badge, html, Mode } from './parts.js'
 import { Backtests } from './screens/backtests.js'
 import { InstrumentScreen } from './screens/instrument.js'
 import { Journal } from './screens/journal.js'
@@ -73,7 +74,10 @@ function Entry({ why, onEntered }) {
   }
   return html`<main class="entry">
     <h1>intentd</h1>
-    <p>For an address that opens this page by itself:</p>
+    <p>
+      For an address that opens this page by itself, with the <code>-c FILE</code> that the daemon was started
+      with:
+    </p>
     <pre><code>intentd dashboard</code></pre>
     <form onSubmit=${enter}>
       <label
@@ -99,15 +103,15 @@ function Dashboard({ onRefused }) {
   const account = useMemo(() => Object.values(live?.accounts ?? {})[0], [live])
   const order = live?.head.isReadOnly === false ? setAction : undefined
   const [, title, Screen] = SCREENS.find(([name]) => name === screen) ?? SCREENS[0]
+  const isLost = live?.link === 'lost'
   useEffect(() => {
-    document.title = account
-      ? `${account.mode === 'active' ? '' : `${account.mode} · `}${title} · intentd`
-      : 'intentd'
-  }, [title, account?.mode])
+    const state = isLost ? 'no answer · ' : account?.mode === 'active' ? '' : `${account?.mode} · `
+    document.title = account ? `${state}${title} · intentd` : 'intentd'
+  }, [title, account?.mode, isLost])
   return html` <a class="skip" href="#main">To the content</a>
     <${Head} live=${live} account=${account} screen=${screen} order=${order} />
-    <main id="main" tabindex="-1">
-      <${Link} live=${live} />
+    <main id="main" tabindex="-1" class=${isLost ? 'old' : ''}>
+      <${Link} live=${live} account=${account} />
       ${
         account?.mode === undefined
           ? html`<p class="empty">Waiting for the daemon …</p>`
@@ -122,7 +126,7 @@ function Dashboard({ onRefused }) {
         >TradingView Lightweight Charts™</a
       >, © 2025 TradingView, Inc.
     </footer>
-    ${action && html`<${Confirm} action=${action} onClose=${() => setAction(undefined)} />`}`
+    ${action && html`<${Confirm} action=${action} live=${live} account=${account} onClose=${() => setAction(undefined)} />`}`
 }
 
 function Head({ live, account, screen, order }) {
@@ -138,15 +142,26 @@ function Head({ live, account, screen, order }) {
       <span class="soft environment">
         ${live?.head.environment}${live && live.head.speed !== 1 && `, demonstration at ${live.head.speed} times the speed`}
       </span>
-      ${account?.mode && html`<${Mode} mode=${account.mode} />`}
+      ${live && html`<span class="soft short-environment">${shortEnvironment(live.head)}</span>`}
+      ${
+        live?.link === 'lost'
+          ? html`<${Badge} tone="bad" sign="?">unknown<//>`
+          : account?.mode && html`<${Mode} mode=${account.mode} but=${account.restrictions.length} />`
+      }
       <span class="grow"></span>
       ${live?.head.isReadOnly && html`<${Badge}>read only<//>`}
       ${
         order &&
         account &&
-        (account.mode === 'killed'
-          ? html`<button onClick=${() => order(ACTIONS.releaseKill())}>Release kill</button>`
-          : html`<button class="grave" onClick=${() => order(ACTIONS.kill())}>Kill</button>`)
+        account.mode === 'killed' &&
+        html`<button onClick=${() => order(ACTIONS.releaseKill())}>Release kill</button>`
+      }
+      ${
+        // Under a kill it takes back a release that waits.
+        order &&
+        account &&
+        (account.mode !== 'killed' || account.kill?.isReleaseAsked) &&
+        html`<button class="grave" onClick=${() => order(ACTIONS.kill())}>Kill</button>`
       }
     </div>
     <nav ref=${nav} aria-label="Screens">
@@ -156,19 +171,29 @@ function Head({ live, account, screen, order }) {
 }
 
 /** That the daemon does not answer, or that it was restarted, and what it found. */
-function Link({ live }) {
+function Link({ live, account }) {
   const [closed, setClosed] = useState(0)
   if (!live) return undefined
   const restart = live.restarts.at(-1)
   const found =
-    restart && live.events.findLast(({ event, at }) => event === 'daemon.running' && at >= restart.at)
+    restart &&
+    live.events.findLast(
+      ({ event, at }) => (event === 'daemon.running' || event === 'daemon.killed') && at >= restart.at,
+    )
   const recovered =
     restart && live.events.findLast(({ event, at }) => event === 'recovery.started' && at >= restart.at)
   return html` ${
     live.link === 'lost' &&
     html`<div class="notice bad" role="alert">
-      <b>✕ The daemon does not answer.</b> What stands here is old; it may trade all the same. This page looks
-      for it again by itself.
+      ${
+        account?.phase === 'stopping' || account?.phase === 'stopped'
+          ? html`<b>○ The daemon was stopping when it was seen last</b>, at ${time(live.lostAt)}.`
+          : html`<b>✕ The daemon has not answered since ${time(live.lostAt)}.</b> What stands here is of then;
+              it may trade all the same. To stop it all without it, in a terminal:${' '}<code
+                >${killCommand(live)}</code
+              >`
+      }${' '}
+      This page looks for it again by itself.
     </div>`
   }
   ${
@@ -181,6 +206,12 @@ function Link({ live }) {
     </div>`
   }
   ${live.missed > 0 && html`<p class="soft">${live.missed} events came faster than they were taken; the journal has what counts.</p>`}`
+}
+
+/** On a telephone there is room for a word. */
+function shortEnvironment({ environment, speed }) {
+  if (environment !== 'simulator') return environment === 'live' ? 'LIVE' : environment
+  return speed === 1 ? 'sim' : `sim ×${speed}`
 }
 
 function describeFields(fields) {

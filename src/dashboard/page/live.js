@@ -4,14 +4,25 @@
 import { Refused, request } from './api.js'
 
 const EVENTS_KEPT = 500
+const ALERTS_KEPT = 200
+/** So many at once are what was before: the daemon sends it in pieces. */
+const PIECE = 100
 const RETRY_MS = [250, 500, 1000, 2000, 4000]
 /** Something comes four times a second while a daemon lives. */
 const SILENT_MS = 6000
 const HIDDEN_MS = 10_000
 
+/** What somebody should look at: it is kept apart, since fills of a busy minute would push it out. */
+export function isAlert({ level }) {
+  return level === 'warn' || level === 'error' || level === 'fatal'
+}
+
 /** Follows the daemon until `stop`; `onChange` gets the whole state after each piece. */
 export function followDaemon({ onChange, onRefused }) {
-  const state = { head: {}, accounts: {}, events: [], link: 'connecting', missed: 0, restarts: [] }
+  const state = {
+    ...{ head: {}, accounts: {}, events: [], alerts: [], restarts: [] },
+    ...{ link: 'connecting', lostAt: undefined, missed: 0, isCatchingUp: true },
+  }
   let [lastId, isStopped, failures] = [undefined, false, 0]
   let abort = new AbortController()
   let wake = () => undefined
@@ -32,12 +43,13 @@ export function followDaemon({ onChange, onRefused }) {
       for (const name of Object.keys(accounts)) if (!own.has(name)) delete accounts[name]
       state.restarts = [...state.restarts, { at: head.startedAt, after: before }].slice(-20)
     }
-    Object.assign(state, { head, accounts, link: 'live' })
+    Object.assign(state, { head, accounts, link: 'live', lostAt: undefined })
   }
 
   function takeLog(event) {
     lastId = event.id
     state.events = [...state.events, event].slice(-EVENTS_KEPT)
+    if (isAlert(event)) state.alerts = [...state.alerts, event].slice(-ALERTS_KEPT)
   }
 
   function take(block) {
@@ -68,6 +80,7 @@ export function followDaemon({ onChange, onRefused }) {
         const blocks = (rest + value).split('\n\n')
         rest = blocks.pop()
         for (const block of blocks) take(block)
+        state.isCatchingUp = blocks.length >= PIECE
         if (blocks.length > 0) publish()
       }
     } finally {
@@ -101,6 +114,7 @@ export function followDaemon({ onChange, onRefused }) {
       if (isStopped) return
       if (document.hidden) continue
       state.link = 'lost'
+      state.lostAt ??= Date.now()
       publish()
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]))
       failures += 1

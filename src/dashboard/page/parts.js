@@ -1,9 +1,8 @@
 // What several screens are made of.
 
 import { h } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import htm from 'htm'
-import { command, newRequestId } from './api.js'
 
 export const html = htm.bind(h)
 
@@ -15,9 +14,12 @@ const MODES = {
   killed: ['bad', '✕'],
 }
 
-export function Mode({ mode }) {
-  const [tone, sign] = MODES[mode] ?? ['soft', '○']
-  return html`<span class=${`badge ${tone}`}><i aria-hidden="true">${sign}</i> ${mode}</span>`
+/** `but`: how many restrictions hold a part of it. */
+export function Mode({ mode, but = 0 }) {
+  const [tone, sign] = mode === 'active' && but > 0 ? ['warn', '▼'] : (MODES[mode] ?? ['soft', '○'])
+  return html`<span class=${`badge ${tone}`}
+    ><i aria-hidden="true">${sign}</i> ${mode}${mode === 'active' && but > 0 && ` but for ${but}`}</span
+  >`
 }
 
 export function Badge({ tone = 'soft', sign = '●', children }) {
@@ -141,66 +143,6 @@ export function usePolled(load, inputs, everyMs) {
   return found
 }
 
-/** Says what a command will do, asks why, and shows what came of it. Escape leaves everything as it is. */
-export function Confirm({ action, onClose }) {
-  const dialog = useRef(null)
-  const [reason, setReason] = useState('')
-  const [answer, setAnswer] = useState(undefined)
-  const [isBusy, setBusy] = useState(false)
-  const [requestId] = useState(newRequestId)
-  useEffect(() => dialog.current.showModal(), [])
-
-  const send = async (event) => {
-    event.preventDefault()
-    setBusy(true)
-    try {
-      setAnswer(await command({ requestId, order: action.order, reason: reason.trim() }))
-    } catch (error) {
-      setAnswer({ isObeyed: false, text: error.message })
-    }
-    setBusy(false)
-  }
-  return html`<dialog ref=${dialog} onClose=${onClose} aria-labelledby="confirm-title">
-    <form onSubmit=${send}>
-      <h2 id="confirm-title">${action.title}</h2>
-      <p>${action.effect}</p>
-      ${
-        answer === undefined
-          ? html`<label
-                >Why, for the journal
-                <input
-                  name="reason"
-                  value=${reason}
-                  onInput=${(event) => setReason(event.target.value)}
-                  maxlength="500"
-                  required
-                  autocomplete="off"
-                  autofocus
-              /></label>
-              <p class="buttons">
-                <button type="button" onClick=${() => dialog.current.close()}>Leave it</button>
-                <button
-                  type="submit"
-                  class=${action.isGrave ? 'grave' : 'main'}
-                  disabled=${isBusy || reason.trim() === ''}
-                >
-                  ${action.verb}
-                </button>
-              </p>`
-          : html`<p class="answer" role="status">
-                <${Badge} tone=${answer.isObeyed ? 'ok' : 'bad'} sign=${answer.isObeyed ? '✓' : '✕'}>
-                  ${answer.isObeyed ? 'done' : 'not done'}<//
-                >
-                ${answer.text}
-              </p>
-              <p class="buttons">
-                <button type="button" class="main" onClick=${() => dialog.current.close()}>Close</button>
-              </p>`
-      }
-    </form>
-  </dialog>`
-}
-
 /** What a scope is called. */
 export function scopeName(scope) {
   if (scope === '*') return 'the account'
@@ -231,20 +173,20 @@ export const ACTIONS = {
   pause: (scope) => ({
     title: `Pause ${scopeName(scope)}`,
     verb: 'Pause',
-    effect: `No order of ${scopeName(scope)} leaves any more until it is released. Orders that rest stay, and so does what it holds: flatten takes both away.`,
+    effect: `No order of ${scopeName(scope)} leaves any more until it is released. What it holds stays. Orders that rest may still be filled, or be cancelled where nobody wants them any more; flatten takes both away.`,
     order: { kind: 'restrict', scope, mode: 'halted' },
   }),
   reduce: (scope) => ({
     title: `Only reduce ${scopeName(scope)}`,
     verb: 'Only reduce',
-    effect: `From now on new orders of ${scopeName(scope)} may only make its positions smaller, until it is released. Orders that rest stay.`,
+    effect: `From now on new orders of ${scopeName(scope)} may only make its positions smaller, until it is released. Orders that rest may still be filled.`,
     order: { kind: 'restrict', scope, mode: 'reducing' },
   }),
   flatten: (scope) => ({
     title: `Flatten ${scopeName(scope)}`,
     verb: 'Flatten',
     isGrave: true,
-    effect: `Cancels all orders of ${scopeName(scope)} and closes what it holds at the market. That costs fees, and the price that is there.`,
+    effect: `Cancels all orders of ${scopeName(scope)} and closes what it holds at the market. That costs fees, and the price that is there. Nothing else leaves until it is released.`,
     order: { kind: 'flatten', scope },
   }),
 }

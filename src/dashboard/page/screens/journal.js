@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { time } from '../format.js'
+import { isAlert } from '../live.js'
 import { Badge, Card, Fields, html, Table, toLine, usePolled } from '../parts.js'
 
 const ROWS = 100
@@ -31,7 +32,13 @@ export function Journal({ live }) {
         <button aria-pressed=${isRecords} onClick=${() => setRecords(true)}>Journal, a week</button>
       </div>
     </div>
-    ${isRecords ? html`<${Records} />` : html`<${Log} events=${live.events} />`}`
+    ${isRecords ? html`<${Records} />` : html`<${Log} events=${withAlerts(live)} />`}`
+}
+
+/** Warnings and errors are remembered longer than the rest. */
+function withAlerts({ alerts, events }) {
+  const first = events[0]?.id ?? Infinity
+  return [...alerts.filter(({ id }) => id < first), ...events]
 }
 
 function Log({ events }) {
@@ -42,7 +49,7 @@ function Log({ events }) {
     return events
       .filter(
         (one) =>
-          (level === '' || one.level === level || (level === 'warn' && one.level === 'error')) &&
+          (level === '' || (level === 'warn' ? isAlert(one) : isAlert(one) && one.level !== 'warn')) &&
           (wanted === '' || `${one.event} ${toLine(one.fields)}`.toLowerCase().includes(wanted)),
       )
       .toReversed()
@@ -92,7 +99,7 @@ function Records() {
   }
   return html` <form class="choices" onSubmit=${search}>
       <label class="grow"
-        >Contains <input type="search" name="containing" placeholder="a symbol, a strategy, a clientOid"
+        >Contains <input type="search" name="containing" placeholder="a symbol, an orderId, a clientOid"
       /></label>
       <label
         >Kind
@@ -118,6 +125,7 @@ function Records() {
           ['', (row) => html`<span class="fields">${row.text}</span>`, 'wrap'],
         ]}
       />
+      ${query.before !== undefined && html`<p><button onClick=${() => setQuery({ ...query, before: undefined })}>The newest ones</button></p>`}
       ${value?.length >= query.limit && html`<p><button onClick=${() => setQuery({ ...query, before: value.at(-1).at })}>Older ones</button></p>`}
     <//>`
 }

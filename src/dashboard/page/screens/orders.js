@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { exact, time, words } from '../format.js'
 import { asLadder, Card, html, Table, usePolled } from '../parts.js'
@@ -55,11 +55,11 @@ export function Orders({ live, subject }) {
         empty=${orders === undefined ? 'Reads …' : 'No such order is open.'}
         columns=${[
           ['order', (row) => words(row.action)],
+          ['state', (row) => html`<${State} order=${row} />`],
           ['instrument', (row) => row.symbol],
           ['price', (row) => (row.price === null ? 'market' : exact(row.price)), 'number'],
           ['size', (row) => exact(row.size), 'number'],
           ['filled', (row) => exact(row.filled), 'number'],
-          ['state', (row) => html`<${State} order=${row} />`],
           ['strategy', (row) => row.strategy],
           [
             'wanted by',
@@ -84,19 +84,27 @@ function matches(order, { symbol, strategy, state, side }) {
 /** What became of an order, as the journal has it. */
 function Story({ subject }) {
   const { value, error } = usePolled(() => read('/v1/explain', { subject }), [subject], 0)
-  return html`<${Card} title="The whole history" class="story" aside=${html`<a href="#orders">close</a>`}>
-    ${error && html`<p role="alert" class="problem">${error}</p>`}
-    ${value === undefined && !error && html`<p class="soft">Reads the journal …</p>`}
-    ${value?.length === 0 && html`<p class="empty">The journal has nothing of ${subject}: it keeps a week, and knows a clientOid or a key as it was spelt.</p>`}
-    ${(value ?? []).map(
-      (story) =>
-        html`<article key=${story.title}>
-          <h3>${story.title}</h3>
-          <p class="headline small">${story.verdict}</p>
-          <ol class="moments">
-            ${story.moments.map((moment) => html`<li key=${`${moment.sequence} ${moment.what}`}><time>${time(moment.at)}</time> <b>${moment.what}</b> ${moment.text}</li>`)}
-          </ol>
-        </article>`,
-    )}
-  <//>`
+  const place = useRef(null)
+  // Asked for from a row that may stand far below.
+  useEffect(() => {
+    place.current.scrollIntoView({ block: 'nearest' })
+    place.current.focus({ preventScroll: true })
+  }, [subject, value])
+  return html`<div ref=${place} tabindex="-1" class="story-place">
+    <${Card} title="The whole history" class="story" aside=${html`<a href="#orders">close</a>`}>
+      ${error && html`<p role="alert" class="problem">${error}</p>`}
+      ${value === undefined && !error && html`<p class="soft">Reads the journal …</p>`}
+      ${value?.length === 0 && html`<p class="empty">The journal has nothing of ${subject}: it keeps a week, and knows a clientOid or a key as it was spelt.</p>`}
+      ${(value ?? []).map(
+        (story) =>
+          html`<article key=${story.title}>
+            <h3>${story.title}</h3>
+            <p class="headline small">${story.verdict}</p>
+            <ol class="moments">
+              ${story.moments.map((moment) => html`<li key=${`${moment.sequence} ${moment.what}`}><time>${time(moment.at)}</time> <b>${moment.what}</b> ${moment.text}</li>`)}
+            </ol>
+          </article>`,
+      )}
+    <//>
+  </div>`
 }

@@ -8,11 +8,11 @@ const ALERTS_SHOWN = 8
 
 export function Overview({ live, account, order }) {
   const curves = usePolled(() => read('/v1/curves'), [live.head.startedAt], CURVE_EVERY_MS)
-  return html` <${Verdict} account=${account} order=${order} />
+  return html` <${Verdict} live=${live} account=${account} order=${order} />
     <${Money} account=${account} curves=${curves.value} />
     <div class="two">
       <${Positions} account=${account} order=${order} />
-      <${Health} account=${account} />
+      <${Health} account=${account} isLost=${live.link === 'lost'} />
     </div>
     <div class="two">
       <${Losses} account=${account} />
@@ -21,25 +21,33 @@ export function Overview({ live, account, order }) {
 }
 
 /** Whether it trades, and what is in the way: the largest thing on the screen where something is. */
-function Verdict({ account, order }) {
+function Verdict({ live, account, order }) {
   const { mode, isTrading, hindrances, restrictions, phase, strategies } = account
+  if (live.link === 'lost')
+    return html`<section class="verdict bad" aria-live="polite">
+      <p class="headline"><i aria-hidden="true">?</i> Unknown since ${time(live.lostAt)}</p>
+      <p class="because">All that stands below is of then.</p>
+    </section>`
   const isIdle = strategies.length === 0
   const isWell =
     !isIdle && mode === 'active' && isTrading && hindrances.length === 0 && restrictions.length === 0
+  const isHeld = !isIdle && strategies.every((strategy) => isStrategyHeld(strategy, restrictions))
   const tone = isWell
     ? 'ok'
-    : mode === 'halted' || mode === 'killed' || hindrances.length > 0
+    : isHeld || mode === 'halted' || mode === 'killed' || hindrances.length > 0
       ? 'bad'
       : 'warn'
   const headline = isWell
     ? 'Trading'
     : mode === 'active'
       ? isTrading
-        ? hindrances.length > 0
+        ? hindrances.length > 0 && !isHeld
           ? 'Not everything is traded'
           : isIdle
             ? 'No strategy is enabled'
-            : 'Trading, with limits'
+            : isHeld
+              ? 'Nothing can trade'
+              : 'Trading, with limits'
         : `Not trading: ${phase}`
       : titleOf(mode)
   return html`<section class=${`verdict ${tone}`} aria-live="polite">
@@ -47,6 +55,7 @@ function Verdict({ account, order }) {
       <i aria-hidden="true">${isWell ? '●' : tone === 'warn' ? '▼' : '■'}</i> ${headline}
     </p>
     ${isWell && html`<p class="because">Every strategy is asked, prices and account are fresh, nothing is held back.</p>`}
+    ${account.kill && html`<p class="because">${proofOf(account.kill)}</p>`}
     ${isIdle && html`<p class="because">Prices and account are read, and nobody is asked what to do with them.</p>`}
     <ul class="reasons">
       ${restrictions
@@ -75,6 +84,23 @@ function Verdict({ account, order }) {
   </section>`
 }
 
+/** By a restriction of its own, or by one of each instrument that it trades. */
+function isStrategyHeld({ mode, symbols }, restrictions) {
+  const stopped = new Set(
+    restrictions.filter((one) => one.mode === 'halted' || one.mode === 'killed').map(({ scope }) => scope),
+  )
+  return mode === 'halted' || mode === 'killed' || symbols.every((symbol) => stopped.has(symbol))
+}
+
+/** How far a kill is, and what comes then. */
+function proofOf({ phase, isReleaseAsked }) {
+  const proof =
+    phase === 'clean'
+      ? 'It is proved that nothing rests.'
+      : `It is not proved yet that nothing rests (${phase}).`
+  return isReleaseAsked ? `${proof} A release waits for that; another kill takes it back.` : proof
+}
+
 /** The hardest stands first. */
 function severityOf({ mode }) {
   return ['reducing', 'halted', 'killed'].indexOf(mode)
@@ -86,8 +112,12 @@ function titleOf(mode) {
 
 function Money({ account, curves }) {
   const { equity, profit } = account
-  const values = curves ? (equity === null ? curves.net : curves.equity) : []
-  const drawdown = drawdownsOf(values).at(-1)
+  const known = curves ? (equity === null ? curves.net : curves.equity) : []
+  // The curve is read every few seconds: its end is what stands beside it.
+  const values = equity === null || known.length === 0 ? known : [...known, Number(equity)]
+  const at =
+    values.length === known.length ? curves?.at : [...curves.at, Math.max(Date.now(), curves.at.at(-1) + 1)]
+  const drawdown = account.drawdown ?? drawdownsOf(values).at(-1)
   const weekly = profit.week
   return html`<section class="card money">
     <div class="figures">
@@ -110,13 +140,13 @@ function Money({ account, curves }) {
         label="Below its peak"
         unit=${account.coin}
         value=${drawdown === undefined ? '–' : money(drawdown)}
-        note="of this run"
+        note=${account.peak === null ? 'of this run' : `of ${money(account.peak)}`}
       />
     </div>
     ${
       curves && values.filter((value) => value !== null).length > 1
         ? html`<${CurveChart}
-              at=${curves.at}
+              at=${at}
               values=${values}
               label="The curve of this run, and below it how far it is under its peak"
             />
@@ -130,7 +160,7 @@ function Money({ account, curves }) {
 }
 
 function fillsOf({ fills }) {
-  return `${number(fills, 0)} ${fills === 1 ? 'fill' : 'fills'}, realised`
+  return `${number(fills, 0)} ${fills === 1 ? 'fill' : 'fills'}, net of fees`
 }
 
 function Figure({ label, value, unit, note, big }) {
@@ -170,7 +200,7 @@ function Positions({ account, order }) {
   <//>`
 }
 
-function Health({ account }) {
+function Health({ account, isLost }) {
   const { ages, clock, openOrders, unknownSince, limiter, limits } = account
   const oldest = (values) => {
     const known = Object.values(values)
@@ -184,7 +214,7 @@ function Health({ account }) {
       <th scope="row">${name}</th>
       <td class="number">${value}</td>
       <td>
-        ${isWell ? html`<${Badge} tone="ok" sign="✓">fresh<//>` : html`<${Badge} tone="bad" sign="!">old<//>`}
+        ${isWell && !isLost ? html`<${Badge} tone="ok" sign="✓">fresh<//>` : html`<${Badge} tone="bad" sign="!">old<//>`}
       </td>
     </tr>`
   const isFresh = (ms, max) => ms !== null && ms <= max
@@ -200,14 +230,14 @@ function Health({ account }) {
             <th scope="row">clock against the exchange</th>
             <td class="number">${number(clock.offsetMs, 0)} ms</td>
             <td>
-              ${clock.isSynchronised ? html`<${Badge} tone="ok" sign="✓">known<//>` : html`<${Badge} tone="bad" sign="!">not known<//>`}
+              ${clock.isSynchronised && !isLost ? html`<${Badge} tone="ok" sign="✓">known<//>` : html`<${Badge} tone="bad" sign="!">not known<//>`}
             </td>
           </tr>
           <tr>
             <th scope="row">orders open</th>
             <td class="number">${number(open, 0)}</td>
             <td>
-              ${unknown === 0 ? html`<${Badge} tone="ok" sign="✓">all known<//>` : html`<${Badge} tone="bad" sign="?">${unknown} unknown since ${time(unknownSince)}<//>`}
+              ${isLost ? html`<${Badge} tone="bad" sign="!">old<//>` : unknown === 0 ? html`<${Badge} tone="ok" sign="✓">all known<//>` : html`<${Badge} tone="bad" sign="?">${unknown} unknown since ${time(unknownSince)}<//>`}
             </td>
           </tr>
           ${
@@ -249,12 +279,25 @@ function Losses({ account }) {
   <//>`
 }
 
+/** One line for each event and what it is of, with the newest; errors before warnings, each the newest first. */
+function foldRepeats(alerts) {
+  const lines = new Map()
+  for (const alert of alerts) {
+    const { symbol, scope, strategy, what } = alert.fields
+    const key = [alert.event, symbol, scope, strategy, what].join(' ')
+    const before = lines.get(key)
+    lines.set(key, { ...alert, times: (before?.times ?? 0) + 1, since: before?.since ?? alert.at })
+  }
+  const isWarning = ({ level }) => (level === 'warn' ? 1 : 0)
+  return [...lines.values()].toSorted((one, other) => isWarning(one) - isWarning(other) || other.id - one.id)
+}
+
 function Alerts({ live }) {
-  const alerts = live.events
-    .filter(({ level }) => level === 'warn' || level === 'error' || level === 'fatal')
-    .slice(-ALERTS_SHOWN)
-    .toReversed()
-  return html`<${Card} title="Warnings and errors" aside=${html`<a href="#journal">all events</a>`}>
+  const alerts = foldRepeats(live.alerts).slice(0, ALERTS_SHOWN)
+  return html`<${Card}
+    title="Warnings and errors"
+    aside=${live.isCatchingUp ? 'reads what was before …' : html`<a href="#journal">all events</a>`}
+  >
     ${
       alerts.length === 0
         ? html`<p class="empty">None since the daemon remembers.</p>`
@@ -267,7 +310,9 @@ function Alerts({ live }) {
                     sign=${one.level === 'warn' ? '▲' : '■'}
                     >${one.level}<//
                   >
-                  <time>${time(one.at)}</time> <b>${one.event}</b> <${Fields} fields=${one.fields} />
+                  <time>${time(one.at)}</time> <b>${one.event}</b>${' '}
+                  ${one.times > 1 && html`<span class="tag">× ${one.times} since ${time(one.since)}</span> `}
+                  <${Fields} fields=${one.fields} />
                 </li>`,
             )}
           </ul>`

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { Sparkline } from '../charts.js'
 import { exact, money, number, signed, time } from '../format.js'
-import { ACTIONS, Gain, html, Mode, usePolled } from '../parts.js'
+import { ACTIONS, Gain, html, Mode, scopeName, usePolled } from '../parts.js'
 
 const EVERY_MS = 5000
 const DECISIONS_SHOWN = 20
@@ -40,19 +40,22 @@ function Strategy({ strategy, account, order, curve, denials }) {
     strategies[id] === undefined ? [] : [describeHeld(strategies[id], symbol)],
   )
   const made = account.profit.strategies[id]
-  const holds = account.restrictions.filter((one) => one.scope === scope || one.scope === '*')
+  const holds = account.restrictions.filter(
+    (one) => one.scope === scope || one.scope === '*' || symbols.includes(one.scope),
+  )
   const causes = Object.entries(denials).toSorted(([, one], [, other]) => other - one)
   return html`<section class="card strategy" aria-label=${id}>
     <header>
       <h2>${id}</h2>
-      <${Mode} mode=${mode} /><span class="grow"></span> ${
+      <${Mode} mode=${mode} but=${holds.length} /><span class="grow"></span> ${
         order &&
         (holds.some((one) => one.scope === scope)
           ? html`<button onClick=${() => order(ACTIONS.release(scope))}>Resume</button>`
           : html`<button class="quiet" onClick=${() => order(ACTIONS.pause(scope))}>Pause</button>`)
       }
+      ${order && html`<button class="quiet" onClick=${() => order(ACTIONS.flatten(scope))}>Flatten</button>`}
     </header>
-    ${holds.map((one) => html`<p class="because">${one.mode}: ${one.reason} <small>by ${one.by}, since ${time(one.at)}</small></p>`)}
+    ${holds.map((one) => html`<p class="because">${one.scope === scope ? '' : `${scopeName(one.scope)} `}${one.mode}: ${one.reason} <small>by ${one.by}, since ${time(one.at)}</small></p>`)}
     <div class="figures small">
       <div class="figure">
         <span class="label">Profit less fees</span

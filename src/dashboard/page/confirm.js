@@ -1,0 +1,131 @@
+// The dialog in which a command is given.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { command, newRequestId, Refused } from './api.js'
+import { Badge, html, scopeName } from './parts.js'
+
+/** After so long without an answer it is said that there is none. */
+const PATIENT_MS = 5000
+
+/** What stops everything where the daemon does not answer. */
+export function killCommand(live) {
+  return `intentd kill${live?.head.configOption ?? ''} --reason "…"`
+}
+
+/**
+ * Says what a command will do, asks why, and shows what came of it. Escape leaves everything as it is, until it was
+ * sent: then the daemon may obey it, however late it hears of it.
+ */
+export function Confirm({ action, live, account, onClose }) {
+  const dialog = useRef(null)
+  const close = useRef(null)
+  const [opener] = useState(() => document.activeElement)
+  const [reason, setReason] = useState('')
+  /** `asking`, `sent`, `late`, `lost` or `answered`. */
+  const [stage, setStage] = useState('asking')
+  const [answer, setAnswer] = useState(undefined)
+  const [requestId] = useState(newRequestId)
+  useEffect(() => dialog.current.showModal(), [])
+  useEffect(() => {
+    if (stage !== 'asking') close.current?.focus()
+  }, [stage])
+  const end = () => {
+    onClose()
+    // Once the page has drawn itself without the dialog.
+    setTimeout(() => opener?.isConnected && opener.focus())
+  }
+
+  const send = async (event) => {
+    event.preventDefault()
+    setStage('sent')
+    const waited = setTimeout(() => setStage('late'), PATIENT_MS)
+    try {
+      // The same request: one that was obeyed and whose answer was lost is not obeyed again.
+      setAnswer(await command({ requestId, order: action.order, reason: reason.trim() }))
+      setStage('answered')
+    } catch (error) {
+      if (error instanceof Refused) setAnswer({ isObeyed: false, text: error.message })
+      setStage(error instanceof Refused ? 'answered' : 'lost')
+    }
+    clearTimeout(waited)
+  }
+  return html`<dialog ref=${dialog} onClose=${end} aria-labelledby="confirm-title">
+    <form onSubmit=${send}>
+      <h2 id="confirm-title">${action.title}</h2>
+      <p>${action.effect}</p>
+      ${warningsOf(action.order, account).map((text) => html`<p class="problem" key=${text}>${text}</p>`)}
+      ${
+        stage === 'asking' &&
+        html`<label
+          >Why, for the journal
+          <input
+            name="reason"
+            value=${reason}
+            onInput=${(event) => setReason(event.target.value)}
+            maxlength="500"
+            required
+            autocomplete="off"
+            autofocus
+        /></label>`
+      }
+      ${stage !== 'asking' && html`<${Outcome} stage=${stage} answer=${answer} live=${live} />`}
+      <p class="buttons">
+        ${
+          stage === 'asking'
+            ? html`<button type="button" onClick=${() => dialog.current.close()}>Leave it</button>`
+            : html`<button
+                type="button"
+                class=${stage === 'answered' ? 'main' : ''}
+                ref=${close}
+                onClick=${() => dialog.current.close()}
+              >
+                Close
+              </button>`
+        }
+        ${
+          (stage === 'asking' || stage === 'lost') &&
+          html`<button
+            type="submit"
+            class=${action.isGrave ? 'grave' : 'main'}
+            disabled=${reason.trim() === ''}
+          >
+            ${stage === 'lost' ? 'Send it again' : action.verb}
+          </button>`
+        }
+      </p>
+    </form>
+  </dialog>`
+}
+
+function Outcome({ stage, answer, live }) {
+  if (stage === 'answered')
+    return html`<p class="answer" role="status">
+      <${Badge} tone=${answer.isObeyed ? 'ok' : 'bad'} sign=${answer.isObeyed ? '✓' : '✕'}>
+        ${answer.isObeyed ? 'done' : 'not done'}<//
+      >
+      ${' '}${answer.text}
+    </p>`
+  if (stage === 'sent')
+    return html`<p class="answer" role="status"><${Badge} sign="…">sent<//>${' '}It waits for its answer.</p>`
+  return html`<p class="answer" role="status">
+    <${Badge} tone="bad" sign="?">no answer<//>${' '}${
+      stage === 'late'
+        ? 'It was sent, and may still be obeyed.'
+        : 'The daemon cannot be reached. If it was heard it is obeyed all the same; sent again, it is obeyed once.'
+    }
+    ${' '}To stop it all without the daemon, in a terminal: <code>${killCommand(live)}</code>
+  </p>`
+}
+
+/** What stands now changes what an order does. */
+function warningsOf(order, account) {
+  const closing = (account?.restrictions ?? []).filter(({ code }) => code === 'flatten')
+  const names = closing.map(({ scope }) => scopeName(scope)).join(', ')
+  if (order.kind === 'flatten' && account?.kill)
+    return ['A kill stands: nothing is closed before it is released.']
+  if (order.kind === 'releaseKill' && closing.length > 0)
+    return [`A closing waits for this: ${names} is closed at the market then.`]
+  if (order.kind === 'release' && closing.some(({ scope }) => scope === order.scope))
+    return ['A closing of it that is still under way is given up.']
+  return []
+}
