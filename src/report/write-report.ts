@@ -9,6 +9,13 @@ import { type BacktestReport, type RunReport } from './run-report.ts'
 /** What makes a run again: versions, hashes, options. Written as it is. */
 export type RunRecipe = Readonly<Record<string, unknown>>
 
+interface WrittenRun {
+  readonly recipe: RunRecipe
+  readonly models: number
+  /** What to type to play it again; absent: it was played by another command. */
+  readonly command?: string
+}
+
 /**
  * Writes report.html, report.json and run.json, and a folder of CSV files for each fill model (the directory itself
  * where one model only was asked for). @returns the path of the page.
@@ -16,14 +23,14 @@ export type RunRecipe = Readonly<Record<string, unknown>>
 export function writeReport(
   directory: string,
   report: BacktestReport,
-  { recipe, models }: { readonly recipe: RunRecipe; readonly models: number },
+  { recipe, models, command }: WrittenRun,
 ): string {
   mkdirSync(directory, { recursive: true })
   for (const run of report.runs) writeColumns(directoryOf(directory, run.model, models), run)
   writeFileSync(join(directory, REPORT_FILE), `${JSON.stringify(report, roundNumbers)}\n`)
   writeFileSync(join(directory, RECIPE_FILE), `${JSON.stringify(recipe, undefined, 2)}\n`)
   const page = join(directory, 'report.html')
-  writeFileSync(page, renderPage(report, recipe))
+  writeFileSync(page, renderPage(report, recipe, command))
   return page
 }
 

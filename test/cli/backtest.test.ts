@@ -73,6 +73,7 @@ describe('intentd backtest', () => {
     const shown = page.slice(0, page.indexOf('<script'))
     expect(/\b(?:src|href)=|https?:|@import|url\(/.exec(page)?.[0]).toBeUndefined()
     expect(/NaN|undefined|Infinity/.exec(shown)?.[0]).toBeUndefined()
+    expect(shown).toMatch(/intentd backtest main\.yaml .*--days 1 --model all --balance 5000/)
   })
 
   test('a signal ends it, with a report of what was done beside a whole one', async () => {
@@ -150,7 +151,7 @@ describe('intentd backtest', () => {
     project.write('scripted.ts', code.replace('action, lots, ...limit', 'action, lots: Number.NaN, ...limit'))
     expect(await backtest('denied', '--days', '1')).toBe(0)
     expect(printed.out.replaceAll(/\s+/g, ' ')).toMatch(
-      /scripted: \d+ denied, INTENT_MALFORMED \(.*\): often NaN/,
+      /scripted: \d+ denied, INTENT_MALFORMED \(.*\): a field is wrong or no number/,
     )
   })
 

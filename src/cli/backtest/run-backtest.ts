@@ -13,6 +13,7 @@ import { describeThrown, strategyFailure } from '../../strategy/strategy-failure
 import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { listAssumptions } from './assumptions.ts'
+import { backtestCommand } from './backtest-command.ts'
 import { type BacktestRequest, hashProgram, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
 import { type PlayMarks } from './play-marks.ts'
 import { type PlayWatcher } from './play-message.ts'
@@ -82,7 +83,10 @@ export async function runBacktest(
       remarks: [...remarksOn(ended, models, runs), ...prepared.remarks],
       runs,
     }
-    writeReport(directory.unfinished, report, { recipe: endedAt(recipe, runs, ended), models: models.length })
+    writeReport(directory.unfinished, report, {
+      ...{ recipe: endedAt(recipe, runs, ended), models: models.length },
+      command: backtestCommand(config, options),
+    })
     const place = directory.install(ended === undefined)
     const lines = [...describeReport(report), `  ${resolve(place, 'report.html')}`, '']
     watcher.post({ kind: 'report', text: lines.join('\n'), exit: 0 })

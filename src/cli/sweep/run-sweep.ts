@@ -18,8 +18,8 @@ import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { ProgressBar } from '../backtest/progress-bar.ts'
 import { type PlayOptions } from '../backtest/play-options.ts'
 import { playBacktest } from '../backtest/backtest.ts'
+import { backtestCommand } from '../backtest/backtest-command.ts'
 import { describeRecipe, openBacktest } from '../backtest/run-backtest.ts'
-import { toShellWord } from '../process/options.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
@@ -140,19 +140,7 @@ function optionsOf(
 }
 
 function commandOf(sweep: OpenSweep, trial: Trial): string {
-  const { market, days, model, seed, balance, set, param, from, to } = optionsOf(sweep, trial)
-  const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])
-  const one = (name: string, value: string | number | undefined) =>
-    value === undefined ? [] : [name, String(value)]
-  const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
-  const words = [
-    ...['intentd', 'backtest', ...(sweep.config === undefined ? [] : [sweep.config])],
-    ...many('--market', market),
-    ...(market.includes('seeded') ? one('--days', days) : []),
-    ...[one('--from', time(from)), one('--to', time(to)), one('--model', model)].flat(),
-    ...[one('--seed', seed), one('--balance', balance), many('--set', set), many('--param', param)].flat(),
-  ]
-  return words.map(toShellWord).join(' ')
+  return backtestCommand(sweep.config, optionsOf(sweep, trial))
 }
 
 async function runTrials(sweep: OpenSweep, log: TrialLog): Promise<boolean> {

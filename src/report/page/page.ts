@@ -8,7 +8,11 @@ import { renderEquities, renderRunCharts } from './run-charts.ts'
 import { renderList, renderRunTables } from './run-tables.ts'
 
 /** The report as one file: no network, readable without its script, in light and dark. */
-export function renderPage(report: BacktestReport, recipe: Readonly<Record<string, unknown>>): string {
+export function renderPage(
+  report: BacktestReport,
+  recipe: Readonly<Record<string, unknown>>,
+  command?: string,
+): string {
   const { name, runs, coin, assumptions, remarks } = report
   const [first] = runs
   const span = first ? `${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC` : 'nothing was played'
@@ -22,7 +26,7 @@ export function renderPage(report: BacktestReport, recipe: Readonly<Record<strin
     renderSection('Prices', renderCoverage(report)),
     renderSection(
       'To run it again',
-      `<pre><code>${escapeHtml(JSON.stringify(recipe, undefined, 2))}</code></pre>`,
+      `${command === undefined ? '' : `<pre><code>${escapeHtml(command)}</code></pre>`}<pre><code>${escapeHtml(JSON.stringify(recipe, undefined, 2))}</code></pre>`,
     ),
   ]
   return toDocument(`Backtest of ${name}`, body.join('\n'), {
