@@ -1,8 +1,32 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Threads and processes of the tests take what was compiled before: a quarter of the time of a thread of worlds.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'compile')
+
+/** Short files that take long: the last file of a run should not be one of them. The others go by their length. */
+const LONG = [
+  'control/control-process',
+  'install/package',
+  'cli/sweep',
+  'isolation/isolated-runner',
+  'cli/reload',
+  'worlds/worlds',
+  'crash/crash',
+  'daemon/full-disk',
+  'regress/kept-worlds',
+  'daemon/changed-grids',
+  'cli/process-end',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.some((name) => moduleId.includes(name))
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -14,6 +38,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Files share a process and its modules, which are read once: each puts back what it changes there.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // No test depends on how fast the machine is: these only end one that hangs.
     testTimeout: 300_000,
     hookTimeout: 300_000,
