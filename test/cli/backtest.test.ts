@@ -73,7 +73,9 @@ describe('intentd backtest', () => {
     const shown = page.slice(0, page.indexOf('<script'))
     expect(/\b(?:src|href)=|https?:|@import|url\(/.exec(page)?.[0]).toBeUndefined()
     expect(/NaN|undefined|Infinity/.exec(shown)?.[0]).toBeUndefined()
-    expect(shown).toMatch(/intentd backtest main\.yaml .*--days 1 --model all --balance 5000/)
+    expect(shown).toMatch(
+      /intentd backtest \S*main\.yaml --market seeded --days 1 --model all --balance 5000/,
+    )
   })
 
   test('a signal ends it, with a report of what was done beside a whole one', async () => {

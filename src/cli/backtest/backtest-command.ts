@@ -10,7 +10,7 @@ export function backtestCommand(config: string | undefined, options: PlayOptions
   const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
   const words = [
     ...['intentd', 'backtest', ...(config === undefined ? [] : [config])],
-    ...many('--market', market),
+    ...many('--market', [...market].sort()),
     ...(market.includes('seeded') ? one('--days', days) : []),
     ...[one('--from', time(from)), one('--to', time(to)), one('--model', model)].flat(),
     ...[one('--seed', seed), one('--balance', balance), many('--set', set), many('--param', param)].flat(),
