@@ -167,6 +167,11 @@ test('two accounts trade on one market, and neither touches what is the other’
   simulator.resume()
   await vi.waitFor(() => expect(bob.count('order.sent')).toBeGreaterThan(bobSent + 3), WAIT)
   simulator.pause()
+  // Who is killed already stops at once: what was read last is older than the pause.
+  await vi.waitFor(() => {
+    const differences = daemon.accounts.flatMap((account) => account.summary().exchange?.differences ?? [])
+    expect(differences.filter((difference) => difference.startsWith('unrealisedProfit'))).toEqual([])
+  }, WAIT)
   const snapshots = daemon.accounts.map((account) => account.summary().snapshots)
   daemon.stop('cancel')
   const { summaries, fatal } = await daemon.ended()
