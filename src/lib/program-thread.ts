@@ -2,9 +2,6 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
-/** How the program's files find each other: a quarter off the time to begin. */
-const RESOLVER = new URL('../../bin/resolve-sources.mjs', import.meta.url).href
-
 /**
  * A thread of the program. It knows nothing of what the process knows, secrets above all, but where compiled code is
  * kept: to compile the program again would take it twice as long to begin.
@@ -21,6 +18,6 @@ export function openProgramThread(
     ...options,
     env: ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) },
     argv: [],
-    execArgv: ['--import', RESOLVER],
+    execArgv: [],
   })
 }
