@@ -8,7 +8,7 @@ export const REQUESTS_KEPT_MAX = 100
 /** What they do ends with the process. */
 const OF_THIS_RUN: ReadonlySet<ControlRequest['order']['kind']> = new Set(['logLevel', 'reload'])
 
-/** A command that was obeyed or refused, by its request id. */
+/** A command that was obeyed, by its request id. */
 export interface AnsweredRequest {
   /** Of the whole request: an id names one command. */
   readonly digest: string
@@ -25,7 +25,7 @@ export interface AnswerStore {
 }
 
 /**
- * Commands by their request id: sent again, after a lost answer, one is not obeyed again. A process that dies between
+ * Commands by their request id: sent again, after a lost answer, one that was obeyed is not obeyed again. A process that dies between
  * obeying and keeping forgets that one; a restriction, a flatten, a release and a kill change nothing the second time.
  */
 export class AnsweredRequests {
@@ -41,8 +41,10 @@ export class AnsweredRequests {
   once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | undefined {
     const digest = sha256Hex([JSON.stringify(request)])
     const known = this.#answered.get(request.requestId)
-    if (known) return known.digest === digest ? known.answer : undefined
+    if (known) return known.digest === digest ? asRepeated(known.answer) : undefined
     const answer = obey()
+    // It changed nothing: asked again, it may be the time for it.
+    if (!answer.isObeyed) return answer
     const isKept = !OF_THIS_RUN.has(request.order.kind)
     this.#answered.set(request.requestId, { digest, answer, isKept })
     for (const oldest of this.#answered.keys()) {
@@ -57,4 +59,8 @@ export class AnsweredRequests {
     const kept = [...this.#answered.values()].filter(({ isKept }) => isKept)
     this.#store?.save(kept.slice(-REQUESTS_KEPT_MAX))
   }
+}
+
+function asRepeated(answer: ControlAnswer): ControlAnswer {
+  return { ...answer, text: `sent again; when it came first: ${answer.text}` }
 }

@@ -1,13 +1,14 @@
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { z } from 'zod'
 import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { type AnsweredRequests } from './answered-requests.ts'
 import { type ControlAnswer, controlRequestSchema, sessionRequestSchema } from './commands.ts'
 import { type Controlled } from './controlled.ts'
-import { EVERY_MS, followEvents } from './follow-events.ts'
+import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
 import { followLive } from './follow-live.ts'
 import { type Entrance, guard, isTrusted, SESSION_PATH } from './guard.ts'
 import { LiveSections } from './live-sections.ts'
@@ -106,16 +107,25 @@ function addSession(app: Hono, { codes, token }: Entrance): void {
 function addFollowing(app: Hono, { daemon, monotonic }: ControlAppOptions): void {
   const sections = new LiveSections({ read: () => daemon.status(), monotonic, everyMs: EVERY_MS })
   let followers = 0
-  const add = (path: string, follow: (context: Context) => Response): void => {
+  const add = (path: string, follow: (stream: SSEStreamingApi, from: number) => Promise<void>): void => {
     app.get(path, (context) => {
+      // Nobody would read it.
+      if (context.req.method === 'HEAD') return context.body(null, 405)
+      const from = parseEventId(context, daemon.events)
+      if (from === undefined) return context.json({ error: 'the id of an event is a whole number' }, 400)
       if (followers >= FOLLOWERS_MAX) return context.json({ error: `${FOLLOWERS_MAX} follow already` }, 503)
       followers += 1
-      context.req.raw.signal.addEventListener('abort', () => (followers -= 1), { once: true })
-      return follow(context)
+      let isCounted = true
+      const leave = (): void => {
+        if (isCounted) followers -= 1
+        isCounted = false
+      }
+      context.req.raw.signal.addEventListener('abort', leave, { once: true })
+      return streamSSE(context, (stream) => follow(stream, from).finally(leave))
     })
   }
-  add('/v1/events', (context) => followEvents(context, daemon.events))
-  add('/v1/live', (context) => followLive(context, daemon.events, sections))
+  add('/v1/events', (stream, from) => followEvents(stream, from, daemon.events))
+  add('/v1/live', (stream, from) => followLive({ stream, from, history: daemon.events, sections }))
 }
 
 function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: ControlAppOptions): void {

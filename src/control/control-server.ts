@@ -8,6 +8,7 @@ import { buildControlApp, type ControlAppOptions } from './control-app.ts'
 import { type Entrance } from './guard.ts'
 import { SessionCodes } from './session-codes.ts'
 
+const HTTP_PORT = 80
 const HEADERS_MS_MAX = 5000
 const REQUEST_MS_MAX = 10_000
 const KEEP_ALIVE_MS = 5000
@@ -101,7 +102,9 @@ export class ControlServer {
       const server = await this.#listen(entrance, (one, then) => one.listen({ host, port: number }, then))
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number
-      hosts.push(`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`)
+      const names = ['127.0.0.1', 'localhost', '[::1]']
+      // A browser leaves the port out of the Host where it is that of HTTP.
+      hosts.push(...names.map((name) => `${name}:${port}`), ...(port === HTTP_PORT ? names : []))
       this.#baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     } catch (error) {
       this.#options.onUnreachable(`${host}:${number}`, messageOf(error))

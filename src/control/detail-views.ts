@@ -92,7 +92,8 @@ export interface JournalQuery {
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
-  /** Unix ms, our clock: only older ones. */
+  /** Sequence: only records before it. */
   readonly before?: number | undefined
+  /** Rows; a record comes whole, even past it. */
   readonly limit: number
 }

@@ -35,7 +35,10 @@ export class EventHistory {
     return this.#lastId
   }
 
-  /** Those after an id, the oldest first, warnings and errors longest, and how many between are forgotten. */
+  /**
+   * Those after an id, the oldest first, and how many between are forgotten: `max`, and before them the warnings and
+   * errors that outlived the others, all at once.
+   */
   after(id: number, max: number): { readonly events: readonly EventView[]; readonly missed: number } {
     // One of another run: everything is new.
     const isOurs = id >= this.#beforeFirst && id <= this.#lastId
@@ -43,10 +46,9 @@ export class EventHistory {
     const first = this.#events[0]?.id ?? this.#lastId + 1
     const index = Math.max(0, from + 1 - first)
     const older = this.#alerts.filter((alert) => alert.id > from && alert.id < first)
-    return {
-      events: [...older, ...this.#events.slice(index, index + max)].slice(0, max),
-      missed: isOurs ? Math.max(0, first - 1 - from - older.length) : 0,
-    }
+    const events = [...older, ...this.#events.slice(index, index + max)]
+    const last = events.at(-1)?.id ?? from
+    return { events, missed: isOurs ? last - from - events.length : 0 }
   }
 
   /** Calls back once, with the next event. Returns how to take that back. */

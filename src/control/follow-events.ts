@@ -1,5 +1,5 @@
 import { type Context } from 'hono'
-import { streamSSE } from 'hono/streaming'
+import { type SSEStreamingApi } from 'hono/streaming'
 import { systemTimers } from '../lib/timers.ts'
 import { type EventHistory } from './event-history.ts'
 import { type EventView } from './views.ts'
@@ -11,28 +11,26 @@ export const EVERY_MS = 250
 const KEEP_ALIVE_MS = 15_000
 
 /**
- * Server-sent events from behind an id. Each follower reads the history at its own pace: a slow one misses events,
- * which it is told by an event `missed`, and holds nobody up.
+ * Server-sent events from behind an id, until the stream ends. Each follower reads the history at its own pace: a slow
+ * one misses events, which it is told by an event `missed`, and holds nobody up.
  */
-export function followEvents(context: Context, history: EventHistory): Response {
-  const from = parseEventId(context, history)
-  if (from === undefined) return context.json({ error: NO_EVENT_ID }, 400)
-  return streamSSE(context, async (stream) => {
-    let [id, isUpToDate] = [from, false]
-    while (!stream.aborted && !stream.closed) {
-      const { events, missed } = history.after(id, EVENTS_TOGETHER)
-      if (missed > 0) await stream.writeSSE({ event: 'missed', data: String(missed) })
-      const text = events.map(toText).join('')
-      id = events.at(-1)?.id ?? id
-      if (text !== '') await stream.write(text)
-      else if (!isUpToDate || !(await isNext(history))) await stream.write(': up to date\n\n')
-      isUpToDate = text === ''
-      if (!isUpToDate) await stream.sleep(EVERY_MS)
-    }
-  })
+export async function followEvents(
+  stream: SSEStreamingApi,
+  from: number,
+  history: EventHistory,
+): Promise<void> {
+  let [id, isUpToDate] = [from, false]
+  while (!stream.aborted && !stream.closed) {
+    const { events, missed } = history.after(id, EVENTS_TOGETHER)
+    if (missed > 0) await stream.writeSSE({ event: 'missed', data: String(missed) })
+    const text = events.map(toText).join('')
+    id = events.at(-1)?.id ?? id
+    if (text !== '') await stream.write(text)
+    else if (!isUpToDate || !(await isNext(history))) await stream.write(': up to date\n\n')
+    isUpToDate = text === ''
+    if (!isUpToDate) await stream.sleep(EVERY_MS)
+  }
 }
-
-export const NO_EVENT_ID = 'the id of an event is a whole number'
 
 /** Behind which event somebody wants to go on; the last one where he does not say; undefined where it is no id. */
 export function parseEventId(context: Context, history: EventHistory): number | undefined {

@@ -16,8 +16,11 @@ export interface Entrance {
 
 export const SESSION_PATH = '/v1/session'
 
-/** Without a token: whether it lives, the files of the dashboard, and what a code is exchanged at. */
-const OPEN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', SESSION_PATH, ...PAGE_PATHS])
+/** Without a token: whether it lives, the files of the dashboard, what a code is exchanged at, and what each path is. */
+const OPEN_PATHS: ReadonlySet<string> = new Set([
+  ...['/livez', '/readyz', '/docs', '/openapi.json'],
+  ...[SESSION_PATH, ...PAGE_PATHS],
+])
 
 const HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
@@ -38,7 +41,7 @@ export interface GuardOptions {
  * Who may speak to the daemon. Loopback alone is no defence: any web page can send requests there, and by a name
  * that resolves to it (DNS rebinding) even read the answers. So a Host that is not ours and an Origin at all are
  * refused, there is no CORS, a command has to be JSON, and everything needs the token but
- * the two health paths, the files of the dashboard and the exchange of a code.
+ * the two health paths, the files of the dashboard, the exchange of a code and the description of the paths.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {

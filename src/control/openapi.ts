@@ -139,7 +139,7 @@ export function renderDocs(version: string): string {
   )
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>intentd control</title>
 <h1>intentd ${escapeHtml(version)}: control</h1>
-<p>Bearer token on every path but /livez and /readyz. Schemas: <code>/openapi.json</code>. See docs/control.md.</p>
+<p>Bearer token on every path but /livez, /readyz, this page, the files of the dashboard and the exchange of its code. Schemas: <code>/openapi.json</code>. See docs/control.md.</p>
 <table>${rows.join('\n')}</table></html>`
 }
 

@@ -151,7 +151,7 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   }),
   route({
     path: '/v1/journal',
-    summary: 'Records of the journal in words, the newest first.',
+    summary: 'Records of the journal in words, the newest first; a record comes whole, even past the limit.',
     query: z.object({
       containing: text.default('').meta({ description: 'stands in the record as it was written' }),
       strategy: text.min(1).optional(),
@@ -159,7 +159,7 @@ export const READ_ROUTES: readonly ReadRoute[] = [
         .string()
         .regex(/^[a-zA-Z]{1,30}$/)
         .optional(),
-      before: z.coerce.number().optional().meta({ description: 'Unix ms: only older ones' }),
+      before: z.coerce.number().int().optional().meta({ description: 'sequence: only records before it' }),
       limit: z.coerce.number().int().min(1).max(JOURNAL_ROWS_SHOWN_MAX).default(100),
     }),
     response: z.array(journalRowSchema),

@@ -19,6 +19,8 @@ export interface RecordQuery {
   readonly containing?: string
   /** The newest first. */
   readonly newestFirst?: boolean
+  /** Only those that come behind this sequence, in the order that is asked for. */
+  readonly behind?: number
 }
 
 export interface NumberedRecord {
@@ -55,7 +57,7 @@ export class JournalReader {
    */
   *records(query: RecordQuery = {}): Generator<NumberedRecord> {
     const { sql, values } = buildPageQuery(query)
-    let beyond = query.newestFirst === true ? Number.MAX_SAFE_INTEGER : 0
+    let beyond = query.behind ?? (query.newestFirst === true ? Number.MAX_SAFE_INTEGER : 0)
     for (;;) {
       const rows = this.#translated(() => this.#database.prepare(sql).all(beyond, ...values))
       for (const row of rows) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAnswerFile } from '../../src/daemon/control/answer-file.ts'
 import { type Hono } from 'hono'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AnsweredRequests, REQUESTS_KEPT_MAX } from '../../src/control/answered-requests.ts'
 import { type ControlAnswer, type ControlRequest } from '../../src/control/commands.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
@@ -102,8 +102,8 @@ class Bench {
     })
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = AUTHORISED) {
-    return this.app.request(`http://${HOST}${path}`, { headers })
+  get(path: string, headers: Readonly<Record<string, string>> = AUTHORISED, method = 'GET') {
+    return this.app.request(`http://${HOST}${path}`, { method, headers })
   }
 
   post(body: unknown, headers: Readonly<Record<string, string>> = {}) {
@@ -118,7 +118,7 @@ class Bench {
 describe('[SEC2] who may speak to a daemon by its port', () => {
   const READS = ['/v1/status', '/v1/positions', '/v1/orders', '/v1/fills', '/v1/profit', '/v1/limiter']
 
-  test.each([...READS, '/v1/events', '/metrics', '/openapi.json', '/docs', '/nowhere'])(
+  test.each([...READS, '/v1/events', '/metrics', '/nowhere'])(
     '%s needs the token, and says nothing without it',
     async (path) => {
       const bench = new Bench(PORT)
@@ -248,12 +248,28 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
 })
 
 describe('commands', () => {
-  test('one that is sent again is obeyed once, and answered as the first time', async () => {
+  test('one that is sent again is obeyed once, and answered as the first time, which it says', async () => {
     const bench = new Bench(SOCKET)
     const answers = await Promise.all([bench.post(RESTRICT), bench.post(RESTRICT)])
-    const texts = await Promise.all(answers.map((answer) => answer.text()))
+    const [first, second] = (await Promise.all(answers.map((answer) => answer.json()))) as ControlAnswer[]
     expect(bench.commands).toEqual([[RESTRICT, 'socket']])
-    expect(texts[0]).toBe(texts[1])
+    expect(second).toEqual({ ...first, text: 'sent again; when it came first: 1' })
+  })
+
+  test('one that was refused is judged anew when it is sent again', async () => {
+    let isReady = false
+    const bench: Bench = new Bench(SOCKET, {
+      daemon: {
+        command: ({ requestId }) => ({
+          ...{ requestId, isObeyed: isReady, text: isReady ? 'killed' : 'not now' },
+          ...{ held: [], lifted: [], stillHeld: {} },
+        }),
+      },
+    })
+    const kill = { ...RESTRICT, order: { kind: 'kill' } }
+    expect(await (await bench.post(kill)).json()).toMatchObject({ isObeyed: false, text: 'not now' })
+    isReady = true
+    expect(await (await bench.post(kill)).json()).toMatchObject({ isObeyed: true, text: 'killed' })
   })
 
   test('an id that was used for another command is refused', async () => {
@@ -322,7 +338,7 @@ describe('reads', () => {
     for (const path of read)
       expect([path, (await bench.get(path)).status]).toEqual([path, EXPECTED[path] ?? 200])
     expect(JSON.stringify(paths['/v1/commands'])).toContain('requestId')
-    expect(await (await bench.get('/docs')).text()).toContain('/v1/positions')
+    expect(await (await bench.get('/docs', { host: HOST })).text()).toContain('/v1/positions')
   })
 })
 
@@ -355,7 +371,7 @@ describe('events', () => {
       Array.from({ length: 200 }, (_, index) => 11_000 - 19 - 20 * (199 - index)),
     )
     expect(read.length).toBeLessThan(4200)
-    expect(events.after(8000, 10)).toMatchObject({ events: { length: 10 } })
+    expect(events.after(10_500, 10)).toMatchObject({ events: { length: 10 } })
   })
 
   test('go on behind an id, however long ago', () => {
@@ -380,6 +396,46 @@ describe('events', () => {
     expect(kept.length).toBeLessThan(4000)
     expect(missed).toBe(10_000 - 5 - kept.length)
     expect(kept.at(-1)?.id).toBe(11_000)
+  })
+
+  test('that are forgotten between old alerts are counted once, and not for who begins', () => {
+    const events = new EventHistory(1000)
+    for (let index = 0; index < 20_000; index += 1)
+      events.add({ at: index, level: index < 200 ? 'error' : 'info', event: 'one', fields: {} })
+    const missedAfter = (id: number): number => {
+      let [from, sum] = [id, 0]
+      for (;;) {
+        const { events: found, missed } = events.after(from, 200)
+        if (found.length === 0) return sum
+        sum += missed
+        from = found.at(-1)?.id ?? from
+      }
+    }
+
+    expect(missedAfter(0)).toBe(0)
+    const kept = events.after(1000, 100_000).events.length
+    expect(missedAfter(1000)).toBe(20_000 - kept)
+  })
+
+  test('are followed by so many at once, and by as many again when these have gone or were none', async () => {
+    const bench = new Bench(PORT)
+    for (let index = 0; index < 40; index += 1) {
+      expect((await bench.get('/v1/live?after=abc')).status).toBe(400)
+      expect((await bench.get('/v1/events', AUTHORISED, 'HEAD')).status).toBe(405)
+    }
+    const followAll = () => Promise.all(Array.from({ length: 33 }, async () => bench.get('/v1/live?after=0')))
+
+    for (let round = 0; round < 2; round += 1) {
+      const all = await vi.waitFor(async () => {
+        const answers = await followAll()
+        // Who goes is noticed when there is something to write.
+        await Promise.all(answers.map(async ({ body }) => body?.cancel()))
+        const taken = answers.filter(({ status }) => status === 200)
+        expect(taken).toHaveLength(32)
+        return answers
+      })
+      expect(all.filter(({ status }) => status === 503)).toHaveLength(1)
+    }
   })
 
   test('reach whoever follows, from behind the id that it saw last', async () => {
@@ -419,12 +475,13 @@ test('a command is known by its id from both entrances, and after a restart', as
   const [port, socket] = [new Bench(PORT, { answered }), new Bench(SOCKET, { answered })]
   const answers = await Promise.all([port.post(request('pause-00')), socket.post(request('pause-00'))])
   const [one, other] = await Promise.all(answers.map((answer) => answer.json()))
-  expect(other).toEqual(one)
+  const isRepeated = { text: expect.stringMatching(/^sent again; when it came first: /) }
+  expect(other).toEqual({ ...(one as object), ...isRepeated })
   expect(port.commands.length + socket.commands.length).toBe(1)
   await port.post(request('level-00', { kind: 'logLevel', level: 'debug' }))
 
   const next = new Bench(PORT, { answered: openAnswers() })
-  expect(await (await next.post(request('pause-00'))).json()).toEqual(one)
+  expect(await (await next.post(request('pause-00'))).json()).toEqual({ ...(one as object), ...isRepeated })
   expect((await next.post(request('pause-00', { ...pause, mode: 'reducing' }))).status).toBe(409)
   expect(next.commands).toEqual([])
   // What ended with the process is ordered anew.

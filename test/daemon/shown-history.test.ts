@@ -48,6 +48,20 @@ describe('candles for looking at', () => {
     expect(candles.map(({ close }) => close)).toEqual(Array.from({ length: 360 }, (_, index) => 641 + index))
   })
 
+  test('go on after one stamp far ahead, and without it', () => {
+    const history = new PriceHistory(['BTCUSDT'])
+    for (let index = 1; index <= 500; index += 1) read(history, index * 5000, index)
+    read(history, 1e12, 9)
+    expect(history.candles('BTCUSDT', 5000)).toHaveLength(360)
+    for (let index = 501; index <= 510; index += 1) read(history, index * 5000, index)
+
+    const candles = history.candles('BTCUSDT', 5000) ?? []
+    expect(candles.map(({ close }) => close)).toEqual(
+      Array.from({ length: candles.length }, (_, index) => 510 - candles.length + 1 + index),
+    )
+    expect(candles.length).toBeGreaterThanOrEqual(359)
+  })
+
   test('are none where there is no price', () => {
     const history = new PriceHistory(['BTCUSDT'])
     read(history, 5000, Number.NaN)
@@ -64,6 +78,15 @@ describe('the curve of a run', () => {
     }
   }
   const profit = (net: number): Partial<ProfitView> => ({ net: String(net), unrealised: '0' })
+
+  test('goes forward where the clock is set back', () => {
+    const curve = new ProfitCurve()
+    const view = { profit: { total: profit(1), strategies: {} }, equity: null } as unknown as AccountView
+    const clocks = [NOON, NOON + 1000, NOON - 3_600_000, NOON - 3_599_000]
+    for (const [second, at] of clocks.entries()) curve.take(second * 1000, at, view)
+
+    expect(curve.view().at).toEqual([0, 1000, 2000, 3000].map((ms) => NOON + ms))
+  })
 
   test('has a point a second', () => {
     const curve = new ProfitCurve()

@@ -13,18 +13,24 @@ class CandleRing {
   readonly #intervalMs: number
   readonly #rows = new Float64Array(CANDLES_MAX * COLUMNS)
   #count = 0
+  /** Rows before it were overwritten. */
+  #first = 0
 
   constructor(intervalMs: number) {
     this.#intervalMs = intervalMs
   }
 
-  /** @param at Unix ms, exchange clock. An instant before the open candle counts to it. */
+  /** @param at Unix ms, exchange clock. An instant just before the open candle counts to it. */
   add(at: number, price: number): void {
     const begin = at - (at % this.#intervalMs)
+    // One stamp far ahead of its time would be the last candle until then.
+    while (this.#count > this.#first && this.#beginOf(this.#count - 1) > begin + this.#intervalMs)
+      this.#count -= 1
     const row = this.#rowOf(this.#count - 1)
-    if (this.#count === 0 || begin > (this.#rows[row] ?? 0)) {
+    if (this.#count === this.#first || begin > this.#beginOf(this.#count - 1)) {
       this.#rows.set([begin, price, price, price, price], this.#rowOf(this.#count))
       this.#count += 1
+      this.#first = Math.max(this.#first, this.#count - CANDLES_MAX)
       return
     }
     this.#rows[row + 2] = Math.max(this.#rows[row + 2] ?? price, price)
@@ -34,12 +40,15 @@ class CandleRing {
 
   /** The oldest first. */
   list(): readonly CandleView[] {
-    const first = Math.max(0, this.#count - CANDLES_MAX)
-    return Array.from({ length: this.#count - first }, (_, index) => {
-      const row = this.#rowOf(first + index)
+    return Array.from({ length: this.#count - this.#first }, (_, index) => {
+      const row = this.#rowOf(this.#first + index)
       const [at = 0, open = 0, high = 0, low = 0, close = 0] = this.#rows.subarray(row, row + COLUMNS)
       return { at, open, high, low, close }
     })
+  }
+
+  #beginOf(index: number): number {
+    return this.#rows[this.#rowOf(index)] ?? 0
   }
 
   #rowOf(index: number): number {

@@ -13,6 +13,8 @@ export class ProfitCurve {
   #spans: Span[] = []
   #spanMs = STEP_MS
   #takenAt = Number.NEGATIVE_INFINITY
+  /** From monotonic to Unix ms: it never gets smaller, so that a clock set back bends no curve. */
+  #offset = Number.NEGATIVE_INFINITY
 
   /** @param now Monotonic ms. */
   isDue(now: number): boolean {
@@ -22,8 +24,9 @@ export class ProfitCurve {
   /** @param now Monotonic ms. `at`: Unix ms. */
   take(now: number, at: number, { profit, equity }: Pick<AccountView, 'profit' | 'equity'>): void {
     this.#takenAt = now
+    this.#offset = Math.max(this.#offset, at - now)
     const point: Point = {
-      at,
+      at: now + this.#offset,
       net: profit.total.unrealised === null ? null : Number(profit.total.net),
       equity: equity === null ? null : Number(equity),
       strategies: Object.fromEntries(

@@ -17,7 +17,7 @@ export function searchJournal(frame: ExplainFrame, query: JournalQuery): readonl
     newestFirst: true,
     ...(text === '' ? {} : { containing: text }),
     ...(kind === undefined ? {} : { kinds: [kind as JournalRecord['kind']] }),
-    ...(before === undefined ? {} : { until: before }),
+    ...(before === undefined ? {} : { behind: before }),
   })
   for (const { sequence, record } of records) {
     if (++looked > RECORDS_READ_MAX || rows.length >= limit) break
@@ -28,7 +28,7 @@ export function searchJournal(frame: ExplainFrame, query: JournalQuery): readonl
         rows.push({ sequence, at: record.at, what, text: words.slice(0, TEXT_MAX), symbols: [...symbols] })
     }
   }
-  return rows.slice(0, limit)
+  return rows
 }
 
 function symbolsOf(record: JournalRecord): readonly string[] {

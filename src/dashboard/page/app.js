@@ -27,7 +27,16 @@ const SCREENS = [
 
 function readAddress() {
   const [screen = '', ...rest] = location.hash.slice(1).split('/')
-  return { screen: screen || 'overview', subject: rest.map((part) => decodeURIComponent(part)).join('/') }
+  return { screen: screen || 'overview', subject: rest.map(decode).join('/') }
+}
+
+/** Somebody may have written it by hand. */
+function decode(part) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 function useAddress() {
@@ -43,10 +52,16 @@ function useAddress() {
 function App() {
   const [entry, setEntry] = useState({ isOpen: token() !== null, why: '' })
   useEffect(() => {
-    enterByCode().then(
-      (found) => found && setEntry({ isOpen: true, why: '' }),
-      (error) => setEntry((before) => (before.isOpen ? before : { isOpen: false, why: error.message })),
-    )
+    const enter = () => {
+      enterByCode().then(
+        (found) => found && setEntry({ isOpen: true, why: '' }),
+        (error) => setEntry((before) => (before.isOpen ? before : { isOpen: false, why: error.message })),
+      )
+    }
+    enter()
+    // Its address given to a tab that shows the page already changes the fragment alone.
+    addEventListener('hashchange', enter)
+    return () => removeEventListener('hashchange', enter)
   }, [])
   const onRefused = () => {
     keepToken(undefined)
@@ -175,13 +190,6 @@ function Link({ live, account }) {
   const [closed, setClosed] = useState(0)
   if (!live) return undefined
   const restart = live.restarts.at(-1)
-  const found =
-    restart &&
-    live.events.findLast(
-      ({ event, at }) => (event === 'daemon.running' || event === 'daemon.killed') && at >= restart.at,
-    )
-  const recovered =
-    restart && live.events.findLast(({ event, at }) => event === 'recovery.started' && at >= restart.at)
   return html` ${
     live.link === 'lost' &&
     html`<div class="notice bad" role="alert">
@@ -201,7 +209,8 @@ function Link({ live, account }) {
     closed < restart.at &&
     html`<div class="notice warn" role="status">
       <b>↻ The daemon was restarted</b> at ${time(restart.at)}.${' '}
-      ${found ? html` ${describeFields(recovered?.fields)} ${describeFields(found.fields)}.` : ' It reads what the exchange holds.'}
+      ${restart.found && html` ${describeFields({ ...restart.recovered, ...restart.found })}.`}
+      ${!restart.found && account?.phase === 'starting' && ' It reads what the exchange holds.'}
       <button class="link" onClick=${() => setClosed(restart.at)}>Understood</button>
     </div>`
   }

@@ -97,7 +97,7 @@ function toPoints(at, values) {
   for (const [index, instant] of at.entries()) {
     const value = values[index]
     const time = chartTime(instant)
-    if (value === null || value === undefined || points.at(-1)?.time === time) continue
+    if (value === null || value === undefined || points.at(-1)?.time >= time) continue
     points.push({ time, value })
   }
   return points
@@ -178,17 +178,19 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
       const markers = createSeriesMarkers(series, [])
       const near = { prices: [] }
       series.applyOptions({ autoscaleInfoProvider: (original) => widen(original(), near.prices) })
-      return { chart, series, markers, near, lines: new Map(), palette: colours(), count: 0, first: 0 }
+      return { chart, series, markers, near, lines: new Map(), palette: colours(), count: 0 }
     },
     (drawn) => {
       const { chart, series, markers, lines, palette } = drawn
       const { length } = candles
+      const isAtEnd = !((chart.timeScale().getVisibleLogicalRange()?.to ?? Infinity) < drawn.count - 1)
       drawn.near.prices = nearestPrices(orders, candles.at(-1)?.close)
       series.setData(candles.map(({ at, ...prices }) => ({ time: chartTime(at), ...prices })))
-      if (drawn.first !== candles[0]?.at || length > drawn.count + 3) {
+      // Somebody who has drawn it back looks at what was.
+      if (isAtEnd || length > drawn.count + 3) {
         const range = { from: Math.max(0, length - CANDLES_SHOWN), to: Math.max(length + 2, CANDLES_LEAST) }
         chart.timeScale().setVisibleLogicalRange(range)
-        Object.assign(drawn, { count: length, first: candles[0]?.at })
+        drawn.count = length
       }
       drawLines(series, lines, orders, palette)
       const first = candles[0]?.at ?? 0

@@ -13,6 +13,13 @@ export function number(value, digits = 2, least = 0) {
   return (/[1-9]/.test(text) ? text : text.replace('-', '')).replace('-', MINUS)
 }
 
+/** At most so many digits behind the point, more where the value is small: a price of 0.00001234 is not 0. */
+export function fine(value, digits) {
+  const size = Math.abs(Number(value))
+  const needed = size > 0 ? 3 - Math.floor(Math.log10(size)) : 0
+  return number(value, Math.min(20, Math.max(digits, needed)))
+}
+
 export function money(value, digits = 2) {
   return number(value, digits, digits)
 }

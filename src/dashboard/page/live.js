@@ -1,7 +1,7 @@
 // The one stream of the page: parts of the status as they change, and the events of the log. It is read by `fetch`,
 // since an EventSource can send no header, and resumed behind the last event that was seen.
 
-import { Refused, request } from './api.js'
+import { Refused, request, token } from './api.js'
 
 const EVENTS_KEPT = 500
 const ALERTS_KEPT = 200
@@ -10,7 +10,11 @@ const PIECE = 100
 const RETRY_MS = [250, 500, 1000, 2000, 4000]
 /** Something comes four times a second while a daemon lives. */
 const SILENT_MS = 6000
+/** It answers at once. */
+const ANSWER_MS = 3000
 const HIDDEN_MS = 10_000
+/** What a restart has found stands in these events. */
+const FOUND_IN = { 'recovery.started': 'recovered', 'daemon.running': 'found', 'daemon.killed': 'found' }
 
 /** What somebody should look at: it is kept apart, since fills of a busy minute would push it out. */
 export function isAlert({ level }) {
@@ -23,7 +27,7 @@ export function followDaemon({ onChange, onRefused }) {
     ...{ head: {}, accounts: {}, events: [], alerts: [], restarts: [] },
     ...{ link: 'connecting', lostAt: undefined, missed: 0, isCatchingUp: true },
   }
-  let [lastId, isStopped, failures] = [undefined, false, 0]
+  let [lastId, heardAt, used, isStopped, failures] = [undefined, undefined, null, false, 0]
   let abort = new AbortController()
   let wake = () => undefined
 
@@ -49,6 +53,10 @@ export function followDaemon({ onChange, onRefused }) {
   function takeLog(event) {
     lastId = event.id
     state.events = [...state.events, event].slice(-EVENTS_KEPT)
+    const restart = state.restarts.at(-1)
+    const part = FOUND_IN[event.event]
+    if (restart && part && event.at >= restart.at)
+      state.restarts = [...state.restarts.slice(0, -1), { ...restart, [part]: event.fields }]
     if (isAlert(event)) state.alerts = [...state.alerts, event].slice(-ALERTS_KEPT)
   }
 
@@ -64,19 +72,21 @@ export function followDaemon({ onChange, onRefused }) {
 
   async function readStream() {
     abort = new AbortController()
-    // The first time, what is remembered: the last events are context.
-    const response = await request(`/v1/live?after=${lastId ?? 0}`, { signal: abort.signal })
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-    let rest = ''
-    let silence
+    const stalled = abort
+    used = token()
+    let silence = setTimeout(() => stalled.abort(), ANSWER_MS)
     try {
+      // The first time, what is remembered: the last events are context.
+      const response = await request(`/v1/live?after=${lastId ?? 0}`, { signal: abort.signal })
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+      let rest = ''
       for (;;) {
         clearTimeout(silence)
-        const stalled = abort
         silence = setTimeout(() => stalled.abort(), SILENT_MS)
         const { value, done } = await reader.read()
         if (done) return
         failures = 0
+        heardAt = Date.now()
         const blocks = (rest + value).split('\n\n')
         rest = blocks.pop()
         for (const block of blocks) take(block)
@@ -85,7 +95,7 @@ export function followDaemon({ onChange, onRefused }) {
       }
     } finally {
       clearTimeout(silence)
-      abort.abort()
+      stalled.abort()
     }
   }
 
@@ -109,12 +119,13 @@ export function followDaemon({ onChange, onRefused }) {
         await readStream()
       } catch (error) {
         if (isStopped) return
-        if (error instanceof Refused && error.status === 401) return onRefused()
+        // Another one may have been given meanwhile.
+        if (error instanceof Refused && error.status === 401 && token() === used) return onRefused()
       }
       if (isStopped) return
       if (document.hidden) continue
       state.link = 'lost'
-      state.lostAt ??= Date.now()
+      state.lostAt ??= heardAt ?? Date.now()
       publish()
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]))
       failures += 1

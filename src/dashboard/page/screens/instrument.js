@@ -92,7 +92,7 @@ function Found({ found: { symbol, view, candles, orders, fills }, account }) {
         candles.length === 0
           ? html`<p class="empty">No price was read yet in this run.</p>`
           : html`<${CandleChart}
-              key=${symbol}
+              key=${`${symbol} ${intervalMs}`}
               candles=${candles}
               orders=${marked}
               fills=${fills}

@@ -126,6 +126,6 @@ function Records() {
         ]}
       />
       ${query.before !== undefined && html`<p><button onClick=${() => setQuery({ ...query, before: undefined })}>The newest ones</button></p>`}
-      ${value?.length >= query.limit && html`<p><button onClick=${() => setQuery({ ...query, before: value.at(-1).at })}>Older ones</button></p>`}
+      ${value?.length >= query.limit && html`<p><button onClick=${() => setQuery({ ...query, before: value.at(-1).sequence })}>Older ones</button></p>`}
     <//>`
 }

@@ -1,4 +1,4 @@
-import { age, exact, money, number, percent, signed, time } from '../format.js'
+import { age, exact, fine, money, number, percent, signed, time } from '../format.js'
 import { CurveChart, drawdownsOf } from '../charts.js'
 import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
 import { read } from '../api.js'
@@ -193,8 +193,8 @@ function Positions({ account, order }) {
           (row) => html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit)} />`,
           'number',
         ],
-        ['entry', (row) => number(row.entryPrice, 4), 'number'],
-        ['mark', (row) => number(row.markPrice, 4), 'number'],
+        ['entry', (row) => fine(row.entryPrice, 4), 'number'],
+        ['mark', (row) => fine(row.markPrice, 4), 'number'],
       ]}
     />
   <//>`
@@ -273,7 +273,7 @@ function Losses({ account }) {
               label=${`${scopeName(row.scope)} ${row.limit}`}
             />`,
         ],
-        ['', (row) => `${number(row.used, 2)} of ${number(row.max, 2)}`, 'number'],
+        ['', (row) => `${fine(row.used, 2)} of ${fine(row.max, 2)}`, 'number'],
       ]}
     />
   <//>`
