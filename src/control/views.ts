@@ -17,6 +17,7 @@ export const restrictionSchema = z.strictObject({
   at: instant,
   ends: z.string().meta({ description: 'what ends it, in words' }),
   command: z.string().nullable().meta({ description: 'the command that ends it; null: it ends by itself' }),
+  isClosing: z.boolean().meta({ description: 'a flatten, and not everything is closed yet' }),
 })
 
 export const positionSchema = z.strictObject({

@@ -51,7 +51,7 @@ const ACCOUNT: AccountView = {
         by: ID,
         at: AT,
       },
-      ...{ ends: 'a release', command: `intentd release 'strategy:${ID}' --reason TEXT` },
+      ...{ isClosing: false, ends: 'a release', command: `intentd release 'strategy:${ID}' --reason TEXT` },
     },
   ],
   ages: { tickersMs: { [SYMBOL]: 1e12 }, positionsMs: { [SYMBOL]: null }, fillsMs: 1e12 },

@@ -73,7 +73,7 @@ export function explainReply({ state: { directory } }: DaemonConfig, reply: Cont
     print('  a restart makes the socket anew; a shorter state.directory, or control.port, helps for good')
     return EXIT_SILENT
   }
-  print(`no answer: ${reply.reason}`)
+  print(`no answer: ${/timeout/i.test(reply.reason) ? 'it took the request and says nothing' : reply.reason}`)
   explainSilence(directory)
   print(
     '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',

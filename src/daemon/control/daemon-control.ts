@@ -12,9 +12,9 @@ import {
 } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { type FillView, type OrderView, type PositionView, type StatusView } from '../../control/views.ts'
-import { listScopes, type Restriction } from '../../domain/trading-mode.ts'
+import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { type EngineCommand, type EngineEvent } from '../../engine/event.ts'
-import { describeUnclosable } from '../../engine/lifecycle/flatten.ts'
+import { describeUnclosable, holdsAnything } from '../../engine/lifecycle/flatten.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -195,8 +195,9 @@ export class DaemonControl implements Controlled {
       return { ...nothing, isObeyed: false, text }
     }
     const { configOption } = this.#options
+    const isHeld = (scope: Scope) => this.#shown.some((shown) => holdsAnything(shown, scope))
     const isKilled = this.#shown.some(({ engine }) => engine.kill !== undefined)
-    return { ...nothing, ...judge(order, answers, { configOption, isKilled }) }
+    return { ...nothing, ...judge(order, answers, { configOption, isKilled, isHeld }) }
   }
 
   #objectToScope(scope: string): string | undefined {
@@ -235,6 +236,8 @@ type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel'
 
 interface Surroundings extends Pick<DaemonControlOptions, 'configOption'> {
   readonly isKilled: boolean
+  /** Whether strategies hold something in the scope. */
+  readonly isHeld: (scope: Scope) => boolean
 }
 
 function judge(
@@ -246,8 +249,8 @@ function judge(
   const lifted = answers.flatMap((answer) => answer.lifted)
   return {
     ...verdictOf(order, answers, around.isKilled),
-    held: held.map((one) => viewRestriction(one, around.configOption)),
-    lifted: lifted.map((one) => viewRestriction(one, around.configOption)),
+    held: held.map((one) => viewRestriction(one, around.configOption, around.isHeld)),
+    lifted: lifted.map((one) => viewRestriction(one, around.configOption, around.isHeld)),
     stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<string, string>,
   }
 }
@@ -273,7 +276,7 @@ function verdictOf(
             text: [
               isKilled
                 ? `${order.scope} is noted to be closed; under a kill nothing is: release the kill, and it is closed then`
-                : `${order.scope} is being closed; flatten.done says when nothing is left`,
+                : `${order.scope} is being closed; its reason here and in status, and flatten.done in the log, say when nothing is left`,
               ...answers.flatMap(({ unclosable }) => adviseUnclosable(unclosable)),
             ].join('; '),
           }

@@ -1,5 +1,5 @@
 import { type RestrictionView } from '../../control/views.ts'
-import { MODE_REASONS, type Restriction } from '../../domain/trading-mode.ts'
+import { MODE_REASONS, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 
 /** Ends by itself: the daemon measures it. */
 const VOLATILE: ReadonlySet<Restriction['code']> = new Set([
@@ -9,11 +9,21 @@ const VOLATILE: ReadonlySet<Restriction['code']> = new Set([
   'unknownOrders',
 ])
 
-/** @param configOption What a command needs to address this daemon's configuration: ` -c live.yaml`. */
-export function viewRestriction(restriction: Restriction, configOption: string): RestrictionView {
+/**
+ * @param configOption What a command needs to address this daemon's configuration: ` -c live.yaml`.
+ * @param isHeld Whether strategies hold something in the scope.
+ */
+export function viewRestriction(
+  restriction: Restriction,
+  configOption: string,
+  isHeld: (scope: Scope) => boolean,
+): RestrictionView {
   const { scope, mode, code, reason, by, at } = restriction
   const command = commandOf(restriction, configOption)
-  return { scope, mode, code, reason, by, at, ends: MODE_REASONS[code].ends, command }
+  const isClosing = code === 'flatten' && isHeld(scope)
+  const isClosed = code === 'flatten' && !isClosing
+  const ends = isClosed ? 'an operator releases it; everything is closed' : MODE_REASONS[code].ends
+  return { scope, mode, code, reason, by, at, ends, command, isClosing }
 }
 
 /** What an operator types to end it, once the reason is gone. */

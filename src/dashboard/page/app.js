@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { enterByCode, keepToken, read, token } from './api.js'
 import { time } from './format.js'
 import { followDaemon } from './live.js'
-import { Confirm, killCommand } from './confirm.js'
+import { Confirm, killCommand, WHERE_TO_TYPE } from './confirm.js'
 import { ACTIONS, Badge, html, Mode } from './parts.js'
 import { Backtests } from './screens/backtests.js'
 import { InstrumentScreen } from './screens/instrument.js'
@@ -197,9 +197,8 @@ function Link({ live, account }) {
         account?.phase === 'stopping' || account?.phase === 'stopped'
           ? html`<b>○ The daemon was stopping when it was seen last</b>, at ${time(live.lostAt)}.`
           : html`<b>✕ The daemon has not answered since ${time(live.lostAt)}.</b> What stands here is of then;
-              it may trade all the same. To stop it all without it, in a terminal:${' '}<code
-                >${killCommand(live)}</code
-              >`
+              it may trade all the same. To stop it all without
+              it:${' '}<code>${killCommand(live)}</code>${' '} ${WHERE_TO_TYPE}.`
       }${' '}
       This page looks for it again by itself.
     </div>`
@@ -209,7 +208,7 @@ function Link({ live, account }) {
     closed < restart.at &&
     html`<div class="notice warn" role="status">
       <b>↻ The daemon was restarted</b> at ${time(restart.at)}.${' '}
-      ${restart.found && html` ${describeFields({ ...restart.recovered, ...restart.found })}.`}
+      ${restart.found && ` ${describeFound(restart)}`}
       ${!restart.found && account?.phase === 'starting' && ' It reads what the exchange holds.'}
       <button class="link" onClick=${() => setClosed(restart.at)}>Understood</button>
     </div>`
@@ -223,12 +222,16 @@ function shortEnvironment({ environment, speed }) {
   return speed === 1 ? 'sim' : `sim ×${speed}`
 }
 
-function describeFields(fields) {
-  if (!fields) return ''
-  const shown = Object.entries(fields).filter(
-    ([, value]) => ['number', 'string', 'boolean'].includes(typeof value) && value !== 0 && value !== '',
-  )
-  return shown.map(([name, value]) => `${name} ${value}`).join(', ')
+/** What it came back to, in words. */
+function describeFound({ recovered = {}, isKilled }) {
+  const { openOrders = 0, unknownOrders = 0, positions = {} } = recovered
+  const held = Object.entries(positions).map(([symbol, size]) => `${size} ${symbol}`)
+  return [
+    `It found ${openOrders} open ${openOrders === 1 ? 'order' : 'orders'}`,
+    `, ${unknownOrders === 0 ? 'none' : unknownOrders} of unknown fate`,
+    `, and ${held.length === 0 ? 'no position' : `a position of ${held.join(' and ')}`}`,
+    isKilled ? ', and a kill still stands.' : ', and goes on with them.',
+  ].join('')
 }
 
 render(html`<${App} />`, document.getElementById('page'))

@@ -103,9 +103,9 @@ function toPoints(at, values) {
   return points
 }
 
-/** How far below its last peak each point is. */
-export function drawdownsOf(values) {
-  let peak = Number.NEGATIVE_INFINITY
+/** How far below its last peak each point is. @param before The highest before the first of them, where that is known. */
+export function drawdownsOf(values, before = Number.NEGATIVE_INFINITY) {
+  let peak = before
   return values.map((value) => {
     if (value === null) return null
     peak = Math.max(peak, value)
@@ -113,7 +113,8 @@ export function drawdownsOf(values) {
   })
 }
 
-export function CurveChart({ at, values, label }) {
+/** @param peak The highest value, where that was before the first of these. */
+export function CurveChart({ at, values, peak, label }) {
   const place = useChart(
     (chart, { accent, fill, clear, down, lossFill, lossClear }) => {
       const price = { priceLineVisible: false, priceFormat: { type: 'price', precision: 2, minMove: 0.01 } }
@@ -144,7 +145,10 @@ export function CurveChart({ at, values, label }) {
     ({ chart, curve, under }) => {
       const points = toPoints(at, values)
       curve.setData(points)
-      const drawdowns = drawdownsOf(values)
+      const drawdowns = drawdownsOf(
+        values,
+        peak > Math.max(...values.filter((one) => one !== null)) ? peak : undefined,
+      )
       // A curve that has only risen has nothing below its peak to show.
       under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
       if (points.length > 0) chart.timeScale().fitContent()

@@ -7,6 +7,10 @@ import { Badge, html, scopeName } from './parts.js'
 /** After so long without an answer it is said that there is none. */
 const PATIENT_MS = 5000
 
+/** Where that is typed. */
+export const WHERE_TO_TYPE =
+  '(in a terminal, in the folder that the daemon was started in; in a checkout node bin/intentd.mjs stands for intentd)'
+
 /** What stops everything where the daemon does not answer. */
 export function killCommand(live) {
   return `intentd kill${live?.head.configOption ?? ''} --reason "…"`
@@ -68,7 +72,7 @@ export function Confirm({ action, live, account, onClose }) {
             autofocus
         /></label>`
       }
-      ${stage !== 'asking' && html`<${Outcome} stage=${stage} answer=${answer} live=${live} />`}
+      ${stage !== 'asking' && html`<${Outcome} stage=${stage} answer=${answer} live=${live} order=${action.order} />`}
       <p class="buttons">
         ${
           stage === 'asking'
@@ -97,11 +101,12 @@ export function Confirm({ action, live, account, onClose }) {
   </dialog>`
 }
 
-function Outcome({ stage, answer, live }) {
+function Outcome({ stage, answer, live, order }) {
+  const obeyed = order.kind === 'flatten' ? 'begun' : 'done'
   if (stage === 'answered')
     return html`<p class="answer" role="status">
       <${Badge} tone=${answer.isObeyed ? 'ok' : 'bad'} sign=${answer.isObeyed ? '✓' : '✕'}>
-        ${answer.isObeyed ? 'done' : 'not done'}<//
+        ${answer.isObeyed ? obeyed : 'not done'}<//
       >
       ${' '}${answer.text}
     </p>`
@@ -113,7 +118,7 @@ function Outcome({ stage, answer, live }) {
         ? 'It was sent, and may still be obeyed.'
         : 'The daemon cannot be reached. If it was heard it is obeyed all the same; sent again, it is obeyed once.'
     }
-    ${' '}To stop it all without the daemon, in a terminal: <code>${killCommand(live)}</code>
+    ${' '}To stop it all without the daemon: <code>${killCommand(live)}</code> ${WHERE_TO_TYPE}
   </p>`
 }
 
@@ -125,7 +130,7 @@ function warningsOf(order, account) {
     return ['A kill stands: nothing is closed before it is released.']
   if (order.kind === 'releaseKill' && closing.length > 0)
     return [`A closing waits for this: ${names} is closed at the market then.`]
-  if (order.kind === 'release' && closing.some(({ scope }) => scope === order.scope))
+  if (order.kind === 'release' && closing.some(({ scope, isClosing }) => isClosing && scope === order.scope))
     return ['A closing of it that is still under way is given up.']
   return []
 }

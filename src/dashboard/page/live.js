@@ -56,7 +56,10 @@ export function followDaemon({ onChange, onRefused }) {
     const restart = state.restarts.at(-1)
     const part = FOUND_IN[event.event]
     if (restart && part && event.at >= restart.at)
-      state.restarts = [...state.restarts.slice(0, -1), { ...restart, [part]: event.fields }]
+      state.restarts = [
+        ...state.restarts.slice(0, -1),
+        { ...restart, [part]: event.fields, isKilled: event.event === 'daemon.killed' },
+      ]
     if (isAlert(event)) state.alerts = [...state.alerts, event].slice(-ALERTS_KEPT)
   }
 

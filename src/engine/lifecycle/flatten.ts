@@ -87,7 +87,7 @@ export function describeDropped(
 }
 
 /** Whether a strategy holds something in the scope. Lots too small to be an order are left. */
-export function holdsAnything(core: Core, scope: Scope = ACCOUNT): boolean {
+export function holdsAnything(core: Pick<Core, 'book' | 'settings'>, scope: Scope = ACCOUNT): boolean {
   return [...core.book.holdings].some((entry) => isToClose(core, entry, scope))
 }
 

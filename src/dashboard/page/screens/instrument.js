@@ -21,6 +21,7 @@ export function InstrumentScreen({ live, account, subject, order }) {
     EVERY_MS,
   )
   const choose = (event) => (location.hash = `#instrument/${encodeURIComponent(event.target.value)}`)
+  const isHeld = account.restrictions.some(({ scope, command }) => scope === symbol && command)
   if (symbol === undefined) return html`<p class="empty">No instrument is configured.</p>`
   return html` <div class="choices">
       <label
@@ -37,7 +38,8 @@ export function InstrumentScreen({ live, account, subject, order }) {
         order &&
         html`<button class="quiet" onClick=${() => order(ACTIONS.pause(symbol))}>Pause</button>
           <button class="quiet" onClick=${() => order(ACTIONS.reduce(symbol))}>Only reduce</button>
-          <button class="quiet" onClick=${() => order(ACTIONS.flatten(symbol))}>Flatten</button>`
+          <button class="quiet" onClick=${() => order(ACTIONS.flatten(symbol))}>Flatten</button>
+          ${isHeld && html`<button class="quiet" onClick=${() => order(ACTIONS.release(symbol))}>Release</button>`}`
       }
     </div>
     ${found.error && html`<p role="alert" class="problem">${found.error}</p>`}
@@ -51,10 +53,10 @@ async function readInstrument(symbol, intervalMs) {
     read('/v1/orders', { symbol }),
     read('/v1/fills', { symbol, limit: 200 }),
   ])
-  return { symbol, view, candles, orders, fills }
+  return { symbol, intervalMs, view, candles, orders, fills }
 }
 
-function Found({ found: { symbol, view, candles, orders, fills }, account }) {
+function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, account }) {
   const digits = (view.tickSize.split('.')[1] ?? '').length
   const displaced = new Set(view.displaced)
   const marked = orders

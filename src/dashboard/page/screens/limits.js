@@ -18,18 +18,18 @@ export function Limits({ account }) {
         empty="No call was made yet."
         columns=${[
           ['endpoint', (row) => row.endpoint],
+          ['used', (row) => percent(row.usedShare), 'number'],
           [
             '429',
             (row) =>
               row.rateLimited === 0 ? '0' : html`<${Badge} tone="bad" sign="!">${row.rateLimited}<//>`,
             'number',
           ],
-          ['limit', (row) => row.limit],
-          ['calls', (row) => number(row.made, 0), 'number'],
-          ['used', (row) => html`<${Use} share=${row.usedShare} label=${`${row.endpoint}, used`} />`],
-          ['', (row) => percent(row.usedShare), 'number'],
           ['in the queue', (row) => number(row.waiting, 0), 'number'],
           ['late, 99 of 100', (row) => age(row.waitedMsP99), 'number'],
+          ['', (row) => html`<${Use} share=${row.usedShare} label=${`${row.endpoint}, used`} />`],
+          ['calls', (row) => number(row.made, 0), 'number'],
+          ['limit', (row) => row.limit],
         ]}
       />
       <p class="soft">

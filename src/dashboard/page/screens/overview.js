@@ -16,7 +16,7 @@ export function Overview({ live, account, order }) {
     </div>
     <div class="two">
       <${Losses} account=${account} />
-      <${Alerts} live=${live} />
+      <${Alerts} live=${live} account=${account} />
     </div>`
 }
 
@@ -26,7 +26,11 @@ function Verdict({ live, account, order }) {
   if (live.link === 'lost')
     return html`<section class="verdict bad" aria-live="polite">
       <p class="headline"><i aria-hidden="true">?</i> Unknown since ${time(live.lostAt)}</p>
-      <p class="because">All that stands below is of then.</p>
+      <p class="because">
+        All that stands below is of
+        then.${(account.restrictions.length > 0 || account.hindrances.length > 0) && ' What held it when it was heard last:'}
+      </p>
+      <${Reasons} account=${account} />
     </section>`
   const isIdle = strategies.length === 0
   const isWell =
@@ -57,31 +61,36 @@ function Verdict({ live, account, order }) {
     ${isWell && html`<p class="because">Every strategy is asked, prices and account are fresh, nothing is held back.</p>`}
     ${account.kill && html`<p class="because">${proofOf(account.kill)}</p>`}
     ${isIdle && html`<p class="because">Prices and account are read, and nobody is asked what to do with them.</p>`}
-    <ul class="reasons">
-      ${restrictions
-        .toSorted((one, other) => severityOf(other) - severityOf(one))
-        .map(
-          (one) =>
-            html`<li key=${one.scope + one.code}>
-              <${Mode} mode=${one.mode} />
-              <p>
-                <b>${scopeName(one.scope)}</b>: ${one.reason}${' '}
-                <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
-                ${one.command && html`<code>${one.command}</code>`}
-              </p>
-              ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
-            </li>`,
-        )}
-      ${hindrances.slice(0, 6).map(
-        (text) =>
-          html`<li key=${text}>
-            <${Badge} tone="bad" sign="!">in the way<//>
-            <p>${text}</p>
+    <${Reasons} account=${account} order=${order} />
+  </section>`
+}
+
+/** What holds it, the hardest first, and what else is in the way. */
+function Reasons({ account: { restrictions, hindrances }, order }) {
+  return html`<ul class="reasons">
+    ${restrictions
+      .toSorted((one, other) => severityOf(other) - severityOf(one))
+      .map(
+        (one) =>
+          html`<li key=${one.scope + one.code}>
+            <${Mode} mode=${one.mode} />
+            <p>
+              <b>${scopeName(one.scope)}</b>: ${one.reason}${' '}
+              <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
+              ${one.command && html`<code>${one.command}</code>`}
+            </p>
+            ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
           </li>`,
       )}
-      ${hindrances.length > 6 && html`<li>and ${hindrances.length - 6} more</li>`}
-    </ul>
-  </section>`
+    ${hindrances.slice(0, 6).map(
+      (text) =>
+        html`<li key=${text}>
+          <${Badge} tone="bad" sign="!">in the way<//>
+          <p>${text}</p>
+        </li>`,
+    )}
+    ${hindrances.length > 6 && html`<li>and ${hindrances.length - 6} more</li>`}
+  </ul>`
 }
 
 /** By a restriction of its own, or by one of each instrument that it trades. */
@@ -148,6 +157,7 @@ function Money({ account, curves }) {
         ? html`<${CurveChart}
               at=${at}
               values=${values}
+              peak=${equity === null ? undefined : Number(account.peak ?? undefined)}
               label="The curve of this run, and below it how far it is under its peak"
             />
             <p class="soft legend">
@@ -173,7 +183,7 @@ function Figure({ label, value, unit, note, big }) {
 function Positions({ account, order }) {
   const { positions, coin } = account
   return html`<${Card}
-    title="Positions"
+    title=${positions.length === 0 ? 'Positions' : `Positions, profit in ${coin}`}
     aside=${order && positions.length > 0 && html`<button class="quiet" onClick=${() => order(ACTIONS.flatten('*'))}>Flatten all</button>`}
   >
     <${Table}
@@ -189,7 +199,7 @@ function Positions({ account, order }) {
         ['side', (row) => `${row.side === 'long' ? '▲' : '▼'} ${row.side}`],
         ['size', (row) => exact(row.size), 'number'],
         [
-          `unrealised, ${coin}`,
+          'unrealised',
           (row) => html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit)} />`,
           'number',
         ],
@@ -279,21 +289,33 @@ function Losses({ account }) {
   <//>`
 }
 
-/** One line for each event and what it is of, with the newest; errors before warnings, each the newest first. */
+/** One line for each event and what it is of, with the newest. */
 function foldRepeats(alerts) {
   const lines = new Map()
   for (const alert of alerts) {
     const { symbol, scope, strategy, what } = alert.fields
-    const key = [alert.event, symbol, scope, strategy, what].join(' ')
+    const key = [alert.event, symbol, scope, strategy, what, scope && alert.fields.reason].join(' ')
     const before = lines.get(key)
     lines.set(key, { ...alert, times: (before?.times ?? 0) + 1, since: before?.since ?? alert.at })
   }
-  const isWarning = ({ level }) => (level === 'warn' ? 1 : 0)
-  return [...lines.values()].toSorted((one, other) => isWarning(one) - isWarning(other) || other.id - one.id)
+  return [...lines.values()]
 }
 
-function Alerts({ live }) {
-  const alerts = foldRepeats(live.alerts).slice(0, ALERTS_SHOWN)
+/** Errors before warnings, and behind them what held something and does not any more; each the newest first. */
+function sortAlerts(alerts, restrictions) {
+  const rankOf = ({ level, isOver }) => (isOver ? 2 : level === 'warn' ? 1 : 0)
+  return alerts
+    .map((alert) => ({ ...alert, isOver: isReleased(alert, restrictions) }))
+    .toSorted((one, other) => rankOf(one) - rankOf(other) || other.id - one.id)
+}
+
+function isReleased({ event, fields: { scope, code } }, restrictions) {
+  const isOfMode = ['trading.reducing', 'trading.halted', 'trading.killed'].includes(event)
+  return isOfMode && !restrictions.some((one) => one.scope === scope && one.code === code)
+}
+
+function Alerts({ live, account }) {
+  const alerts = sortAlerts(foldRepeats(live.alerts), account.restrictions).slice(0, ALERTS_SHOWN)
   return html`<${Card}
     title="Warnings and errors"
     aside=${live.isCatchingUp ? 'reads what was before …' : html`<a href="#journal">all events</a>`}
@@ -306,9 +328,9 @@ function Alerts({ live }) {
               (one) =>
                 html`<li key=${one.id}>
                   <${Badge}
-                    tone=${one.level === 'warn' ? 'warn' : 'bad'}
-                    sign=${one.level === 'warn' ? '▲' : '■'}
-                    >${one.level}<//
+                    tone=${one.isOver ? 'soft' : one.level === 'warn' ? 'warn' : 'bad'}
+                    sign=${one.isOver ? '○' : one.level === 'warn' ? '▲' : '■'}
+                    >${one.isOver ? 'released' : one.level}<//
                   >
                   <time>${time(one.at)}</time> <b>${one.event}</b>${' '}
                   ${one.times > 1 && html`<span class="tag">× ${one.times} since ${time(one.since)}</span> `}
