@@ -14,6 +14,7 @@ export const candleSchema = z.strictObject({
 })
 
 export const curvesSchema = z.strictObject({
+  peak: z.number().nullable().meta({ description: 'of the equity, when the curve began' }),
   at: z.array(instant),
   net: z.array(z.number().nullable()).meta({
     description: 'profit of the account, as `profit.total.net`; null: not known then',

@@ -78,7 +78,7 @@ class Bench {
         fills: (limit) => Array.from({ length: limit }, () => ({}) as never),
         readiness: () => ({ isReady: false, checks: { clock: { ok: false, found: 'not synchronised' } } }),
         candles: () => undefined,
-        curves: () => ({ at: [], net: [], equity: [], strategies: {} }),
+        curves: () => ({ peak: null, at: [], net: [], equity: [], strategies: {} }),
         instrument: () => undefined,
         denials: () => ({}),
         explain: () => Promise.resolve([]),

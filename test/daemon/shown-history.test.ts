@@ -73,7 +73,11 @@ describe('the curve of a run', () => {
   function takeAll(curve: ProfitCurve, seconds: number): void {
     for (let second = 0; second < seconds; second += 1) {
       if (!curve.isDue(second * 1000)) continue
-      const view = { profit: { total: profit(second), strategies: { grid: profit(-second) } }, equity: null }
+      const view = {
+        profit: { total: profit(second), strategies: { grid: profit(-second) } },
+        equity: null,
+        peak: '7',
+      }
       curve.take(second * 1000, second * 1000, view as unknown as AccountView)
     }
   }
@@ -81,7 +85,11 @@ describe('the curve of a run', () => {
 
   test('goes forward where the clock is set back', () => {
     const curve = new ProfitCurve()
-    const view = { profit: { total: profit(1), strategies: {} }, equity: null } as unknown as AccountView
+    const view = {
+      profit: { total: profit(1), strategies: {} },
+      equity: null,
+      peak: null,
+    } as unknown as AccountView
     const clocks = [NOON, NOON + 1000, NOON - 3_600_000, NOON - 3_599_000]
     for (const [second, at] of clocks.entries()) curve.take(second * 1000, at, view)
 
@@ -92,6 +100,7 @@ describe('the curve of a run', () => {
     const curve = new ProfitCurve()
     takeAll(curve, 3)
     expect(curve.view()).toEqual({
+      peak: 7,
       at: [0, 1000, 2000],
       net: [0, 1, 2],
       equity: [null, null, null],
@@ -119,7 +128,7 @@ describe('the curve of a run', () => {
     ])
     for (let second = 0; second < 100_000; second += 1) {
       const total = second % 3 === 0 ? { net: '0', unrealised: null } : profit(figures.get(second) ?? 0)
-      const view = { profit: { total, strategies: {} }, equity: null }
+      const view = { profit: { total, strategies: {} }, equity: null, peak: null }
       curve.take(second * 1000, second * 1000, view as unknown as AccountView)
     }
     const { at, net } = curve.view()

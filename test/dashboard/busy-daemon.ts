@@ -192,6 +192,6 @@ export class BusyDaemon {
     const at = Array.from({ length: 1200 }, (_, index) => START_AT + index * 1000)
     const values = at.map((_, index) => 100_000 + (index % 40) + this.#step / 100)
     const strategies = Object.fromEntries(this.#strategies.map((id) => [id, values]))
-    return { at, net: values, equity: values, strategies }
+    return { peak: 100_000, at, net: values, equity: values, strategies }
   }
 }

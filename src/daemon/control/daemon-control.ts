@@ -221,7 +221,7 @@ export class DaemonControl implements Controlled {
       const [account] = this.#shown
       if (account === undefined || account.state !== 'begun' || !this.#curve.isDue(now)) return
       const profit = viewProfit(account)
-      this.#curve.take(now, clock.now(), { profit, equity: viewEquity(account, profit).equity })
+      this.#curve.take(now, clock.now(), { profit, ...viewEquity(account, profit) })
     } catch (error) {
       logger.log('error', 'control.failed', { reason: messageOf(error) })
     }

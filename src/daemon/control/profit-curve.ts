@@ -12,6 +12,7 @@ const STEP_MS = 1000
 export class ProfitCurve {
   #spans: Span[] = []
   #spanMs = STEP_MS
+  #peak: number | null = null
   #takenAt = Number.NEGATIVE_INFINITY
   /** From monotonic to Unix ms: it never gets smaller, so that a clock set back bends no curve. */
   #offset = Number.NEGATIVE_INFINITY
@@ -22,9 +23,14 @@ export class ProfitCurve {
   }
 
   /** @param now Monotonic ms. `at`: Unix ms. */
-  take(now: number, at: number, { profit, equity }: Pick<AccountView, 'profit' | 'equity'>): void {
+  take(
+    now: number,
+    at: number,
+    { profit, equity, peak }: Pick<AccountView, 'profit' | 'equity' | 'peak'>,
+  ): void {
     this.#takenAt = now
     this.#offset = Math.max(this.#offset, at - now)
+    if (peak !== null) this.#peak ??= Number(peak)
     const point: Point = {
       at: now + this.#offset,
       net: profit.total.unrealised === null ? null : Number(profit.total.net),
@@ -53,6 +59,7 @@ export class ProfitCurve {
     )
     const ids = Object.keys(points.at(-1)?.strategies ?? {})
     return {
+      peak: this.#peak,
       at: points.map(({ at }) => at),
       net: points.map(({ net }) => net),
       equity: points.map(({ equity }) => equity),

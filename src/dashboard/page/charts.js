@@ -113,7 +113,7 @@ export function drawdownsOf(values, before = Number.NEGATIVE_INFINITY) {
   })
 }
 
-/** @param peak The highest value, where that was before the first of these. */
+/** @param peak The highest value before the first of these, where that is known. */
 export function CurveChart({ at, values, peak, label }) {
   const place = useChart(
     (chart, { accent, fill, clear, down, lossFill, lossClear }) => {
@@ -145,10 +145,7 @@ export function CurveChart({ at, values, peak, label }) {
     ({ chart, curve, under }) => {
       const points = toPoints(at, values)
       curve.setData(points)
-      const drawdowns = drawdownsOf(
-        values,
-        peak > Math.max(...values.filter((one) => one !== null)) ? peak : undefined,
-      )
+      const drawdowns = drawdownsOf(values, peak)
       // A curve that has only risen has nothing below its peak to show.
       under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
       if (points.length > 0) chart.timeScale().fitContent()

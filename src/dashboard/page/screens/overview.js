@@ -157,7 +157,7 @@ function Money({ account, curves }) {
         ? html`<${CurveChart}
               at=${at}
               values=${values}
-              peak=${equity === null ? undefined : Number(account.peak ?? undefined)}
+              peak=${equity === null ? undefined : (curves.peak ?? undefined)}
               label="The curve of this run, and below it how far it is under its peak"
             />
             <p class="soft legend">
