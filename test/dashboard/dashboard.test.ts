@@ -118,6 +118,18 @@ describe.skipIf(browserMissing !== undefined)(
       await other.getByRole('button', { name: 'Open' }).click()
       await other.locator('.verdict').waitFor({ timeout: WAIT_MS })
       await other.close()
+
+      // A new address given to a tab that asks for one, and a part of an address that is no address.
+      const asking = await opened.context.newPage()
+      await asking.goto(base)
+      await asking.getByRole('button', { name: 'Open' }).waitFor()
+      await asking.goto(await newAddress())
+      await asking.locator('.verdict').waitFor({ timeout: WAIT_MS })
+      expect(asking.url()).toBe(`${base}/`)
+      await asking.goto(`${base}/#orders/100%`)
+      await asking.reload()
+      await asking.locator('h1.title').waitFor({ timeout: WAIT_MS })
+      await asking.close()
       expect(complaints).toEqual([])
     })
 
@@ -254,7 +266,10 @@ describe.skipIf(browserMissing !== undefined)(
       expect(streams).toEqual([])
       expect(await page.locator('tbody tr').first().textContent()).toBe(heard)
 
+      run.kill('SIGSTOP')
       await hide(false)
+      await page.getByText('The daemon has not answered since').waitFor({ timeout: WAIT_MS })
+      run.kill('SIGCONT')
       await page.getByText(String(missed?.['tradeId'])).first().waitFor()
       page.off('request', note)
       expect(streams).toContain('/v1/live')
