@@ -54,7 +54,9 @@ describe('explain tells of an order', () => {
 
     expect(whats(story)).toEqual(['decided', 'sent', 'accepted', 'filled', 'filled'])
     expect(story?.title).toContain('openLong 0.01 BTCUSDT @ 9999 post_only, s, key quote:BTCUSDT:0')
-    expect(story?.moments[0]?.text).toMatch(/a ladder of 1 levels · snapshot \d+: bid 10000, ask 10000.1/)
+    expect(story?.moments[0]?.text).toMatch(
+      /a ladder of 1 level, new: buy [\d.]+ @ [\d.]+ · snapshot \d+: bid 10000, ask 10000.1/,
+    )
     expect(story?.moments[1]?.text).toContain('approved by risk, batch 1, item 1 of 1')
     expect(story?.moments[2]?.text).toContain('orderId 1001, answer accepted 00000')
     expect(story?.moments[3]?.text).toContain('buy 0.004 @ 9999 as maker, fee 0.01')

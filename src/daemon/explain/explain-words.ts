@@ -3,7 +3,7 @@ import { type ClientOid } from '../../domain/ids.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type OrderIntent } from '../../domain/intent.ts'
-import { countLevels } from '../../engine/book/ladder-change.ts'
+import { countLevels, levelsNamedBy } from '../../engine/book/ladder-change.ts'
 import { type MarketSight } from '../../domain/seen-market.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding } from '../../domain/position.ts'
@@ -11,11 +11,15 @@ import {
   type DecisionRecord,
   type DenialRecord,
   type ItemOutcome,
+  type LadderChange,
   type OutcomeRecord,
   type SendRecord,
   type SettledOrder,
 } from '../../domain/record.ts'
 import { showOnGrid } from '../../lib/grid.ts'
+
+/** Of a ladder. */
+const LEVELS_NAMED_MAX = 4
 
 export interface Moment {
   readonly sequence: number
@@ -67,13 +71,26 @@ function wordsOfSight({ bid, ask, ageMs }: MarketSight): string {
   return bid > 0 ? `bid ${bid}, ask ${ask}, ${ageMs} ms old` : 'no prices'
 }
 
+/** How large a ladder is, and the levels that are new in it. */
+function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
+  const levels = countLevels(change)
+  if (levels === 0) return 'no ladder any more'
+  const { symbol } = change
+  const added = levelsNamedBy(change)
+  const named = added.slice(0, LEVELS_NAMED_MAX).map(({ side, ticks, lots }) => {
+    return `${side} ${sizeOf(instruments, symbol, lots)} @ ${priceOf(instruments, symbol, ticks)}`
+  })
+  if (added.length > named.length) named.push(`${added.length - named.length} more`)
+  const what = `a ladder of ${levels} ${levels === 1 ? 'level' : 'levels'}`
+  return named.length === 0 ? `${what}, none of them new` : `${what}, new: ${named.join('; ')}`
+}
+
 /** What a decision changed on one symbol, and what it looked at. */
 export function wordsOfDecision(instruments: Instruments, record: DecisionRecord, symbol: string): string {
   const parts: string[] = []
   for (const quote of record.quotes ?? []) {
     if (quote.symbol !== symbol) continue
-    const levels = countLevels(quote)
-    parts.push(levels === 0 ? 'no ladder any more' : `a ladder of ${levels} levels`)
+    parts.push(wordsOfLadder(instruments, quote))
   }
   for (const target of record.targets ?? []) {
     if (target.symbol === symbol) parts.push(`a position of ${sizeOf(instruments, symbol, target.lots)}`)
