@@ -1,15 +1,9 @@
 import { type Command, Option } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { type Alerts } from '../alerts/alerts.ts'
-import { compareConfigs } from '../config/config-changes.ts'
 import { loadAccounts } from '../config/load-accounts.ts'
-import { type ConfigRequest, type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
+import { type ConfigRequest, type LoadedConfig } from '../config/load-config.ts'
 import { loadCredentials, processVariables } from '../config/secrets.ts'
-import { openToken } from '../control/token-file.ts'
-import { tokenFileOf } from '../daemon/control/open-control.ts'
-import { type StrategyId } from '../domain/ids.ts'
-import { type Book, splitPair } from '../engine/book/book.ts'
-import { formatProblem } from '../config/yaml/problem.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { accountLogger } from '../daemon/reporting/account-logger.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
@@ -24,7 +18,6 @@ import { messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './process/alarm.ts'
 import { exitOf } from './process/exit-codes.ts'
-import { checkFully } from './process/full-check.ts'
 import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
@@ -42,6 +35,7 @@ import { type StopPolicy } from '../engine/event.ts'
 import { RunStop } from './process/run-stop.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
 import { createSupervisor } from './process/supervisor.ts'
+import { acceptReload, type Configured } from './reload/accept-reload.ts'
 
 /** Something was still in flight when the stop had to end; recovery will find out. */
 const EXIT_UNCLEAN = 75
@@ -86,7 +80,16 @@ async function run(options: RunOptions, version: string): Promise<number> {
   alerts?.start()
   const signals = { stops: listenForStops(), reloads: listenForReloads(), breakdowns: listenForBreakdowns() }
   try {
-    return await tradeOn(options, { version, loaded, credentials, others, logger, alerts, ...signals })
+    return await tradeOn(options, {
+      version,
+      request,
+      loaded,
+      credentials,
+      others,
+      logger,
+      alerts,
+      ...signals,
+    })
   } finally {
     for (const { forget } of Object.values(signals)) forget()
     await alerts?.stop()
@@ -121,9 +124,6 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
   }
 }
 
-/** The files as they were read. */
-type Configured = Pick<TradeFrame, 'loaded' | 'others'>
-
 /** How a run ended: with a configuration to go on with, or with an exit code. */
 interface Traded {
   readonly next?: Configured
@@ -131,6 +131,8 @@ interface Traded {
 }
 
 interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'credentials' | 'logger'> {
+  /** What a reload reads again: the file that the run began with, whatever lies in the directory by then. */
+  readonly request: ConfigRequest
   readonly others: readonly AccountGiven[]
   readonly alerts: Alerts | undefined
   readonly stops: Stops
@@ -160,7 +162,10 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
   frame.alerts?.watch(opened.daemon)
   let next: Configured | undefined
   reloads.listen(async () => {
-    next = await acceptReload(toConfigRequest(options), { ...frame, daemon: opened.daemon })
+    next = await acceptReload(frame.request, { ...frame, daemon: opened.daemon }).catch((error: unknown) => {
+      logger.log('error', 'reload.refused', { problems: [messageOf(error)] })
+      return undefined
+    })
     if (next === undefined) return
     // Another one is for the next run.
     reloads.listen(undefined)
@@ -180,73 +185,6 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
   }
   if (end.fatal !== undefined) return { code: exitOf(end.fatal) }
   return { code: end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN }
-}
-
-interface ReloadFrame extends Configured {
-  readonly daemon: Daemon
-  readonly logger: DaemonLogger
-}
-
-/** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
-async function acceptReload(
-  request: ConfigRequest,
-  { loaded: main, others, daemon, logger }: ReloadFrame,
-): Promise<Configured | undefined> {
-  const running = [main, ...others.map(({ loaded }) => loaded)].map(({ config }) => config)
-  const books = running.map(
-    ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
-  )
-  const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
-  const { problems, loaded, others: next } = await checkFully(request, states)
-  // Another list of accounts is one of the changes that are refused.
-  const changes = loaded
-    ? [loaded, ...next].flatMap(({ config }, index) => {
-        const was = running[index]
-        return was ? [{ name: config.name, book: books[index], ...compareConfigs(was, config) }] : []
-      })
-    : []
-  const found = [
-    ...problems.map(formatProblem),
-    ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
-    ...(loaded ? [loaded, ...next].flatMap(({ config }) => listTokenProblems(config)) : []),
-    ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
-  ]
-  if (!loaded || found.length > 0) {
-    logger.log('error', 'reload.refused', { problems: found })
-    return undefined
-  }
-  for (const { name, started, stopped, settings } of changes) {
-    const log = others.length > 0 ? accountLogger(logger, name) : logger
-    log.log('info', 'reload.begun', {
-      ...{ started, stopped },
-      settings: settings.map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
-    })
-  }
-  return {
-    loaded,
-    others: next.map((one, index) => ({ loaded: one, credentials: others[index]?.credentials })),
-  }
-}
-
-function listTokenProblems({ control, state }: DaemonConfig): readonly string[] {
-  try {
-    if (control.port !== undefined) openToken(control.tokenFile ?? tokenFileOf(state.directory))
-    return []
-  } catch (error) {
-    return [messageOf(error)]
-  }
-}
-
-/** What is being closed of a strategy that would stop would be closed by nobody. */
-function listHalfFlattened({ restrictions, holdings }: Book, stopped: readonly string[]): readonly string[] {
-  if (![...restrictions.values()].some(({ code }) => code === 'flatten')) return []
-  return [...holdings].flatMap(([pair, { longLots, shortLots }]) => {
-    const [id, symbol] = splitPair(pair)
-    const isHeld = stopped.includes(id) && (longLots !== 0 || shortLots !== 0)
-    return isHeld
-      ? [`${id} is to stop while what it holds of ${symbol} is being closed: wait for flatten.done`]
-      : []
-  })
 }
 
 /** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */

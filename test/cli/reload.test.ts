@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -121,6 +122,12 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     run.kill('SIGHUP')
     expect(await run.untilEvent('reload.refused', 2)).toMatchObject({
       problems: [expect.stringMatching(/^config\/strategies\/grid-btc\.yaml:1:\d+: /)],
+    })
+    // The file that the run began with is read, and no other one, where it is gone as well.
+    renameSync(join(project.directory, 'config/paper.yaml'), join(project.directory, 'config/away.yaml'))
+    run.kill('SIGHUP')
+    expect(await run.untilEvent('reload.refused', 3)).toMatchObject({
+      problems: [expect.stringMatching(/^config\/paper\.yaml: /)],
     })
     const from = run.log.length
     await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))

@@ -27,7 +27,7 @@ const PATIENT = ['--set', 'exchange.requestTimeoutMs=60000']
 
 const MODES = ['one_way_mode', 'hedge_mode']
 
-test.concurrent.each(MODES)(
+test.concurrent.each(shareOf(MODES, 2))(
   '[LIM1] a run in %s stops in good order, its books those of the exchange',
   async (mode) => {
     const args = ['--summary', 'json', '--set', 'simulator.speed=1200', ...PATIENT]

@@ -10,7 +10,7 @@ const KEPT = [...loadKeptWorlds()].map(([name, world]) => ({ name, ...world }))
 /** Those that are kept for a planted error: each takes a thread of its own, 0.6 s. */
 const KEPT_FOR_MUTANTS = shareOf(
   KEPT.filter(({ mutant }) => mutant !== undefined),
-  3,
+  6,
 )
 
 describe('a world that failed once holds', () => {

@@ -1,0 +1,88 @@
+import { compareConfigs } from '../../config/config-changes.ts'
+import { type ConfigRequest, type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
+import { formatProblem } from '../../config/yaml/problem.ts'
+import { openToken } from '../../control/token-file.ts'
+import { tokenFileOf } from '../../daemon/control/open-control.ts'
+import { type Daemon } from '../../daemon/daemon.ts'
+import { type AccountGiven } from '../../daemon/open-account.ts'
+import { accountLogger } from '../../daemon/reporting/account-logger.ts'
+import { type DaemonLogger } from '../../daemon/reporting/logger.ts'
+import { type StrategyId } from '../../domain/ids.ts'
+import { type Book, splitPair } from '../../engine/book/book.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { checkFully } from '../process/full-check.ts'
+
+/** The files as they were read. */
+export interface Configured {
+  readonly loaded: LoadedConfig
+  readonly others: readonly AccountGiven[]
+}
+
+interface ReloadFrame extends Configured {
+  readonly daemon: Daemon
+  readonly logger: DaemonLogger
+}
+
+/** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
+export async function acceptReload(
+  request: ConfigRequest,
+  { loaded: main, others, daemon, logger }: ReloadFrame,
+): Promise<Configured | undefined> {
+  const running = [main, ...others.map(({ loaded }) => loaded)].map(({ config }) => config)
+  const books = running.map(
+    ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
+  )
+  const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
+  const { problems, loaded, others: next } = await checkFully(request, states)
+  // Another list of accounts is one of the changes that are refused.
+  const changes = loaded
+    ? [loaded, ...next].flatMap(({ config }, index) => {
+        const was = running[index]
+        return was ? [{ name: config.name, book: books[index], ...compareConfigs(was, config) }] : []
+      })
+    : []
+  const found = [
+    ...problems.map(formatProblem),
+    ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
+    ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
+  ]
+  // A token that is missing is written: not where something else is refused.
+  if (loaded && found.length === 0)
+    found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
+  if (!loaded || found.length > 0) {
+    logger.log('error', 'reload.refused', { problems: found })
+    return undefined
+  }
+  for (const { name, started, stopped, settings } of changes) {
+    const log = others.length > 0 ? accountLogger(logger, name) : logger
+    log.log('info', 'reload.begun', {
+      ...{ started, stopped },
+      settings: settings.map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
+    })
+  }
+  return {
+    loaded,
+    others: next.map((one, index) => ({ loaded: one, credentials: others[index]?.credentials })),
+  }
+}
+
+function listTokenProblems({ control, state }: DaemonConfig): readonly string[] {
+  try {
+    if (control.port !== undefined) openToken(control.tokenFile ?? tokenFileOf(state.directory))
+    return []
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}
+
+/** What is being closed of a strategy that would stop would be closed by nobody. */
+function listHalfFlattened({ restrictions, holdings }: Book, stopped: readonly string[]): readonly string[] {
+  if (![...restrictions.values()].some(({ code }) => code === 'flatten')) return []
+  return [...holdings].flatMap(([pair, { longLots, shortLots }]) => {
+    const [id, symbol] = splitPair(pair)
+    const isHeld = stopped.includes(id) && (longLots !== 0 || shortLots !== 0)
+    return isHeld
+      ? [`${id} is to stop while what it holds of ${symbol} is being closed: wait for flatten.done`]
+      : []
+  })
+}
