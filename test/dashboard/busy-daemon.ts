@@ -43,6 +43,11 @@ export class BusyDaemon {
     this.events.add({ at: START_AT + this.#step, level: 'info', event: 'order.fill', fields })
   }
 
+  /** Of the last event. */
+  get lastClientOid(): string {
+    return this.#orders[this.#step % ORDERS]?.clientOid ?? ''
+  }
+
   get controlled(): Controlled {
     return {
       events: this.events,
