@@ -101,7 +101,7 @@ export class Alerts {
   /** A line that is being logged. Throws nothing: an alert that cannot be made must not harm who logs. */
   hear(event: LogEvent, facts: Facts): void {
     try {
-      this.#add(this.#rules.hear(event, facts, this.#clock.now()))
+      this.#add(this.#rules.hear(event, hideIn(facts, this.#hidden), this.#clock.now()))
     } catch (error) {
       this.#break(error)
     }
@@ -208,4 +208,15 @@ export class Alerts {
     this.#isBroken = true
     this.#options.logger.log('error', 'alert.broken', { reason: messageOf(error) })
   }
+}
+
+/** Before anything is cut: of half a secret nobody would know that it is one. */
+function hideIn(facts: Facts, hidden: HiddenTexts): Facts {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => {
+      const text = typeof fact === 'string' ? fact : (JSON.stringify(fact) ?? '')
+      const clean = hidden.remove(text)
+      return [name, clean === text ? fact : clean]
+    }),
+  )
 }

@@ -51,6 +51,37 @@ test('the same again is counted, and sent once with its count when its time is o
   expect(hear('trading.halted', HALT, 21)).toHaveLength(1)
 })
 
+test('what was taken back in between is news, however soon it comes again', () => {
+  const { hear } = createListener()
+  const released = { scope: 'BTCUSDT' }
+
+  expect(hear('trading.halted', HALT, 0)).toHaveLength(1)
+  expect(hear('trading.released', released, 1)).toHaveLength(1)
+  expect(hear('trading.released', released, 1)).toEqual([])
+  expect(hear('trading.halted', HALT, 2)).toHaveLength(1)
+  expect(hear('trading.halted', HALT, 2)).toEqual([])
+  expect(hear('trading.released', released, 3)).toHaveLength(1)
+  // Of another scope nothing was taken back.
+  expect(hear('trading.halted', { ...HALT, scope: 'ETHUSDT' }, 3)).toHaveLength(1)
+  expect(hear('trading.released', released, 3)).toEqual([])
+  expect(hear('trading.halted', { ...HALT, scope: 'ETHUSDT' }, 3)).toEqual([])
+
+  expect(hear('daemon.running', { epoch: 1, unknownOrders: 0 }, 4)).toHaveLength(1)
+  expect(hear('daemon.stopped', { clean: true }, 5)).toHaveLength(1)
+  expect(hear('daemon.running', { epoch: 2, unknownOrders: 0 }, 5)).toHaveLength(1)
+})
+
+test('what is cut has no half of a sign at its end', () => {
+  for (const length of [299, 300, 301]) {
+    const [alert] = new AlertRules(SETTINGS).hear(
+      'trading.halted',
+      { ...HALT, reason: `${'x'.repeat(length)}😀😀` },
+      5,
+    )
+    expect(alert?.lines.every((line) => line.isWellFormed())).toBe(true)
+  }
+})
+
 test('what may end by itself is an alert only when it lasts, and its end is said to whoever heard of it', () => {
   const { hear, due } = createListener()
   const resolving = { symbol: 'BTCUSDT', cause: 'unknown', unknown: 1, waitMs: 5 }

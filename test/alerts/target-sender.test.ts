@@ -150,3 +150,18 @@ test('at the end everything goes at once; what is not taken is counted as lost',
   expect(titles()).toEqual(['0', '1', '2', '3'])
   expect(lost).toBe(7)
 })
+
+test('what comes while another one fails has its own attempts', async () => {
+  let isUp = false
+  const { sender, pass, titles } = createScene(() => (isUp ? OK : REFUSED))
+  sender.add(alertOf('w', 'warning'))
+  await pass(600)
+  sender.add(alertOf('u', 'urgent'))
+  await pass(600)
+  expect(titles().filter((title) => title === 'u').length).toBeGreaterThan(1)
+
+  isUp = true
+  await pass(600)
+  expect(titles().at(-1)).toMatch(/^[uw]$/)
+  expect(titles().slice(-2)).toContain('u')
+})

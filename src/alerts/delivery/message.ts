@@ -2,7 +2,7 @@ import { type AlertTarget } from '../../config/alert-secrets.ts'
 import { type HiddenTexts } from '../../lib/secret.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Alert } from '../alert.ts'
-import { showFact } from '../rules/facts.ts'
+import { cutText, showFact } from '../rules/facts.ts'
 import { type WebhookCall } from './webhook-client.ts'
 
 /** What every message says of the daemon. */
@@ -25,7 +25,7 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame
   const clean = (text: string) => hidden.remove(text)
   const title = clean(writeTitle(alert, place))
   const body = clean(writeBody(alert, place, dropped))
-  const text = `${title}\n${body}`.slice(0, TEXT_MAX)
+  const text = cutText(`${title}\n${body}`, TEXT_MAX)
   const send = (content: string, headers: Readonly<Record<string, string>>): WebhookCall => ({
     url: target.url.reveal(),
     method: 'POST',
@@ -66,7 +66,7 @@ function writeBody({ lines, command, at }: Alert, { options }: Place, dropped: n
   const lost = dropped > 0 ? [`${dropped} messages before this one were dropped`] : []
   const next = command === undefined ? [] : [`next: intentd ${command}${options}`]
   // The command is never cut off.
-  const facts = lines.join('\n').slice(0, TEXT_MAX / 2)
+  const facts = cutText(lines.join('\n'), TEXT_MAX / 2)
   return [...next, facts, `at: ${new Date(at).toISOString()}`, ...lost]
     .filter((line) => line !== '')
     .join('\n')

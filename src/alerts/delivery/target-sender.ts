@@ -47,7 +47,10 @@ export class TargetSender {
   readonly #outbox = new Outbox()
   readonly #rate = new SendRate()
   #sending: Promise<void> | undefined
-  #attempts = 0
+  /** Of the alerts that wait here. */
+  readonly #attempts = new WeakMap<Alert, number>()
+  /** One after the other, of whichever alert: the target is left alone longer and longer. */
+  #failures = 0
   /** Not before, Unix ms. */
   #nextAt = 0
   #isFailing = false
@@ -90,7 +93,9 @@ export class TargetSender {
     if (dropped > 0) logger.log('warn', 'alert.dropped', { target: target.name, alerts: dropped })
     const outcome = await client.call(writeCall(target, alert, { place, hidden, dropped }))
     const { isDelivered, words } = describeOutcome(outcome, hidden)
-    this.#attempts += 1
+    const attempts = (this.#attempts.get(alert) ?? 0) + 1
+    this.#attempts.set(alert, attempts)
+    this.#failures = isDelivered ? 0 : this.#failures + 1
     if (isDelivered) {
       if (this.#isFailing) logger.log('info', 'alert.recovered', { target: target.name })
       this.#isFailing = false
@@ -98,14 +103,10 @@ export class TargetSender {
       if (!this.#isFailing) logger.log('warn', 'alert.failing', { target: target.name, reason: words })
       this.#isFailing = true
     }
-    if (isDelivered) this.#outbox.remove(alert)
-    else if (!mayPass(outcome) || this.#attempts >= ATTEMPTS_MAX) this.#outbox.drop(alert)
-    else return this.#wait(now() + retryMs(outcome, this.#attempts))
-    this.#attempts = 0
-  }
-
-  #wait(until: number): void {
-    this.#nextAt = until
+    if (isDelivered) return this.#outbox.remove(alert)
+    if (!mayPass(outcome)) return this.#outbox.drop(alert)
+    if (attempts >= ATTEMPTS_MAX) this.#outbox.drop(alert)
+    this.#nextAt = now() + retryMs(outcome, this.#failures)
   }
 }
 

@@ -5,6 +5,7 @@ import { ALERT_TABLE } from './alert-table.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { type Facts, showFact } from './facts.ts'
 import { Repeats } from './repeats.ts'
+import { Turns } from './turns.ts'
 
 export interface RuleSettings {
   /** Within this time the same alert is counted, ms. */
@@ -46,6 +47,7 @@ const ENDS: ReadonlyMap<LogEvent, LogEvent> = new Map(
 export class AlertRules {
   readonly #settings: RuleSettings
   readonly #repeats: Repeats
+  readonly #turns = new Turns()
   readonly #lasting = new BoundedMap<Lasting>(FOLLOWED_MAX)
   readonly #counted = new BoundedMap<Counted>(FOLLOWED_MAX)
 
@@ -60,6 +62,8 @@ export class AlertRules {
     if (ended !== undefined) return this.#end(ended, facts, now)
     const rule = ALERT_TABLE[event]
     if (rule === 'silent' || rule.when?.(facts) === false) return []
+    const news = this.#turns.take(event, facts)
+    if (news.length > 0) this.#repeats.forget((key) => news.some((beginning) => key.startsWith(beginning)))
     if (rule.counted && !this.#isOften(keyOf(event, rule, facts), now)) return []
     const alert = buildAlert({ event, rule, facts, at: now })
     return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, now)

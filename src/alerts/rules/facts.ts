@@ -8,8 +8,16 @@ const FACT_MAX = 300
 export function showFact(fact: unknown): string {
   if (fact === undefined || fact === null) return ''
   const text = typeof fact === 'string' ? fact : (JSON.stringify(fact) ?? '')
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
-  return line.length > FACT_MAX ? `${line.slice(0, FACT_MAX)} …` : line
+  const line = text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+  return line.length > FACT_MAX ? `${cutText(line, FACT_MAX)} …` : line
+}
+
+/** Its beginning: no half of a sign at the end, which JSON readers refuse. */
+export function cutText(text: string, lengthMax: number): string {
+  return text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /** Where: the account, an instrument or a strategy. */

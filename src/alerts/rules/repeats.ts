@@ -31,6 +31,11 @@ export class Repeats {
     return alert
   }
 
+  /** Those of these keys are news when they come next. */
+  forget(isOf: (key: string) => boolean): void {
+    for (const [key] of this.#sent.list(() => true)) if (isOf(key)) this.#sent.delete(key)
+  }
+
   /** What was counted and is due at this time; forever as `now`: everything that was counted. */
   due(now: number): readonly Alert[] {
     return this.#sent

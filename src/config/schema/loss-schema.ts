@@ -20,11 +20,26 @@ const share = (what: string) =>
     .optional()
     .meta({ description: `Fall from the peak of the equity, as a share of it, at which ${what}.` })
 
+/** Of a drawdown, in the order in which they are reached. */
+const STEPS = ['warn', 'reducing', 'flatten'] as const
+
 const amount = (what: string) =>
   positiveDecimal(`Fall from the peak of the net profit at which ${what}, in the margin coin.`).optional()
 
+/** Each step is reached after the one before it: a later one that is smaller would make it nothing. */
+function objectToOrder(context: z.core.ParsePayload<Partial<Record<(typeof STEPS)[number], unknown>>>): void {
+  const given = STEPS.filter((step) => context.value[step] !== undefined)
+  for (const [index, step] of given.entries()) {
+    const next = given[index + 1]
+    if (next === undefined || Number(context.value[step]) <= Number(context.value[next])) continue
+    const message = `is above ${next}, which comes after it: write warn, reducing and flatten from the smallest to the largest`
+    context.issues.push({ code: 'custom', input: context.value, path: [step], message })
+  }
+}
+
 const drawdown = z
   .strictObject({ warn: amount(WARN), reducing: amount(REDUCING), flatten: amount(FLATTEN) })
+  .check(objectToOrder)
   .optional()
   .meta({ description: 'Limits on the fall from the peak of the net profit.' })
 
@@ -33,6 +48,7 @@ export const accountLossesSchema = z
     daily,
     drawdown: z
       .strictObject({ warn: share(WARN), reducing: share(REDUCING), flatten: share(FLATTEN) })
+      .check(objectToOrder)
       .optional()
       .meta({ description: 'Limits on the fall from the peak of the equity; they need account.capital.' }),
     coolDownMs: presetNumber(
