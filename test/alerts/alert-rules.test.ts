@@ -71,6 +71,21 @@ test('what was taken back in between is news, however soon it comes again', () =
   expect(hear('daemon.running', { epoch: 2, unknownOrders: 0 }, 5)).toHaveLength(1)
 })
 
+test('what comes and goes by itself is said again when it lasts', () => {
+  const { hear, due } = createListener()
+  const btc = { symbol: 'BTCUSDT' }
+
+  expect(hear('data.stale', btc, 0)).toHaveLength(1)
+  expect(hear('data.fresh', btc, 0.5)).toHaveLength(1)
+  expect(hear('data.stale', btc, 1)).toEqual([])
+  expect(hear('data.fresh', btc, 1.2)).toEqual([])
+  expect(due(1.9)).toEqual([])
+  // It is fresh: that is what whoever heard last believes.
+  expect(hear('data.stale', btc, 2)).toEqual([])
+  expect(due(2.5)).toEqual([])
+  expect(due(3)).toEqual(['nothing is placed on BTCUSDT: its prices are stale +1'])
+})
+
 test('what is cut has no half of a sign at its end', () => {
   for (const length of [299, 300, 301]) {
     const [alert] = new AlertRules(SETTINGS).hear(

@@ -12,12 +12,12 @@ const answered = (status: number, retryAfterMs?: number): WebhookOutcome => ({
 
 /** A sender to a target that answers as it is scripted, and time in seconds. */
 function createScene(answer: () => WebhookOutcome = () => OK, least: Urgency = 'info') {
-  const calls: { readonly title: string; readonly second: number }[] = []
+  const calls: { readonly title: string; readonly text: string; readonly second: number }[] = []
   const logged: string[] = []
   let second = 0
   const call = ({ body }: WebhookCall): Promise<WebhookOutcome> => {
-    const { title } = JSON.parse(body ?? '') as { title: string }
-    calls.push({ title, second })
+    const { title, text } = JSON.parse(body ?? '') as { title: string; text: string }
+    calls.push({ title, text, second })
     return Promise.resolve(answer())
   }
   const sender = new TargetSender({
@@ -84,22 +84,42 @@ test('in quiet hours only what is urgent goes; the rest follows when they are ov
   expect(titles()).toEqual(['now', 'later'])
 })
 
-test('a failure is tried again with growing pauses, and no more than ten times', async () => {
-  const { sender, calls, logged, pass, titles } = createScene(() => REFUSED)
+test('a failure is tried again with growing pauses for six hours; then it is dropped, and the next message says so', async () => {
+  let isUp = false
+  const { sender, calls, logged, pass, titles } = createScene(() => (isUp ? OK : REFUSED))
   sender.add(alertOf('one'))
 
-  await pass(4000)
+  await pass(6 * 3600 + 400)
 
-  expect(calls.map(({ second }) => second).map((at, index, all) => at - (all[index - 1] ?? 0))).toEqual([
-    ...[1, 1, 2, 4, 8, 16, 32, 64, 128, 256],
-  ])
+  const pauses = calls.map(({ second }, index) => second - (calls[index - 1]?.second ?? 0))
+  expect(pauses.slice(0, 12)).toEqual([1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+  const tried = calls.length
+  await pass(1000)
+  expect(calls).toHaveLength(tried)
+  isUp = true
   sender.add(alertOf('two'))
-  await pass(1)
+  await pass(301)
   expect(titles().at(-1)).toBe('two')
+  expect(calls.at(-1)?.text).toContain('1 messages before this one were dropped')
   expect(logged).toEqual([
     'alert.failing {"target":"ops","reason":"refuses the connection"}',
     'alert.dropped {"target":"ops","alerts":1}',
+    'alert.recovered {"target":"ops"}',
   ])
+})
+
+test('an hour without an answer loses nothing of what waits, and what is urgent is tried at once', async () => {
+  let isUp = false
+  const { sender, pass, titles } = createScene(() => (isUp ? OK : REFUSED))
+  for (let index = 0; index < 5; index += 1) sender.add(alertOf(`u${index}`, 'urgent'))
+  await pass(3600)
+  isUp = true
+  sender.add(alertOf('u5', 'urgent'))
+  await pass(2)
+  expect(titles().at(-1)).toMatch(/^u/)
+  await pass(60)
+
+  expect(new Set(titles().slice(-6))).toEqual(new Set(['u0', 'u1', 'u2', 'u3', 'u4', 'u5']))
 })
 
 test('429 waits for as long as it says, up to a quarter of an hour', async () => {
@@ -149,19 +169,4 @@ test('at the end everything goes at once; what is not taken is counted as lost',
 
   expect(titles()).toEqual(['0', '1', '2', '3'])
   expect(lost).toBe(7)
-})
-
-test('what comes while another one fails has its own attempts', async () => {
-  let isUp = false
-  const { sender, pass, titles } = createScene(() => (isUp ? OK : REFUSED))
-  sender.add(alertOf('w', 'warning'))
-  await pass(600)
-  sender.add(alertOf('u', 'urgent'))
-  await pass(600)
-  expect(titles().filter((title) => title === 'u').length).toBeGreaterThan(1)
-
-  isUp = true
-  await pass(600)
-  expect(titles().at(-1)).toMatch(/^[uw]$/)
-  expect(titles().slice(-2)).toContain('u')
 })

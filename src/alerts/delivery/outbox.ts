@@ -37,10 +37,12 @@ export class Outbox {
     return this.#waiting.length
   }
 
-  /** How many were dropped since this was last asked. */
-  takeDropped(): number {
-    const dropped = this.#dropped
-    this.#dropped = 0
-    return dropped
+  /** How many were dropped, of those that nobody has heard of. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  noteHeard(dropped: number): void {
+    this.#dropped -= dropped
   }
 }

@@ -22,8 +22,9 @@ export interface SenderOptions {
   readonly now: () => number
 }
 
-/** 1 s, 2 s, 4 s … up to 5 min: an alert is tried for some 20 minutes. */
-const ATTEMPTS_MAX = 10
+/** Older than this nobody needs it any more. */
+const AGE_MS_MAX = 6 * 3_600_000
+/** Pauses: 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
 /** A service that wants to be left alone for longer is asked again all the same. */
@@ -36,10 +37,10 @@ export interface DeliveryResult {
 }
 
 /**
- * Brings alerts to one target: one at a time, no faster than its rate, again after a failure, and not for ever.
+ * Brings alerts to one target: one at a time, no faster than its rate, again after a failure, for hours.
  *
  *     waiting ──send()──► sending ──2xx──► waiting
- *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt, or the alert is dropped
+ *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the alert is dropped
  *                           └──any other status: the alert is dropped──► waiting
  */
 export class TargetSender {
@@ -47,13 +48,14 @@ export class TargetSender {
   readonly #outbox = new Outbox()
   readonly #rate = new SendRate()
   #sending: Promise<void> | undefined
-  /** Of the alerts that wait here. */
-  readonly #attempts = new WeakMap<Alert, number>()
   /** One after the other, of whichever alert: the target is left alone longer and longer. */
   #failures = 0
-  /** Not before, Unix ms. */
+  /** The next attempt, Unix ms: as we think, and as the target has asked. */
   #nextAt = 0
+  #leaveAloneUntil = 0
   #isFailing = false
+  /** Of the dropped ones that the next message that arrives will count. */
+  #dropsLogged = 0
 
   constructor(options: SenderOptions) {
     this.#options = options
@@ -64,12 +66,14 @@ export class TargetSender {
     const { target } = this.#options
     if (rankOf(alert) < rankOf({ urgency: target.least })) return
     this.#outbox.add(alert)
+    // It may be up again.
+    if (alert.urgency === 'urgent') this.#nextAt = 0
   }
 
   /** Sends the next one, where it is time. `isQuiet`: only what is urgent. */
   advance(isQuiet: boolean): void {
     const now = this.#options.now()
-    if (this.#sending !== undefined || now < this.#nextAt) return
+    if (this.#sending !== undefined || now < Math.max(this.#nextAt, this.#leaveAloneUntil)) return
     const alert = this.#outbox.next(isQuiet)
     if (alert === undefined || !this.#rate.take(now)) return
     this.#sending = this.#send(alert).finally(() => {
@@ -84,29 +88,34 @@ export class TargetSender {
       await this.#send(alert)
       if (this.#isFailing) break
     }
-    return this.#outbox.size + this.#outbox.takeDropped()
+    return this.#outbox.size + this.#outbox.dropped - this.#dropsLogged
   }
 
   async #send(alert: Alert): Promise<void> {
     const { target, client, place, hidden, logger, now } = this.#options
-    const dropped = this.#outbox.takeDropped()
-    if (dropped > 0) logger.log('warn', 'alert.dropped', { target: target.name, alerts: dropped })
+    const { dropped } = this.#outbox
+    if (dropped > this.#dropsLogged)
+      logger.log('warn', 'alert.dropped', { target: target.name, alerts: dropped - this.#dropsLogged })
+    this.#dropsLogged = dropped
     const outcome = await client.call(writeCall(target, alert, { place, hidden, dropped }))
     const { isDelivered, words } = describeOutcome(outcome, hidden)
-    const attempts = (this.#attempts.get(alert) ?? 0) + 1
-    this.#attempts.set(alert, attempts)
     this.#failures = isDelivered ? 0 : this.#failures + 1
     if (isDelivered) {
       if (this.#isFailing) logger.log('info', 'alert.recovered', { target: target.name })
       this.#isFailing = false
-    } else {
-      if (!this.#isFailing) logger.log('warn', 'alert.failing', { target: target.name, reason: words })
-      this.#isFailing = true
+      this.#outbox.noteHeard(dropped)
+      this.#dropsLogged = 0
+      return this.#outbox.remove(alert)
     }
-    if (isDelivered) return this.#outbox.remove(alert)
-    if (!mayPass(outcome)) return this.#outbox.drop(alert)
-    if (attempts >= ATTEMPTS_MAX) this.#outbox.drop(alert)
-    this.#nextAt = now() + retryMs(outcome, this.#failures)
+    if (!this.#isFailing) logger.log('warn', 'alert.failing', { target: target.name, reason: words })
+    this.#isFailing = true
+    if (!mayPass(outcome)) {
+      this.#failures = 0
+      return this.#outbox.drop(alert)
+    }
+    if (now() - alert.at > AGE_MS_MAX) this.#outbox.drop(alert)
+    this.#nextAt = now() + retryMs(this.#failures)
+    this.#leaveAloneUntil = now() + askedMs(outcome)
   }
 }
 
@@ -126,8 +135,11 @@ function mayPass(outcome: WebhookOutcome): boolean {
   return outcome.status >= 500 || [408, 425, 429].includes(outcome.status)
 }
 
-function retryMs(outcome: WebhookOutcome, attempts: number): number {
-  const own = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (attempts - 1))
+function retryMs(failures: number): number {
+  return Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (failures - 1))
+}
+
+function askedMs(outcome: WebhookOutcome): number {
   const asked = outcome.kind === 'answered' ? (outcome.retryAfterMs ?? 0) : 0
-  return Math.max(own, Math.min(asked, RETRY_AFTER_MS_MAX))
+  return Math.min(asked, RETRY_AFTER_MS_MAX)
 }

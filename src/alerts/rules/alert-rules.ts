@@ -62,8 +62,7 @@ export class AlertRules {
     if (ended !== undefined) return this.#end(ended, facts, now)
     const rule = ALERT_TABLE[event]
     if (rule === 'silent' || rule.when?.(facts) === false) return []
-    const news = this.#turns.take(event, facts)
-    if (news.length > 0) this.#repeats.forget((key) => news.some((beginning) => key.startsWith(beginning)))
+    this.#turn(event, facts, now)
     if (rule.counted && !this.#isOften(keyOf(event, rule, facts), now)) return []
     const alert = buildAlert({ event, rule, facts, at: now })
     return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, now)
@@ -86,6 +85,18 @@ export class AlertRules {
     return alerts.flatMap((alert) => this.#repeats.pass(alert, now) ?? [])
   }
 
+  /** What was taken back in between is news. */
+  #turn(event: LogEvent, facts: Facts, now: number): void {
+    for (const { own, other, isVolatile } of this.#turns.take(event, facts)) {
+      if (!isVolatile) {
+        this.#repeats.forget(own)
+        continue
+      }
+      this.#repeats.drop(other)
+      this.#repeats.hasten(own, now + this.#settings.lastingMs)
+    }
+  }
+
   #follow(alert: Alert, now: number): readonly Alert[] {
     const known = this.#lasting.get(alert.key)
     if (known?.isSent === true) return this.#pass([alert], now)
@@ -101,6 +112,8 @@ export class AlertRules {
     const known = this.#lasting.get(key)
     this.#lasting.delete(key)
     if (known?.isSent !== true) return []
+    // When it lasts once more, that is news.
+    this.#repeats.forget([key])
     const seconds = Math.round((now - known.alert.at) / 1000)
     const over = {
       ...known.alert,

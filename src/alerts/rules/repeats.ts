@@ -5,6 +5,8 @@ import { BoundedMap } from './bounded-map.ts'
 const KEYS_MAX = 500
 
 interface Sent {
+  /** Unix ms. */
+  readonly sentAt: number
   readonly untilAt: number
   /** The last one that was counted instead of sent. */
   readonly latest: Alert | undefined
@@ -27,13 +29,31 @@ export class Repeats {
       this.#sent.set(alert.key, { ...sent, latest: alert, repeats: sent.repeats + 1 })
       return undefined
     }
-    this.#sent.set(alert.key, { untilAt: now + this.#repeatMs, latest: undefined, repeats: 0 })
+    this.#sent.set(alert.key, { sentAt: now, untilAt: now + this.#repeatMs, latest: undefined, repeats: 0 })
     return alert
   }
 
-  /** Those of these keys are news when they come next. */
-  forget(isOf: (key: string) => boolean): void {
-    for (const [key] of this.#sent.list(() => true)) if (isOf(key)) this.#sent.delete(key)
+  /** Those are news when they come next. @param beginnings Of their keys. */
+  forget(beginnings: readonly string[]): void {
+    for (const [key] of this.#listOf(beginnings)) this.#sent.delete(key)
+  }
+
+  /** What was counted of them does not hold any more. */
+  drop(beginnings: readonly string[]): void {
+    for (const [key, sent] of this.#listOf(beginnings))
+      this.#sent.set(key, { ...sent, latest: undefined, repeats: 0 })
+  }
+
+  /** What is counted of them from now on is due at this time at the latest. */
+  hasten(beginnings: readonly string[], at: number): void {
+    for (const [key, sent] of this.#listOf(beginnings))
+      this.#sent.set(key, { ...sent, untilAt: Math.min(sent.sentAt + this.#repeatMs, at) })
+  }
+
+  #listOf(beginnings: readonly string[]): readonly (readonly [string, Sent])[] {
+    return this.#sent
+      .list(() => true)
+      .filter(([key]) => beginnings.some((beginning) => key.startsWith(beginning)))
   }
 
   /** What was counted and is due at this time; forever as `now`: everything that was counted. */
@@ -45,7 +65,7 @@ export class Repeats {
           this.#sent.delete(key)
           return []
         }
-        this.#sent.set(key, { untilAt: now + this.#repeatMs, latest: undefined, repeats: 0 })
+        this.#sent.set(key, { sentAt: now, untilAt: now + this.#repeatMs, latest: undefined, repeats: 0 })
         return { ...latest, repeats }
       })
   }

@@ -11,6 +11,15 @@ interface Matter {
   readonly ends: readonly LogEvent[]
   /** The fields of what it is about; they come first in `by` of each rule. */
   readonly by: readonly string[]
+  /** It comes and goes by itself: again within the time of a repeat it is news only when it lasts. */
+  readonly isVolatile?: true
+}
+
+/** The other side of a matter has come: beginnings of the keys of this side's alerts, and of the other side's. */
+export interface Turn {
+  readonly own: readonly string[]
+  readonly other: readonly string[]
+  readonly isVolatile: boolean
 }
 
 const MATTERS: readonly Matter[] = [
@@ -22,22 +31,27 @@ const MATTERS: readonly Matter[] = [
   { begins: ['limits.warned', 'limits.reached'], ends: ['limits.ended'], by: ['scope'] },
   { begins: ['trading.killed', 'kill.clean', 'kill.unproved'], ends: ['kill.released'], by: [] },
   { begins: ['daemon.stopped'], ends: ['daemon.running', 'daemon.killed'], by: [] },
+  { begins: ['data.stale'], ends: ['data.fresh'], by: ['symbol'], isVolatile: true },
+  { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
 /** Which alerts are news, however soon they come again, since the opposite happened in between. */
 export class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
-  /** @returns the beginnings of the keys whose alerts are news from this event on. */
-  take(event: LogEvent, facts: Facts): readonly string[] {
+  /** @returns what this event turns. */
+  take(event: LogEvent, facts: Facts): readonly Turn[] {
     return MATTERS.flatMap((matter, index) => {
       const side = (['begins', 'ends'] as const).find((one) => matter[one].includes(event))
       if (side === undefined) return []
       const about = matter.by.map((name) => ` ${showFact(facts[name])}`).join('')
-      const name = `${index}${about} ${showFact(facts['account'])}`
-      const before = this.#sides.get(name)
-      this.#sides.set(name, side)
-      return before === undefined || before === side ? [] : matter[side].map((one) => `${one}${about}`)
+      const key = `${index}${about} ${showFact(facts['account'])}`
+      const before = this.#sides.get(key)
+      this.#sides.set(key, side)
+      if (before === undefined || before === side) return []
+      const keysOf = (one: 'begins' | 'ends') => matter[one].map((name) => `${name}${about}`)
+      const { isVolatile = false } = matter
+      return { own: keysOf(side), other: keysOf(side === 'begins' ? 'ends' : 'begins'), isVolatile }
     })
   }
 }

@@ -3,7 +3,7 @@ import { type Order } from '../../domain/order.ts'
 import { type HoldSide } from '../../domain/position.ts'
 import { strategyScope, toTradingState } from '../../domain/trading-mode.ts'
 import { splitPair } from '../../engine/book/book.ts'
-import { holdsAnything } from '../../engine/lifecycle/flatten.ts'
+import { isOpen } from '../../engine/lifecycle/flatten.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 import { type RecentFill } from '../reporting/recent-activity.ts'
@@ -32,7 +32,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     isTrading: engine.isTrading,
     hindrances: [...findHindrances(account), ...listResolutions(account)],
     restrictions: restrictions.map((one) =>
-      viewRestriction(one, configOption, (scope) => holdsAnything(account, scope)),
+      viewRestriction(one, configOption, (scope) => isOpen(account, scope)),
     ),
     kill: viewKill(account),
     ages: agesOf(account),

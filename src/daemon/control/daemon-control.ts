@@ -14,7 +14,7 @@ import { EventHistory } from '../../control/event-history.ts'
 import { type FillView, type OrderView, type PositionView, type StatusView } from '../../control/views.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { type EngineCommand, type EngineEvent } from '../../engine/event.ts'
-import { describeUnclosable, holdsAnything } from '../../engine/lifecycle/flatten.ts'
+import { describeUnclosable, isOpen } from '../../engine/lifecycle/flatten.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -195,9 +195,9 @@ export class DaemonControl implements Controlled {
       return { ...nothing, isObeyed: false, text }
     }
     const { configOption } = this.#options
-    const isHeld = (scope: Scope) => this.#shown.some((shown) => holdsAnything(shown, scope))
+    const isToClose = (scope: Scope) => this.#shown.some((shown) => isOpen(shown, scope))
     const isKilled = this.#shown.some(({ engine }) => engine.kill !== undefined)
-    return { ...nothing, ...judge(order, answers, { configOption, isKilled, isHeld }) }
+    return { ...nothing, ...judge(order, answers, { configOption, isKilled, isToClose }) }
   }
 
   #objectToScope(scope: string): string | undefined {
@@ -236,8 +236,8 @@ type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel'
 
 interface Surroundings extends Pick<DaemonControlOptions, 'configOption'> {
   readonly isKilled: boolean
-  /** Whether strategies hold something in the scope. */
-  readonly isHeld: (scope: Scope) => boolean
+  /** Whether strategies hold something in the scope, or something rests there. */
+  readonly isToClose: (scope: Scope) => boolean
 }
 
 function judge(
@@ -249,8 +249,8 @@ function judge(
   const lifted = answers.flatMap((answer) => answer.lifted)
   return {
     ...verdictOf(order, answers, around.isKilled),
-    held: held.map((one) => viewRestriction(one, around.configOption, around.isHeld)),
-    lifted: lifted.map((one) => viewRestriction(one, around.configOption, around.isHeld)),
+    held: held.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
+    lifted: lifted.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
     stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<string, string>,
   }
 }

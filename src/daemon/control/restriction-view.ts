@@ -11,16 +11,16 @@ const VOLATILE: ReadonlySet<Restriction['code']> = new Set([
 
 /**
  * @param configOption What a command needs to address this daemon's configuration: ` -c live.yaml`.
- * @param isHeld Whether strategies hold something in the scope.
+ * @param isToClose Whether strategies hold something in the scope, or something rests there.
  */
 export function viewRestriction(
   restriction: Restriction,
   configOption: string,
-  isHeld: (scope: Scope) => boolean,
+  isToClose: (scope: Scope) => boolean,
 ): RestrictionView {
   const { scope, mode, code, reason, by, at } = restriction
   const command = commandOf(restriction, configOption)
-  const isClosing = code === 'flatten' && isHeld(scope)
+  const isClosing = code === 'flatten' && isToClose(scope)
   const isClosed = code === 'flatten' && !isClosing
   const ends = isClosed ? 'an operator releases it; everything is closed' : MODE_REASONS[code].ends
   return { scope, mode, code, reason, by, at, ends, command, isClosing }

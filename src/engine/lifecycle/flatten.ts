@@ -2,7 +2,7 @@ import { type StrategyId } from '../../domain/ids.ts'
 import { type Holding } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
-import { type Book, restrictionOf, splitPair } from '../book/book.ts'
+import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlattened } from '../state/run-state.ts'
 import { release, type ReleaseOrder, restrict } from '../state/trading-mode.ts'
@@ -18,11 +18,11 @@ export function startFlatten(core: Core, order: { scope: Scope; reason: string; 
   expirePlaces(core)
 }
 
-/** Logs when nothing is left to close, each time anew; runs after every event. */
+/** Logs when nothing is held and nothing rests, each time anew; runs after every event. */
 export function advanceFlatten(core: Core): void {
   for (const { scope, code } of core.book.restrictions.values()) {
     if (code !== 'flatten') continue
-    const isFlat = !holdsAnything(core, scope)
+    const isFlat = !isOpen(core, scope)
     if (noteFlattened(core.run, scope, isFlat) && isFlat) announceDone(core, scope)
   }
 }
@@ -84,6 +84,20 @@ export function describeDropped(
     string,
     string
   >
+}
+
+/** Whether a strategy holds something in the scope, or has an order there that could still be filled. */
+export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
+  return holdsAnything(core, scope) || restsAnything(core, scope)
+}
+
+/** What rests on an instrument that is not configured any more nobody here can cancel. */
+function restsAnything({ book, settings }: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
+  return [...settings.instruments.keys()].some((symbol) =>
+    [...openOrdersOf(book, symbol)].some(
+      ({ state, terms }) => state !== 'quarantined' && isPart(scope, terms.strategyId, symbol),
+    ),
+  )
 }
 
 /** Whether a strategy holds something in the scope. Lots too small to be an order are left. */

@@ -57,7 +57,7 @@ function judge(
   const used = measureLoss(core, scope, timeZone)
   if (!used) return
   const { daily } = limits
-  if (daily !== undefined && used.dayLoss >= daily) {
+  if (daily !== undefined && isReached(used.dayLoss, daily)) {
     reach(core, scope, 'dailyLoss', `lost ${used.dayLoss.toFixed(2)} since the day began, limit ${daily}`)
   }
   judgeDrawdown(core, used, limits)
@@ -68,7 +68,9 @@ function judgeDrawdown(core: Core, used: UsedLoss, { drawdown }: LossLimits): vo
   const share = scope === ACCOUNT ? used.drawdownShare : undefined
   const fallen = scope === ACCOUNT ? (share ?? 0) : used.drawdown
   const words = share === undefined ? used.drawdown.toFixed(2) : `${(share * 100).toFixed(2)} %`
-  const reached = DRAWDOWN_STEPS.filter((step) => fallen >= (drawdown?.[step] ?? Number.POSITIVE_INFINITY))
+  const reached = DRAWDOWN_STEPS.filter((step) =>
+    isReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY),
+  )
   const reasonOf = (step: DrawdownStep): string => `${words} below the peak, limit ${drawdown?.[step]}`
   const isWarned = reached.includes('warn')
   if (noteWarned(core, scope, isWarned)) {
@@ -76,6 +78,11 @@ function judgeDrawdown(core: Core, used: UsedLoss, { drawdown }: LossLimits): vo
   }
   if (reached.includes('flatten')) flatten(core, scope, reasonOf('flatten'))
   else if (reached.includes('reducing')) reach(core, scope, 'drawdown', reasonOf('reducing'))
+}
+
+/** Sums of decimals as floats come out a hair beside what they are. */
+function isReached(lost: number, limit: number): boolean {
+  return lost >= limit * (1 - 1e-9)
 }
 
 function flatten(core: Core, scope: Scope, reason: string): void {
@@ -111,8 +118,10 @@ export function releaseAfterCoolDown(core: Core, order: ReleaseOrder): void {
   })
 }
 
-function coolDownLeftMs({ book, now }: Core, scope: Scope, losses: LossSettings | undefined): number {
+function coolDownLeftMs({ book, run, now }: Core, scope: Scope, losses: LossSettings | undefined): number {
   const held = (['drawdown', 'drawdownFlatten'] as const).map((code) => restrictionOf(book, scope, code))
-  const reachedAt = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
+  const newest = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
+  // The clock of this machine was ahead then: it was before this run, that is all that is known.
+  const reachedAt = newest > now ? Math.min(newest, run.startedAt) : newest
   return reachedAt + (losses?.coolDownMs ?? 0) - now
 }

@@ -148,6 +148,8 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): UsedLos
 }
 
 function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {
+  // The clock of this machine was ahead then.
+  if (dayFrom - now > DAY_MS_MIN) return true
   return now - dayFrom >= DAY_MS_MIN && startOfDay(now, timeZone) > dayFrom
 }
 
