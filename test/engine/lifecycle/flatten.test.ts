@@ -62,6 +62,20 @@ describe('[RSK2] a flatten', () => {
     expect(sentOrders(bench)).toMatchObject([{ purpose: 'flatten', action: 'closeLong', lots: 10 }])
   })
 
+  test('of who holds nothing is done when nothing rests any more, and not before', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    flatten(bench, '*')
+    const { cancelId } = bench.grantCancel()
+    const events = () => bench.take('announce').map(({ event }) => event)
+    expect(events()).not.toContain('flatten.done')
+
+    bench.answerCancel(cancelId, accepted({ successList: [], failureList: [] }))
+    bench.pass(6000)
+    expect(events()).toContain('flatten.done')
+  })
+
   test('goes on after a restart, and says when nothing is held any more', () => {
     const bench = holding()
     flatten(bench, SYMBOL)

@@ -73,6 +73,31 @@ describe('[RSK2] a daily loss', () => {
     expect(events(bench)).toContain('limits.reached')
   })
 
+  test('is reached at the limit itself, whatever sums of floats come to', () => {
+    for (let cents = 1; cents <= 100; cents += 1) {
+      const limit = cents / 100
+      const bench = holding('*', { daily: limit })
+      worth(bench, -0.1)
+      bench.now += 24 * HOUR
+      worth(bench, -60.1)
+      worth(bench, Number((-60.1 - limit).toFixed(2)))
+      expect([limit, codes(bench).includes('dailyLoss')]).toEqual([limit, true])
+    }
+  })
+
+  test('begins anew where the clock was ahead when the day began', () => {
+    const bench = holding('*', { daily: 50 })
+    bench.now += 40 * 24 * HOUR
+    worth(bench, -1)
+    bench.now -= 39 * 24 * HOUR
+    for (const day of [1, 2, 3, 4, 5]) {
+      worth(bench, -20 * day)
+      bench.now += 24 * HOUR
+    }
+
+    expect(codes(bench)).toEqual([])
+  })
+
   test('counts what was realised as well, once', () => {
     const bench = holding('*', { daily: 50 })
     worth(bench, -30)
@@ -184,6 +209,20 @@ describe('[RSK2] a drawdown', () => {
     expect(codes(bench)).toEqual([])
     worth(bench, -160 - 85)
     expect(codes(bench)).toEqual(['drawdown'])
+  })
+
+  test('is released an hour into the run where the clock was ahead when it was reached', () => {
+    const bench = holding('*', { drawdown })
+    bench.now += 40 * 24 * HOUR
+    worth(bench, -150)
+    bench.now -= 39 * 24 * HOUR
+    const again = bench.restart().start({ holding: { longLots: 10, shortLots: 0 } })
+    release(again, '*')
+    expect(codes(again)).toEqual(['drawdown'])
+
+    again.now += HOUR
+    release(again, '*')
+    expect(codes(again)).toEqual([])
   })
 
   test('of an instrument is an amount below the peak of what it has made', () => {
