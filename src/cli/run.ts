@@ -17,7 +17,7 @@ import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './process/alarm.ts'
-import { exitOf } from './process/exit-codes.ts'
+import { exitOfAll } from './process/exit-codes.ts'
 import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
@@ -158,7 +158,8 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
 async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFrame): Promise<Traded> {
   const { loaded, others, logger, reloads, stops } = frame
   const { config } = loaded
-  for (const one of [loaded, ...others.map((other) => other.loaded)]) keepRunningConfig(one.config)
+  for (const one of [loaded, ...others.map((other) => other.loaded)])
+    keepRunningConfig(one.config, config.file)
   frame.alerts?.watch(opened.daemon)
   let next: Configured | undefined
   reloads.listen(async () => {
@@ -183,7 +184,7 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
     if (isOne) report(summary, options.summary, logger)
     else report({ name, ...summary }, options.summary, accountLogger(logger, name))
   }
-  if (end.fatal !== undefined) return { code: exitOf(end.fatal) }
+  if (end.fatals.length > 0) return { code: exitOfAll(end.fatals) }
   return { code: end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN }
 }
 

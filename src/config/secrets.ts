@@ -134,12 +134,12 @@ function readSecret(name: string, { variables, cwd, problems }: Reading): Secret
   return undefined
 }
 
-/** A variable that is nearly called so: that one is set, and nobody reads it. */
+/** A variable that is nearly called so, and that this account does not read. */
 function explainMisspelt(name: string, variables: Variables): string {
   const read = Object.values(CREDENTIAL_VARIABLES).flatMap((each) => [each, `${each}_FILE`])
   const unread = Object.keys(variables).filter((each) => !read.includes(each))
   const near = didYouMean(name, unread)
-  return near === undefined ? '' : `; ${near} is set, and nobody reads it`
+  return near === undefined ? '' : `; ${near} is set: was that meant?`
 }
 
 /** The variables of `.env`; none without that file. */

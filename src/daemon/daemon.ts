@@ -20,13 +20,14 @@ export interface DaemonOptions {
 }
 
 /**
- * How a run ended. `fatal`: what broke an account or kept it out: its keys, its journal that could not be written, the
+ * How a run ended. `fatals`: what broke an account or kept it out: its keys, its journal that could not be written, the
  * program.
  */
 export interface DaemonEnd {
   /** One an account, in their order. */
   readonly summaries: readonly RunSummary[]
-  readonly fatal: unknown
+  /** One for each account that broke or was kept out; first those that ran. */
+  readonly fatals: readonly unknown[]
   /** No account was left. */
   readonly isBroken: boolean
 }
@@ -129,7 +130,7 @@ export class Daemon {
     await this.#embedded?.stop()
     for (const control of this.#controls) await control.stop()
     await this.#watchdog?.stop()
-    return { summaries, fatal: this.#fatal, isBroken: this.#isBroken }
+    return { summaries, fatals: this.#fatals, isBroken: this.#isBroken }
   }
 
   /** Grows each time the accounts have dealt with the passing of time, twenty times a second. */
@@ -137,8 +138,9 @@ export class Daemon {
     return this.#market.timeSteps
   }
 
-  get #fatal(): unknown {
-    return this.accounts.find(({ fatal }) => fatal !== undefined)?.fatal ?? this.#failures[0]
+  get #fatals(): readonly unknown[] {
+    const broken = this.accounts.flatMap(({ fatal }) => (fatal === undefined ? [] : [fatal]))
+    return [...broken, ...this.#failures]
   }
 
   get #isBroken(): boolean {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { endingOf, exitOf } from '../../src/cli/process/exit-codes.ts'
+import { endingOf, exitOf, exitOfAll } from '../../src/cli/process/exit-codes.ts'
 import { ConfigError } from '../../src/config/yaml/problem.ts'
 import { Failure } from '../../src/lib/failure.ts'
 
@@ -54,4 +54,12 @@ test('the configuration ends with 78, and what nobody expected with 70', () => {
   expect(exitOf(new ConfigError([]))).toBe(78)
   expect(exitOf(new TypeError('x is undefined'))).toBe(70)
   expect(exitOf(new Failure({ code: 'NEVER_LISTED', sentence: 'a defect' }))).toBe(70)
+})
+
+test('of several accounts one that a start may help decides: a supervisor goes by it', () => {
+  const keys = new Failure({ code: 'CREDENTIALS_REFUSED', sentence: 'what is wrong' })
+  const defect = new TypeError('x is undefined')
+
+  expect(exitOfAll([keys, keys])).toBe(78)
+  expect([exitOfAll([keys, defect]), exitOfAll([defect, keys])]).toEqual([70, 70])
 })

@@ -86,7 +86,7 @@ test('[SEC1] a misspelt name is said, and not what it holds', () => {
 
   expect(complaints({ ...all, INTENTD_API_KEY: undefined })).toEqual([
     'INTENTD_API_KEY: missing: set it in the environment or in .env, or set INTENTD_API_KEY_FILE; ' +
-      'INTENTD_APIKEY is set, and nobody reads it',
+      'INTENTD_APIKEY is set: was that meant?',
   ])
 })
 

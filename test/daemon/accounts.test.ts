@@ -174,11 +174,11 @@ test('two accounts trade on one market, and neither touches what is the other’
   }, WAIT)
   const snapshots = daemon.accounts.map((account) => account.summary().snapshots)
   daemon.stop('cancel')
-  const { summaries, fatal } = await daemon.ended()
+  const { summaries, fatals } = await daemon.ended()
 
   expect(after).toBe(before)
   expect(alice.count('order.sent')).toBe(killedSent)
-  expect(fatal).toBeUndefined()
+  expect(fatals).toEqual([])
   expect(summaries.map(({ exchange }) => exchange?.differences)).toEqual([[], []])
   expect(summaries).toMatchObject([
     { clean: true, rateLimited: 0, exchange: { openOrders: 0 } },
@@ -211,9 +211,9 @@ test('an account that breaks is off, and the other one trades on until it is sto
   expect(daemon.obstacle()).toBeDefined()
   simulator.pause()
   daemon.stop('cancel')
-  const { summaries, fatal, isBroken } = await ending
+  const { summaries, fatals, isBroken } = await ending
 
-  expect([fatal, isBroken]).toEqual([new Error('a defect'), false])
+  expect([fatals, isBroken]).toEqual([[new Error('a defect')], false])
   expect(summaries).toMatchObject([
     { clean: false },
     { clean: true, exchange: { openOrders: 0, differences: [] } },

@@ -10,7 +10,7 @@ import { CONTROL_SOCKET } from '../../src/daemon/state/state-place.ts'
 import { listInstruments } from '../../src/daemon/market-data/listed-instruments.ts'
 import { openDaemon } from '../../src/daemon/open-daemon.ts'
 import { splitPair } from '../../src/engine/book/book.ts'
-import { exitOf } from '../../src/cli/process/exit-codes.ts'
+import { exitOfAll } from '../../src/cli/process/exit-codes.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
@@ -153,7 +153,7 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   // One of them leaves its orders, and the market would fill them.
   simulator.pause()
   daemon.stop()
-  const { fatal, isBroken } = await ending
+  const { fatals, isBroken } = await ending
   opened.pop()
 
   // Each account's own ledger: what its strategies hold by their fills is what the exchange says, to the lot.
@@ -204,7 +204,7 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   expect(measured('intentd_ready 1')).toEqual([true, false, true])
   expect(measured('intentd_ready 0')).toEqual([false, true, false])
   expect(measured('intentd_restrictions{code="dailyLoss"} 1')).toEqual([false, false, true])
-  expect([exitOf(fatal), isBroken]).toEqual([78, false])
+  expect([exitOfAll(fatals), isBroken]).toEqual([78, false])
   expect(daemon.accounts.map((account) => account.summary().rateLimited)).toEqual(Array(9).fill(0))
   // Prices are read once for all of them.
   const { requests } = simulator.counters()

@@ -71,7 +71,7 @@ test.each(readdirSync(RELEASED))(
       interval: 50,
     })
     daemon.stop('leave')
-    const { summaries, fatal } = await ending
+    const { summaries, fatals } = await ending
 
     const started = lines.find(({ event }) => event === 'info recovery.started')?.fields
     const held = Object.fromEntries(
@@ -83,7 +83,7 @@ test.each(readdirSync(RELEASED))(
     expect([started?.['positions'], started?.['unknownOrders']]).toEqual([held, 0])
     // A fill may not have been read any more.
     expect(Number(started?.['openOrders'])).toBeGreaterThanOrEqual(openOrders)
-    expect(fatal).toBeUndefined()
+    expect(fatals).toEqual([])
     const [summary] = summaries
     expect(summary?.exchange).toMatchObject({ differences: [] })
     expect(summary?.exchange?.fills).toBeGreaterThan(fills)

@@ -36,7 +36,8 @@ export async function acceptReload(
   const { problems, loaded, others: next } = await checkFully(request, states)
   // Another list of accounts is one of the changes that are refused.
   const changes = loaded
-    ? [loaded, ...next].flatMap(({ config }, index) => {
+    ? [loaded, ...next].flatMap(({ config }) => {
+        const index = running.findIndex(({ file }) => file === config.file)
         const was = running[index]
         return was ? [{ name: config.name, book: books[index], ...compareConfigs(was, config) }] : []
       })

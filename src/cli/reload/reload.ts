@@ -1,10 +1,11 @@
+import { resolve } from 'node:path'
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { loadAccounts } from '../../config/load-accounts.ts'
-import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import { type DaemonConfig } from '../../config/load-config.ts'
 import { type ControlRequest } from '../../control/commands.ts'
 import { type StatusView } from '../../control/views.ts'
-import { readRunningConfig } from '../../daemon/state/running-config.ts'
+import { readMainFile, readRunningConfig } from '../../daemon/state/running-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -31,8 +32,19 @@ export function addReloadCommand(program: Command, { setExit }: VerbFrame): void
 }
 
 async function reload(options: ReloadOptions): Promise<number> {
-  const { config } = loadConfig(toConfigRequest(options))
-  const socket = findSocket(config)
+  const {
+    main: { config },
+    others,
+  } = loadAccounts(toConfigRequest(options))
+  const mainFile = readMainFile(config)
+  if (mainFile !== undefined && mainFile !== resolve(config.file)) {
+    print(
+      `not done: this account is one of a daemon with ${mainFile}, which a reload reads: give that with -c`,
+    )
+    return EXIT_REFUSED
+  }
+  const configs = [config, ...others.map((other) => other.config)]
+  const socket = findAnySocket(configs)
   if (socket === undefined) {
     print('no daemon runs with this state: the next start takes the configuration as it is then')
     return EXIT_NOT_YET
@@ -43,9 +55,7 @@ async function reload(options: ReloadOptions): Promise<number> {
     print('not done: the lines with ! want a new process')
     return EXIT_REFUSED
   }
-  const before = await startOf(options)
-  const { main, others } = loadAccounts(toConfigRequest(options))
-  const configs = [main, ...others].map((loaded) => loaded.config)
+  const before = await startOf(configs)
   const runningBefore = readRunning(configs)
   const request: ControlRequest = {
     ...{ requestId: randomHex(12), by: operatorName(), reason: 'ordered at the command line' },
@@ -56,7 +66,7 @@ async function reload(options: ReloadOptions): Promise<number> {
   const endAt = systemClock.monotonic() + options.wait
   while (systemClock.monotonic() < endAt) {
     await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
-    const now = await startOf(options)
+    const now = await startOf(configs)
     if (now === undefined || now === before) continue
     if (readRunning(configs) === runningBefore) {
       print('not done: it goes on with the configuration before; its log says why (reload.failed)')
@@ -73,9 +83,14 @@ function readRunning(configs: readonly DaemonConfig[]): string {
   return JSON.stringify(configs.map(readRunningConfig))
 }
 
+/** Where one account is off another one answers. */
+function findAnySocket(configs: readonly DaemonConfig[]): string | undefined {
+  return configs.map(findSocket).find((socket) => socket !== undefined)
+}
+
 /** When the daemon began to run with its configuration, once it trades; undefined while it does not answer. */
-async function startOf(options: ConfigOptions): Promise<number | undefined> {
-  const socket = findSocket(loadConfig(toConfigRequest(options)).config)
+async function startOf(configs: readonly DaemonConfig[]): Promise<number | undefined> {
+  const socket = findAnySocket(configs)
   if (socket === undefined) return undefined
   const reply = await withClient(socket, (client) => client.read('/v1/status'))
   if (reply.kind !== 'answered' || reply.status !== 200) return undefined

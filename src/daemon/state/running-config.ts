@@ -17,6 +17,11 @@ export interface RunningConfig extends DaemonConfig {
   readonly code: Readonly<Record<string, string>>
 }
 
+interface KeptConfig extends RunningConfig {
+  /** Absolute; absent in what an earlier version wrote. */
+  readonly mainFile?: string
+}
+
 export function withCode(config: DaemonConfig): RunningConfig {
   const code = config.strategies.map(({ id, moduleFile }) => [id, digestOf(moduleFile)])
   return { ...config, code: Object.fromEntries(code) as Record<string, string> }
@@ -44,17 +49,30 @@ function readText(file: string): string {
   }
 }
 
-/** On a full disk `intentd plan` knows of an earlier one. */
-export function keepRunningConfig(config: DaemonConfig): void {
+/** On a full disk `intentd plan` knows of an earlier one. @param mainFile What the daemon was started with. */
+export function keepRunningConfig(config: DaemonConfig, mainFile: string): void {
   try {
-    writeDurably(join(config.state.directory, CONFIG_FILE), JSON.stringify(withCode(config)))
+    const kept: KeptConfig = { ...withCode(config), mainFile: resolve(mainFile) }
+    writeDurably(join(config.state.directory, CONFIG_FILE), JSON.stringify(kept))
   } catch {}
 }
 
 /** Undefined where nothing ever ran. */
-export function readRunningConfig({ state: { directory } }: DaemonConfig): RunningConfig | undefined {
+export function readRunningConfig(config: DaemonConfig): RunningConfig | undefined {
+  const kept = readKept(config)
+  if (kept === undefined) return undefined
+  const { mainFile: _mainFile, ...running } = kept
+  return running
+}
+
+/** The main file of the daemon that ran this account last. */
+export function readMainFile(config: DaemonConfig): string | undefined {
+  return readKept(config)?.mainFile
+}
+
+function readKept({ state: { directory } }: DaemonConfig): KeptConfig | undefined {
   try {
-    return JSON.parse(readFileSync(join(directory, CONFIG_FILE), 'utf8')) as RunningConfig
+    return JSON.parse(readFileSync(join(directory, CONFIG_FILE), 'utf8')) as KeptConfig
   } catch {
     return undefined
   }
