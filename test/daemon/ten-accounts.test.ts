@@ -204,7 +204,8 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   expect(measured('intentd_ready 1')).toEqual([true, false, true])
   expect(measured('intentd_ready 0')).toEqual([false, true, false])
   expect(measured('intentd_restrictions{code="dailyLoss"} 1')).toEqual([false, false, true])
-  expect([exitOfAll(fatals), isBroken]).toEqual([78, false])
+  // A key that is wrong stays wrong; for the journal a supervisor starts the daemon again.
+  expect([exitOfAll(fatals), isBroken]).toEqual([70, false])
   expect(daemon.accounts.map((account) => account.summary().rateLimited)).toEqual(Array(9).fill(0))
   // Prices are read once for all of them.
   const { requests } = simulator.counters()

@@ -65,7 +65,7 @@ async function reload(options: ReloadOptions): Promise<number> {
   if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
   const endAt = systemClock.monotonic() + options.wait
   while (systemClock.monotonic() < endAt) {
-    await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
+    await new Promise<void>((done) => systemTimers.after(LOOK_MS, done))
     const now = await startOf(configs)
     if (now === undefined || now === before) continue
     if (readRunning(configs) === runningBefore) {

@@ -67,11 +67,13 @@ function judgeDrawdown(core: Core, used: UsedLoss, { drawdown }: LossLimits): vo
   const { scope } = used
   const share = scope === ACCOUNT ? used.drawdownShare : undefined
   const fallen = scope === ACCOUNT ? (share ?? 0) : used.drawdown
-  const words = share === undefined ? used.drawdown.toFixed(2) : `${(share * 100).toFixed(2)} %`
+  const show = (amount: number): string =>
+    share === undefined ? amount.toFixed(2) : `${(amount * 100).toFixed(2)} %`
   const reached = DRAWDOWN_STEPS.filter((step) =>
     isReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY),
   )
-  const reasonOf = (step: DrawdownStep): string => `${words} below the peak, limit ${drawdown?.[step]}`
+  const reasonOf = (step: DrawdownStep): string =>
+    `${show(fallen)} below the peak, limit ${show(drawdown?.[step] ?? 0)}`
   const isWarned = reached.includes('warn')
   if (noteWarned(core, scope, isWarned)) {
     announce(core, 'warn', 'limits.warned', { scope, reason: reasonOf('warn') })
