@@ -7,7 +7,15 @@ import { type OrderIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { type Holding } from '../../domain/position.ts'
 import { stepBelow } from '../../lib/grid.ts'
-import { accountHoldingOf, holdingOf, killOf, openOrdersOf, pairKey, placesOf } from '../book/book.ts'
+import {
+  accountHoldingOf,
+  holdingOf,
+  killOf,
+  openOrdersOf,
+  pairKey,
+  wishKey,
+  placesOf,
+} from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isBackingOff, isQuoteHeld, isUndecided } from '../state/decision-state.ts'
@@ -93,7 +101,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
   })
   // What its strategy has to look at first is planned anew when it has.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) {
-    if (isBackingOff(core, id, symbol, 'quote')) plan.isWaiting = true
+    if (isBackingOff(core, wishKey(id, symbol, 'quote'))) plan.isWaiting = true
     else plan.candidates.push(...missing)
   }
   for (const order of extra) dismiss(order, plan)
@@ -109,7 +117,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   const { bid, ask } = marketOf(core, symbol)
   const isFlat = isFlattening(core, symbol, id)
   const purpose = isFlat ? 'flatten' : 'target'
-  const isWaiting = isBackingOff(core, id, symbol, purpose)
+  const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
   if (!isFlat && isUndecided(core, id)) return
   if (!(bid > 0 && ask > 0) || isWaiting) {
     plan.isWaiting = true

@@ -1,4 +1,3 @@
-import { type OrderPurpose } from '../../domain/intent.ts'
 import { type StrategyId } from '../../domain/ids.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
@@ -11,8 +10,6 @@ import { type Core } from './core.ts'
 /** How long a strategy's wishes on an instrument wait after the second refusal in a row, and at most. */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 60_000
-/** Of a flatten, which nobody else carries out: prices that the exchange does not take pass. */
-const FLATTEN_BACK_OFF_MS_MAX = 2000
 
 /** The strategy has looked: what waited for that may be placed. */
 export function noteDecision(
@@ -105,15 +102,9 @@ export function noteRefusals(
   }
 }
 
-/** The first refusal costs a look at new prices; each further one in a row doubles the wait, to its longest. */
-export function isBackingOff(
-  { decisions, now }: Core,
-  strategyId: StrategyId,
-  symbol: string,
-  purpose: OrderPurpose,
-): boolean {
-  const refusal = decisions.refusals.get(wishKey(strategyId, symbol, purpose))
+/** The first refusal costs a look at new prices; each further one in a row doubles the wait, to a minute. */
+export function isBackingOff({ decisions, now }: Core, wish: string): boolean {
+  const refusal = decisions.refusals.get(wish)
   if (!refusal || refusal.inRow < 2) return false
-  const waitMsMax = purpose === 'flatten' ? FLATTEN_BACK_OFF_MS_MAX : BACK_OFF_MS_MAX
-  return now - refusal.at < Math.min(waitMsMax, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
+  return now - refusal.at < Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
 }
