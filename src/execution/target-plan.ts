@@ -14,8 +14,8 @@ export interface TargetPlanInput extends PlanInput {
   /** Floats, quote coin. */
   readonly bid: number
   readonly ask: number
-  /** How far through the touch a taking order may go: 0.001 is 10 basis points. */
-  readonly takerCollarRatio: number
+  /** How far through the touch a taking order may go: 0.001 is 10 basis points. Undefined: at any price. */
+  readonly takerCollarRatio: number | undefined
   /** The largest order that risk lets through: a longer way is gone in steps. */
   readonly orderLotsMax: number
 }
@@ -108,11 +108,12 @@ function toIntent(input: TargetPlanInput, action: OrderAction, lots: number, ind
   }
 }
 
-/** The worst price that is taken, rounded towards the market's own side: never beyond the collar. */
+/** The worst price that is taken, if there is one: rounded towards the market's own side: never beyond the collar. */
 function collarTicks(
   { instrument, bid, ask, takerCollarRatio }: TargetPlanInput,
   side: 'buy' | 'sell',
-): number {
+): number | undefined {
+  if (takerCollarRatio === undefined) return undefined
   return side === 'buy'
     ? Math.max(stepBelow(instrument.tick, ask * (1 + takerCollarRatio)), stepAbove(instrument.tick, ask))
     : Math.min(stepAbove(instrument.tick, bid * (1 - takerCollarRatio)), stepBelow(instrument.tick, bid))

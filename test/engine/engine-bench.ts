@@ -198,6 +198,14 @@ export class EngineBench {
     this.answer(batch.batchId, accepted({ successList, failureList: [] }))
   }
 
+  /** The exchange refuses everything of a batch. */
+  refuse(batch: EffectOf<'sendBatch'>['batch'], errorCode: string): void {
+    const failureList = batch.clientOids.map((clientOid) => ({
+      ...{ orderId: '', clientOid, errorCode, errorMsg: 'refused' },
+    }))
+    this.answer(batch.batchId, accepted({ successList: [], failureList }))
+  }
+
   answer(batchId: number, answer: Answer<BatchResult>): void {
     this.step({ kind: 'batchAnswered', batchId, answer })
   }

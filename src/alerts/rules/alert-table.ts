@@ -157,6 +157,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ scope }) => `${showScope(scope)} was released before everything was closed`,
     command: ({ scope }) => `flatten ${toArgument(scope)} --reason "..."`,
   },
+  'flatten.slow': {
+    urgency: urgent,
+    by: ['scope'],
+    title: ({ scope }) => `not everything is closed yet in ${showScope(scope)}`,
+    command: () => 'status',
+  },
   'funding.paid': SILENT,
   'heartbeat.failing': SILENT,
   'heartbeat.resumed': SILENT,

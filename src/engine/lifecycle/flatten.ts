@@ -1,10 +1,11 @@
 import { type StrategyId } from '../../domain/ids.ts'
+import { type Order } from '../../domain/order.ts'
 import { type Holding } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
-import { noteFlattened } from '../state/run-state.ts'
+import { noteFlatten } from '../state/run-state.ts'
 import { release, type ReleaseOrder, restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
@@ -18,13 +19,36 @@ export function startFlatten(core: Core, order: { scope: Scope; reason: string; 
   expirePlaces(core)
 }
 
-/** Logs when nothing is held and nothing rests, each time anew; runs after every event. */
+/** A flatten that is not done says so after the shorter of these, and then each time it took twice as long. */
+const PATIENCE_MS = 15_000
+const PATIENCE_MS_MAX = 600_000
+
+/** Logs when nothing is held and nothing rests, each time anew, and when that takes long; runs after every event. */
 export function advanceFlatten(core: Core): void {
-  for (const { scope, code } of core.book.restrictions.values()) {
+  for (const { scope, code, at } of core.book.restrictions.values()) {
     if (code !== 'flatten') continue
-    const isFlat = !isOpen(core, scope)
-    if (noteFlattened(core.run, scope, isFlat) && isFlat) announceDone(core, scope)
+    const { isDone, patientUntil } = core.run.flattens.get(scope) ?? {}
+    if (!isOpen(core, scope)) {
+      if (!isDone) announceDone(core, scope)
+      if (!isDone) noteFlatten(core.run, scope, { isDone: true, patientUntil: core.now })
+    } else if (patientUntil === undefined || isDone) {
+      noteFlatten(core.run, scope, { isDone: false, patientUntil: core.now + PATIENCE_MS })
+    } else if (core.now >= patientUntil) {
+      announceSlow(core, scope, core.now - at)
+      const patience = Math.min(PATIENCE_MS_MAX, Math.max(PATIENCE_MS, core.now - at))
+      noteFlatten(core.run, scope, { isDone: false, patientUntil: core.now + patience })
+    }
   }
+}
+
+function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
+  const openOrders = openOrdersIn(core, scope).length
+  announce(core, 'error', 'flatten.slow', {
+    scope,
+    sinceMs,
+    stillHeld: describeHeld(core, scope),
+    openOrders,
+  })
 }
 
 /** With what the account holds of its instruments beside the strategies: no flatten closes that. */
@@ -70,7 +94,7 @@ export function releaseScope(core: Core, order: ReleaseOrder): void {
   const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
   release(core, order)
   if (!isFlattened) return
-  const stillHeld = describeHeld(core, scope)
+  const stillHeld = describeLeftOpen(core, scope)
   if (Object.keys(stillHeld).length > 0) announce(core, 'warn', 'flatten.dropped', { scope, by, stillHeld })
 }
 
@@ -80,7 +104,7 @@ export function describeDropped(
   lifted: readonly Restriction[],
 ): Record<string, string> {
   const flattens = lifted.filter(({ code }) => code === 'flatten')
-  return Object.assign({}, ...flattens.map(({ scope }) => describeHeld(core, scope))) as Record<
+  return Object.assign({}, ...flattens.map(({ scope }) => describeLeftOpen(core, scope))) as Record<
     string,
     string
   >
@@ -88,13 +112,13 @@ export function describeDropped(
 
 /** Whether a strategy holds something in the scope, or has an order there that could still be filled. */
 export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
-  return holdsAnything(core, scope) || restsAnything(core, scope)
+  return holdsAnything(core, scope) || openOrdersIn(core, scope).length > 0
 }
 
 /** What rests on an instrument that is not configured any more nobody here can cancel. */
-function restsAnything({ book, settings }: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
-  return [...settings.instruments.keys()].some((symbol) =>
-    [...openOrdersOf(book, symbol)].some(
+function openOrdersIn({ book, settings }: Pick<Core, 'book' | 'settings'>, scope: Scope): readonly Order[] {
+  return [...settings.instruments.keys()].flatMap((symbol) =>
+    [...openOrdersOf(book, symbol)].filter(
       ({ state, terms }) => state !== 'quarantined' && isPart(scope, terms.strategyId, symbol),
     ),
   )
@@ -116,14 +140,25 @@ function isToClose(
   return isClosed && Math.max(longLots, shortLots) >= lotsMin
 }
 
-/** What strategies hold in the scope and no other flatten closes: `trend-btc BTCUSDT` is `long 0.02`. */
-function describeHeld(core: Pick<Core, 'book' | 'settings'>, scope: Scope): Record<string, string> {
+/** What strategies hold in the scope and no other flatten closes. */
+function describeLeftOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): Record<string, string> {
+  return describeHeld(core, scope, (strategyId, symbol) =>
+    [ACCOUNT, symbol, strategyScope(strategyId)].every(
+      (one) => restrictionOf(core.book, one, 'flatten') === undefined,
+    ),
+  )
+}
+
+/** What strategies hold in the scope: `trend-btc BTCUSDT` is `long 0.02`. */
+function describeHeld(
+  core: Pick<Core, 'book' | 'settings'>,
+  scope: Scope,
+  isAskedFor: (strategyId: StrategyId, symbol: string) => boolean = () => true,
+): Record<string, string> {
   const { book } = core
   const described = [...book.holdings].flatMap(([key, holding]) => {
     const [strategyId, symbol] = splitPair(key)
-    const scopes = [ACCOUNT, symbol, strategyScope(strategyId)]
-    const isClosed = scopes.some((one) => restrictionOf(book, one, 'flatten') !== undefined)
-    if (isClosed || !isToClose(core, [key, holding], scope)) return []
+    if (!isToClose(core, [key, holding], scope) || !isAskedFor(strategyId as StrategyId, symbol)) return []
     return [[`${strategyId} ${symbol}`, describeSides(book, symbol, holding)] as const]
   })
   return Object.fromEntries(described)

@@ -67,9 +67,12 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
   })
 }
 
-function toRefusal({ book }: Core, { clientOid, outcome }: ItemOutcome) {
+function toRefusal({ book }: Core, { clientOid, outcome, code }: ItemOutcome) {
   const terms = book.orders.get(clientOid)?.terms
-  return terms === undefined ? [] : [{ terms, isRefused: outcome === 'rejected' }]
+  if (terms === undefined) return []
+  const isRefused = outcome === 'rejected'
+  const isPriceRefused = isRefused && terms.ticks !== undefined && errorCode(code).topic === 'price'
+  return [{ terms, isRefused, isPriceRefused }]
 }
 
 /** Codes after which going on would only repeat the mistake: keys, permissions, the position mode. */

@@ -18,7 +18,7 @@ import {
 } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
-import { isBackingOff, isQuoteHeld, isUndecided } from '../state/decision-state.ts'
+import { isBackingOff, isPriceRefused, isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
 import { ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
@@ -115,9 +115,11 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     return
   }
   const { bid, ask } = marketOf(core, symbol)
+  const { takerCollarRatio } = core.settings.execution
   const isFlat = isFlattening(core, symbol, id)
   const purpose = isFlat ? 'flatten' : 'target'
-  const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
+  const wish = wishKey(id, symbol, purpose)
+  const isWaiting = isBackingOff(core, wish)
   if (!isFlat && isUndecided(core, id)) return
   if (!(bid > 0 && ask > 0) || isWaiting) {
     plan.isWaiting = true
@@ -139,7 +141,8 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     accountHolding,
     bid,
     ask,
-    takerCollarRatio: core.settings.execution.takerCollarRatio,
+    // In a fast market the exchange takes no limit that crosses it: what has to be closed is closed at any price.
+    takerCollarRatio: isFlat && isPriceRefused(core, wish) ? undefined : takerCollarRatio,
     ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
     orderLotsMax: orderLotsMax(core, id, symbol),
     deadlineAt: freshUntil(core, symbol),

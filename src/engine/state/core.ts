@@ -296,6 +296,7 @@ export interface Refusal {
   /** Unix ms, our clock. */
   readonly at: number
   readonly inRow: number
+  readonly isOfPrice: boolean
 }
 
 /** What was denied in this run, and logged. Changed by `denials.ts`. */
@@ -324,8 +325,7 @@ export function beginStep(core: Core, now: number): void {
   state.effects = NO_EFFECTS
 }
 
-/** Most steps want nothing done. */
-const NO_EFFECTS: Effect[] = []
+const NO_EFFECTS: Effect[] = [] // most steps want nothing done
 Object.freeze(NO_EFFECTS)
 
 /** Wants something done, after everything that this step has wanted so far. */

@@ -52,7 +52,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       start: { phase: 'reading', readSince: 0, askedAt: 0 },
       stop: undefined,
       kill: undefined,
-      flattened: new Set(),
+      flattens: new Map(),
       prunedAt: 0,
       spaceLowSince: undefined,
       beyondLimit: new Map(),

@@ -82,15 +82,19 @@ export function isQuoteHeld(core: Core, id: StrategyId, symbol: string): boolean
   return isUndecided(core, id) || (needed !== undefined && (decidedOn.get(id) ?? 0) < needed)
 }
 
+interface Answered {
+  readonly terms: OrderTerms
+  readonly isRefused: boolean
+  /** Because of the price that it stated. */
+  readonly isPriceRefused: boolean
+}
+
 /**
  * What the exchange has just refused is not asked for again on the same prices: its strategy has to look
  * first, and a wish of which nothing was taken time and again waits longer each time. A flatten does not wait for
  * what was refused of a ladder.
  */
-export function noteRefusals(
-  core: Core,
-  answered: readonly { readonly terms: OrderTerms; readonly isRefused: boolean }[],
-): void {
+export function noteRefusals(core: Core, answered: readonly Answered[]): void {
   const { refusals } = own(core.decisions)
   for (const { terms, isRefused } of answered) {
     if (isRefused) holdQuote(core, terms.strategyId, terms.symbol)
@@ -98,7 +102,12 @@ export function noteRefusals(
   const wishes = Map.groupBy(answered, ({ terms }) => wishKey(terms.strategyId, terms.symbol, terms.purpose))
   for (const [wish, outcomes] of wishes) {
     if (outcomes.some(({ isRefused }) => !isRefused)) refusals.delete(wish)
-    else refusals.set(wish, { at: core.now, inRow: (refusals.get(wish)?.inRow ?? 0) + 1 })
+    else
+      refusals.set(wish, {
+        at: core.now,
+        inRow: (refusals.get(wish)?.inRow ?? 0) + 1,
+        isOfPrice: outcomes.some(({ isPriceRefused }) => isPriceRefused),
+      })
   }
 }
 
@@ -107,4 +116,12 @@ export function isBackingOff({ decisions, now }: Core, wish: string): boolean {
   const refusal = decisions.refusals.get(wish)
   if (!refusal || refusal.inRow < 2) return false
   return now - refusal.at < Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
+}
+
+/**
+ * Whether the last refusal was of a stated price: in a fall the exchange takes no limit order so far from its mark
+ * price, which comes after.
+ */
+export function isPriceRefused({ decisions }: Core, wish: string): boolean {
+  return decisions.refusals.get(wish)?.isOfPrice ?? false
 }

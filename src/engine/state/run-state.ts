@@ -17,8 +17,8 @@ export interface RunState {
   readonly start: StartState
   readonly stop: StopState | undefined
   readonly kill: KillState | undefined
-  /** Scopes of a flatten in which nothing is held any more, and that was logged. */
-  readonly flattened: ReadonlySet<Scope>
+  /** How far the flatten of each scope has come. */
+  readonly flattens: ReadonlyMap<Scope, FlattenProgress>
   /** Unix ms, our clock, when ended orders and old keys were last forgotten. */
   readonly prunedAt: number
   /** Unix ms, our clock, since when the journal's disk is nearly full. */
@@ -34,6 +34,13 @@ export interface BeyondLimit {
   readonly reason: string
   /** Unix ms, our clock. */
   readonly since: number
+}
+
+export interface FlattenProgress {
+  /** Nothing is held or rests any more, and that was logged. */
+  readonly isDone: boolean
+  /** Unix ms, our clock: after this a line of the log says that it takes long. */
+  readonly patientUntil: number
 }
 
 export interface StartState {
@@ -122,13 +129,11 @@ export function endKilling(run: RunState): void {
   own(run).kill = undefined
 }
 
-/** Whether that is new. */
-export function noteFlattened(run: RunState, scope: Scope, isFlat: boolean): boolean {
-  const { flattened } = own(run)
-  if (flattened.has(scope) === isFlat) return false
-  if (isFlat) flattened.add(scope)
-  else flattened.delete(scope)
-  return true
+/** @param progress undefined when the scope was released. */
+export function noteFlatten(run: RunState, scope: Scope, progress: FlattenProgress | undefined): void {
+  const { flattens } = own(run)
+  if (progress) flattens.set(scope, progress)
+  else flattens.delete(scope)
 }
 
 export function notePruned(run: RunState, now: number): void {

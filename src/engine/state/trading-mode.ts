@@ -14,7 +14,7 @@ import { killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
 import { clockUnsynchronised } from './clock-state.ts'
 import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
-import { noteFlattened } from './run-state.ts'
+import { noteFlatten } from './run-state.ts'
 
 /** What an operator does about a halt. */
 export const RELEASE_HINT =
@@ -56,7 +56,7 @@ export function release(core: Core, { scope, reason, by }: ReleaseOrder): void {
   announce(core, 'warn', 'trading.released', { scope, reason, by })
   // What was wanted meanwhile, or before, is not placed by itself: each strategy looks first.
   holdAllWishes(core)
-  noteFlattened(core.run, scope, false)
+  noteFlatten(core.run, scope, undefined)
 }
 
 export interface ReleaseOrder {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { adviseUnclosable } from '../../../src/daemon/account/command-inbox.ts'
 import { judgeScope } from '../../../src/daemon/account/operator.ts'
-import { toOrderId } from '../../../src/domain/ids.ts'
+import { type ClientOid, toOrderId } from '../../../src/domain/ids.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
@@ -87,6 +87,74 @@ describe('[RSK2] a flatten', () => {
 
     expect(bench.take('announce').map(({ event }) => event)).toContain('flatten.done')
     expect(bench.halts).toEqual(new Map([[SYMBOL, 'enough']]))
+  })
+
+  test.each([
+    ['43039', undefined],
+    ['43040', undefined],
+    // Not of its price: tried again as before.
+    ['45111', 99_900],
+  ])('that is refused with %s goes on at once, at the price %s', (code, ticks) => {
+    const bench = holding()
+    flatten(bench, SYMBOL)
+    cancelLadder(bench)
+    bench.refuse(bench.grantBatch(), code)
+    bench.price(10_000)
+
+    const [next] = sentOrders(bench)
+
+    expect(next).toMatchObject({ purpose: 'flatten', action: 'closeLong', lots: 10 })
+    expect(next?.ticks).toBe(ticks)
+  })
+
+  test('whose order at the market is refused too tries a price again, and waits longer each time', () => {
+    const bench = holding()
+    flatten(bench, SYMBOL)
+    cancelLadder(bench)
+    const sent: unknown[] = []
+    for (let round = 0, waitedMs = 0; round < 5; round++, waitedMs = 0) {
+      while (!bench.effects.some(({ kind }) => kind === 'askGrant')) {
+        bench.pass(50, { holding: LONG })
+        waitedMs += 50
+      }
+      const batch = bench.grantBatch()
+      sent.push([bench.book.orders.get(batch.clientOids[0] as ClientOid)?.terms.ticks, waitedMs])
+      bench.refuse(batch, '43040')
+    }
+
+    expect(sent).toEqual([
+      [99_900, 0],
+      [undefined, 0],
+      [99_900, 250],
+      [undefined, 500],
+      [99_900, 1000],
+    ])
+  })
+
+  test('leaves the price to what a strategy wants: its collar is its own', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+    bench.refuse(bench.grantBatch(), '43039')
+    bench.price(10_000)
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+
+    expect(sentOrders(bench)).toMatchObject([{ purpose: 'target', ticks: expect.any(Number) }])
+  })
+
+  test('that is not done says so after 15 s, then each time it took twice as long, and what it waits for', () => {
+    const bench = holding()
+    flatten(bench, SYMBOL)
+    const from = bench.now
+    const said: unknown[] = []
+    while (bench.now < from + 130_000) {
+      bench.pass(1000, { holding: LONG })
+      for (const { event, fields } of bench.take('announce')) {
+        if (event === 'flatten.slow') said.push(fields)
+      }
+    }
+
+    const open = { scope: SYMBOL, stillHeld: { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' }, openOrders: 1 }
+    expect(said).toEqual([15_000, 30_000, 60_000, 120_000].map((sinceMs) => ({ ...open, sinceMs })))
   })
 
   test('names what no strategy here holds, in the size that its instrument had', () => {
