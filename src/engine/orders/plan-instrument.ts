@@ -18,7 +18,7 @@ import {
 } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
-import { isBackingOff, isPriceRefused, isQuoteHeld, isUndecided } from '../state/decision-state.ts'
+import { isBackingOff, isQuoteHeld, isUndecided, wasPriceRefused } from '../state/decision-state.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
 import { ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
@@ -142,7 +142,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     bid,
     ask,
     // In a fast market the exchange takes no limit that crosses it: what has to be closed is closed at any price.
-    takerCollarRatio: isFlat && isPriceRefused(core, wish) ? undefined : takerCollarRatio,
+    takerCollarRatio: isFlat && wasPriceRefused(core, wish) ? undefined : takerCollarRatio,
     ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
     orderLotsMax: orderLotsMax(core, id, symbol),
     deadlineAt: freshUntil(core, symbol),

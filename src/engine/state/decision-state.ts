@@ -122,6 +122,6 @@ export function isBackingOff({ decisions, now }: Core, wish: string): boolean {
  * Whether the last refusal was of a stated price: in a fall the exchange takes no limit order so far from its mark
  * price, which comes after.
  */
-export function isPriceRefused({ decisions }: Core, wish: string): boolean {
+export function wasPriceRefused({ decisions }: Core, wish: string): boolean {
   return decisions.refusals.get(wish)?.isOfPrice ?? false
 }
