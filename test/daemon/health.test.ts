@@ -122,7 +122,7 @@ test('trading is possible as long as one strategy may trade one of its instrumen
   restrict('BTCUSDT')
   expect(health.obstacle()).toBeUndefined()
   restrict('strategy:trend')
-  expect(health.obstacle()).toBe('trading is halted for everything (operator)')
+  expect(health.obstacle()).toBe('trading is halted for BTCUSDT, strategy:trend (operator)')
   own(book).restrictions.clear()
   restrict(ACCOUNT)
   expect(health.obstacle()).toBe('trading is halted for the account (operator)')

@@ -5,6 +5,7 @@ test.each([
   ['one two three', 7, ['one two', 'three']],
   ['one two three', 13, ['one two three']],
   ['one', 2, ['one']],
+  ['line\nbreaks \r\n  too', 20, ['line breaks too']],
   ['a/long/path/of/a/file is', 8, ['a/long/path/of/a/file', 'is']],
 ])('%j in %d columns', (text, columns, lines) => {
   expect(wrapWords(text, columns)).toEqual(lines)

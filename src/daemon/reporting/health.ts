@@ -127,8 +127,10 @@ export class Health {
     const [first] = pairs
     if (first === undefined) return 'no strategy is enabled'
     if (pairs.some((restrictions) => restrictions.length === 0)) return undefined
-    const [{ scope, mode, code } = { scope: ACCOUNT, mode: 'halted', code: '' }] = first
-    return `trading is ${mode} for ${scope === ACCOUNT ? 'the account' : 'everything'} (${code})`
+    const [{ mode, code } = { mode: 'halted', code: '' }] = first
+    const scopes = [...new Set(pairs.flatMap(([held]) => (held ? [held.scope] : [])))]
+    const where = scopes.includes(ACCOUNT) ? 'the account' : scopes.toSorted().join(', ')
+    return `trading is ${mode} for ${where} (${code})`
   }
 
   #listDiffering(now: number): readonly string[] {

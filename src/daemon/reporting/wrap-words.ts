@@ -1,7 +1,7 @@
-/** Broken between words into lines of at most `columns`; a word that is longer stays whole. */
+/** As one paragraph, broken between words into lines of at most `columns`; a word that is longer stays whole. */
 export function wrapWords(text: string, columns: number): readonly string[] {
   const lines: string[] = []
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/\s*\n\s*| /)) {
     const line = lines.at(-1)
     if (line !== undefined && line.length + 1 + word.length <= columns)
       lines[lines.length - 1] = `${line} ${word}`
