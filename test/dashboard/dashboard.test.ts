@@ -201,6 +201,7 @@ describe.skipIf(browserMissing !== undefined)(
         await page.keyboard.press('Tab')
       expect(await isAtKill()).toBe(true)
       await page.keyboard.press('Enter')
+      await page.locator('dialog[open] input:focus').waitFor()
       await page.keyboard.type('drill')
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').getByText('killed: nothing').waitFor()

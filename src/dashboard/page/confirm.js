@@ -1,6 +1,6 @@
 // The dialog in which a command is given.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { command, newRequestId, Refused } from './api.js'
 import { Badge, html, scopeName } from './parts.js'
 
@@ -29,7 +29,8 @@ export function Confirm({ action, live, account, onClose }) {
   const [stage, setStage] = useState('asking')
   const [answer, setAnswer] = useState(undefined)
   const [requestId] = useState(newRequestId)
-  useEffect(() => dialog.current.showModal(), [])
+  // At once, so that what is typed next goes into it.
+  useLayoutEffect(() => dialog.current.showModal(), [])
   useEffect(() => {
     if (stage !== 'asking') close.current?.focus()
   }, [stage])
