@@ -1,7 +1,7 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { type DaemonConfig } from '../config/load-config.ts'
-import { EXIT_CONFIG, formatProblem, formatProblems } from '../config/yaml/problem.ts'
+import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import {
@@ -12,17 +12,23 @@ import {
   toConfigRequest,
 } from './process/options.ts'
 
+interface CheckOptions extends ConfigOptions {
+  readonly secrets: boolean
+}
+
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
 export function addCheckCommand(program: Command, { setExit }: VerbFrame): void {
   addParamOption(addConfigOptions(program.command('check')))
     .description('read the whole configuration and its strategies, and report every problem')
-    .action(async (options: ConfigOptions) => setExit(await check(options)))
+    .option('--no-secrets', 'without keys: under systemd, and in a pipeline, they are not here')
+    .action(async (options: CheckOptions) => setExit(await check(options)))
 }
 
-async function check(options: ConfigOptions): Promise<number> {
+async function check(options: CheckOptions): Promise<number> {
   const request = toConfigRequest(options)
   const words = options.config === undefined ? [] : ['check', '-c', options.config]
-  const { problems, loaded, others, warnings } = await checkFully(request)
+  const { problems: found, missingSecrets, loaded, others, warnings } = await checkFully(request)
+  const problems = options.secrets ? sortProblems([...found, ...missingSecrets]) : found
   if (problems.length > 0) {
     process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
     return EXIT_CONFIG

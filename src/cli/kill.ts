@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import { loadCredentials } from '../config/secrets.ts'
+import { ConfigError, formatProblem } from '../config/yaml/problem.ts'
 import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
 import { type Answer } from '../domain/answer.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -77,6 +79,14 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
     print('the exchange of this configuration is inside the daemon: with no daemon nothing trades')
     return 0
   }
+  const missing = findMissingKeys(config, request)
+  if (missing !== undefined) {
+    process.stderr.write(`${missing}\n`)
+    print(
+      'not cancelled: without keys nothing can be asked from here. Orders may rest at the exchange: cancel them by hand there, or say the kill again with the keys',
+    )
+    return EXIT_NOT_PROVED
+  }
   const answer = await cancelOnce(config, request)
   if (answer?.kind === 'accepted') process.stdout.write(`${formatData(answer.data.data)}\n`)
   if (restsNothing(answer)) {
@@ -89,6 +99,17 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
       : `not cancelled: ${answer?.code ?? 'not sent'} ${answer?.message ?? ''}; cancel by hand at the exchange`,
   )
   return EXIT_NOT_PROVED
+}
+
+/** Under systemd the keys are the daemon's alone. */
+function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string | undefined {
+  try {
+    loadCredentials(config, { cwd })
+    return undefined
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(formatProblem).join('\n')
+    throw error
+  }
 }
 
 function cancelOnce(

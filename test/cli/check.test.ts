@@ -106,6 +106,14 @@ test.concurrent('[CFG1] keys that a start would miss are problems too', async ()
   expect(code).toBe(78)
 })
 
+test.concurrent('keys that are elsewhere, as under systemd, can be left out of it', async () => {
+  const run = projects.open().start(['check', '--no-secrets', '-c', 'config/live.example.yaml'])
+  const { code } = await run.ended
+
+  expect(run.stdout.join('\n')).toContain('nothing wrong')
+  expect(code).toBe(0)
+})
+
 test.each([
   ['grid-btc.levels=many', /^--param grid-btc\.levels: expected a whole number .*got "many"/],
   ['nobody.size=1', /--param nobody: no such strategy/],

@@ -64,6 +64,12 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     await daemon.stop('SIGKILL')
 
     const remote = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
+    const withoutKeys = project.start(['kill', ...remote, '--wait', '1s'])
+    expect((await withoutKeys.ended).code).toBe(75)
+    expect(withoutKeys.stderr.join('\n')).toMatch(
+      /INTENTD_API_KEY: missing[^]*Orders may rest at the exchange/,
+    )
+
     const kill = project.start(['kill', ...remote, '--wait', '1s'], place.env)
     const { code } = await kill.ended
     await exchange.stop()
@@ -71,6 +77,25 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     expect(code).toBe(75)
     expect(kill.stderr.join('\n')).toContain('cancelled from here once')
     expect(kill.stdout.join('\n')).toContain(String(accepted['clientOid']))
+  })
+
+  test('is planned and reloaded, as a configuration, by somebody who has no keys', async () => {
+    const project = projects.open()
+    const place = await findExchange(project)
+    const exchange = startExchange(project, place)
+    const daemon = startDaemon(project, place)
+    await daemon.untilEvent('order.accepted')
+    const remote = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
+    project.edit('config/remote.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
+    const plan = project.start(['plan', ...remote])
+    expect((await plan.ended).code).toBe(0)
+    expect(plan.stderr.join('\n')).toMatch(/not here: .*INTENTD_API_KEY: missing/)
+    expect(plan.stdout.join('\n')).toMatch(/openOrdersMax: 100 -> 60/)
+    const reload = project.start(['reload', ...remote])
+    expect((await reload.ended).code).toBe(0)
+    await daemon.untilEvent('daemon.running', 2)
+    await daemon.stop()
+    await exchange.stop()
   })
 
   test('with nothing at the exchange and no daemon is a success', async () => {

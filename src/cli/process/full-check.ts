@@ -17,6 +17,8 @@ import { checkPurities } from '../../strategy/testing/watched-purity.ts'
 /** A configuration with everything that it names, and every problem of it. */
 export interface FullCheck {
   readonly problems: readonly Problem[]
+  /** Keys and other secrets that a start would miss in the environment of this process. */
+  readonly missingSecrets: readonly Problem[]
   readonly loaded?: LoadedConfig
   /** Of further accounts. */
   readonly others: readonly LoadedConfig[]
@@ -27,13 +29,14 @@ export interface FullCheck {
 /** What strategies remember, as the journal has it: of each account, the main file's first. */
 type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 
-/** Everything that a start would read and refuse. */
+/** Everything that a start would read and refuse; what it would miss of secrets is said apart. */
 export async function checkFully(request: ConfigRequest, states: StatesOfAccounts = []): Promise<FullCheck> {
   const { problems, main, others } = readAccounts(request)
-  if (!main) return { problems, others, warnings: [] }
+  if (!main) return { problems, missingSecrets: [], others, warnings: [] }
   const found = [...problems]
   const checked: CheckedAccount[] = []
   const warnings: Problem[] = []
+  const missingSecrets: Problem[] = []
   for (const [index, loaded] of [main, ...others].entries()) {
     const { config, documents } = loaded
     const endless = await findEndlessFile(filesOf(config))
@@ -47,11 +50,13 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
     const purity = await readPurity({ loaded, strategies })
-    found.push(...checkSocket(loaded), ...purity.problems, ...listMissingSecrets(loaded, request))
+    found.push(...checkSocket(loaded), ...purity.problems)
+    missingSecrets.push(...listMissingSecrets(loaded, request))
     warnings.push(...purity.warnings)
   }
   return {
     problems: sortProblems(found),
+    missingSecrets: sortProblems(missingSecrets),
     loaded: main,
     others,
     warnings: sortProblems([...warnings, ...listPaceWarnings(checked)]),

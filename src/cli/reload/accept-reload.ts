@@ -33,7 +33,7 @@ export async function acceptReload(
     ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
   )
   const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
-  const { problems, loaded, others: next } = await checkFully(request, states)
+  const { problems, missingSecrets, loaded, others: next } = await checkFully(request, states)
   // Another list of accounts is one of the changes that are refused.
   const changes = loaded
     ? [loaded, ...next].flatMap(({ config }) => {
@@ -43,7 +43,7 @@ export async function acceptReload(
       })
     : []
   const found = [
-    ...problems.map(formatProblem),
+    ...[...problems, ...missingSecrets].map(formatProblem),
     ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
     ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
   ]

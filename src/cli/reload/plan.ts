@@ -2,7 +2,7 @@ import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { compareConfigs } from '../../config/config-changes.ts'
 import { type DaemonConfig } from '../../config/load-config.ts'
-import { EXIT_CONFIG, formatProblems } from '../../config/yaml/problem.ts'
+import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
 import { viewOrders, viewPositions } from '../../daemon/control/account-view.ts'
 import { readRunningConfig, withCode } from '../../daemon/state/running-config.ts'
 import { readDaemon } from '../control/find-daemon.ts'
@@ -32,11 +32,13 @@ export type Planned =
 /** Prints what would happen, or why nothing can: of each account under its name, where there are several. */
 export async function planChange(options: ConfigOptions): Promise<Planned> {
   const words = options.config === undefined ? [] : ['plan', '-c', options.config]
-  const { problems, loaded, others } = await checkFully(toConfigRequest(options))
+  const { problems, missingSecrets, loaded, others } = await checkFully(toConfigRequest(options))
   if (problems.length > 0 || !loaded) {
     process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
+  // A running daemon has its own.
+  for (const problem of missingSecrets) print(`! not here: ${formatProblem(problem)}`)
   const plans: Plan[] = []
   let isChange = false
   for (const { config } of [loaded, ...others]) {
