@@ -60,17 +60,24 @@ async function runHere() {
   await import('./resolve-sources.mjs')
   // A checkout runs its sources as they are; a package has them compiled, because Node strips no types below node_modules.
   const isCheckout = existsSync(join(root, 'src', 'cli', 'main.ts'))
-  const { main } = await import(isCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')
-  await endProcess(await main(process.argv.slice(2)))
+  const { main, endThreads } = await import(isCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')
+  await endProcess(await main(process.argv.slice(2)), endThreads)
 }
 
 /**
  * Ends the process once what was printed has left. It does not wait to run dry: a strategy's timer or pm2's own
  * handles would keep it for ever, with nothing running.
  */
-async function endProcess(code) {
+async function endProcess(code, endThreads) {
   await Promise.all([process.stdout, process.stderr].map(flush))
+  if (endThreads !== undefined && !(await endThreads())) endByForce(code)
   process.exit(code)
+}
+
+/** A strategy's thread that nothing ends goes with the program that this process runs: another takes its place. */
+function endByForce(code) {
+  if (process.platform === 'win32') process.kill(process.pid, 'SIGKILL')
+  process.execve(process.execPath, [process.execPath, '-e', `process.exitCode = ${Number(code)}`], {})
 }
 
 /** Whoever read it may have gone: that is no reason to stay. */

@@ -114,3 +114,5 @@ function readVersion(): string {
   const { version } = JSON.parse(text) as { version: string }
   return version
 }
+
+export { endThreads } from '../lib/program-thread.ts'

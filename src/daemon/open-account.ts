@@ -25,6 +25,7 @@ import { type DaemonLogger } from './reporting/logger.ts'
 import { hasRetreated } from './state/retreat-note.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
 import { isEmbedded, journalPlaceOf, stateDirectoryOf } from './state/state-place.ts'
+import { noteEndings } from './watchdog/hang-note.ts'
 import { type LoadedStrategy, openRunners, type Runners, showSettingsOf } from './strategies/strategies.ts'
 
 /** Records of the journal are kept this long beyond the checkpoint that contains them. */
@@ -85,7 +86,10 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
     const settings = settingsOf(options, ground)
     const book = rebuildBook(journal.load(), settings.positionMode)
     assertGrids(book, settings)
-    const runners = await openRunners(strategies, { states: book.strategyStates, clock, timers, logger })
+    const runners = await openRunners(strategies, {
+      ...{ states: book.strategyStates, clock, timers, logger },
+      onEnding: noteEndings(ground.directory, () => clock.now()),
+    })
     return { ...ground, opening: options, access, settings, book, runners }
   } catch (error) {
     await ground.close()

@@ -202,7 +202,7 @@ export const LOG_EVENTS = {
   'strategy.threadLost':
     'The thread of a strategy was ended or has ended by itself; the strategy is not asked for a while and begins anew from what it remembered: mend it when this repeats.',
   'strategy.hung':
-    'Code of a strategy held the last run up until it was ended; the strategy is halted: mend it, restart, and release it.',
+    'Code of a strategy held the last run up until it was ended, or ran on after its thread was; the strategy is halted: mend it, restart, and release it.',
   'strategy.failed':
     'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
   'strategy.said': 'A strategy wrote a line for people, by `log.info`.',

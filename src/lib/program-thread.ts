@@ -1,6 +1,12 @@
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { systemTimers } from './timers.ts'
+
+/** Those that have not come to their end. */
+const running = new Set<Worker>()
+/** A thread comes to its end within milliseconds, where it does at all. */
+const END_MS_MAX = 1000
 
 /**
  * A thread of the program. It knows nothing of what the process knows, secrets above all, but where compiled code is
@@ -14,10 +20,24 @@ export function openProgramThread(
   options: Omit<WorkerOptions, 'env' | 'argv' | 'execArgv'>,
 ): Worker {
   const ofThisVersion = getCompileCacheDir()
-  return new Worker(new URL(`${file}${askedBy.slice(askedBy.lastIndexOf('.'))}`, askedBy), {
+  const worker = new Worker(new URL(`${file}${askedBy.slice(askedBy.lastIndexOf('.'))}`, askedBy), {
     ...options,
     env: ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) },
     argv: [],
     execArgv: [],
   })
+  running.add(worker)
+  worker.once('exit', () => running.delete(worker))
+  return worker
+}
+
+/**
+ * Ends every thread of the program. False where one does not come to its end, as where it loops in built-in functions
+ * alone: `process.exit` would wait for it for ever.
+ */
+export async function endThreads(): Promise<boolean> {
+  const ends = [...running].map((worker) => worker.terminate())
+  const late = new Promise<void>((resolve) => systemTimers.after(END_MS_MAX, resolve))
+  await Promise.race([Promise.all(ends), late])
+  return running.size === 0
 }

@@ -26,6 +26,10 @@ export default defineStrategy({
   return project
 }
 
+/** Of built-in functions alone: compiled, V8 looks nowhere in it whether it is to end. */
+const UNENDING =
+  'for (const made: unknown[] = []; ;) { made.push(new Array(1000).fill(1)); if (made.length > 100) made.length = 0 }'
+
 describe('[STR1] a strategy', () => {
   const unruly: readonly (readonly [string, string, string, string])[] = [
     ['that ends the process', 'process.exit(3)', '', 'process.exit'],
@@ -104,6 +108,26 @@ describe('[STR1] a strategy', () => {
     await next.untilEvent('order.sent')
     expect(await next.stop()).toEqual({ code: 0, signal: null })
     expect(next.summary.exchange?.agrees).toBe(true)
+  })
+
+  test.concurrent('that nothing ends in its own thread ends the run with 79, is halted by the next start, and named by check', async () => {
+    const project = openWith(`if (market.sequence > 40) ${UNENDING}`)
+    project.edit('config/strategies/trend-btc.yaml', 'isolation: inline', 'isolation: worker')
+    project.edit('elsewhere/unruly.ts', 'decide()', 'decide(market)')
+    const args = ['--set', 'supervision.hungAfterMs=2000', '--summary', 'json']
+    const run = project.run(args)
+    await run.untilEvent('strategy.threadLost')
+
+    expect(await run.ended).toEqual({ code: 79, signal: null })
+    expect(run.events('loop.hung')).toMatchObject([{ loop: 'the thread of strategy trend-btc' }])
+    const next = project.run(args)
+    expect(await next.untilEvent('trading.halted')).toMatchObject({ scope: 'strategy:trend-btc' })
+    expect(await next.stop()).toEqual({ code: 0, signal: null })
+    expect(next.summary.exchange?.agrees).toBe(true)
+
+    const check = project.start(['check'])
+    expect(await check.ended).toEqual({ code: 78, signal: null })
+    expect(check.stderr.join('\n')).toMatch(/unruly (did not come back|takes more than 512 MB)/)
   })
 
   test.concurrent.each([

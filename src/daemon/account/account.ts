@@ -21,7 +21,7 @@ import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
 import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
-import { closeRunners } from '../strategies/strategies.ts'
+import { closeRunners, endingsOf } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import { type AccountOptions } from './account-options.ts'
@@ -116,11 +116,11 @@ export class Account implements MarketListener {
 
   /** What has to go on for it to read, to send and to obey. */
   get loops(): readonly WatchedLoop[] {
-    const { client } = this.#options.calls
+    const { calls, runners } = this.#options
     return [
       ...this.#polls.loops.map((loop) => ({ ...loop, isCalling: false })),
-      ...this.#feeds.loops,
-      { name: 'account calls', intervalMs: 0, isCalling: true, turn: () => client.oldestCall },
+      ...[...this.#feeds.loops, ...endingsOf(runners)],
+      { name: 'account calls', intervalMs: 0, isCalling: true, turn: () => calls.client.oldestCall },
     ]
   }
 

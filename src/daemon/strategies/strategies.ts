@@ -16,6 +16,7 @@ import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { type Strategy } from '../../strategy/define-strategy.ts'
 import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
+import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
 import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
 import { runAsStrategy } from '../../strategy/strategy-context.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
@@ -185,6 +186,8 @@ export interface RunnerSurroundings {
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
+  /** Hears whose thread is being ended, and when that is done. */
+  readonly onEnding?: (id: StrategyId, isEnding: boolean) => void
 }
 
 /** What the daemon asks: in its own thread, or in one of theirs. */
@@ -193,7 +196,7 @@ export type Runners = ReadonlyMap<StrategyId, StrategyRunner | IsolatedRunner>
 /** A runner each, going on from what the journal remembers. @throws Failure STRATEGY_THREAD */
 export async function openRunners(
   strategies: readonly LoadedStrategy[],
-  { states, clock, timers, logger }: RunnerSurroundings,
+  { states, clock, timers, logger, onEnding }: RunnerSurroundings,
 ): Promise<Runners> {
   const isolated = new Map<StrategyId, IsolatedRunner>()
   try {
@@ -205,6 +208,7 @@ export async function openRunners(
         ...{ ...thread, stateText: states.get(id) },
         onThreadLost: (reason) => logger.log('error', 'strategy.threadLost', { strategy: id, reason }),
         onSaid: (line) => logger.log('info', 'strategy.said', { strategy: id, ...line }),
+        onEnding: (isEnding) => onEnding?.(id, isEnding),
       })
       isolated.set(id, runner)
     })
@@ -247,8 +251,19 @@ export async function findStartProblems(
 
 /** Ends the threads. */
 export async function closeRunners(runners: Runners): Promise<void> {
-  const isolated = [...runners.values()].filter((runner) => runner instanceof IsolatedRunner)
-  await Promise.all(isolated.map((runner) => runner.stop()))
+  await Promise.all(isolatedOf(runners).map((runner) => runner.stop()))
+}
+
+/** Threads that were ended are to come to their end: some code cannot be ended but with the whole process. */
+export function endingsOf(runners: Runners): readonly WatchedLoop[] {
+  return isolatedOf(runners).map((runner) => ({
+    ...{ name: `the thread of strategy ${runner.strategyId}`, intervalMs: 0, isCalling: false },
+    turn: () => (runner.isEnding ? 1 : undefined),
+  }))
+}
+
+function isolatedOf(runners: Runners): readonly IsolatedRunner[] {
+  return [...runners.values()].filter((runner) => runner instanceof IsolatedRunner)
 }
 
 /** A runner in this thread. */

@@ -25,6 +25,7 @@ import {
   SERIES_MAX,
   type ThreadData,
 } from './thread-messages.ts'
+import { THREAD_HEAP_LIMIT_MB, watchGrowth } from './thread-memory.ts'
 import { MomentWriter } from './write-moment.ts'
 
 /** A file that waits for something that never comes would hold up every start. */
@@ -36,6 +37,9 @@ const PAUSE_MS_MAX = 60_000
 const LOST_IN_ROW_MAX = 5
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
+const TOO_MUCH_MEMORY = 'it takes too much memory'
+/** While it waits it looks so often whether the process fills, ms. */
+const MEMORY_LOOKED_AT_MS = 20
 
 export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> {
   /** What the thread loads. */
@@ -47,6 +51,8 @@ export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'stra
   readonly timers: Timers
   /** Its thread has ended by itself, or does not come up again, and why. */
   readonly onThreadLost: (reason: string) => void
+  /** Whether threads of it are being ended: some code cannot be ended by anybody, and runs on. */
+  readonly onEnding?: (isEnding: boolean) => void
 }
 
 /** @throws Failure STRATEGY_THREAD where the strategy cannot be loaded in a thread */
@@ -84,6 +90,8 @@ export class IsolatedRunner {
   readonly #digest: string | undefined
   #state: unknown
   #intents: readonly Intent[] = []
+  /** Threads that were ended and have not come to their end. */
+  readonly #ending = new Set<Worker>()
 
   constructor(options: IsolatedRunnerOptions) {
     const { instruments, needs } = options
@@ -105,7 +113,7 @@ export class IsolatedRunner {
       workerData: this.#threadData(port2),
       transferList: [port2],
       ...{ stdout: true, stderr: true },
-      resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb },
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB },
     })
     worker.stdout.resume()
     worker.stderr.resume()
@@ -141,6 +149,11 @@ export class IsolatedRunner {
     await this.#worker?.terminate()
   }
 
+  /** A thread of it that was ended has not come to its end yet. */
+  get isEnding(): boolean {
+    return this.#ending.size > 0
+  }
+
   /** Its code failed where nobody waited for it; in a thread that cannot be. */
   breakDown(error: unknown): void {
     const worker = this.#worker
@@ -150,7 +163,7 @@ export class IsolatedRunner {
   /** Undefined while its thread is paused or starts: then it is not asked. */
   decide(snapshot: Snapshot): DecisionResult | undefined {
     const worker = this.#worker
-    const { clock, budgetMs } = this.#options
+    const { clock, budgetMs, heapMb } = this.#options
     const startedAt = clock.monotonic()
     if (!worker || !this.#isReady) {
       const unsaid = this.#unsaid
@@ -164,14 +177,18 @@ export class IsolatedRunner {
     if (news) this.#port?.postMessage(news)
     const asked = Atomics.add(this.#control, ASKED, 1) + 1
     Atomics.notify(this.#control, ASKED)
-    const isAnswered = this.#await(asked, budgetMs)
+    const awaited = this.#await(asked, budgetMs)
     const tookMs = clock.monotonic() - startedAt
     const time = { tookMs, isSlow: tookMs > SLOW_MS }
-    if (isAnswered) {
+    if (awaited === 'answered') {
       const answer = this.#readAnswer()
       if (answer.kind !== 'failed' || answer.code !== 'STRATEGY_MEMORY') return { ...answer, ...time }
-      this.#lose(worker, 'it keeps too much memory')
+      this.#lose(worker, TOO_MUCH_MEMORY)
       return { ...answer, ...time, isPaused: true }
+    }
+    if (awaited === 'grown') {
+      this.#lose(worker, TOO_MUCH_MEMORY)
+      return { ...failed('STRATEGY_MEMORY', { heapMb }), ...time, isPaused: true }
     }
     this.#lose(worker, `no answer within ${budgetMs} ms`)
     return { ...failed('STRATEGY_HANGS', { budgetMs }), ...time, isPaused: true }
@@ -199,14 +216,17 @@ export class IsolatedRunner {
     }
   }
 
-  #await(asked: number, budgetMs: number): boolean {
-    const endAt = this.#options.clock.monotonic() + budgetMs
+  #await(asked: number, budgetMs: number): 'answered' | 'late' | 'grown' {
+    const { clock, heapMb } = this.#options
+    const endAt = clock.monotonic() + budgetMs
+    const isGrown = watchGrowth(heapMb)
     for (;;) {
       const answered = Atomics.load(this.#control, ANSWERED)
-      if (answered === asked) return true
-      const leftMs = endAt - this.#options.clock.monotonic()
-      if (leftMs <= 0) return false
-      Atomics.wait(this.#control, ANSWERED, answered, leftMs)
+      if (answered === asked) return 'answered'
+      const leftMs = endAt - clock.monotonic()
+      if (leftMs <= 0) return 'late'
+      const woken = Atomics.wait(this.#control, ANSWERED, answered, Math.min(leftMs, MEMORY_LOOKED_AT_MS))
+      if (woken === 'timed-out' && isGrown()) return 'grown'
     }
   }
 
@@ -242,9 +262,19 @@ export class IsolatedRunner {
     const wasReady = this.#isReady
     this.#worker = undefined
     this.#isReady = false
-    void worker.terminate()
+    this.#end(worker)
     // One that never was ready is reported by whoever started it.
     if (wasReady) this.#pause(reason)
+  }
+
+  #end(worker: Worker): void {
+    const { onEnding } = this.#options
+    this.#ending.add(worker)
+    onEnding?.(true)
+    void worker.terminate().then(() => {
+      this.#ending.delete(worker)
+      if (this.#ending.size === 0) onEnding?.(false)
+    })
   }
 
   #pause(reason: string): void {
@@ -258,6 +288,8 @@ export class IsolatedRunner {
   /** The code that was accepted, and no other: what is on the disk by now, nobody has checked. */
   async #begin(): Promise<void> {
     if (this.#isStopped) return
+    // One that runs on takes enough.
+    if (this.isEnding) return void this.#options.timers.after(PAUSE_MS, () => void this.#begin())
     const isOther = readDigest(this.#options.moduleFile) !== this.#digest
     const reason = isOther
       ? 'its file has changed since it was accepted: reload, or restart'

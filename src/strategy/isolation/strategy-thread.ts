@@ -7,9 +7,11 @@ import { decimal } from '../../lib/decimal.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { loadStrategy } from '../load-strategy.ts'
 import { type SaidLine } from '../strategy-log.ts'
+import { strategyFailure } from '../strategy-failure.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
 import { guardThread } from './guard-thread.ts'
 import { ShownMoment } from './shown-moment.ts'
+import { createMemoryCheck } from './thread-memory.ts'
 import {
   type Answer,
   ANSWERED,
@@ -22,20 +24,14 @@ import {
 
 const data = workerData as ThreadData
 const control = new Int32Array(data.control)
-/** To look costs some tens of microseconds. */
+/** To look costs some microseconds. */
 const MEMORY_LOOKED_AT_EVERY = 16
-/** Before the guard takes the process away. */
-const { memoryUsage } = process
+const isTooLarge = createMemoryCheck(data.heapMb)
 const TOO_LARGE = {
   kind: 'failed',
   code: 'STRATEGY_MEMORY',
-  message: `STRATEGY_MEMORY: buffers of more than ${data.heapMb} MB`,
+  message: strategyFailure('STRATEGY_MEMORY', { facts: { heapMb: data.heapMb } }).message,
 } as const
-
-/** Buffers stand outside the heap, which has a limit of its own. */
-function isTooLarge(): boolean {
-  return memoryUsage().external > data.heapMb * 1_000_000
-}
 
 /** During a decision. */
 const said: SaidLine[] = []

@@ -3,6 +3,7 @@ import { type Instrument } from '../../domain/instrument.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
+import { THREAD_HEAP_LIMIT_MB, watchGrowth } from '../isolation/thread-memory.ts'
 import { type Strategy } from '../define-strategy.ts'
 import { checkPurity, type PurityCheck } from './check-purity.ts'
 
@@ -10,7 +11,8 @@ import { checkPurity, type PurityCheck } from './check-purity.ts'
 const LIMIT_MS = 10_000
 /** Real time to load its file, ms: that has a limit of its own. */
 const LOAD_MS_MAX = 90_000
-const HEAP_MB = 512
+const MEMORY_MB = 512
+const MEMORY_LOOKED_AT_MS = 50
 
 /** A strategy with what it is given. */
 export interface Binding {
@@ -71,7 +73,7 @@ function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<r
     })),
   }
   const worker = openProgramThread('./purity-thread', import.meta.url, {
-    ...{ workerData, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
+    ...{ workerData, resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB } },
   })
   const checks: PurityCheck[] = []
   return new Promise((resolve) => {
@@ -82,6 +84,7 @@ function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<r
     }
     const finish = (): void => {
       cancelTimer()
+      cancelLook()
       worker.removeAllListeners()
       // What comes of it after its end is of nobody's concern.
       worker.on('error', () => {})
@@ -93,6 +96,13 @@ function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<r
         fail(`did not come back on made-up prices within ${ms / 1000} s; look for an endless loop`),
       )
     let cancelTimer = late(LOAD_MS_MAX)
+    const isGrown = watchGrowth(MEMORY_MB)
+    let cancelLook = (): void => {}
+    const look = (): void => {
+      if (isGrown()) fail(`takes more than ${MEMORY_MB} MB of memory on made-up prices`)
+      else cancelLook = systemTimers.after(MEMORY_LOOKED_AT_MS, look)
+    }
+    look()
     worker.on('message', (news: PurityNews) => {
       cancelTimer()
       if (news.kind === 'checked') checks.push(news.check)

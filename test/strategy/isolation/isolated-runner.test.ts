@@ -211,7 +211,40 @@ describe('a strategy in a thread of its own', () => {
     )
     for (let sequence = 1; sequence <= 40 && lost.length === 0; sequence++)
       isolated.decide(madeSnapshot([{}], { sequence }))
-    expect(lost).toEqual(['it keeps too much memory'])
+    expect(lost).toEqual(['it takes too much memory'])
+  })
+
+  test('[STR1] that remembers more and more loses its thread at what it may keep', async () => {
+    const remember = 'for (let i = 0; i < 20_000; i++) kept.set(kept.size, { at: i, closes: [1, 2, 3] })'
+    const { isolated, lost } = await open(
+      write(`${remember}; ${NOTHING}`, { outside: 'const kept = new Map<number, unknown>()' }),
+      { heapMb: 32 },
+    )
+    const results = []
+    for (let sequence = 1; sequence <= 80 && lost.length === 0; sequence++)
+      results.push(isolated.decide(madeSnapshot([{}], { sequence })))
+    expect(lost).toEqual(['it takes too much memory'])
+    expect(results.at(-1)).toMatchObject({
+      code: 'STRATEGY_MEMORY',
+      message: expect.stringContaining('heapMb  32'),
+    })
+  })
+
+  test('[STR1] that fills the memory within a decision is ended before its time is up', async () => {
+    const { isolated } = await open(write(`const all = []; for (;;) all.push({ state }); ${NOTHING}`), {
+      heapMb: 32,
+    })
+    expect(isolated.decide(madeSnapshot([{}]))).toMatchObject({ code: 'STRATEGY_MEMORY', isPaused: true })
+  })
+
+  test('keeps nothing by what it throws away', async () => {
+    const waste = 'for (let i = 0; i < 50_000; i++) last = { at: i, closes: [1, 2, 3] }'
+    const { isolated, lost } = await open(
+      write(`${waste}; ${NOTHING}`, { outside: 'let last: unknown\nexport const read = () => last' }),
+      { heapMb: 16 },
+    )
+    for (let sequence = 1; sequence <= 80; sequence++) isolated.decide(madeSnapshot([{}], { sequence }))
+    expect(lost).toEqual([])
   })
 
   test('[STR1] whose file has changed since it was accepted is not begun anew, and fails until it is halted', async () => {
