@@ -15,6 +15,8 @@ export interface Alert {
   readonly lines: readonly string[]
   /** What to type next; undefined where nothing is to be done at a shell. */
   readonly command?: string | undefined
+  /** Its name, where the daemon has several. */
+  readonly account?: string | undefined
   /** Unix ms. */
   readonly at: number
   /** How often the same happened again since it was last sent; 0 for one that is new. */

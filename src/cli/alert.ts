@@ -18,7 +18,11 @@ export function addAlertCommand(program: Command, { setExit }: VerbFrame): void 
 async function testAlerts(options: ConfigOptions): Promise<number> {
   const request = toConfigRequest(options)
   const { config } = loadConfig(request)
-  const alerts = openAlerts(config, request, openLogger({ level: 'warn', name: config.name, aside: true }))
+  const alerts = openAlerts(
+    config,
+    { ...request, ...options },
+    openLogger({ level: 'warn', name: config.name, aside: true }),
+  )
   const results = await alerts?.test()
   await alerts?.stop()
   if (results === undefined || results.length === 0) {

@@ -75,7 +75,11 @@ async function run(options: RunOptions, version: string): Promise<number> {
   const others = accounts.others.map(given)
   const { level } = loaded.config.log
   const plain = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
-  const alerts = openAlerts(loaded.config, request, plain)
+  const alerts = openAlerts(
+    loaded.config,
+    { ...request, set: options.set, others: others.map((other) => other.loaded.config) },
+    plain,
+  )
   const logger = alerts ? alertedLogger(plain, alerts) : plain
   alerts?.start()
   const signals = { stops: listenForStops(), reloads: listenForReloads(), breakdowns: listenForBreakdowns() }
@@ -150,7 +154,8 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
     market: { files: options.market, speed: options.speed },
     clock: systemClock,
     timers: systemTimers,
-    configOption: repeatOptions(options),
+    configOptionOf: ({ file }) =>
+      repeatOptions(file === frame.loaded.config.file ? options : { config: file, set: [] }),
     onReload: () => frame.reloads.ask(),
   })
 }

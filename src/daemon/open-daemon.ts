@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { type DaemonConfig } from '../config/load-config.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
@@ -33,8 +34,8 @@ export interface OpenDaemonOptions
   readonly others?: readonly AccountGiven[]
   /** Somebody wants the configuration to be read again; absent: nobody can. */
   readonly onReload?: () => void
-  /** What a command needs to address this configuration: ` -c live.yaml`; default nothing. */
-  readonly configOption?: string
+  /** What a command needs to address an account: ` -c live.yaml`; default nothing. */
+  readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
 /** A daemon that is ready to start. */
@@ -142,7 +143,7 @@ function assemble(
         ...{ config: loaded.config, directory: opened.directory, accounts: [account], market },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
-        configOption: options.configOption ?? '',
+        configOption: options.configOptionOf?.(loaded.config) ?? '',
         speed: embedded?.speed ?? 1,
         timers: options.timers,
         readings: openReadings(opened, options.timers),

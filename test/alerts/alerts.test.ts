@@ -53,7 +53,11 @@ function openAlerts(
   alerts = new Alerts({
     settings,
     secrets: loadAlertSecrets(settings, { cwd: '/', variables }),
-    place: { name: 'paper', environment: 'simulator', options: ' -c paper.yaml' },
+    place: {
+      name: 'paper',
+      environment: 'simulator',
+      optionsOf: (account) => ` -c ${account ?? 'paper'}.yaml`,
+    },
     clock: time,
     timers: time,
     logger: {
@@ -105,6 +109,17 @@ test('each kind of target gets what it understands: where, what, and the command
     body: expect.stringContaining('reason: see <!channel>'),
   })
   expect(requests.map(({ headers }) => headers['authorization'])).toContain(`Bearer token-${CANARY}`)
+})
+
+test('of several accounts the one that it is about is named, and its file', async () => {
+  const { hear } = bound(openAlerts({}, [{ kind: 'json' }]))
+  hear('trading.halted', { ...HALT, account: 'bob' })
+  const [request] = await pass(1, 1)
+  expect(JSON.parse(request?.body ?? '{}')).toMatchObject({
+    name: 'bob',
+    title: 'URGENT bob (simulator): trading is halted for BTCUSDT (contradiction)',
+    command: 'intentd release BTCUSDT --reason "..." -c bob.yaml',
+  })
 })
 
 test('[SEC1] keys, addresses and tokens stand in no message, no log and no answer that is shown', async () => {

@@ -30,7 +30,7 @@ function createScene(answer: () => WebhookOutcome = () => OK, least: Urgency = '
       token: undefined,
     },
     client: { call },
-    place: { name: 'paper', environment: 'simulator', options: '' },
+    place: { name: 'paper', environment: 'simulator', optionsOf: () => '' },
     hidden: new HiddenTexts(),
     logger: { log: (_level, event, fields) => void logged.push(`${event} ${JSON.stringify(fields)}`) },
     now: () => second * 1000,

@@ -98,6 +98,8 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
     project.edit('config/strategies/grid-eth.yaml', 'levels: 8', 'levels: 6')
     const plan = await ask('plan')
     const reload = await ask('reload')
+    const words = ['mode', '*', 'reducing', '--reason', 'a look', '-c', 'config/bob.yaml']
+    const limit = await project.start(words, env).ended
     const status = await ask('status')
     const doctor = await ask('doctor')
     simulator.pause()
@@ -109,6 +111,11 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
     })
     expect(reload).toMatchObject({ code: 0, said: 'done: it runs with the new configuration' })
     expect(status.out).toMatch(/^== main\n[^]*\n== bob\n/)
+    // What is to be typed names the file of the account that it is about.
+    expect(limit).toMatchObject({ code: 0 })
+    expect(status.out.replaceAll(/\s+/g, ' ')).toMatch(
+      /intentd release -c \S+config\/bob\.yaml '\*' --reason/,
+    )
     for (const name of NAMES) expect(doctor.out).toMatch(new RegExp(`^ok +${name}: key accepted`, 'm'))
     expect(stopped).toEqual({ code: 0, signal: null })
     const summaries = run.stdout
@@ -132,6 +139,28 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
       )
       expect(strategies[strategy]?.positions).toEqual(account.positions)
     }
+  } finally {
+    await simulator.stop()
+  }
+})
+
+test('of an account that is off `status` says why, also of its own file', async () => {
+  const project = projects.open()
+  const { simulator, env } = await startExchange(project)
+  const wrong = { ...env, INTENTD_BOB_API_SECRET: 'another' }
+  try {
+    const run = project.start(['run', ...OPTIONS, '--summary', 'text'], wrong)
+    await run.untilEvent('account.refused')
+    await run.untilEvent('order.accepted')
+    for (const options of [OPTIONS, ['-c', 'config/bob.yaml']]) {
+      const status = project.start(['status', ...options], wrong)
+      expect((await status.ended).code).toBe(0)
+      expect(status.stdout.join(' ').replaceAll(/\s+/g, ' ')).toContain(
+        '! it is off until the daemon starts again: CREDENTIALS_REFUSED',
+      )
+    }
+    await run.stop()
+    expect(run.stdout.join('\n')).toMatch(/^ +ended +CREDENTIALS_REFUSED: /m)
   } finally {
     await simulator.stop()
   }

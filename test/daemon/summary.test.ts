@@ -33,7 +33,16 @@ function summarise({ settings, book, now }: EngineBench, read: readonly Position
     openOrders: 0,
   }
   return buildSummary({
-    ...{ settings, book, exchange, configured: [], clean: true, durationMs: now, limiter: [] },
+    ...{
+      settings,
+      book,
+      exchange,
+      configured: [],
+      clean: true,
+      fatal: undefined,
+      durationMs: now,
+      limiter: [],
+    },
     grids: settings.instruments,
     statistics: new RunStatistics(),
     denied: new Map(),

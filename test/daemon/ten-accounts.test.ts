@@ -188,6 +188,10 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   const shown = status.kind === 'answered' ? (status.body as StatusView).accounts : []
   expect(shown.map(({ name, isTrading }) => [name, isTrading])).toEqual([[WRONG, false]])
   expect(shown[0]?.hindrances.join(' ')).toContain('CREDENTIALS_REFUSED')
+  const summaries = daemon.accounts.map((account) => account.summary())
+  expect(summaries.flatMap(({ fault }) => fault ?? [])).toEqual([
+    expect.stringContaining('CREDENTIALS_REFUSED'),
+  ])
   expect(limited).toMatchObject({
     body: { accounts: [{ name: LIMITED, mode: 'reducing', restrictions: [{ code: 'dailyLoss' }] }] },
   })

@@ -10,8 +10,8 @@ export interface Place {
   /** Of the configuration. */
   readonly name: string
   readonly environment: string
-  /** What every command needs to find this daemon: `-c FILE`. */
-  readonly options: string
+  /** What a command needs to find an account of this daemon, its main one where none is named: ` -c FILE`. */
+  readonly optionsOf: (account: string | undefined) => string
 }
 
 /** Discord takes 2000 characters, Telegram 4096. */
@@ -56,15 +56,15 @@ export interface MessageFrame {
   readonly dropped: number
 }
 
-function writeTitle({ urgency, title, repeats }: Alert, { name, environment }: Place): string {
+function writeTitle({ urgency, title, repeats, account }: Alert, { name, environment }: Place): string {
   const mark = urgency === 'urgent' ? 'URGENT ' : ''
   const again = repeats > 0 ? ` (${repeats} more)` : ''
-  return showFact(`${mark}${name} (${environment}): ${title}${again}`)
+  return showFact(`${mark}${account ?? name} (${environment}): ${title}${again}`)
 }
 
-function writeBody({ lines, command, at }: Alert, { options }: Place, dropped: number): string {
+function writeBody({ lines, command, account, at }: Alert, { optionsOf }: Place, dropped: number): string {
   const lost = dropped > 0 ? [`${dropped} messages before this one were dropped`] : []
-  const next = command === undefined ? [] : [`next: intentd ${command}${options}`]
+  const next = command === undefined ? [] : [`next: intentd ${command}${optionsOf(account)}`]
   // The command is never cut off.
   const facts = cutText(lines.join('\n'), TEXT_MAX / 2)
   return [...next, facts, `at: ${new Date(at).toISOString()}`, ...lost]
@@ -81,11 +81,11 @@ interface ObjectParts {
 }
 
 function toObject({ alert, title, text, place, clean }: ObjectParts): object {
-  const { event, urgency, at, repeats, command, lines } = alert
+  const { event, urgency, at, repeats, command, account, lines } = alert
   return {
-    ...{ name: place.name, environment: place.environment, event, urgency, title, text },
+    ...{ name: account ?? place.name, environment: place.environment, event, urgency, title, text },
     lines: lines.map(clean),
-    command: command === undefined ? null : clean(`intentd ${command}${place.options}`),
+    command: command === undefined ? null : clean(`intentd ${command}${place.optionsOf(account)}`),
     ...{ at: new Date(at).toISOString(), repeats },
   }
 }

@@ -162,6 +162,7 @@ function buildAlert({ event, rule, facts, at }: Happening): Alert {
     title: rule.title(facts),
     lines: [...lines, LOG_EVENTS[event]],
     command: rule.command?.(facts),
+    account: facts['account'] === undefined ? undefined : showFact(facts['account']),
     at,
     repeats: 0,
   }

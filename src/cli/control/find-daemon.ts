@@ -6,7 +6,7 @@ import { CONTROL_SOCKET } from '../../daemon/state/state-place.ts'
 import { readStoredAccount } from '../../daemon/control/stored-account.ts'
 import { listHeldDirectories } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { newestJournal } from '../process/newest-journal.ts'
+import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
 import { explainSilence, print } from '../process/operator.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
 
@@ -34,7 +34,7 @@ export async function readDaemon<View>(
 ): Promise<Found<View>> {
   const { config } = loadConfig(toConfigRequest(options))
   const socket = findSocket(config)
-  if (socket === undefined) return readStored(config, stored)
+  if (socket === undefined) return (await readOff(config, path)) ?? readStored(config, stored)
   const reply = await withClient(socket, (client) => client.read(path))
   if (reply.kind === 'answered' && reply.status === 200)
     return { kind: 'found', view: reply.body as View, isLive: true }
@@ -79,6 +79,15 @@ export function explainReply({ state: { directory } }: DaemonConfig, reply: Cont
     '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',
   )
   return EXIT_SILENT
+}
+
+/** Of an account that is off while its daemon runs: it holds no state any more, and still says why. */
+async function readOff<View>(config: DaemonConfig, path: string): Promise<Found<View> | undefined> {
+  const file = findNewestJournal(config.state.directory)
+  if (file === undefined) return undefined
+  const reply = await withClient(join(dirname(file), CONTROL_SOCKET), (client) => client.read(path))
+  if (reply.kind !== 'answered' || reply.status !== 200) return undefined
+  return { kind: 'found', view: reply.body as View, isLive: true }
 }
 
 function readStored<View>(config: DaemonConfig, stored: (account: ShownAccount) => View): Found<View> {

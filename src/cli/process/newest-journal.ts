@@ -9,6 +9,18 @@ const JOURNAL = 'journal.sqlite'
  * @throws Failure EXPLAIN_NO_JOURNAL
  */
 export function newestJournal(directory: string): string {
+  const newest = findNewestJournal(directory)
+  if (newest !== undefined) return newest
+  throw new Failure({
+    code: 'EXPLAIN_NO_JOURNAL',
+    sentence: 'there is no journal yet',
+    facts: { directory },
+    hint: 'start the daemon with this configuration first, or name another with --config',
+  })
+}
+
+/** The same; undefined where there is none. */
+export function findNewestJournal(directory: string): string | undefined {
   const files = [
     join(directory, JOURNAL),
     ...foldersIn(directory).map((folder) => join(directory, folder, JOURNAL)),
@@ -18,14 +30,7 @@ export function newestJournal(directory: string): string {
     const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
     return stats === undefined ? [] : [{ file, at: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) }]
   })
-  const [newest] = dated.toSorted((left, right) => right.at - left.at)
-  if (newest !== undefined) return newest.file
-  throw new Failure({
-    code: 'EXPLAIN_NO_JOURNAL',
-    sentence: 'there is no journal yet',
-    facts: { directory },
-    hint: 'start the daemon with this configuration first, or name another with --config',
-  })
+  return dated.toSorted((left, right) => right.at - left.at)[0]?.file
 }
 
 function foldersIn(directory: string): readonly string[] {

@@ -4,20 +4,29 @@ import { type ConfigRequest, type DaemonConfig } from '../../config/load-config.
 import { type DaemonLogger } from '../../daemon/reporting/logger.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { toShellWord } from './options.ts'
+import { type ConfigOptions, repeatOptions } from './options.ts'
+
+interface Addressed extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, 'set'> {
+  /** Further accounts of the configuration. */
+  readonly others?: readonly DaemonConfig[]
+}
 
 /** The alerts of a configuration; undefined where it has none. @throws ConfigError for secrets that are missing. */
 export function openAlerts(
   { name, environment, file, alerts: settings }: DaemonConfig,
-  { cwd }: Pick<ConfigRequest, 'cwd'>,
+  { cwd, set, others = [] }: Addressed,
   logger: Pick<DaemonLogger, 'log' | 'hide'>,
 ): Alerts | undefined {
+  const optionsOf = (account: string | undefined): string => {
+    const other = others.find((one) => one.name === account)
+    return repeatOptions(other ? { config: other.file, set: [] } : { config: file, set })
+  }
   return (
     settings &&
     new Alerts({
       settings,
       secrets: loadAlertSecrets(settings, { cwd }),
-      place: { name, environment, options: ` -c ${toShellWord(file)}` },
+      place: { name, environment, optionsOf },
       clock: systemClock,
       timers: systemTimers,
       logger,

@@ -81,10 +81,10 @@ function toRestrictionRow({ scope, mode, code, reason, ends }: StandingRestricti
   ]
 }
 
-function verdictRows({ clean, exchange, restrictions, unrealisedProfit }: RunSummary): Row[] {
+function verdictRows({ clean, fault, exchange, restrictions, unrealisedProfit }: RunSummary): Row[] {
   const ending: Row = [
     'ended',
-    clean ? 'in good order' : 'with something in flight: the next start clears it up',
+    fault ?? (clean ? 'in good order' : 'with something in flight: the next start clears it up'),
   ]
   const held = restrictions.map(toRestrictionRow)
   if (!exchange) return [ending, ...held]

@@ -9,6 +9,7 @@ import { type EndpointStatistics } from '../../exchange/limiter/limiter-statisti
 import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
+import { messageOf } from '../../lib/failure.ts'
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
@@ -18,6 +19,8 @@ export interface RunSummary {
   readonly positionMode: string
   readonly epoch: number
   readonly clean: boolean
+  /** What it broke of, or why it was off; absent for one that ended in good order, or late. */
+  readonly fault?: string
   readonly durationMs: number
   /** This run's. */
   readonly cycles: number
@@ -104,6 +107,7 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly denied: ReadonlyMap<string, number>
   readonly equity?: Equity | undefined
   readonly clean: boolean
+  readonly fatal: unknown
   readonly durationMs: number
   readonly polls: PollGridStats
   readonly limiter: readonly EndpointStatistics[]
@@ -122,6 +126,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     positionMode: settings.positionMode,
     epoch: book.epoch,
     clean: input.clean,
+    ...(input.fatal !== undefined && { fault: messageOf(input.fatal).split('\n', 1).join('') }),
     durationMs: input.durationMs,
     cycles: polls.polls,
     snapshots: statistics.snapshots,

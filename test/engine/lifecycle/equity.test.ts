@@ -114,7 +114,16 @@ test.each([
   const shown = scrape(view).match(/^intentd_(?:equity|equity_peak|drawdown)\b.*$/gm)
   expect(shown).toEqual(['intentd_equity 969.25', 'intentd_equity_peak 1019.75', 'intentd_drawdown 50.5'])
   const summary = buildSummary({
-    ...{ settings, book, configured: [], clean: true, durationMs: 0, limiter: [], exchange: undefined },
+    ...{
+      settings,
+      book,
+      configured: [],
+      clean: true,
+      fatal: undefined,
+      durationMs: 0,
+      limiter: [],
+      exchange: undefined,
+    },
     ...{ grids: settings.instruments, statistics: new RunStatistics(), denied: new Map() },
     ...{ positions: new Map(), polls: { polls: 0, lateness: NOTHING_MEASURED }, equity: engine.equity },
   })
