@@ -207,20 +207,18 @@ function add(core: Core, holding: Holding, difference: Holding): Holding {
 function adopt(core: Core, instrument: InstrumentState, difference: Holding, requestedAt: number): void {
   const was = accountHoldingOf(core.book, instrument.symbol)
   const holding = add(core, was, difference)
-  const first = core.book.epoch === 1 && core.run.phase === 'starting'
   const position = own(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
   // The halt first: a run that died between the two records would trade on with a position nobody has checked.
-  if (!first)
-    halt(
-      core,
-      instrument.symbol,
-      'contradiction',
-      `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,
-    )
+  halt(
+    core,
+    instrument.symbol,
+    'contradiction',
+    `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,
+  )
   record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)
-  announce(core, first ? 'warn' : 'error', 'position.adopted', {
+  announce(core, 'error', 'position.adopted', {
     symbol: instrument.symbol,
     longLots: holding.longLots,
     shortLots: holding.shortLots,

@@ -88,11 +88,12 @@ describe('[ORD5] the position of the exchange', () => {
     expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 8, shortLots: 0 })
   })
 
-  test('that a first run finds is adopted without a halt', () => {
+  test('that a first run finds is adopted and halted too: its journal may have been lost', () => {
     const bench = new EngineBench().start({ holding: HELD })
 
     expect(bench.engine.phase).toBe('running')
-    expect([bench.book.account.get(SYMBOL), bench.halts.size]).toEqual([HELD, 0])
+    expect(bench.book.account.get(SYMBOL)).toEqual(HELD)
+    expect(bench.halts.get(SYMBOL)).toMatch(/position/)
   })
 
   test('holds up the start until it was read', () => {
