@@ -73,7 +73,9 @@ export function poisoned(error: unknown): Failure {
     code: 'JOURNAL_POISONED',
     sentence: 'the journal could not be written, so nothing more may be sent',
     facts: { found: messageOf(error) },
-    hint: 'make room on the disk or mend its rights, then start again: recovery finds out what is at the exchange',
+    hint: isDamage(error)
+      ? REPAIR
+      : 'make room on the disk or mend its rights, then start again: recovery finds out what is at the exchange',
     cause: error,
   })
 }

@@ -19,7 +19,7 @@ import { type BookingStore, type Journal, type JournalContents, type RowChange }
 import { KeyTable, NO_KEYS, salvageKeys } from './key-table.ts'
 import { sumToText } from './rows-sum.ts'
 import { nextLink } from './record-chain.ts'
-import { readVerified, sealOf, type VerifiedPrefix } from './verify-journal.ts'
+import { areOldRecordsWhole, readVerified, sealOf, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Undurable records wait for the next durable one, but never more than these. */
 const WAITING_MAX = 256
@@ -83,7 +83,8 @@ export interface Verified {
 
 /**
  * What stands in the file, proved to be what was written; undefined when there is no journal yet. Used keys, fills
- * and funding payments are proved when they are read, and here only with `allRows`.
+ * and funding payments are proved when they are read, and here only with `allRows`; so are the records before the
+ * checkpoint.
  */
 export function verifyJournal(
   { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
@@ -101,7 +102,10 @@ export function verifyJournal(
     if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
     confirmEnd(file, prefix, mark)
     if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
-    if (allRows) confirmRows(file, database, nature)
+    if (allRows) {
+      confirmRows(file, database, nature)
+      confirmOldRecords(file, database, prefix)
+    }
     return { nature, prefix }
   } finally {
     database.close()
@@ -113,6 +117,12 @@ function confirmRows(file: string, database: DatabaseSync, { first }: JournalNat
   const found = wrong ?? (areBookingsWhole(database, first) ? undefined : 'the fills and funding payments')
   if (found === undefined) return
   throw failures.corrupt(file, { sequence: undefined, found: `${found} are not as they were written` })
+}
+
+function confirmOldRecords(file: string, database: DatabaseSync, { start }: VerifiedPrefix): void {
+  if (areOldRecordsWhole(database, start)) return
+  const found = 'records before the checkpoint are missing, or not as they were written'
+  throw failures.corrupt(file, { sequence: undefined, found })
 }
 
 function isEmpty(file: string): boolean {

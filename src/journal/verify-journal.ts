@@ -111,6 +111,26 @@ export function sealOf({ sequence, link }: Mark, { book, keys, booked }: Sealed)
   return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 
+/**
+ * Whether the records before the checkpoint, which a start does not read, are each as it was written behind the one
+ * before: they are what `explain` tells of, and are dropped with age.
+ * @throws Error of SQLite where a page of them is damaged
+ */
+export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
+  const rows = database
+    .prepare(
+      'SELECT sequence, at, kind, body, booked, link FROM records WHERE sequence <= ? ORDER BY sequence',
+    )
+    .iterate(sequence)
+  let previous: Row | undefined
+  for (const row of rows) {
+    const isNext = previous === undefined || Number(row['sequence']) === Number(previous['sequence']) + 1
+    if (!isNext || (previous && !isLinked(String(previous['link']), row))) return false
+    previous = row
+  }
+  return previous === undefined || (Number(previous['sequence']) === sequence && previous['link'] === link)
+}
+
 /** Puts each record that fits behind the one before it; the first that does not is the flaw. */
 function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): Flaw | undefined {
   const rows = database

@@ -87,6 +87,22 @@ describe('a repair', () => {
     expect(readFileSync(`${file}.damaged-now`)).toEqual(found)
   })
 
+  test('mends what is damaged before the checkpoint, which a start does not read', () => {
+    damageBy("UPDATE records SET body = replace(body, '2', '7') WHERE at = 2")
+    open().close()
+
+    expect(repair()).toMatchObject({ refusal: { code: 'JOURNAL_CORRUPT' }, records: 3, lostMin: 0 })
+    expect(contents().records.map(({ at }) => at)).toEqual([3, 4, 5, 9])
+    expect(repair('again')).toBeUndefined()
+  })
+
+  test('that is wanted before old records can be dropped is named where that fails', () => {
+    const journal = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 4 })
+    damageBy('CREATE TRIGGER damaged BEFORE DELETE ON records BEGIN SELECT RAISE(ABORT, 1); END')
+    expect(() => journal.saveCheckpoint([])).toThrow(/JOURNAL_POISONED[^]*intentd repair/)
+    journal.close()
+  })
+
   test('takes a lost tail for lost, however sound the rest is', () => {
     damageBy('DELETE FROM records WHERE at = 5')
 
