@@ -8,7 +8,7 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 import { type RecentFill } from '../reporting/recent-activity.ts'
 import { agesOf, findHindrances } from './hindrances.ts'
-import { listResolutions } from './instrument-view.ts'
+import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewEquity, viewLosses } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
@@ -30,7 +30,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
     isTrading: engine.isTrading,
-    hindrances: [...findHindrances(account), ...listResolutions(account)],
+    hindrances: [...findHindrances(account), ...listResolutions(account), ...listUnexplained(account)],
     restrictions: restrictions.map((one) =>
       viewRestriction(one, configOption, (scope) => isOpen(account, scope)),
     ),

@@ -32,6 +32,16 @@ export function* listResolutions({ settings, engine }: ShownAccount): Generator<
   }
 }
 
+/** Fills that no order of ours explains: they may be of one whose answer is still out. */
+export function* listUnexplained({ book, settings }: ShownAccount): Generator<string> {
+  const { acceptanceWindowMs, fillVisibilityMs } = settings.execution
+  const inMs = acceptanceWindowMs + fillVisibilityMs
+  for (const [symbol, fills] of Map.groupBy([...book.orphans.values()].flat(), (fill) => fill.symbol)) {
+    const one = fills.length === 1 ? 'a fill' : `${fills.length} fills`
+    yield `${symbol}: ${one} of no order of ours; foreign if that stays so for ${(inMs / 1000).toFixed(1)} s`
+  }
+}
+
 function inWords({ cause, stage }: Resolution): string {
   return `${CAUSES[cause]}: it ${STAGES[stage]}`
 }

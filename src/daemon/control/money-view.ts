@@ -1,5 +1,6 @@
 import { type AccountView, type ProfitView } from '../../control/views.ts'
 import { type Money } from '../../domain/snapshot.ts'
+import { moneyOf } from '../../engine/book/apply-fill.ts'
 import { splitPair } from '../../engine/book/book.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
@@ -12,6 +13,7 @@ interface Beside {
 /** What an account has made. Unrealised profit and funding are the account's and an instrument's, not a strategy's. */
 export function viewProfit(account: ShownAccount): AccountView['profit'] {
   const { book, settings, recent } = account
+  const money = moneyOf(book)
   const unrealised = new Map(
     [...settings.instruments.keys()].map((symbol) => [symbol, unrealisedOf(account, symbol)]),
   )
@@ -20,12 +22,12 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   return {
     today: sumUp(recent.today.values()),
     week: sumUp(recent.week),
-    total: sumUp(book.money.values(), {
+    total: sumUp(money.values(), {
       funding: sumDecimals(book.funding.values()),
       unrealised: isKnown ? sumDecimals(known.map((profit) => profit ?? ZERO)) : undefined,
     }),
-    strategies: groupBy(book.money, 0, [...settings.strategies.keys()], () => ({})),
-    instruments: groupBy(book.money, 1, [...settings.instruments.keys()], (symbol) => ({
+    strategies: groupBy(money, 0, [...settings.strategies.keys()], () => ({})),
+    instruments: groupBy(money, 1, [...settings.instruments.keys()], (symbol) => ({
       funding: book.funding.get(symbol) ?? ZERO,
       unrealised: unrealised.get(symbol),
     })),

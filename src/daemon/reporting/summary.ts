@@ -3,6 +3,7 @@ import { MODE_REASONS, type Restriction } from '../../domain/trading-mode.ts'
 import { type Holding, type PositionReading } from '../../domain/position.ts'
 import { type DurationSummary } from '../../lib/percentiles.ts'
 import { type Money } from '../../domain/snapshot.ts'
+import { moneyOf } from '../../engine/book/apply-fill.ts'
 import { type Book, pairKey, splitPair } from '../../engine/book/book.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type EndpointStatistics } from '../../exchange/limiter/limiter-statistics.ts'
@@ -169,7 +170,7 @@ function summariseAccount({ grids, book, positions }: SummaryInput): AccountSumm
     ([symbol, { longLots, shortLots }]) => (longLots === 0 && shortLots === 0) || positions.has(symbol),
   )
   return {
-    ...sumMoney([...book.money.values()]),
+    ...sumMoney([...moneyOf(book).values()]),
     ...(isRead
       ? { unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text || '0'))).toString() }
       : {}),

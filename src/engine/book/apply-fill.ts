@@ -2,9 +2,10 @@ import { applyFillToOrder } from '../../execution/order-machine.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type OrderId } from '../../domain/ids.ts'
 import { type Order } from '../../domain/order.ts'
+import { type Money } from '../../domain/snapshot.ts'
 import { NOBODY } from '../../domain/allocation.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { accountHoldingOf, NO_MONEY, pairKey, storeOrder, type WritableBook } from './book.ts'
+import { accountHoldingOf, type Book, NO_MONEY, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { countOwnFill } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 
@@ -67,11 +68,28 @@ function countFill(book: WritableBook, order: Order, fill: Fill, isFirst = true)
   countOwnFill(book, strategyId, fill, isFirst)
 }
 
+/**
+ * What has been made, by owner and symbol, with the fills that wait for their order: the account's money is moved,
+ * whosever they turn out to be. Until then it is nobody's.
+ */
+export function moneyOf(book: Book): ReadonlyMap<string, Money> {
+  if (book.orphans.size === 0) return book.money
+  const money = new Map(book.money)
+  for (const fill of [...book.orphans.values()].flat()) {
+    const key = pairKey(NOBODY, fill.symbol)
+    money.set(key, plusFill(money.get(key), fill))
+  }
+  return money
+}
+
 function addMoney(book: WritableBook, key: string, fill: Fill): void {
-  const money = book.money.get(key) ?? NO_MONEY
-  book.money.set(key, {
+  book.money.set(key, plusFill(book.money.get(key), fill))
+}
+
+function plusFill(money = NO_MONEY, fill: Fill): Money {
+  return {
     profit: money.profit.plus(decimal(fill.profit)),
     fees: money.fees.plus(decimal(fill.fee)),
     fills: money.fills + 1,
-  })
+  }
 }

@@ -4,6 +4,7 @@ import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
+import { moneyOf } from '../book/apply-fill.ts'
 import { accountHoldingOf, holdingOf, pairKey, splitPair } from '../book/book.ts'
 import { type StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
@@ -44,7 +45,7 @@ function isSame(read: Holding | undefined, held: Holding): boolean {
 /** Realised less fees, and funding, of everybody on the instrument. */
 function settledOf({ book }: Core, symbol: string): number {
   let net = Number(book.funding.get(symbol)?.toString() ?? 0)
-  for (const [pair, { profit, fees }] of book.money) {
+  for (const [pair, { profit, fees }] of moneyOf(book)) {
     if (splitPair(pair)[1] === symbol) net += Number(profit.minus(fees).toString())
   }
   return net
@@ -91,7 +92,7 @@ export function notePeak(core: Core): void {
 
 /** Those that are not configured any more, and once were traded. */
 function otherSymbols({ book, settings }: Core): ReadonlySet<string> {
-  const symbols = [...book.funding.keys(), ...[...book.money.keys()].map((pair) => splitPair(pair)[1])]
+  const symbols = [...book.funding.keys(), ...[...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])]
   return new Set(symbols.filter((symbol) => !settings.instruments.has(symbol)))
 }
 

@@ -137,3 +137,25 @@ test('equity is not known before every position was read, nor where nobody says 
   expect(new EngineBench({ capital: decimal('1000') }).engine.equity).toBeUndefined()
   expect(new EngineBench().start().engine.equity).toBeUndefined()
 })
+
+test('a fill of no order of ours counts at once, whosever it turns out to be', () => {
+  const bench = holding(LIMITED)
+  worth(bench, 0)
+  const orderId = toOrderId('777')
+  const fill = bench.fill({
+    ...{ orderId, side: 'sell', lots: 10, ticks: 96_000, scope: 'taker', fee: '1', profit: '-40' },
+  })
+  const at = { requestedAt: bench.now, exchangeTime: bench.now }
+  bench.step({ kind: 'fillsRead', reading: { fills: [fill], sinceAt: 0, ...at } })
+  bench.step({ kind: 'positionRead', reading: { symbol: SYMBOL, rows: [], isSilent: false, ...at } })
+
+  expect(bench.book.orphans.size).toBe(1)
+  expect(bench.engine.equity?.equity).toBe(CAPITAL - FEE - 40 - 1)
+  expect(bench.engine.losses.get('*')?.dayLoss).toBe(FEE + 41)
+  bench.now += 60_000
+  const later = { sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+  bench.step({ kind: 'fillsRead', reading: { fills: [], ...later } })
+  expect(bench.book.orphans.size).toBe(0)
+  expect(bench.halts.get(SYMBOL)).toMatch(/not ours/)
+  expect(bench.engine.equity?.equity).toBe(CAPITAL - FEE - 40 - 1)
+})
