@@ -10,6 +10,7 @@ import {
   SCOPE_MAX,
   takeAnswer,
   wasUnreadable,
+  describeRefusedRelease,
 } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
@@ -147,7 +148,7 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   const mode = kind === 'restrict' ? order.mode : 'halted'
   const isDone = kind === 'release' ? lifted.length > 0 : !answer.isScopeUnknown && own?.mode === mode
   if (isDone && kind === 'flatten') print('obeyed; its log says flatten.done when nothing is left to close')
-  else if (!isDone && kind === 'release') print(`not done: nothing that a release ends holds ${scope}`)
+  else if (!isDone && kind === 'release') print(describeRefusedRelease(String(scope), [answer]))
   else if (!isDone && own && !answer.isScopeUnknown)
     print(
       `not done: a restriction never loosens; \`intentd release ${toShellWord(scope ?? '')}${repeated} --reason ...\` first`,

@@ -52,6 +52,16 @@ export interface CommandAnswer {
   readonly isScopeUnknown: boolean
   /** What a flatten does not close: of strategies that are not configured there any more. */
   readonly unclosable: Readonly<Record<string, string>>
+  /** Unix ms: a release came before then, and ended nothing (`risk.losses.coolDownMs`). */
+  readonly coolsDownUntil?: number | undefined
+}
+
+/** Why a release has ended nothing, in words. */
+export function describeRefusedRelease(named: string, answers: readonly CommandAnswer[]): string {
+  const until = answers.flatMap(({ coolsDownUntil }) => coolsDownUntil ?? [])
+  if (until.length === 0) return `not done: nothing that a release ends holds ${named}`
+  const at = new Date(Math.max(...until)).toISOString()
+  return `not done: ${named} cools down until ${at} (risk.losses.coolDownMs); release it then`
 }
 
 /** What to do about what no flatten closes, in sentences. */

@@ -1,5 +1,5 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
-import { listScopes } from '../../domain/trading-mode.ts'
+import { listScopes, type Scope } from '../../domain/trading-mode.ts'
 import { type EngineCommand } from '../../engine/event.ts'
 import { describeUnclosable } from '../../engine/lifecycle/flatten.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
@@ -50,7 +50,7 @@ function toEngineCommand(command: ControlCommand): EngineCommand {
   return scope === undefined ? { kind: 'releaseKill', reason, by } : { kind: 'release', scope, reason, by }
 }
 
-type Scoped = Pick<CommandAnswer, 'isScopeUnknown' | 'unclosable'>
+type Scoped = Pick<CommandAnswer, 'isScopeUnknown' | 'unclosable' | 'coolsDownUntil'>
 
 /** Whether a command named a scope that is configured, and what a flatten of it leaves. */
 export function judgeScope(
@@ -58,11 +58,25 @@ export function judgeScope(
   { settings, book }: Parameters<typeof describeUnclosable>[0],
 ): Scoped {
   if (command.kind !== 'restrict' && command.kind !== 'flatten') {
-    return { isScopeUnknown: false, unclosable: {} }
+    const coolsDownUntil =
+      command.kind === 'release' ? coolDownEnd({ settings, book }, command.scope) : undefined
+    return { isScopeUnknown: false, unclosable: {}, ...(coolsDownUntil !== undefined && { coolsDownUntil }) }
   }
   const scopes = listScopes(settings.instruments.keys(), settings.strategies.keys())
   return {
     isScopeUnknown: !scopes.includes(command.scope),
     unclosable: command.kind === 'flatten' ? describeUnclosable({ settings, book }, command.scope) : {},
   }
+}
+
+/** Of a scope that is held for its drawdown, also after a release of it: that came too early. */
+function coolDownEnd(
+  { settings, book }: Parameters<typeof describeUnclosable>[0],
+  scope: Scope,
+): number | undefined {
+  const reached = [...book.restrictions.values()].filter(
+    (one) => one.scope === scope && (one.code === 'drawdown' || one.code === 'drawdownFlatten'),
+  )
+  if (reached.length === 0) return undefined
+  return Math.max(...reached.map(({ at }) => at)) + (settings.losses?.coolDownMs ?? 0)
 }

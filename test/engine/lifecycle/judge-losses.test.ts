@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { describeRefusedRelease } from '../../../src/daemon/account/command-inbox.ts'
+import { judgeScope } from '../../../src/daemon/account/operator.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
@@ -201,6 +203,13 @@ describe('[RSK2] a drawdown', () => {
     release(bench, '*')
     expect(codes(bench)).toEqual(['drawdown'])
     expect(bench.take('announce')).toMatchObject([{ event: 'limits.coolDown', fields: { leftMs: HOUR } }])
+    const asked = { kind: 'release', scope: '*', reason: 'too early', by: 'a test' } as const
+    const { coolsDownUntil } = judgeScope(asked, bench)
+    expect(coolsDownUntil).toBe(bench.now + HOUR)
+    const answer = { held: [], lifted: [], killFiles: [], stillHeld: {}, isScopeUnknown: false }
+    expect(describeRefusedRelease('*', [{ ...answer, unclosable: {}, coolsDownUntil }])).toBe(
+      `not done: * cools down until ${new Date(bench.now + HOUR).toISOString()} (risk.losses.coolDownMs); release it then`,
+    )
 
     bench.now += HOUR
     release(bench, '*')
