@@ -18,6 +18,7 @@ function openScene(heartbeatMs = 0) {
   const engine = { book, phase: 'running' as 'starting' | 'running' | 'stopping' | 'stopped' }
   const statistics = new RunStatistics()
   const positions = new Map<string, PositionReading>()
+  const paused = new Map<string, string>()
   const logged: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> }[] = []
   const strategy = (id: string, symbol: string) =>
     [id as never, { id: id as never, symbols: [symbol], limits: new Map(), feeds: new Map() }] as const
@@ -27,7 +28,7 @@ function openScene(heartbeatMs = 0) {
       strategies: new Map([strategy('grid', 'BTCUSDT'), strategy('trend', 'ETHUSDT')]),
       limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 } as never,
     },
-    ...{ engine, statistics, positions, clock: time, heartbeatMs },
+    ...{ engine, statistics, positions, clock: time, heartbeatMs, paused: () => paused },
     summary: () => ({
       account,
       restrictions: [...book.restrictions.values()].map((one) => ({ ...one, ends: '' })),
@@ -64,7 +65,7 @@ function openScene(heartbeatMs = 0) {
     own(book).restrictions.set(`${scope} operator`, restriction)
   }
   read()
-  return { health, time, engine, book, statistics, positions, logged, hear, read, pass, restrict }
+  return { health, time, engine, book, statistics, positions, paused, logged, hear, read, pass, restrict }
 }
 
 function readingOf(symbol: string, requestedAt: number, longLots = 0): PositionReading {
@@ -104,6 +105,33 @@ test('each obstacle is named', async () => {
   expect(health.obstacle()).toBe('the prices of ETHUSDT are stale')
   await time.pass(3000)
   expect(health.obstacle()).toBe('the prices of BTCUSDT, ETHUSDT are stale')
+})
+
+test('strategies whose threads were lost are an obstacle once no other is asked', () => {
+  const { health, paused, restrict } = openScene()
+  paused.set('grid', 'no answer within 500 ms')
+  expect(health.obstacle()).toBeUndefined()
+  restrict('strategy:trend')
+  expect(health.obstacle()).toBe('trading is halted for strategy:trend (operator)')
+  paused.set('trend', 'no answer within 500 ms')
+  expect(health.obstacle()).toBe('grid, trend lost the thread to be asked in: a new one comes after a pause')
+})
+
+test('the line says that a part is traded where one instrument is in the way', async () => {
+  const { pass, book, logged } = openScene(1000)
+  const order = { state: 'live' } as never
+  own(book).open.set('BTCUSDT', new Map([['c-1' as never, order]]))
+  await pass(3)
+  await pass(3, ['ETHUSDT'])
+  await pass(3, ['ETHUSDT', 'BTCUSDT'])
+  const lines = logged.filter(({ event }) => event === 'daemon.heartbeat')
+  expect([
+    ...new Set(lines.map(({ fields }) => `${String(fields['state'])} ${String(fields['because'])}`)),
+  ]).toEqual([
+    'trading undefined',
+    'trading in part the prices of ETHUSDT are stale',
+    'not trading the prices of BTCUSDT, ETHUSDT are stale',
+  ])
 })
 
 test('fills and positions that were not read for too long are an obstacle', async () => {

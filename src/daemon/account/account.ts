@@ -21,7 +21,7 @@ import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
 import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
-import { closeRunners, endingsOf } from '../strategies/strategies.ts'
+import { closeRunners, endingsOf, pausedOf } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import { type AccountOptions } from './account-options.ts'
@@ -261,11 +261,10 @@ export class Account implements MarketListener {
 
   /** What of it is shown; never changed through this. */
   get shown(): ShownAccount {
-    const { config, settings, book, trusted, market, calls } = this.#options
+    const { config, settings, book, trusted, market, calls, runners } = this.#options
     return {
       ...{ config, settings, book, trusted, grids: this.#grids, engine: this.#engine },
-      state: this.#state,
-      fatal: this.#fatal,
+      ...{ state: this.#state, fatal: this.#fatal, paused: pausedOf(runners) },
       tickers: market.tickers,
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
@@ -355,7 +354,7 @@ export class Account implements MarketListener {
     return new Health({
       ...this.#options,
       ...{ engine: this.#engine, statistics: this.#statistics, positions: this.#exchange.positions },
-      summary: () => this.summary(),
+      ...{ summary: () => this.summary(), paused: () => pausedOf(this.#options.runners) },
       clock: trusted.clock,
       heartbeatMs: config.log.heartbeatMs,
     })

@@ -27,4 +27,6 @@ export interface ShownAccount {
   readonly limiter: readonly EndpointStatistics[]
   readonly statistics: RunStatistics
   readonly recent: RecentActivity
+  /** By strategy: why its thread was lost, until it begins anew. */
+  readonly paused: ReadonlyMap<string, string>
 }

@@ -1,6 +1,8 @@
 import { type Readiness } from '../../control/controlled.ts'
 import { type AccountView } from '../../control/views.ts'
 import { candleKey, formatInterval } from '../../domain/candles.ts'
+import { type Restriction } from '../../domain/trading-mode.ts'
+import { restrictionsOn } from '../../engine/book/book.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { isPoisoned } from '../account/breakdown.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
@@ -31,7 +33,7 @@ export function agesOf({ settings, tickers, engine, trusted }: ShownAccount): Ag
  * not wanted.
  */
 export function* findHindrances(account: ShownAccount): Generator<string> {
-  const { settings, engine, state, fatal } = account
+  const { settings, engine, state, fatal, paused } = account
   const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
   const ages = agesOf(account)
   if (fatal !== undefined) {
@@ -51,6 +53,8 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     const what = symbol === 'fills' ? 'the last reading of fills' : `${symbol}: the reading of the position`
     yield `${what} is ${inWords(ageMs)}; ${inWords(accountAgeMaxMs)} is the most (risk.accountAgeMaxMs)`
   }
+  for (const [id, reason] of paused)
+    yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
 }
 
@@ -81,7 +85,7 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     const ages = agesOf(account)
     const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
     const held = engine.restrictions.filter(({ scope }) => scope === '*')
-    const halted = held.find(({ mode }) => mode !== 'reducing')
+    const halted = held.find(({ mode }) => mode !== 'reducing') ?? haltOfAll(account)
     const strictest = halted ?? held[0]
     const oldest = worstOf(Object.values(ages.tickersMs))
     const oldestReading = worstOf([...Object.values(ages.positionsMs), ages.fillsMs])
@@ -103,6 +107,14 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     }
   }
   return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
+}
+
+/** One of the halts that leave no strategy which may trade. */
+function haltOfAll({ settings, book }: ShownAccount): Restriction | undefined {
+  const halts = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
+    symbols.map((symbol) => restrictionsOn(book, symbol, id).find(({ mode }) => mode !== 'reducing')),
+  )
+  return halts.includes(undefined) ? undefined : halts[0]
 }
 
 const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} ms old` : 'not read yet')

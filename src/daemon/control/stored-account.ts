@@ -42,6 +42,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         fatal: undefined,
         tickers: undefined,
         positions: new Map(),
+        paused: new Map(),
         limiter: [],
         statistics: new RunStatistics(),
         recent: new RecentActivity({

@@ -18,6 +18,8 @@ export interface HealthOptions {
   /** As last read, by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly summary: () => Pick<RunSummary, 'account' | 'restrictions'>
+  /** By strategy: why its thread was lost, until it begins anew. */
+  readonly paused: () => ReadonlyMap<string, string>
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'log'>
   /** Between two lines `daemon.heartbeat`, ms; 0 for none. */
@@ -26,6 +28,12 @@ export interface HealthOptions {
 
 /** Prices may miss a few polls, and a fill may come before its position: what lasts this long is said, ms. */
 const PATIENCE_MS = 10_000
+
+interface Obstacle {
+  readonly why: string
+  /** Nothing at all is traded; else something may be. */
+  readonly isOfAll: boolean
+}
 
 /** Whether one account trades, and if not, why: for the heartbeat, the digest, and the log. */
 export class Health {
@@ -73,19 +81,31 @@ export class Health {
 
   /** Why it does not trade, or must not be trusted to; undefined when data are fresh, trading is possible and the books agree. */
   obstacle(): string | undefined {
+    return this.#findObstacle()?.why
+  }
+
+  #findObstacle(): Obstacle | undefined {
     const { engine, settings, clock } = this.#options
     const now = clock.now()
-    if (engine.phase !== 'running') return `the run is ${engine.phase}`
-    if (!this.#ages.isClockSynchronised) return "the exchange's clock is not known"
-    if (this.#ages.isSpaceLow) return 'the disk is nearly full'
+    const ofAll = (why: string): Obstacle => ({ why, isOfAll: true })
+    const ofSome = (symbols: readonly string[], describe: (named: string) => string): Obstacle => ({
+      why: describe(symbols.join(', ')),
+      isOfAll: symbols.length === this.#symbols.length || this.#heldBack() !== undefined,
+    })
+    if (engine.phase !== 'running') return ofAll(`the run is ${engine.phase}`)
+    if (!this.#ages.isClockSynchronised) return ofAll("the exchange's clock is not known")
+    if (this.#ages.isSpaceLow) return ofAll('the disk is nearly full')
     const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
     const stale = this.#symbols.filter((symbol) => this.#ages.pricesMs(symbol, now) > dataAgeMaxMs)
-    if (stale.length > 0) return `the prices of ${stale.join(', ')} are stale`
+    if (stale.length > 0) return ofSome(stale, (named) => `the prices of ${named} are stale`)
     const unread = this.#symbols.filter((symbol) => this.#ages.accountMs(symbol, now) > accountAgeMaxMs)
-    if (unread.length > 0) return `fills or the position of ${unread.join(', ')} were not read for too long`
+    if (unread.length > 0)
+      return ofSome(unread, (named) => `fills or the position of ${named} were not read for too long`)
     const differing = this.#listDiffering(now)
-    if (differing.length > 0) return `the position in ${differing.join(', ')} is not what the fills explain`
-    return this.#heldBack()
+    if (differing.length > 0)
+      return ofSome(differing, (named) => `the position in ${named} is not what the fills explain`)
+    const heldBack = this.#heldBack()
+    return heldBack === undefined ? undefined : ofAll(heldBack)
   }
 
   /** What was done since the last digest, a line each. */
@@ -121,10 +141,14 @@ export class Health {
   /** The account as a whole, or each strategy on each of its instruments. */
   #heldBack(): string | undefined {
     const { engine, settings } = this.#options
-    const pairs = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
+    const paused = this.#options.paused()
+    const asked = [...settings.strategies.values()].filter(({ id }) => !paused.has(id))
+    const pairs = asked.flatMap(({ id, symbols }) =>
       symbols.map((symbol) => restrictionsOn(engine.book, symbol, id)),
     )
     const [first] = pairs
+    if (first === undefined && paused.size > 0)
+      return `${[...paused.keys()].join(', ')} lost the thread to be asked in: a new one comes after a pause`
     if (first === undefined) return 'no strategy is enabled'
     if (pairs.some((restrictions) => restrictions.length === 0)) return undefined
     const [{ mode, code } = { mode: 'halted', code: '' }] = first
@@ -156,11 +180,11 @@ export class Health {
     const orders = [...book.open.values()].flatMap((ofSymbol) => [...ofSymbol.values()])
     const { ordersSent } = this.#sinceLine.read()
     this.#sinceLine.restart()
-    const obstacle = this.obstacle()
+    const obstacle = this.#findObstacle()
     const does = orders.length > 0 || ordersSent > 0 ? 'trading' : 'nothing to trade'
     const { fills, fees, realisedProfit } = this.#sinceDay.read()
     logger.log('info', 'daemon.heartbeat', {
-      ...{ phase, state: obstacle === undefined ? does : 'not trading', because: obstacle },
+      ...{ phase, state: stateOf(does, obstacle), because: obstacle?.why },
       ...{
         restrictions: restrictions.map(describeRestriction),
       },
@@ -176,6 +200,11 @@ export class Health {
   #oldest(ageOf: (symbol: string) => number): number | string {
     return shownAge(Math.max(...this.#symbols.map(ageOf)))
   }
+}
+
+function stateOf(does: 'trading' | 'nothing to trade', obstacle: Obstacle | undefined): string {
+  if (obstacle === undefined) return does
+  return obstacle.isOfAll || does !== 'trading' ? 'not trading' : 'trading in part'
 }
 
 function describeRestriction({ scope, mode, code }: Restriction): string {

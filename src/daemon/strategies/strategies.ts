@@ -262,6 +262,14 @@ export function endingsOf(runners: Runners): readonly WatchedLoop[] {
   }))
 }
 
+/** By strategy: why its thread was lost, until it begins anew. */
+export function pausedOf(runners: Runners): ReadonlyMap<string, string> {
+  const paused = isolatedOf(runners).flatMap(({ strategyId, pausedFor }) =>
+    pausedFor === undefined ? [] : [[strategyId, pausedFor] as const],
+  )
+  return new Map(paused)
+}
+
 function isolatedOf(runners: Runners): readonly IsolatedRunner[] {
   return [...runners.values()].filter((runner) => runner instanceof IsolatedRunner)
 }

@@ -33,8 +33,9 @@ const READY_MS_MAX = 60_000
 /** How long a strategy whose thread was ended waits for its next one: twice as long each time, at most a minute. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 60_000
-/** One that was lost so often without a decision between fails each time it would be asked. */
+/** One that was lost so often, each time sooner than this after the last, fails each time it would be asked. */
 const LOST_IN_ROW_MAX = 5
+const CALM_MS = 600_000
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
 const TOO_MUCH_MEMORY = 'it takes too much memory'
@@ -83,6 +84,9 @@ export class IsolatedRunner {
   #isReady = false
   #isStopped = false
   #lostInRow = 0
+  /** Monotonic ms. */
+  #lostAt = Number.NEGATIVE_INFINITY
+  #pausedFor: string | undefined
   /** Why its thread ended by itself, until that was answered to a question. */
   #unsaid: string | undefined
   #stateText: string | undefined
@@ -131,6 +135,7 @@ export class IsolatedRunner {
       }
       worker.once('message', (message: Ready) => {
         this.#isReady = message.kind === 'ready'
+        if (this.#isReady) this.#pausedFor = undefined
         settle(message.kind === 'ready' ? undefined : message.reason)
       })
       worker.on('error', (error) => {
@@ -147,6 +152,11 @@ export class IsolatedRunner {
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#worker?.terminate()
+  }
+
+  /** Why it is not asked until it begins anew; undefined while it is. */
+  get pausedFor(): string | undefined {
+    return this.#pausedFor
   }
 
   /** A thread of it that was ended has not come to its end yet. */
@@ -232,7 +242,6 @@ export class IsolatedRunner {
 
   #readAnswer(): Omit<Decided, 'tookMs' | 'isSlow'> | ReturnType<typeof failed> {
     if (Atomics.load(this.#control, REPEATS) === 1) {
-      this.#lostInRow = 0
       return { kind: 'decided', intents: this.#intents, denials: [], state: this.#state }
     }
     const message = this.#port && (receiveMessageOnPort(this.#port)?.message as Answer | undefined)
@@ -243,7 +252,6 @@ export class IsolatedRunner {
       const { intents, denials } = readIntents(this.strategyId, message.intents, this.#intents)
       this.#state = readState(message.state, this.#state)
       this.#intents = intents
-      this.#lostInRow = 0
       return { kind: 'decided', intents, denials: [...message.denials, ...denials], state: this.#state }
     } catch (error) {
       return failed('STRATEGY_NO_DECISION', { found: messageOf(error) })
@@ -279,8 +287,12 @@ export class IsolatedRunner {
 
   #pause(reason: string): void {
     if (this.#isStopped) return
-    const { timers, onThreadLost } = this.#options
+    const { timers, clock, onThreadLost } = this.#options
+    const now = clock.monotonic()
+    if (now - this.#lostAt > CALM_MS) this.#lostInRow = 0
+    this.#lostAt = now
     const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** this.#lostInRow++)
+    this.#pausedFor = reason
     onThreadLost(reason)
     timers.after(pauseMs, () => void this.#begin())
   }

@@ -7,7 +7,7 @@ import { type Snapshot } from '../../../src/domain/snapshot.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { systemTimers } from '../../../src/lib/timers.ts'
+import { systemTimers, type Timers } from '../../../src/lib/timers.ts'
 import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/isolation/isolated-runner.ts'
 import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
 import { resolveNeeds } from '../../../src/strategy/needs.ts'
@@ -48,12 +48,15 @@ export default defineStrategy({
 
 const NOTHING = 'return { intents: [], state: { count: state.count + 1 } }'
 
-async function open(moduleFile: string, { budgetMs = PATIENT, heapMb = 64, params = {} } = {}) {
+async function open(
+  moduleFile: string,
+  { budgetMs = PATIENT, heapMb = 64, params = {}, timers = systemTimers } = {},
+) {
   const lost: string[] = []
   const strategy = await loadStrategy(moduleFile)
   const options = { strategyId: 'made-up', params, instruments: INSTRUMENTS, clock: systemClock }
   const isolated = await openIsolatedRunner({
-    ...{ ...options, moduleFile, budgetMs, heapMb, timers: systemTimers },
+    ...{ ...options, moduleFile, budgetMs, heapMb, timers },
     needs: resolveNeeds(strategy, params),
     onThreadLost: (reason) => lost.push(reason),
   })
@@ -165,6 +168,21 @@ describe('a strategy in a thread of its own', () => {
     expect(ask(4)).toBeUndefined()
     await expect.poll(() => ask(5), { timeout: 60_000, interval: 200 }).toMatchObject({ state: { count: 3 } })
     expect(lost).toEqual(['no answer within 1000 ms'])
+  })
+
+  test('[STR1] that hangs now and then says so while it is paused, and fails for good after the fifth time', async () => {
+    const quick: Timers = { after: (ms, call) => systemTimers.after(ms < 60_000 ? ms / 50 : ms, call) }
+    const { isolated, lost } = await open(write(`if (market.sequence % 2 === 0) for (;;); ${NOTHING}`), {
+      ...{ budgetMs: 1000, timers: quick },
+    })
+    const ask = (sequence: number) => isolated.decide(madeSnapshot([{}], { sequence }))
+    for (let times = 1; times <= 5; times++) {
+      await expect.poll(() => ask(1)?.kind, { timeout: 60_000, interval: 20 }).toBe('decided')
+      expect([isolated.pausedFor, ask(2)]).toMatchObject([undefined, { code: 'STRATEGY_HANGS' }])
+      expect(isolated.pausedFor).toBe('no answer within 1000 ms')
+    }
+    expect(lost).toHaveLength(5)
+    expect(ask(1)).toMatchObject({ kind: 'failed', code: 'STRATEGY_THREAD' })
   })
 
   test.each([
