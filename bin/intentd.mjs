@@ -54,6 +54,7 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
 
 async function runHere() {
   endWithLauncher()
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', forgiveReader)
   // Not Node's default, a folder in the shared temporary directory: compiled code is code, and only
   // whoever may write the installation may write it. A read-only installation goes without.
   nodeModule.enableCompileCache?.(join(root, 'node_modules', '.cache', 'compile'))
@@ -78,6 +79,11 @@ async function endProcess(code, endThreads) {
 function endByForce(code) {
   if (process.platform === 'win32') process.kill(process.pid, 'SIGKILL')
   process.execve(process.execPath, [process.execPath, '-e', `process.exitCode = ${Number(code)}`], {})
+}
+
+/** Whoever reads what is printed may have enough of it (`| head`): that breaks nothing. */
+function forgiveReader(error) {
+  if (error.code !== 'EPIPE') throw error
 }
 
 /** Whoever read it may have gone: that is no reason to stay. */

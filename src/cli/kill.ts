@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import { explainReply, findSocket, withClient } from './control/find-daemon.ts'
 import { loadCredentials } from '../config/secrets.ts'
 import { ConfigError, formatProblem } from '../config/yaml/problem.ts'
 import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
@@ -56,12 +57,26 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
     return EXIT_NOT_PROVED
   }
   if (end === undefined) {
-    print('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
+    await sayUnproved(config)
     return EXIT_NOT_PROVED
   }
   const release = `intentd release${repeatOptions(options)} --reason ...`
   print(`clean: nothing rests, twice confirmed; \`${release}\` lets it trade again`)
   return 0
+}
+
+/** The daemon that saw it may have ended since, or stand still. */
+async function sayUnproved(config: DaemonConfig): Promise<void> {
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    print(
+      'not proved: the daemon that saw it runs no more. One that starts here obeys before its first order; look at the exchange for what rests',
+    )
+    return
+  }
+  const reply = await withClient(socket, (client) => client.read('/v1/status'))
+  if (reply.kind === 'silent') explainReply(config, reply)
+  else print('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
 }
 
 /** How a kill has come out, if it has. */

@@ -38,6 +38,8 @@ import { createSupervisor } from './process/supervisor.ts'
 import { acceptReload, type Configured } from './reload/accept-reload.ts'
 
 /** Something was still in flight when the stop had to end; recovery will find out. */
+/** Whether all has been read that a supervisor waits for. */
+const READY_LOOKED_AT_MS = 100
 const EXIT_UNCLEAN = 75
 
 interface RunOptions extends ConfigOptions {
@@ -305,7 +307,13 @@ async function live(
   if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('--for has passed')))
   try {
     const hasBegun = await daemon.start()
-    if (hasBegun) supervisor.ready()
+    let cancelLook = (): void => {}
+    forget.push(() => cancelLook())
+    const notify = (): void => {
+      if (daemon.isRecovered) supervisor.ready()
+      else cancelLook = systemTimers.after(READY_LOOKED_AT_MS, notify)
+    }
+    if (hasBegun) notify()
     runStop.noteBegun(hasBegun)
     const recordedUntil = endsAt()
     if (recordedUntil !== undefined)

@@ -15,6 +15,7 @@ import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { READ_ROUTES } from './routes.ts'
 
+const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
 /** Each holds a socket and wakes with every event. */
 const FOLLOWERS_MAX = 32
@@ -42,6 +43,10 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   const { daemon, version, entrance, onRefused, onBroken } = options
   const app = new Hono()
   app.use(guard({ entrance, onRefused }))
+  app.use(async (context, next) => {
+    if (METHODS.includes(context.req.method)) return next()
+    return context.json({ error: `only ${METHODS.join(', ')}` }, 405, { allow: METHODS.join(', ') })
+  })
   app.use(
     bodyLimit({
       maxSize: BODY_BYTES_MAX,

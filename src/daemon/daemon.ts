@@ -133,6 +133,11 @@ export class Daemon {
     return { summaries, fatals: this.#fatals, isBroken: this.#isBroken }
   }
 
+  /** No account still reads what the exchange holds, or proves what became of old orders. */
+  get isRecovered(): boolean {
+    return this.accounts.every(({ fatal, shown }) => fatal !== undefined || shown.engine.phase !== 'starting')
+  }
+
   /** Grows each time the accounts have dealt with the passing of time, twenty times a second. */
   get heartbeat(): number {
     return this.#market.timeSteps

@@ -47,6 +47,11 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const kill = project.start(['kill', '--wait', '1s'])
     expect((await kill.ended).code).toBe(0)
     expect(kill.stderr.join('\n')).toContain('no daemon has seen it')
+    const pause = project.start(['pause', 'grid-btc', '--reason', 'drill', '--wait', '1s'])
+    expect((await pause.ended).code).toBe(75)
+    const status = project.start(['status'])
+    await status.ended
+    expect(status.stderr.join('\n')).toMatch(/! a kill stands [^]*! a command waits for the next daemon/)
 
     const run = project.run(FAST)
     await run.untilEvent('kill.clean')
@@ -112,6 +117,19 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
 
     expect(kill.stderr.join('\n')).toContain('nothing rests at the exchange')
     expect(code).toBe(0)
+  })
+
+  test('says of a daemon that has died since that it goes on no more', async () => {
+    const project = projects.open()
+    // So long it takes at least until a kill is proved.
+    const run = project.run([...FAST, '--set', 'execution.acceptanceWindowMs=35000'])
+    await run.untilEvent('order.accepted')
+    const kill = project.start(['kill', '--wait', '4s'])
+    await run.untilEvent('trading.killed')
+    await run.stop('SIGKILL')
+
+    expect(await kill.ended).toEqual({ code: 75, signal: null })
+    expect(kill.stderr.join('\n')).toContain('the daemon that saw it runs no more')
   })
 
   test('names a daemon that hangs, and what to do about it', async () => {

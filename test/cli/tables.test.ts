@@ -117,6 +117,14 @@ test('a number that does not fit keeps its size, and text gives way first', () =
   expect(text).toBe(
     `name${' '.repeat(73)}sum\n` + `${'a'.repeat(68)}…  12,345.67\n` + `b${' '.repeat(78)}1\n`,
   )
+  const whole = formatTable(
+    [
+      { title: 'name', of: ({ name }) => name },
+      { title: 'clientOid', of: ({ id }) => id, isWhole: true },
+    ],
+    [{ name: 'a'.repeat(90), id: 'c'.repeat(70) }],
+  )
+  expect(whole.split('\n')[1]).toBe(`${'a'.repeat(7)}…  ${'c'.repeat(70)}`)
   const wide = formatTable(
     Array.from({ length: 10 }, () => ({ title: 'sum', of: (row: string) => row, isNumber: true })),
     ['-123,456,789,012,345.12'],
@@ -125,7 +133,10 @@ test('a number that does not fit keeps its size, and text gives way first', () =
 })
 
 test('a file of profits has exact numbers, under the name of what they are by', () => {
-  for (const by of ['day', 'strategy', 'instrument', 'coin'] as const) {
+  expect(formatProfit([{ ...ROW, name: 'USDT' }], { by: 'coin', csv: true })).toMatch(
+    /^coin,fills,realised,fees,funding,net\nUSDT,9007199254,/,
+  )
+  for (const by of ['day', 'strategy', 'instrument'] as const) {
     expect(formatProfit([{ ...ROW, name: 'a,b' }], { by, csv: true })).toBe(
       `${by},coin,fills,realised,fees,funding,net\n"a,b",USDT,9007199254,${LARGE},${LARGE},${LARGE},${LARGE}\n`,
     )

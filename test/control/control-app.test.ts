@@ -417,6 +417,13 @@ describe('events', () => {
     expect(missedAfter(1000)).toBe(20_000 - kept)
   })
 
+  test('by another method is not asked: nothing of the program fails for it', async () => {
+    const bench = new Bench(PORT)
+    for (const method of ['PUT', 'DELETE', 'PATCH'] as const)
+      for (const path of ['/livez', '/readyz', '/', '/v1/status'])
+        expect((await bench.get(path, AUTHORISED, method)).status).toBe(405)
+  })
+
   test('are followed by so many at once, and by as many again when these have gone or were none', async () => {
     const bench = new Bench(PORT)
     for (let index = 0; index < 40; index += 1) {

@@ -1,11 +1,12 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { loadConfig } from '../../config/load-config.ts'
+import { messageOf } from '../../lib/failure.ts'
 import { type EventView } from '../../control/views.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { print } from '../process/operator.ts'
 import { addConfigOptions, parseCount, toConfigRequest } from '../process/options.ts'
-import { EXIT_SILENT, findSocket, type ShowOptions, withClient } from './find-daemon.ts'
+import { EXIT_SILENT, explainReply, findSocket, type ShowOptions, withClient } from './find-daemon.ts'
 
 interface EventsOptions extends ShowOptions {
   readonly follow?: boolean
@@ -37,13 +38,14 @@ async function showEvents(options: EventsOptions): Promise<number> {
         if (line.startsWith('data: ')) printEvent(line.slice('data: '.length), options)
         // Everything of before has been said.
         if (line.startsWith(': ') && !options.follow) break
+        // Nobody reads it any more.
+        if (process.stdout.errored) break
       }
       return 0
     })
   } catch (error) {
     if (stopped.signal.aborted) return 0
-    print(`the daemon does not answer any more: ${error instanceof Error ? error.message : String(error)}`)
-    return EXIT_SILENT
+    return explainReply(config, { kind: 'silent', reason: messageOf(error) })
   } finally {
     forget()
   }

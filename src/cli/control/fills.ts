@@ -72,7 +72,11 @@ export function formatFills(
   if (fills.length === 0) return 'no fill\n'
   return formatTable(
     [
-      { title: 'UTC', of: ({ at }) => new Date(at).toISOString().slice(5, 19).replace('T', ' ') },
+      {
+        title: 'UTC',
+        of: ({ at }) => new Date(at).toISOString().slice(5, 19).replace('T', ' '),
+        isWhole: true,
+      },
       { title: 'strategy', of: ({ strategyId }) => strategyId || '(nobody)', isElastic: true },
       { title: 'instrument', of: ({ symbol }) => symbol },
       { title: 'side', of: ({ side }) => side },

@@ -48,7 +48,7 @@ export function formatOrders(orders: readonly OrderView[]): string {
         isNumber: true,
       },
       { title: 'state', of: ({ state }) => state },
-      { title: 'clientOid', of: ({ clientOid }) => clientOid },
+      { title: 'clientOid', of: ({ clientOid }) => clientOid, isWhole: true },
     ],
     orders.toSorted(byPrice),
   )

@@ -110,8 +110,11 @@ export function formatProfit(
 ): string {
   if (json) return `${JSON.stringify(rows, undefined, 2)}\n`
   if (csv) {
-    const lines = rows.map((row) => CSV.map((name) => toCell(row[name])).join(','))
-    return [CSV.join(',').replace('name', by), ...lines].map((line) => `${line}\n`).join('')
+    // By coin the name is the coin.
+    const columns = CSV.filter((column) => by !== 'coin' || column !== 'name')
+    const titles = columns.map((column) => (column === 'name' ? by : column))
+    const lines = rows.map((row) => columns.map((column) => toCell(row[column])).join(','))
+    return [titles.join(','), ...lines].map((line) => `${line}\n`).join('')
   }
   if (rows.length === 0) return 'nothing was traded\n'
   return formatTable(

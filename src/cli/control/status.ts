@@ -1,19 +1,24 @@
+import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
+import { loadConfig } from '../../config/load-config.ts'
 import {
   type AccountView,
   type ProfitView,
   type RestrictionView,
   type StatusView,
 } from '../../control/views.ts'
+import { countWaiting } from '../../daemon/account/command-inbox.ts'
+import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { type ShownAccount } from '../../daemon/account/shown-account.ts'
 import { viewAccount } from '../../daemon/control/account-view.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { addConfigOptions, parseDuration, repeatOptions } from '../process/options.ts'
+import { print } from '../process/operator.ts'
+import { addConfigOptions, parseDuration, repeatOptions, toConfigRequest } from '../process/options.ts'
 import { showEachAccount } from './each-account.ts'
-import { EXIT_SILENT, type Found, readDaemon, type ShowOptions } from './find-daemon.ts'
+import { EXIT_SILENT, findSocket, type Found, readDaemon, type ShowOptions } from './find-daemon.ts'
 import { formatPositions } from './positions.ts'
 import { age, COLUMNS, formatTable, money } from './table.ts'
 
@@ -46,6 +51,8 @@ async function showStatus(options: StatusOptions): Promise<number> {
     if (found.kind === 'nothing') return found.exitCode
     process.stdout.write(`${process.stdout.isTTY ? CLEAR_SCREEN : ''}${toText(found, options)}`)
     if (!found.isLive) return EXIT_SILENT
+    // Nobody reads it any more.
+    if (process.stdout.errored) return 0
     await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
   }
 }
@@ -58,7 +65,20 @@ async function showOnce(options: StatusOptions): Promise<number> {
 }
 
 function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
+  const { config } = loadConfig(toConfigRequest(options))
+  if (findSocket(config) === undefined) sayWhatWaits(config.state.directory)
   return readDaemon(options, '/v1/status', (account) => toStored(account, repeatOptions(options)))
+}
+
+/** What the next daemon will find beside the journal. */
+function sayWhatWaits(directory: string): void {
+  if (existsSync(killFileOf(directory)))
+    print(`! a kill stands (${killFileOf(directory)}): the next daemon obeys it before its first order`)
+  const waiting = countWaiting(directory)
+  if (waiting > 0)
+    print(
+      `! ${waiting === 1 ? 'a command waits' : `${waiting} commands wait`} for the next daemon (${directory}/operator)`,
+    )
 }
 
 function toStored(account: ShownAccount, configOption: string): StatusView {

@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean
   /** Is cut first where the table is too wide; one column at most. */
   readonly isElastic?: boolean
+  /** Is never cut: a part of it is of no use. */
+  readonly isWhole?: boolean
 }
 
 /** What gives way where a table is too wide, and down to which width: text that matters least first, numbers last. */
@@ -23,7 +25,7 @@ const NARROWED: readonly {
 ]
 
 /**
- * Aligned rows under their titles, `COLUMNS` wide at most. Text that is cut ends with `…`; a number that does not fit is
+ * Aligned rows under their titles, `COLUMNS` wide at most but for what is never cut. Text that is cut ends with `…`; a number that does not fit is
  * written as `1.2e+15`.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
@@ -50,7 +52,7 @@ function narrow(columns: readonly Column<never>[], widths: number[]): void {
     while (excess > 0) {
       const left = widths.map((width, index) => {
         const column = columns[index]
-        return column && isMeant(column) ? width - widthMin : 0
+        return column && !column.isWhole && isMeant(column) ? width - widthMin : 0
       })
       const most = Math.max(...left)
       if (most <= 0) break

@@ -34,7 +34,8 @@ export async function planChange(options: ConfigOptions): Promise<Planned> {
   const words = options.config === undefined ? [] : ['plan', '-c', options.config]
   const { problems, missingSecrets, loaded, others } = await checkFully(toConfigRequest(options))
   if (problems.length > 0 || !loaded) {
-    process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
+    const kept = 'nothing was changed, and what runs goes on as it was'
+    process.stderr.write(`${formatProblems(problems, adviseAgain(words), kept)}\n`)
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
   // A running daemon has its own.

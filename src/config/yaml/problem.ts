@@ -44,13 +44,14 @@ export function formatProblem({ source, line, column, path, message }: Problem):
   return `${place} ${path}: ${message}`
 }
 
-/** @param again What to do next, when they are put right. */
+/** @param again What to do next, when they are put right. @param kept What came of it. */
 export function formatProblems(
   problems: readonly Problem[],
   again = 'Check again with: intentd check',
+  kept = 'nothing was started',
 ): string {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
-  return [...problems.map(formatProblem), '', `${count}; nothing was started. ${again}`].join('\n')
+  return [...problems.map(formatProblem), '', `${count}; ${kept}. ${again}`].join('\n')
 }
 
 /** Code-unit order: the same on every machine, whatever its language. */

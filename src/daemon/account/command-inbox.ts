@@ -86,6 +86,15 @@ export function postCommand(directory: string, command: ControlCommand): string 
   return file
 }
 
+/** How many no daemon has read yet. */
+export function countWaiting(directory: string): number {
+  try {
+    return readdirSync(inboxOf(directory)).filter((name) => name.endsWith(COMMAND)).length
+  } catch {
+    return 0 // Nobody ever left one here.
+  }
+}
+
 /** What the daemon has left for whoever posted that command, if it has; it is gone then. */
 export function takeAnswer(file: string): CommandAnswer | undefined {
   try {
