@@ -35,6 +35,18 @@ test('a new strategy passes its test and the check, and trades in a backtest, fr
   expect(played.stdout).toMatch(/fills/)
 }, 240_000)
 
+test('one that comes with intentd can be copied, from any folder, and passes the check', async () => {
+  const { directory } = projects.open()
+  for (const like of ['dca', 'grid', 'pair']) {
+    const written = await run(directory, 'new-strategy', `my-${like}`, '--like', like)
+    expect([written.code, written.stdout]).toEqual([0, expect.stringContaining(`${like} as it comes`)])
+    expect(await run(directory, 'check', '-c', `my-${like}.paper.yaml`)).toMatchObject({
+      code: 0,
+      stderr: '',
+    })
+  }
+}, 240_000)
+
 test('what is there already is not written over', async () => {
   const { directory } = projects.open()
   await run(directory, 'new-strategy', 'twice')

@@ -12,7 +12,7 @@ export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('test')
     .description('run tests of strategies with the test runner of Node')
-    .argument('[files...]', 'files or patterns', ['strategies/**/*.test.{ts,js}'])
+    .argument('[files...]', 'files or patterns', ['strategies/**/*.test.{ts,js}', '*.test.{ts,js}'])
     .action(async (files: readonly string[]) => setExit(await runTests(files)))
 }
 

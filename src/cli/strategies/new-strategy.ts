@@ -1,11 +1,24 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { type Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { Failure } from '../../lib/failure.ts'
 import { strategyCode, strategySettings, strategyTest } from './strategy-templates.ts'
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/
-const PAPER = new URL('../../../config/paper.yaml', import.meta.url)
+const INSTALLATION = new URL('../../../', import.meta.url)
+const PAPER = new URL('config/paper.yaml', INSTALLATION)
+
+/** Strategies that come with intentd, each with the settings to begin with. */
+const LIBRARY: Readonly<Record<string, string>> = {
+  grid: 'grid-btc',
+  trend: 'trend-btc',
+  ...Object.fromEntries(
+    ['breakout', 'dca', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map((name) => [
+      name,
+      `examples/${name}`,
+    ]),
+  ),
+}
 
 /** `intentd new-strategy`: a strategy that trades, its settings, its test, and a configuration to try it with. */
 export function addNewStrategyCommand(program: Command): void {
@@ -13,19 +26,50 @@ export function addNewStrategyCommand(program: Command): void {
     .command('new-strategy <name>')
     .description('write a strategy, its settings, its test, and a configuration to run it on paper')
     .option('--dir <directory>', 'where to', '.')
-    .action((name: string, { dir }: { readonly dir: string }) => {
-      const files = writeStrategy(name, resolve(dir))
-      process.stdout.write(nextSteps(name, files))
+    .addOption(
+      new Option('--like <strategy>', 'a copy of one that comes with intentd, to change').choices(
+        Object.keys(LIBRARY),
+      ),
+    )
+    .action((name: string, { dir, like }: NewOptions) => {
+      const place = (end: string): string => join(resolve(dir), `${name}${end}`)
+      writeStrategy(name, resolve(dir), like === undefined ? freshFiles(name) : copiedFiles(name, like))
+      process.stdout.write(nextSteps(name, place, like))
     })
 }
 
-interface WrittenFiles {
-  readonly test: string
-  readonly config: string
+interface NewOptions {
+  readonly dir: string
+  readonly like?: string
+}
+
+/** The end of the name to the text. */
+type Texts = ReadonlyMap<string, string>
+
+function freshFiles(name: string): Texts {
+  return new Map([
+    ['.ts', strategyCode(name)],
+    ['.yaml', strategySettings(name)],
+    ['.test.ts', strategyTest(name)],
+    ['.paper.yaml', paperConfig(name)],
+  ])
+}
+
+function copiedFiles(name: string, like: string): Texts {
+  const read = (path: string): string => readFileSync(new URL(path, INSTALLATION), 'utf8')
+  const settings = read(`config/strategies/${LIBRARY[like]}.yaml`)
+    .replace(/^# yaml-language-server.*\n#?\n/, '')
+    .replace(/^id: .*$/m, `id: ${name}`)
+    .replace(/^module: .*$/m, `module: ./${name}.ts`)
+  return new Map([
+    ['.ts', read(`strategies/${like}.ts`)],
+    ['.yaml', settings],
+    ['.paper.yaml', paperConfig(name)],
+  ])
 }
 
 /** @throws Failure NEW_STRATEGY_NAME, NEW_STRATEGY_EXISTS */
-function writeStrategy(name: string, directory: string): WrittenFiles {
+function writeStrategy(name: string, directory: string, texts: Texts): void {
   if (!NAME.test(name)) {
     throw new Failure({
       code: 'NEW_STRATEGY_NAME',
@@ -34,13 +78,7 @@ function writeStrategy(name: string, directory: string): WrittenFiles {
       hint: 'small letters, digits and -, a letter first, at most 32: my-rsi',
     })
   }
-  const place = (end: string): string => join(directory, `${name}${end}`)
-  const files = new Map([
-    [place('.ts'), strategyCode(name)],
-    [place('.yaml'), strategySettings(name)],
-    [place('.test.ts'), strategyTest(name)],
-    [place('.paper.yaml'), paperConfig(name)],
-  ])
+  const files = new Map([...texts].map(([end, text]) => [join(directory, `${name}${end}`), text] as const))
   for (const file of files.keys()) {
     if (!existsSync(file)) continue
     throw new Failure({
@@ -52,7 +90,6 @@ function writeStrategy(name: string, directory: string): WrittenFiles {
   }
   mkdirSync(directory, { recursive: true })
   for (const [file, text] of files) writeFileSync(file, text)
-  return { test: place('.test.ts'), config: place('.paper.yaml') }
 }
 
 /** The shipped one, with this strategy alone. */
@@ -70,11 +107,17 @@ function paperConfig(name: string): string {
     .concat(`\nstrategies:\n  - ${name}.yaml\n`)
 }
 
-function nextSteps(name: string, { test, config }: WrittenFiles): string {
-  const [testFile, configFile] = [test, config].map((file) => relative('.', file))
+function nextSteps(name: string, place: (end: string) => string, like: string | undefined): string {
+  const [testFile, configFile] = ['.test.ts', '.paper.yaml'].map((end) => relative('.', place(end)))
   return [
-    `${name} is written: an RSI strategy that decides on closed candles. docs/strategies.md says what else there is.`,
-    `  intentd test ${testFile}`,
+    ...(like === undefined
+      ? [
+          `${name} is written: an RSI strategy that decides on closed candles. docs/strategies.md says what else there is.`,
+          `  intentd test ${testFile}`,
+        ]
+      : [
+          `${name} is written: ${like} as it comes with intentd. docs/strategies-library.md says when it loses.`,
+        ]),
     `  intentd check --config ${configFile}`,
     `  intentd backtest ${configFile} --market BTCUSDT-1m.csv.gz`,
     `  intentd run --config ${configFile}`,
