@@ -11,7 +11,9 @@ const MINUTE_MS = 60_000
 
 const paramsSchema = z.strictObject({
   amount: positiveDecimal('What each buy may cost, in the quote coin.'),
-  amountMax: positiveDecimal('Nothing is bought beyond this value of what is held, in the quote coin.'),
+  amountMax: positiveDecimal(
+    'Nothing is bought beyond this, of what was paid and of what it is worth, in the quote coin.',
+  ),
   everyMinutes: z.int().min(1).max(44_640).default(60).meta({ description: 'Length of a slot, in minutes.' }),
   takeProfitBps: z
     .number()
@@ -48,7 +50,9 @@ export default defineStrategy({
 /** At the best price or not at all; nothing where it would be too small an order, or too much in the end. */
 function buy(market: InstrumentView, { amount, amountMax }: Params, slot: number) {
   const lots = market.lotsBelow(Number(amount) / market.ask)
-  const value = market.size(Math.max(0, market.netLots) + lots) * market.ask
+  // In a fall what was paid: the sale of all of it is for more than that, and has to pass the limits too.
+  const price = Math.max(market.ask, Number.isNaN(market.entryPrice) ? 0 : market.entryPrice)
+  const value = market.size(Math.max(0, market.netLots)) * price + market.size(lots) * market.ask
   if (lots < market.lotsMin || value > Number(amountMax)) return []
   const key = `dca:${market.symbol}:${slot}`
   return [market.place({ key, action: 'openLong', lots, ticks: market.askTicks, force: 'ioc' })]

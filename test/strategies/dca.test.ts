@@ -58,6 +58,8 @@ describe('dollar-cost averaging', () => {
 
     expect(placesOf(decide(runner, momentAt(0, { netLots: 36 })))).toEqual([])
     expect(placesOf(decide(runner, momentAt(60, { netLots: 35 })))).toHaveLength(1)
+    // Worth 35 by now, paid 42.
+    expect(placesOf(decide(runner, momentAt(120, { netLots: 35, entryTicks: 12_000 })))).toEqual([])
   })
 
   it('offers all that it holds above the average that it paid', () => {

@@ -49,7 +49,10 @@ export const strategyFileSchema = z
     module: z
       .string()
       .regex(/^[^\0]{1,400}\.m?[jt]s$/)
-      .meta({ title: 'a path to a .ts file', description: 'The strategy code, relative to this file.' }),
+      .meta({
+        title: 'a path to a .ts, .mts, .js or .mjs file',
+        description: 'The strategy code, relative to this file.',
+      }),
     enabled: z.boolean().default(true).meta({ description: 'Whether it may trade.' }),
     instruments: z.array(symbolSchema).min(1).max(100).meta({ description: 'Symbols it sees and trades.' }),
     params: z.record(z.string(), z.unknown()).default({}).meta({
