@@ -11,8 +11,8 @@ const TOLERANCE = 1e-6
 const LATER: ReadonlySet<JournalRecord['kind']> = new Set(['adopt', 'foreign', 'settle', 'outcome'])
 
 /**
- * Equity is capital, everything that fills have realised and cost, whoever's they were, funding, and what the exchange
- * says is not realised: counted here from the records alone. It is taken anew where the last reading and the book
+ * Equity is capital, everything that fills have realised and cost, whoever's they were or may turn out to be, funding,
+ * and what the exchange says is not realised: counted here from the records alone. It is taken anew where the last reading and the book
  * speak of the same position, and stays what it was where they do not. In worlds of one instrument, where one reading
  * says it all.
  */
@@ -37,8 +37,7 @@ export function watchEquity(world: World): WorldWatcher {
       const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
       if (event.kind === 'positionRead' && !isRefused) read = event.reading
       if (records.some(({ kind }) => LATER.has(kind))) net = undefined
-      else if (read !== undefined && agrees(engine.book, read))
-        net = fold.settled - waitingIn(engine.book) + unrealisedOf(read)
+      else if (read !== undefined && agrees(engine.book, read)) net = fold.settled + unrealisedOf(read)
       if (engine.equity === undefined || net === undefined) return
       const { equity } = engine.equity
       if (Math.abs(equity - capital - net) > TOLERANCE)
@@ -62,11 +61,6 @@ function agrees({ account }: Book, { symbol, rows }: PositionReading): boolean {
     rows.filter(({ holdSide }) => holdSide === side).reduce((sum, { lots }) => sum + lots, 0)
   const { longLots = 0, shortLots = 0 } = account.get(symbol) ?? {}
   return longLots === lotsOf('long') && shortLots === lotsOf('short')
-}
-
-/** Fills that wait for their order have moved the position, and no money yet. */
-function waitingIn({ orphans }: Book): number {
-  return [...orphans.values()].flat().reduce((sum, { profit, fee }) => sum + Number(profit) - Number(fee), 0)
 }
 
 /** Realised less fees, and funding, of everything in the journal, each fill once. */
