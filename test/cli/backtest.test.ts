@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { playWatched } from '../../src/cli/backtest/watched-play.ts'
 import { main } from '../../src/cli/main.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
@@ -138,6 +139,27 @@ describe('intentd backtest', () => {
 
     expect(printed.error).toMatch(/STRATEGY_HANGS[^]*strategy +scripted\n +at +2025-01-01T02:00:0/)
     expect(readdirSync(project.directory).filter((name) => name.startsWith('hung'))).toEqual([])
+  })
+
+  test('a strategy that fills the memory ends it, by its name and the time in the prices', async () => {
+    const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
+    const hog = `if (snapshot.exchangeTime >= ${START_AT + 7_200_000}) for (;;) kept.push(new Array(1e5).fill(1.5))\n`
+    project.write(
+      'scripted.ts',
+      `const kept: unknown[] = []\n${code.replace('const order =', `${hog}    const order =`)}`,
+    )
+    const played = playWatched({
+      file: '../../src/cli/backtest/backtest-thread',
+      askedBy: import.meta.url,
+      task: {
+        ...{ config: join(project.directory, 'main.yaml'), version: '0.0.0' },
+        options: { ...{ market: ['seeded'], days: 1, set: [], param: [] }, out: join(project.directory, 'full') },
+      },
+      ...{ hungAfterMs: 60_000, heapMbMax: 64 },
+    })
+
+    await expect(played).rejects.toThrow(/BACKTEST_MEMORY[^]*strategy +scripted\n +at +2025-01-01T02:00:0/)
+    expect(readdirSync(project.directory).filter((name) => name.startsWith('full'))).toEqual([])
   })
 
   test('a strategy that always throws is no success, and what is denied is said with a hint', async () => {

@@ -13,6 +13,8 @@ import { type ThreadData } from './watched-thread.ts'
 const CHECK_MS = 200
 /** The program, strategies and prices are loaded in this time at least, ms. */
 const BEGIN_PATIENCE_MS = 60_000
+/** What a run and its strategies may keep, MB, on every machine the same: a year of ten instruments takes a tenth of it. */
+export const HEAP_MB_MAX = 4096
 /** A signal waits so long for something to happen before it ends what stands still, ms. */
 const STOP_PATIENCE_MS = 3000
 
@@ -26,6 +28,8 @@ export interface WatchedPlay {
   readonly hungAfterMs: number
   /** Whether it ends at a signal with what was done until then; else at once. */
   readonly endsWithReport?: boolean
+  /** Default: {@link HEAP_MB_MAX}. */
+  readonly heapMbMax?: number
 }
 
 /** What the thread has said of itself. */
@@ -39,14 +43,18 @@ interface Known {
 
 /**
  * Plays prices in a thread, prints how far it is and what it came to, and ends it when nothing happens any more.
- * @returns the exit code. @throws what it ended with; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS, BACKTEST_HUNG.
+ * @returns the exit code. @throws what it ended with; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS, BACKTEST_HUNG,
+ * BACKTEST_MEMORY.
  */
 export async function playWatched(play: WatchedPlay): Promise<number> {
-  const { file, askedBy, task, hungAfterMs, endsWithReport = false } = play
+  const { file, askedBy, task, hungAfterMs, endsWithReport = false, heapMbMax = HEAP_MB_MAX } = play
   const marks = new PlayMarks()
   const { isTTY } = process.stderr
   const data: ThreadData<object> = { task, shared: marks.shared, isTTY }
-  const thread = openProgramThread(file, askedBy, { workerData: data })
+  const thread = openProgramThread(file, askedBy, {
+    workerData: data,
+    resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
+  })
   const known: Known = { strategies: [], exit: 0 }
   const forgetSignals = onStopSignals((signal) => {
     marks.stop(signal)
@@ -58,6 +66,8 @@ export async function playWatched(play: WatchedPlay): Promise<number> {
   try {
     await hear(thread, known)
     return known.exit
+  } catch (error) {
+    throw isOutOfMemory(error) ? full(marks, known, heapMbMax) : error
   } finally {
     forgetHang()
     forgetSignals()
@@ -112,14 +122,32 @@ function stopped(signal: string, marks: PlayMarks): Failure {
   })
 }
 
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+function full(marks: PlayMarks, { strategies }: Known, heapMb: number): Failure {
+  const strategy = strategies[marks.deciding - 1]
+  return new Failure({
+    code: 'BACKTEST_MEMORY',
+    sentence: 'its memory is full, and it was ended',
+    facts: { ...(strategy !== undefined && { strategy }), at: timeOf(marks), heapMb },
+    hint: 'look for what a strategy keeps and never lets go: variables of its module, lists in its state',
+  })
+}
+
+function timeOf({ playedAt }: PlayMarks): string {
+  return playedAt === 0 ? 'before the first price' : new Date(playedAt).toISOString()
+}
+
 function hung(marks: PlayMarks, { strategies, loading }: Known, silentMs: number): Failure {
   const strategy = strategies[marks.deciding - 1]
-  const { playedAt, stoppedBy } = marks
+  const { stoppedBy } = marks
   const waited = {
     waited: showDuration(silentMs),
     ...(stoppedBy !== undefined && { ended: `by ${stoppedBy}` }),
   }
-  const at = playedAt === 0 ? 'before the first price' : new Date(playedAt).toISOString()
+  const at = timeOf(marks)
   if (strategy !== undefined)
     return strategyFailure('STRATEGY_HANGS', {
       facts: { strategy, at, ...waited },

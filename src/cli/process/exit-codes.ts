@@ -39,7 +39,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   // What was written, and what it names: another start finds the same.
   configuration: [
     ...Object.keys(STRATEGY_FAILURES),
-    ...['BACKTEST_HUNG', 'BACKTEST_PRICES_MISSING', 'BACKTEST_STRATEGY_HALTED'],
+    ...['BACKTEST_HUNG', 'BACKTEST_MEMORY', 'BACKTEST_PRICES_MISSING', 'BACKTEST_STRATEGY_HALTED'],
     ...['CREDENTIALS_REFUSED', 'CREDENTIALS_UNUSABLE', 'STATE_GRIDS_CHANGED', 'STATE_OF_OTHER_KEYS'],
     ...['DAEMON_EXCHANGE_MISSING', 'EXCHANGE_URL_UNUSABLE', 'JOURNAL_FOREIGN'],
     ...['PARITY_CONFIG_OTHER', 'PLATFORM_UNSUPPORTED'],

@@ -2,10 +2,8 @@ import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import { type TrialOutcome } from '../../sweep/trial.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
+import { HEAP_MB_MAX } from '../backtest/watched-play.ts'
 import { type TrialOrder } from './play-trial.ts'
-
-/** What one trial may have, MB: a year of one-minute candles of ten instruments takes a tenth of it. */
-const HEAP_MB_MAX = 4096
 
 /** Runs a trial in a thread; never throws. @param limitMs Real time of the whole trial. @param stop Ends it, and all. */
 export function runTrial(

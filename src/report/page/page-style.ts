@@ -43,7 +43,7 @@ path { vector-effect: non-scaling-stroke; fill: none } .line { stroke: var(--c);
 .cursor { position: absolute; top: 0; bottom: 0; width: 1px; background: var(--soft); display: none; pointer-events: none }
 .xs.ends span:first-child { transform: none } .xs.ends span:last-child { transform: translateX(-100%) }
 .heat table { width: auto } .heat td { text-align: center; border: 2px solid var(--card); border-radius: 6px; min-width: 76px } .heat th { text-align: center }
-.heat :is(th, td):first-child { width: 1%; min-width: 0; white-space: nowrap; text-align: left; position: sticky; left: 0; background: var(--card) }
+.heat :is(th, td):first-child { width: 1px; min-width: 0; white-space: nowrap; text-align: left; position: sticky; left: 0; background: var(--card) }
 .heat td[style] { background: rgb(var(--tint) / var(--strength)) }
 .bars { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: 3px; height: 110px; align-items: stretch }
 .bars div { position: relative } .bars i { position: absolute; left: 0; right: 0; background: var(--good); border-radius: 2px; min-height: 1px; opacity: .8 }
