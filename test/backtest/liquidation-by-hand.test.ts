@@ -130,3 +130,73 @@ describe('a long position of BTCUSDT, crossed, by hand', () => {
     expect(run.liquidations).toBe(1)
   })
 })
+
+/** A position that is opened at a mark of 100000, pays or is paid funding twice at different marks, and is then closed. */
+interface HeldTwice {
+  readonly action: 'openLong' | 'openShort'
+  /** At 08 and 16 h UTC, whole quote coin. */
+  readonly fundingMarks: readonly [number, number]
+  readonly marginMode: 'crossed' | 'isolated'
+  readonly size: number
+}
+
+async function holdTwice({ action, fundingMarks, marginMode, size }: HeldTwice) {
+  const sign = action === 'openLong' ? 1 : -1
+  const entry = sign > 0 ? 100_000.1 : 100_000
+  const [openingFee, first, second] = [
+    size * entry * TAKER,
+    ...fundingMarks.map((mark) => sign * size * mark * FUNDING),
+  ] as [number, number, number]
+  const standing =
+    marginMode === 'isolated' ? (size * entry) / 20 - first - second : OPENING - openingFee - first - second
+  // Standing + sign × size × (mark − entry) is size × mark × (rate + fee).
+  const limit = (sign * size * entry - standing) / (size * (sign - LOW_TIER - TAKER))
+  // The last tenth at which it stands, and the next.
+  const stands = sign > 0 ? Math.floor(limit * 10) + 1 : Math.ceil(limit * 10) - 1
+  const falls = stands - sign
+  project = new BacktestProject(
+    ['BTCUSDT'],
+    [{ at: at(10), action, lots: Math.round(size / LOT) }],
+  )
+  project.edit('main.yaml', 'marginMode: crossed', `marginMode: ${marginMode}`)
+  const flat = (mark: number) => ({ bid: mark * 10, mark: mark * 10 })
+  const quotes = writeQuotes(600, {
+    0: flat(100_000),
+    30: flat(fundingMarks[0]),
+    90: flat(fundingMarks[1]),
+    570: { bid: stands, mark: stands },
+    580: { bid: falls, mark: falls },
+  })
+  const run = (await project.run([project.write('BTCUSDT.csv', quotes)], 'out')).runs[0] as RunReport
+  const exit = (sign > 0 ? falls : falls + 1) / 10
+  return { run, entry, exit, sign, openingFee, funding: -first - second, fills: project.rows('out', 'fills.csv') }
+}
+
+describe('every fee, funding payment and liquidation of a position that is held over two fundings', () => {
+  const short = { action: 'openShort', fundingMarks: [99_000, 101_000], size: 1.5 } as const
+  const long = { action: 'openLong', fundingMarks: [101_000, 98_000], size: 1 } as const
+
+  test.each([
+    { ...short, marginMode: 'crossed' },
+    { ...long, marginMode: 'crossed' },
+    { ...short, marginMode: 'isolated' },
+    { ...long, marginMode: 'isolated' },
+  ] as const)('$action, $marginMode', async (held) => {
+    const { run, entry, exit, sign, openingFee, funding, fills } = await holdTwice(held)
+    const { size } = held
+
+    const closingFee = size * exit * TAKER
+    const profit = sign * size * (exit - entry)
+    expect(fills.map((fill) => [Date.parse(fill['ts_event'] ?? ''), Number(fill['last_px'])])).toEqual([
+      [expect.closeTo(at(10), -3.5), entry],
+      [at(580), exit],
+    ])
+    const commissions = fills.map((fill) => Number(fill['commission']))
+    expect(commissions).toEqual([expect.closeTo(openingFee, 8), expect.closeTo(closingFee, 8)])
+    expect(fills.map((fill) => Number(fill['realized_pnl']))).toEqual([0, expect.closeTo(profit, 8)])
+    expect([run.liquidations, run.money.insurance, run.openPositions]).toEqual([1, '0', []])
+    expect(Number(run.money.fees)).toBeCloseTo(openingFee + closingFee, 8)
+    expect(Number(run.money.funding)).toBeCloseTo(funding, 8)
+    expect(Number(run.money.final)).toBeCloseTo(OPENING + profit + funding - openingFee - closingFee, 8)
+  })
+})
