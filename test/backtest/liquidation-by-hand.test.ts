@@ -154,10 +154,7 @@ async function holdTwice({ action, fundingMarks, marginMode, size }: HeldTwice) 
   // The last tenth at which it stands, and the next.
   const stands = sign > 0 ? Math.floor(limit * 10) + 1 : Math.ceil(limit * 10) - 1
   const falls = stands - sign
-  project = new BacktestProject(
-    ['BTCUSDT'],
-    [{ at: at(10), action, lots: Math.round(size / LOT) }],
-  )
+  project = new BacktestProject(['BTCUSDT'], [{ at: at(10), action, lots: Math.round(size / LOT) }])
   project.edit('main.yaml', 'marginMode: crossed', `marginMode: ${marginMode}`)
   const flat = (mark: number) => ({ bid: mark * 10, mark: mark * 10 })
   const quotes = writeQuotes(600, {
@@ -169,7 +166,15 @@ async function holdTwice({ action, fundingMarks, marginMode, size }: HeldTwice) 
   })
   const run = (await project.run([project.write('BTCUSDT.csv', quotes)], 'out')).runs[0] as RunReport
   const exit = (sign > 0 ? falls : falls + 1) / 10
-  return { run, entry, exit, sign, openingFee, funding: -first - second, fills: project.rows('out', 'fills.csv') }
+  return {
+    run,
+    entry,
+    exit,
+    sign,
+    openingFee,
+    funding: -first - second,
+    fills: project.rows('out', 'fills.csv'),
+  }
 }
 
 describe('every fee, funding payment and liquidation of a position that is held over two fundings', () => {

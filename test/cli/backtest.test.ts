@@ -153,7 +153,10 @@ describe('intentd backtest', () => {
       askedBy: import.meta.url,
       task: {
         ...{ config: join(project.directory, 'main.yaml'), version: '0.0.0' },
-        options: { ...{ market: ['seeded'], days: 1, set: [], param: [] }, out: join(project.directory, 'full') },
+        options: {
+          ...{ market: ['seeded'], days: 1, set: [], param: [] },
+          out: join(project.directory, 'full'),
+        },
       },
       ...{ hungAfterMs: 60_000, heapMbMax: 64 },
     })
