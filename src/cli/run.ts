@@ -37,9 +37,9 @@ import { onBreakdown, onStopSignals } from './process/signals.ts'
 import { createSupervisor } from './process/supervisor.ts'
 import { acceptReload, type Configured } from './reload/accept-reload.ts'
 
-/** Something was still in flight when the stop had to end; recovery will find out. */
 /** Whether all has been read that a supervisor waits for. */
 const READY_LOOKED_AT_MS = 100
+/** Something was still in flight when the stop had to end; recovery will find out. */
 const EXIT_UNCLEAN = 75
 
 interface RunOptions extends ConfigOptions {
@@ -84,7 +84,11 @@ async function run(options: RunOptions, version: string): Promise<number> {
   )
   const logger = alerts ? alertedLogger(plain, alerts) : plain
   alerts?.start()
-  const signals = { stops: listenForStops(), reloads: listenForReloads(), breakdowns: listenForBreakdowns() }
+  const signals = {
+    stops: listenForStops(),
+    reloads: listenForReloads(),
+    breakdowns: listenForBreakdowns(logger),
+  }
   try {
     return await tradeOn(options, {
       version,
@@ -258,23 +262,29 @@ function listenForReloads(): Reloads {
   }
 }
 
+type Breakable = Pick<Daemon, 'failBy'>
+
 /** What nobody caught, from the very start: what came before the daemon was open is heard when it is. */
 interface Breakdowns {
-  listen(daemon: Pick<Daemon, 'failBy'>): void
+  listen(daemon: Breakable): void
   readonly forget: () => void
 }
 
-function listenForBreakdowns(): Breakdowns {
+function listenForBreakdowns(logger: Pick<DaemonLogger, 'log'>): Breakdowns {
   const early: [strategy: string | undefined, error: unknown][] = []
-  let daemon: Pick<Daemon, 'failBy'> | undefined
+  let daemon: Breakable | undefined
+  const fail = (opened: Breakable, strategy: string | undefined, error: unknown): void => {
+    if (opened.failBy(strategy, error)) return
+    logger.log('warn', 'strategy.strayed', { code: strategy, reason: messageOf(error) })
+  }
   const forget = onBreakdown((error, strategy) => {
     if (daemon === undefined) early.push([strategy, error])
-    else daemon.failBy(strategy, error)
+    else fail(daemon, strategy, error)
   })
   return {
     listen(opened) {
       daemon = opened
-      for (const [strategy, error] of early.splice(0)) opened.failBy(strategy, error)
+      for (const [strategy, error] of early.splice(0)) fail(opened, strategy, error)
     },
     forget,
   }

@@ -89,11 +89,15 @@ export class Daemon {
     for (const account of this.accounts) account.stop(policy)
   }
 
-  /** What nobody caught, and whose it is: a strategy's harms that strategy (STR1), anything else breaks the run. */
-  failBy(strategy: string | undefined, error: unknown): void {
-    const isStrategys =
-      strategy !== undefined && this.accounts.map((one) => one.failStrategy(strategy, error)).includes(true)
-    if (!isStrategys) this.fail(error)
+  /**
+   * What nobody caught, and whose it is: a strategy's harms that strategy (STR1), anything else breaks the run. False
+   * for code of a strategy that does not run here: a reload has looked at it.
+   */
+  failBy(strategy: string | undefined, error: unknown): boolean {
+    if (strategy !== undefined)
+      return this.accounts.map((one) => one.failStrategy(strategy, error)).includes(true)
+    this.fail(error)
+    return true
   }
 
   /** The program broke: no account performs anything any more, and the run ends as fatal. */

@@ -199,6 +199,8 @@ export const LOG_EVENTS = {
   'simulator.serverFailed': "The simulator's server broke; report the defect.",
   'simulator.stopped': 'The simulator stopped, with what it was asked and refused.',
   'stop.phase': 'A stop entered its next phase.',
+  'strategy.strayed':
+    'Code of a strategy that does not run here failed where nobody waited for it: of a file that a reload has looked at. Nothing else is concerned; mend it before it runs.',
   'strategy.threadLost':
     'The thread of a strategy was ended or has ended by itself; the strategy is not asked for a while and begins anew from what it remembered: mend it when this repeats.',
   'strategy.hung':

@@ -37,14 +37,18 @@ export async function loadStrategy(file: string, timers: Timers = systemTimers):
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw strategyFailure('STRATEGY_FILE_MISSING', { facts: { file: path } })
   }
-  const exported = await importFile(path, timers)
+  const version = versionOf(path)
+  const exported = await importFile(path, version, timers)
   if (exported.default === undefined) {
     throw strategyFailure('STRATEGY_DEFAULT_MISSING', {
       facts: { file: path },
       hint: 'write: export default defineStrategy({ … })',
     })
   }
-  if (isStrategy(exported.default)) return exported.default
+  if (isStrategy(exported.default)) {
+    codeNames.set(exported.default, `${path}${version}`)
+    return exported.default
+  }
   throw strategyFailure('STRATEGY_NOT_DEFINED', {
     facts: { file: path },
     hint: "write: import { defineStrategy } from '#strategy' and export default defineStrategy({ … })",
@@ -74,16 +78,35 @@ export function checkBinding({ strategy, params, instruments }: BindingToCheck):
 /** What each file said when it was first read. */
 const firstRead = new Map<string, string>()
 
+/** Of which code each is. */
+const codeNames = new WeakMap<Strategy, string>()
+
+/**
+ * The name under which the code of a strategy ran while it was loaded: its file, and behind a `?` a digest where that
+ * had changed since it was first read. So code that runs is told from code that was only looked at.
+ */
+export function codeNameOf(strategy: Strategy): string | undefined {
+  return codeNames.get(strategy)
+}
+
+/** The file of a {@link codeNameOf}. */
+export function fileOfCode(name: string): string {
+  return name.replace(/\?[0-9a-f]{16}$/, '')
+}
+
 /** Node reads an address once: a file that has changed since gets another. What it imports stays as it was. */
-function urlOf(path: string): string {
-  const { href } = pathToFileURL(path)
+function versionOf(path: string): string {
   const digest = sha256Hex([readFileSync(path, 'utf8')]).slice(0, 16)
   const first = firstRead.get(path) ?? digest
   firstRead.set(path, first)
-  return digest === first ? href : `${href}?${digest}`
+  return digest === first ? '' : `?${digest}`
 }
 
-async function importFile(path: string, timers: Timers): Promise<{ readonly default?: unknown }> {
+async function importFile(
+  path: string,
+  version: string,
+  timers: Timers,
+): Promise<{ readonly default?: unknown }> {
   installContractResolution()
   const hanging = Promise.withResolvers<never>()
   const cancel = timers.after(LOAD_MS_MAX, () =>
@@ -91,7 +114,10 @@ async function importFile(path: string, timers: Timers): Promise<{ readonly defa
   )
   try {
     return await Promise.race([
-      runAsStrategy(path, () => import(urlOf(path)) as Promise<{ readonly default?: unknown }>),
+      runAsStrategy(
+        `${path}${version}`,
+        () => import(`${pathToFileURL(path).href}${version}`) as Promise<{ readonly default?: unknown }>,
+      ),
       hanging.promise,
     ])
   } catch (error) {

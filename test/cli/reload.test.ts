@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { type IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -64,39 +65,116 @@ function readOrders(state: string) {
   return { ours, resting, dropped, doubled }
 }
 
+/** In a thread of its own. */
+const codeOf = (params: string, said: string) => `import { defineStrategy, z } from '#strategy'
+export default defineStrategy({
+  name: 'own', params: z.strictObject({ ${params} }), initialState: () => ({}),
+  decide(market, { params, state, log }) { log.info('${said}', params); return { intents: [], state } },
+})
+`
+const STRAY = "void Promise.reject(new Error('left alone'))\n"
+
+/** In the place of trend-btc. */
+function writeOwn(project: Project): void {
+  project.write('own/own.ts', codeOf('size: z.int().default(1)', 'one'))
+  const file =
+    'id: trend-btc\nmodule: ../../own/own.ts\ninstruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n'
+  project.write('config/strategies/trend-btc.yaml', file)
+  project.write('config/strategies/more.yaml', file.replace('trend-btc', 'more').replace('own.ts', 'more.ts'))
+}
+
+/** For the nth time, whether or not it came so far each time before. */
+async function untilItRuns(run: IntentdProcess, nth: number): Promise<void> {
+  await run.untilEvent('daemon.opened', nth)
+  const from = run.log.findLastIndex(({ event }) => event === 'daemon.opened')
+  await run.until('it runs', () => run.log.slice(from).some(({ event }) => event === 'daemon.running'))
+}
+
+async function changeInVain(project: Project, run: IntentdProcess): Promise<void> {
+  project.edit('config/paper.yaml', 'positionMode: one_way_mode', 'positionMode: hedge_mode')
+  const reload = await ask(project, 'reload')
+  expect(reload.out).toMatch(
+    /^! account\.positionMode: "one_way_mode" -> "hedge_mode": only a new process takes this/m,
+  )
+  expect([reload.code, reload.said]).toEqual([1, 'not done: the lines with ! want a new process'])
+  // By the signal, which asks nobody before; and code that fails by itself is not that of the strategy which runs.
+  project.write('own/own.ts', `${codeOf('', 'two')}${STRAY}`)
+  project.write('own/more.ts', `${codeOf('', 'more')}${STRAY}`)
+  project.edit('config/paper.yaml', 'strategies:\n', 'strategies:\n  - strategies/more.yaml\n')
+  run.kill('SIGHUP')
+  const failed = 'the strategy failed while it was being loaded: Error: left alone'
+  expect(await run.untilEvent('reload.refused')).toMatchObject({
+    problems: [
+      expect.stringMatching(new RegExp(`^config/strategies/more.yaml:\\d+:\\d+ module: ${failed}`)),
+      expect.stringMatching(new RegExp(`^config/strategies/trend-btc.yaml:\\d+:\\d+ module: ${failed}`)),
+      'account.positionMode: only a new process takes it',
+    ],
+  })
+  expect(run.events('strategy.threadLost')).toEqual([])
+  project.write('config/strategies/grid-btc.yaml', 'id: [')
+  run.kill('SIGHUP')
+  run.kill('SIGHUP')
+  expect(await run.untilEvent('reload.refused', 2)).toMatchObject({
+    problems: [expect.stringMatching(/^config\/strategies\/grid-btc\.yaml:1:\d+: /)],
+  })
+  // The file that the run began with is read, and no other one, where it is gone as well.
+  renameSync(join(project.directory, 'config/paper.yaml'), join(project.directory, 'config/away.yaml'))
+  run.kill('SIGHUP')
+  expect(await run.untilEvent('reload.refused', 3)).toMatchObject({
+    problems: [expect.stringMatching(/^config\/paper\.yaml: /)],
+  })
+  const from = run.log.length
+  await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
+  await run.until('its own strategy', () =>
+    run.log.slice(from).some(({ event }) => event === 'strategy.said'),
+  )
+  expect(run.events('daemon.running')).toHaveLength(1)
+}
+
 describe.concurrent('[CFG2] a configuration that has changed', () => {
-  test('is planned, and taken by a daemon that trades: strategies start and stop, limits change, no order is lost', async () => {
+  test('is refused and changes nothing where it is broken or wants a new process, twice at once too; else it is planned, and taken whole: strategies and their code, limits, no order is lost', async () => {
     const project = projects.open()
     writeHolder(project)
+    writeOwn(project)
+    const kept = ['config/paper.yaml', 'config/strategies/grid-btc.yaml'].map((path) => ({
+      path,
+      text: project.read(path),
+    }))
     const run = project.run(FAST)
     await run.until('what is to be held', () =>
       run.events('order.fill').some(({ strategy }) => strategy === 'holder'),
     )
+    expect(await run.untilEvent('strategy.said')).toMatchObject({ message: 'one', facts: { size: 1 } })
     expect(await ask(project, 'plan')).toMatchObject({ code: 1, out: 'nothing would change' })
+    await changeInVain(project, run)
 
+    for (const { path, text } of kept) project.write(path, text)
     project.edit('config/paper.yaml', '  - strategies/grid-eth.yaml\n', '')
     project.edit('config/paper.yaml', '  - strategies/holder.yaml\n', '')
     project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
     project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
-    const plan = await ask(project, 'plan')
-    expect(plan.code).toBe(0)
-    expect(plan.out).toMatch(/^- grid-eth is stopped$/m)
-    expect(plan.out).toMatch(/^~ risk\.openOrdersMax: 100 -> 60 \(tighter\)$/m)
-    expect(plan.out).toMatch(/^~ grid-btc\.params\.levels: 8 -> 4$/m)
-    expect(plan.out).toMatch(/open orders of grid-eth on ETHUSDT that nobody wants any more: cancelled/)
-    expect(plan.out).toMatch(/^! ETHUSDT 1 of holder is held, and nobody will trade it: flatten it before/m)
-
+    project.write('own/own.ts', codeOf('size: z.int().default(1), more: z.int().default(5)', 'two'))
     const reload = await ask(project, 'reload')
     expect([reload.code, reload.said]).toEqual([
       0,
       expect.stringContaining('done: it runs with the new configuration'),
     ])
+    expect(reload.out).toMatch(/^- grid-eth is stopped$/m)
+    expect(reload.out).toMatch(/^~ risk\.openOrdersMax: 100 -> 60 \(tighter\)$/m)
+    expect(reload.out).toMatch(/^~ grid-btc\.params\.levels: 8 -> 4$/m)
+    expect(reload.out).toMatch(/^~ trend-btc: other code$/m)
+    expect(reload.out).toMatch(/open orders of grid-eth on ETHUSDT that nobody wants any more: cancelled/)
+    expect(reload.out).toMatch(/^! ETHUSDT 1 of holder is held, and nobody will trade it: flatten it before/m)
     expect((await ask(project, 'status')).out.replaceAll(/\s+/g, ' ')).toContain(
       '! ETHUSDT 1 of holder is held, and nobody trades it: put the strategy back and flatten it',
     )
     expect(run.events('daemon.running')).toHaveLength(2)
     const from = run.log.findLastIndex(({ event }) => event === 'daemon.running')
     await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
+    await run.until('the new code', () =>
+      run.events('strategy.said').some(({ message }) => message === 'two'),
+    )
+    expect(run.events('strategy.said').at(-1)).toMatchObject({ message: 'two', facts: { size: 1, more: 5 } })
     expect(
       run.log.slice(from).filter(({ event, strategy }) => event === 'order.sent' && strategy === 'grid-eth'),
     ).toEqual([])
@@ -104,73 +182,28 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect(run.summary.exchange).toMatchObject({ agrees: true, differences: [] })
   })
 
-  test('that is broken, or wants a new process, is refused and changes nothing, twice at once too', async () => {
-    const project = projects.open()
-    const run = project.run(FAST)
-    await run.untilEvent('order.fill')
-    project.edit('config/paper.yaml', 'positionMode: one_way_mode', 'positionMode: hedge_mode')
-    const plan = await ask(project, 'plan')
-    expect(plan.out).toMatch(
-      /^! account\.positionMode: "one_way_mode" -> "hedge_mode": only a new process takes this/m,
-    )
-    expect((await ask(project, 'reload')).code).toBe(1)
-    // By the signal, which asks nobody before.
-    run.kill('SIGHUP')
-    await run.untilEvent('reload.refused')
-    project.write('config/strategies/grid-btc.yaml', 'id: [')
-    run.kill('SIGHUP')
-    run.kill('SIGHUP')
-    expect(await run.untilEvent('reload.refused', 2)).toMatchObject({
-      problems: [expect.stringMatching(/^config\/strategies\/grid-btc\.yaml:1:\d+: /)],
-    })
-    // The file that the run began with is read, and no other one, where it is gone as well.
-    renameSync(join(project.directory, 'config/paper.yaml'), join(project.directory, 'config/away.yaml'))
-    run.kill('SIGHUP')
-    expect(await run.untilEvent('reload.refused', 3)).toMatchObject({
-      problems: [expect.stringMatching(/^config\/paper\.yaml: /)],
-    })
-    const from = run.log.length
-    await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
-    expect(run.events('daemon.running')).toHaveLength(1)
-    expect((await run.stop()).code).toBe(0)
-  })
-
-  test('that is asked for twice at once is taken twice, one after the other, and a stop meanwhile leaves nothing that rests', async () => {
-    const project = projects.open()
-    const run = project.run([...FAST, '--set', 'onStop=cancel'])
-    await run.untilEvent('order.fill')
-    project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 6')
-    run.kill('SIGHUP')
-    await run.untilEvent('reload.begun')
-    project.edit('config/strategies/grid-btc.yaml', 'levels: 6', 'levels: 4')
-    run.kill('SIGHUP')
-    await run.untilEvent('reload.begun', 2)
-    // A stop while it comes up again takes away what the run before has left.
-    await run.untilEvent('daemon.opened', 3)
-    expect(run.events('reload.begun').map(({ settings }) => settings)).toEqual([
-      ['grid-btc.params.levels: 8 -> 6'],
-      ['grid-btc.params.levels: 6 -> 4'],
-    ])
-    expect((await run.stop()).code).toBe(0)
-    expect(run.summary).toMatchObject({ clean: true, exchange: { openOrders: 0, differences: [] } })
-  })
-
-  test('reloaded while it trades many orders, again and again, loses and doubles none', async () => {
+  test('taken while it trades many orders, again and again, twice at once too, loses and doubles none', async () => {
     const project = projects.open()
     for (const name of ['grid-btc', 'grid-eth'])
       project.edit(`config/strategies/${name}.yaml`, 'levels: 8', 'levels: 20')
     const run = project.run(FAST)
     await run.untilEvent('order.fill')
-    for (const [from, to] of [
-      ['levels: 20', 'levels: 16'],
-      ['levels: 16', 'levels: 20'],
-      ['levels: 20', 'levels: 12'],
-    ] as const) {
-      project.edit('config/strategies/grid-btc.yaml', from, to)
-      const count = run.events('daemon.running').length
+    const change = (from: number, to: number) => {
+      project.edit('config/strategies/grid-btc.yaml', `levels: ${from}`, `levels: ${to}`)
       run.kill('SIGHUP')
-      await run.untilEvent('daemon.running', count + 1)
     }
+    change(20, 16)
+    await run.untilEvent('reload.begun')
+    // While it comes to rest: one after the other.
+    change(16, 20)
+    await untilItRuns(run, 3)
+    change(20, 12)
+    await untilItRuns(run, 4)
+    expect(run.events('reload.begun').map(({ settings }) => settings)).toEqual([
+      ['grid-btc.params.levels: 20 -> 16'],
+      ['grid-btc.params.levels: 16 -> 20'],
+      ['grid-btc.params.levels: 20 -> 12'],
+    ])
     expect((await run.stop()).code).toBe(0)
     expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
     const { ours, dropped, resting, doubled } = readOrders(
@@ -184,28 +217,14 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect(doubled).toBe(0)
   })
 
-  test('of a strategy that is other code is planned and taken, with the params that the new code wants', async () => {
+  test('and a stop while it comes up again takes away what the run before has left', async () => {
     const project = projects.open()
-    const code = (params: string, said: string) => `import { defineStrategy, z } from '#strategy'
-export default defineStrategy({
-  name: 'own', params: z.strictObject({ ${params} }), initialState: () => ({}),
-  decide(market, { params, state, log }) { log.info('${said}', params); return { intents: [], state } },
-})
-`
-    project.write('own/own.ts', code('size: z.int().default(1)', 'one'))
-    project.write(
-      'config/strategies/trend-btc.yaml',
-      'id: trend-btc\nmodule: ../../own/own.ts\ninstruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n',
-    )
-    const run = project.run(FAST)
-    expect(await run.untilEvent('strategy.said')).toMatchObject({ message: 'one', facts: { size: 1 } })
-    project.write('own/own.ts', code('size: z.int().default(1), more: z.int().default(5)', 'two'))
-    expect((await ask(project, 'plan')).out).toBe('~ trend-btc: other code')
-    expect((await ask(project, 'reload')).code).toBe(0)
-    await run.until('the new code', () =>
-      run.events('strategy.said').some(({ message }) => message === 'two'),
-    )
-    expect(run.events('strategy.said').at(-1)).toMatchObject({ message: 'two', facts: { size: 1, more: 5 } })
+    const run = project.run([...FAST, '--set', 'onStop=cancel'])
+    await run.untilEvent('order.fill')
+    project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 6')
+    run.kill('SIGHUP')
+    await run.untilEvent('daemon.opened', 2)
     expect((await run.stop()).code).toBe(0)
+    expect(run.summary).toMatchObject({ clean: true, exchange: { openOrders: 0, differences: [] } })
   })
 })

@@ -329,6 +329,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'simulator.stopped': SILENT,
   'stop.phase': SILENT,
   'strategy.said': SILENT,
+  'strategy.strayed': SILENT,
   'strategy.threadLost': {
     urgency: warning,
     by: ['strategy'],

@@ -103,13 +103,13 @@ export function endingOf(code: string): Ending | undefined {
   return ENDING_OF.get(code)
 }
 
-/** The exit code that says of an error whether another start may help. */
 /** Of several accounts: where a start may help one of them, a supervisor is to start the daemon again. */
 export function exitOfAll(errors: readonly unknown[]): number {
   const codes = errors.map(exitOf)
   return codes.find((code) => code !== EXITS.configuration) ?? EXITS.configuration
 }
 
+/** The exit code that says of an error whether another start may help. */
 export function exitOf(error: unknown): number {
   if (error instanceof ConfigError) return EXITS.configuration
   return EXITS[(error instanceof Failure && endingOf(error.code)) || 'broken']

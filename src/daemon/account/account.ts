@@ -21,6 +21,7 @@ import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
 import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
+import { codeNameOf } from '../../strategy/load-strategy.ts'
 import { closeRunners, endingsOf, pausedOf } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
@@ -212,12 +213,12 @@ export class Account implements MarketListener {
   }
 
   /**
-   * Code of a strategy failed where nobody waited for it: by its id, its name or the file that was loaded. False
+   * Code of a strategy failed where nobody waited for it: by its id, its name or the code that was loaded. False
    * where no strategy of this account is called so.
    */
   failStrategy(name: string, error: unknown): boolean {
     const failed = this.#options.strategies.filter(
-      ({ id, moduleFile, strategy }) => id === name || moduleFile === name || strategy.name === name,
+      ({ id, strategy }) => id === name || codeNameOf(strategy) === name || strategy.name === name,
     )
     for (const { id } of failed) this.#options.runners.get(id)?.breakDown(error)
     return failed.length > 0

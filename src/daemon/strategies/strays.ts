@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type ConfigDocuments, type DaemonConfig } from '../../config/load-config.ts'
 import { type Problem } from '../../config/yaml/problem.ts'
 import { systemTimers } from '../../lib/timers.ts'
+import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { strategyAtFault } from '../../strategy/strategy-context.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 
@@ -14,8 +15,8 @@ interface Strays {
 export function catchStrays(): Strays {
   const caught = new Map<string, unknown>()
   const hear = (error: unknown): void => {
-    const file = strategyAtFault()
-    if (file !== undefined) caught.set(file, error)
+    const name = strategyAtFault()
+    if (name !== undefined) caught.set(fileOfCode(name), error)
     else if (process.listenerCount('uncaughtException') === 1) {
       // Nobody else listens: it ends the process, as if nobody had.
       process.off('uncaughtException', hear)
