@@ -72,6 +72,7 @@ test('each row of what the operator sees names a test that is there, and events 
       'supervision.hungAfterMs',
       'alerts.lastingMs',
       'risk.dataAgeMaxMs',
+      'exchange.requestTimeoutMs',
       'polling.positionsMs',
     ]
     const unknown = events.filter((name) => !(name in LOG_EVENTS) && !settings.includes(name))
