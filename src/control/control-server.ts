@@ -3,7 +3,7 @@ import { type Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import { messageOf } from '../lib/failure.ts'
 import { type Secret } from '../lib/secret.ts'
-import { shortPath } from '../lib/socket-path.ts'
+import { objectToPath, shortPath } from '../lib/socket-path.ts'
 import { buildControlApp, type ControlAppOptions } from './control-app.ts'
 import { type Entrance } from './guard.ts'
 import { SessionCodes } from './session-codes.ts'
@@ -82,6 +82,9 @@ export class ControlServer {
   /** @param isNews Whether it is said when it fails. */
   async #listenAtSocket(socket: string, isNews = true): Promise<void> {
     this.#isSocketOpen = false
+    const tooLong = objectToPath(socket)
+    if (tooLong !== undefined)
+      return this.#options.onUnreachable(socket, `${tooLong}; choose a shorter state.directory`)
     try {
       // The directory is held: one that lies there is of a run that is over.
       rmSync(socket, { force: true })

@@ -88,7 +88,7 @@ export const LOG_EVENTS = {
   'flatten.done':
     'The strategies hold nothing any more in a scope that is flattened; close by hand what the account still holds, and release the scope when it may trade again.',
   'flatten.dropped':
-    'A scope was released before its flatten was done; flatten it again where it is to be closed after all.',
+    'A scope was released before its flatten was done; flatten it again where it is to be closed after all. With `isOfRunBefore` the start had not read yet what was filled since: look at `status` first.',
   'flatten.slow':
     'A flatten is not done after 15 s, and then each time it took twice as long: `status` says what holds it up; where it does not end, close by hand what `stillHeld` names.',
   'funding.paid': 'The funding counter of a position moved.',

@@ -8,7 +8,8 @@ export function shortPath(socket: string): string {
   return Buffer.byteLength(socket) <= SOCKET_PATH_MAX ? socket : relative(process.cwd(), socket)
 }
 
-/** Whether a socket can lie there, by its whole path or from here. */
-export function isPathShort(socket: string): boolean {
-  return Buffer.byteLength(shortPath(socket)) <= SOCKET_PATH_MAX
+/** Why no socket can lie there, by its whole path or from here; undefined where one can. */
+export function objectToPath(socket: string): string | undefined {
+  if (Buffer.byteLength(shortPath(socket)) <= SOCKET_PATH_MAX) return undefined
+  return `${socket} has ${Buffer.byteLength(socket)} bytes, and the system takes ${SOCKET_PATH_MAX} for a socket`
 }

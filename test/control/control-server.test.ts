@@ -9,6 +9,7 @@ import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlClient } from '../../src/control/control-client.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
+import { Secret } from '../../src/lib/secret.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'control-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -44,6 +45,32 @@ test('a socket that cannot be listened at is not named', async () => {
 
   expect(server.socket).toBeUndefined()
   expect(unreachable).toEqual([socket])
+  await server.stop()
+})
+
+test('a socket whose path is too long is said to be, and the port is listened at all the same', async () => {
+  const folder = join(directory, 'd'.repeat(200))
+  mkdirSync(folder)
+  const reasons: string[] = []
+  const server = new ControlServer({
+    ...{ daemon, monotonic: () => 0, version: '1.2.3', readOnly: true },
+    socket: join(folder, 'control.sock'),
+    port: { host: '127.0.0.1', number: 0, token: new Secret('t'.repeat(40)) },
+    answered: new AnsweredRequests(),
+    onRefused: () => {},
+    onBroken: () => {},
+    onUnreachable: (_, reason) => reasons.push(reason),
+  })
+  await server.start()
+  await server.look()
+
+  expect(reasons).toEqual([
+    expect.stringMatching(
+      /control\.sock has \d+ bytes, and the system takes \d+ .* shorter state\.directory$/,
+    ),
+  ])
+  expect(server.socket).toBeUndefined()
+  expect((await fetch(`${server.baseUrl}/openapi.json`)).status).toBe(200)
   await server.stop()
 })
 

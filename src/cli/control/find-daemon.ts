@@ -6,6 +6,7 @@ import { CONTROL_SOCKET } from '../../daemon/state/state-place.ts'
 import { readStoredAccount } from '../../daemon/control/stored-account.ts'
 import { listHeldDirectories } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { objectToPath } from '../../lib/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
 import { explainSilence, print } from '../process/operator.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
@@ -60,21 +61,26 @@ export async function withClient<Result>(
 }
 
 /** Says why there is no answer. Returns the exit code. */
-export function explainReply({ state: { directory } }: DaemonConfig, reply: ControlReply): number {
+export function explainReply(config: DaemonConfig, reply: ControlReply): number {
   if (reply.kind === 'answered') {
     const { error = JSON.stringify(reply.body) } = reply.body as { error?: string }
     print(`refused (${reply.status}): ${error}`)
     return EXIT_REFUSED
   }
-  if (/ENOENT|EINVAL|ENAMETOOLONG/.test(reply.reason)) {
-    print(
-      `its socket is gone, or its path is too long for one (${reply.reason}); it may trade all the same: its log says`,
-    )
-    print('  a restart makes the socket anew; a shorter state.directory, or control.port, helps for good')
+  const socket = findSocket(config)
+  const tooLong = socket && objectToPath(socket)
+  if (tooLong !== undefined) {
+    print(`it has no socket, and trades all the same: ${tooLong}`)
+    print('  choose a shorter state.directory for its next start, or look by control.port')
+    return EXIT_SILENT
+  }
+  if (reply.reason.includes('ENOENT')) {
+    print(`its socket is gone (${reply.reason}); it may trade all the same: its log says`)
+    print('  it makes the socket anew within two seconds, unless its log has control.notListening')
     return EXIT_SILENT
   }
   print(`no answer: ${/timeout/i.test(reply.reason) ? 'it took the request and says nothing' : reply.reason}`)
-  explainSilence(directory)
+  explainSilence(config.state.directory)
   print(
     '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',
   )

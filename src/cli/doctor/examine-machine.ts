@@ -5,7 +5,7 @@ import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { accountLocks, readAccountHolder } from '../../daemon/account/account-lock.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
-import { isPathShort, SOCKET_PATH_MAX } from '../../lib/socket-path.ts'
+import { objectToPath, SOCKET_PATH_MAX } from '../../lib/socket-path.ts'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import { type LockHolder } from '../../lib/process-lock.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -117,7 +117,7 @@ export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig
 export function examineSocket(config: DaemonConfig): Finding {
   const socket = join(stateDirectoryOf(config, { files: [], speed: undefined }), CONTROL_SOCKET)
   const found = `${socket}: ${Buffer.byteLength(socket)} bytes, ${SOCKET_PATH_MAX} at most`
-  return isPathShort(socket)
+  return objectToPath(socket) === undefined
     ? ok('control socket', found)
     : finding('fail', 'control socket', found, 'choose a shorter state.directory')
 }

@@ -7,7 +7,7 @@ import { ConfigError, type Problem, sortProblems } from '../../config/yaml/probl
 import { type StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
-import { isPathShort, SOCKET_PATH_MAX } from '../../lib/socket-path.ts'
+import { objectToPath } from '../../lib/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { type StrategyFailure } from '../../strategy/strategy-failure.ts'
@@ -93,13 +93,9 @@ async function readPurity({
 /** The socket of the control interface lies in the state directory: a path of it has few bytes. */
 function checkSocket({ config, documents }: LoadedConfig): readonly Problem[] {
   const socket = join(stateDirectoryOf(config, { files: [], speed: undefined }), CONTROL_SOCKET)
-  if (isPathShort(socket)) return []
-  return [
-    documents.main.problem(
-      ['state', 'directory'],
-      `is too long: ${socket} has ${Buffer.byteLength(socket)} bytes, and the system takes ${SOCKET_PATH_MAX} for a socket; choose a shorter one`,
-    ),
-  ]
+  const tooLong = objectToPath(socket)
+  if (tooLong === undefined) return []
+  return [documents.main.problem(['state', 'directory'], `is too long: ${tooLong}; choose a shorter one`)]
 }
 
 function listMissingSecrets({ config }: LoadedConfig, request: ConfigRequest): readonly Problem[] {

@@ -11,6 +11,7 @@ import {
   takeAnswer,
   wasUnreadable,
   describeRefusedRelease,
+  describeStillHeld,
 } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
@@ -156,9 +157,7 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
   for (const advice of adviseUnclosable(answer.unclosable)) print(advice)
   for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
-  for (const [holder, size] of Object.entries(answer.stillHeld)) {
-    print(`the flatten was not done, and nothing closes it any more: ${holder} ${size}`)
-  }
+  for (const sentence of describeStillHeld(answer)) print(sentence)
   printHeld(answer)
   return isDone ? 0 : EXIT_NOT_DONE
 }

@@ -201,6 +201,7 @@ export class Account implements MarketListener {
       held: [...restrictions.values()],
       lifted,
       stillHeld: describeDropped({ book: this.#engine.book, settings: this.#options.settings }, lifted),
+      ...(this.#engine.phase === 'starting' && { isStarting: true }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
       ...judgeScope(command, { book: this.#engine.book, settings: this.#options.settings }),
     }

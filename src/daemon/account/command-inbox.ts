@@ -48,6 +48,8 @@ export interface CommandAnswer {
   readonly killFiles: readonly string[]
   /** What is still held where a flatten was ended before it was done, by strategy and instrument. */
   readonly stillHeld: Readonly<Record<string, string>>
+  /** The start has not read yet what was filled since the last run: `stillHeld` is what that one knew. */
+  readonly isStarting?: true
   /** Whether it named a scope that is not configured, and so was refused. */
   readonly isScopeUnknown: boolean
   /** What a flatten does not close: of strategies that are not configured there any more. */
@@ -62,6 +64,14 @@ export function describeRefusedRelease(named: string, answers: readonly CommandA
   if (until.length === 0) return `not done: nothing that a release ends holds ${named}`
   const at = new Date(Math.max(...until)).toISOString()
   return `not done: ${named} cools down until ${at} (risk.losses.coolDownMs); release it then`
+}
+
+/** What is still held of a flatten that a release has ended, in sentences. */
+export function describeStillHeld({ stillHeld, isStarting }: CommandAnswer): readonly string[] {
+  const asOf = isStarting ? ', as the last run knew it: what was filled since is being read' : ''
+  return Object.entries(stillHeld).map(
+    ([holder, size]) => `the flatten was not done, and nothing closes it any more: ${holder} ${size}${asOf}`,
+  )
 }
 
 /** What to do about what no flatten closes, in sentences. */

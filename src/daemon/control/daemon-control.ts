@@ -21,7 +21,12 @@ import { messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
 import { type Account } from '../account/account.ts'
-import { adviseUnclosable, type CommandAnswer, describeRefusedRelease } from '../account/command-inbox.ts'
+import {
+  adviseUnclosable,
+  type CommandAnswer,
+  describeRefusedRelease,
+  describeStillHeld,
+} from '../account/command-inbox.ts'
 import { type Readings } from '../explain/readings.ts'
 import { type MarketListener } from '../market-data/product-market.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
@@ -283,7 +288,10 @@ function verdictOf(
         : { isObeyed: false, text: 'not done: the log says why' }
     case 'release':
       return answers.some(({ lifted }) => lifted.length > 0)
-        ? { isObeyed: true, text: `${order.scope} is released` }
+        ? {
+            isObeyed: true,
+            text: [`${order.scope} is released`, ...answers.flatMap(describeStillHeld)].join('; '),
+          }
         : { isObeyed: false, text: describeRefusedRelease(order.scope, answers) }
     case 'kill':
       return holds('*', 'kill')

@@ -29,6 +29,8 @@ export function advanceFlatten(core: Core): void {
     if (code !== 'flatten') continue
     const { isDone, patientUntil } = core.run.flattens.get(scope) ?? {}
     if (!isOpen(core, scope)) {
+      // What was filled since the last run is not read yet.
+      if (core.run.phase === 'starting') continue
       if (!isDone) announceDone(core, scope)
       if (!isDone) noteFlatten(core.run, scope, { isDone: true, patientUntil: core.now })
     } else if (patientUntil === undefined || isDone) {
@@ -95,7 +97,9 @@ export function releaseScope(core: Core, order: ReleaseOrder): void {
   release(core, order)
   if (!isFlattened) return
   const stillHeld = describeLeftOpen(core, scope)
-  if (Object.keys(stillHeld).length > 0) announce(core, 'warn', 'flatten.dropped', { scope, by, stillHeld })
+  if (Object.keys(stillHeld).length === 0) return
+  const isOfRunBefore = core.run.phase === 'starting'
+  announce(core, 'warn', 'flatten.dropped', { scope, by, stillHeld, ...(isOfRunBefore && { isOfRunBefore }) })
 }
 
 /** What strategies still hold where a flatten was lifted, by strategy and instrument. */

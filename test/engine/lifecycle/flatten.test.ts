@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { adviseUnclosable } from '../../../src/daemon/account/command-inbox.ts'
+import { adviseUnclosable, describeStillHeld } from '../../../src/daemon/account/command-inbox.ts'
 import { judgeScope } from '../../../src/daemon/account/operator.ts'
 import { type ClientOid, toOrderId } from '../../../src/domain/ids.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
@@ -87,6 +87,42 @@ describe('[RSK2] a flatten', () => {
 
     expect(bench.take('announce').map(({ event }) => event)).toContain('flatten.done')
     expect(bench.halts).toEqual(new Map([[SYMBOL, 'enough']]))
+  })
+
+  test('is not called done at a restart before what was filled meanwhile is read', () => {
+    const bench = new EngineBench().start()
+    flatten(bench, SYMBOL)
+    bench.restart()
+    bench.take('announce')
+    const isSaid = (): boolean => bench.take('announce').some(({ event }) => event === 'flatten.done')
+
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
+    bench.price()
+    expect([bench.engine.phase, isSaid()]).toEqual(['starting', false])
+
+    while (bench.engine.phase === 'starting') bench.pass(100)
+    expect(isSaid()).toBe(true)
+  })
+
+  test('that is released while a start reads is said to be open as the last run knew it', () => {
+    const bench = holding()
+    flatten(bench, SYMBOL)
+    bench.restart()
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
+
+    const dropped = bench.take('announce').find(({ event }) => event === 'flatten.dropped')
+    const stillHeld = { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' }
+    expect(dropped?.fields).toMatchObject({ stillHeld, isOfRunBefore: true })
+    const answer = { held: [], lifted: [], killFiles: [], stillHeld, isScopeUnknown: false, unclosable: {} }
+    expect(describeStillHeld({ ...answer, isStarting: true })).toEqual([
+      expect.stringMatching(
+        /s BTCUSDT long 0\.01, as the last run knew it: what was filled since is being read$/,
+      ),
+    ])
+    expect(describeStillHeld(answer)).toEqual([expect.stringMatching(/s BTCUSDT long 0\.01$/)])
   })
 
   test.each([
