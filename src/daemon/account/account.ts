@@ -198,8 +198,7 @@ export class Account implements MarketListener {
     if (this.#fatal !== undefined) return undefined
     const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
     return {
-      held: [...restrictions.values()],
-      lifted,
+      ...{ held: [...restrictions.values()], lifted },
       stillHeld: describeDropped({ book: this.#engine.book, settings: this.#options.settings }, lifted),
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],

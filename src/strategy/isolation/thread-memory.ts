@@ -14,9 +14,11 @@ const OWN_GROWTH_MB = 64
 /** For the thread itself, between two decisions: whether it keeps more than so many MB, objects and buffers each. */
 export function createMemoryCheck(maxMb: number): () => boolean {
   const max = maxMb * 1_000_000
+  // A flag is of the whole process: it is not taken back, for another thread may be about to use it.
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  setFlagsFromString('--no-expose-gc')
+  // A thread that began after the flag was set has it as a global, which is not for strategies.
+  Reflect.deleteProperty(globalThis, 'gc')
   return () => {
     const { external_memory: external, used_heap_size: used } = getHeapStatistics()
     if (external <= max && used <= max) return false
