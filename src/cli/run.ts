@@ -2,13 +2,12 @@ import { type Command, Option } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { type Alerts } from '../alerts/alerts.ts'
 import { loadAccounts } from '../config/load-accounts.ts'
-import { type ConfigRequest, type LoadedConfig } from '../config/load-config.ts'
-import { loadCredentials, processVariables } from '../config/secrets.ts'
+import { type ConfigRequest } from '../config/load-config.ts'
+import { processVariables } from '../config/secrets.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { accountLogger } from '../daemon/reporting/account-logger.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
 import { type DaemonLogger } from '../daemon/reporting/logger.ts'
-import { type AccountGiven } from '../daemon/open-account.ts'
 import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../daemon/open-daemon.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
 import { type RunSummary } from '../daemon/reporting/summary.ts'
@@ -18,6 +17,7 @@ import { messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './process/alarm.ts'
 import { exitOfAll } from './process/exit-codes.ts'
+import { giveKeys } from './process/give-keys.ts'
 import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
@@ -69,12 +69,8 @@ async function run(options: RunOptions, version: string): Promise<number> {
   const accounts = loadAccounts(request)
   const { main: loaded } = accounts
   assertSupported(loaded.config)
-  const given = (one: LoadedConfig): AccountGiven => ({
-    loaded: one,
-    credentials: loadCredentials(one.config, request),
-  })
-  const { credentials } = given(loaded)
-  const others = accounts.others.map(given)
+  const [main, ...others] = giveKeys([loaded, ...accounts.others], request)
+  if (main === undefined) throw new Error('no account')
   const { level } = loaded.config.log
   const plain = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
   const alerts = openAlerts(
@@ -93,8 +89,7 @@ async function run(options: RunOptions, version: string): Promise<number> {
     return await tradeOn(options, {
       version,
       request,
-      loaded,
-      credentials,
+      ...main,
       others,
       logger,
       alerts,
@@ -112,7 +107,8 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
   let before: Configured | undefined
   let isReloaded = false
   for (let configured: Configured = first; ;) {
-    const frame = { ...first, loaded: configured.loaded, others: configured.others }
+    const { loaded, credentials, keysMissing, others } = configured
+    const frame = { ...first, loaded, credentials, keysMissing, others }
     const opened = await open(options, frame).catch((error: unknown) => {
       if (before === undefined) throw error
       frame.logger.log('error', 'reload.failed', { reason: messageOf(error) })
@@ -140,10 +136,9 @@ interface Traded {
   readonly code: number
 }
 
-interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'credentials' | 'logger'> {
+interface TradeFrame extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger'> {
   /** What a reload reads again: the file that the run began with, whatever lies in the directory by then. */
   readonly request: ConfigRequest
-  readonly others: readonly AccountGiven[]
   readonly alerts: Alerts | undefined
   readonly stops: Stops
   readonly reloads: Reloads

@@ -169,6 +169,9 @@ export const statusSchema = z.strictObject({
   startedAt: instant,
   now: instant,
   accounts: z.array(accountSchema),
+  off: z.array(z.strictObject({ name: z.string(), file: z.string(), reason: z.string() })).meta({
+    description: 'further accounts of this daemon that could not be opened; files by absolute path',
+  }),
 })
 
 export const eventSchema = z.strictObject({

@@ -1,9 +1,11 @@
 import { type StopPolicy } from '../engine/event.ts'
 import { type Account } from './account/account.ts'
+import { type AccountOff } from './account/shown-account.ts'
 import { type EmbeddedExchange } from './embedded/embedded-exchange.ts'
 import { type OpenedControl } from './control/open-control.ts'
 import { type MarketData } from './market-data/market-data.ts'
 import { type Watchdog } from './watchdog/watchdog.ts'
+import { headlineOf } from '../lib/failure.ts'
 import { type RunSummary } from './reporting/summary.ts'
 
 export interface DaemonOptions {
@@ -15,8 +17,7 @@ export interface DaemonOptions {
   readonly controls?: readonly OpenedControl[]
   /** Ends the process when it hangs. */
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
-  /** What kept further accounts from being opened. */
-  readonly failures?: readonly unknown[]
+  readonly off?: readonly AccountOff[]
 }
 
 /**
@@ -41,19 +42,19 @@ export class Daemon {
   readonly #market: MarketData
   readonly #embedded: DaemonOptions['embedded']
   readonly #controls: readonly OpenedControl[]
-  readonly #failures: readonly unknown[]
+  readonly #off: readonly AccountOff[]
   readonly #watchdog: DaemonOptions['watchdog']
   /** Every account is at rest, and the market is not read any more. */
   readonly #quiet: Promise<void>
   /** Rejected where a loop hangs that the end would wait for. */
   readonly #givenUp = Promise.withResolvers<never>()
 
-  constructor({ market, accounts, embedded, controls = [], watchdog, failures = [] }: DaemonOptions) {
+  constructor({ market, accounts, embedded, controls = [], watchdog, off = [] }: DaemonOptions) {
     this.accounts = accounts
     this.#market = market
     this.#embedded = embedded
     this.#controls = controls
-    this.#failures = failures
+    this.#off = off
     this.#watchdog = watchdog
     this.#givenUp.promise.catch(() => undefined)
     this.#quiet = Promise.all(accounts.map(({ atRest }) => atRest)).then(() => market.stop())
@@ -107,6 +108,8 @@ export class Daemon {
 
   /** Why an account does not trade; undefined when all do, on fresh data and books that agree. */
   obstacle(): string | undefined {
+    const [off] = this.#off
+    if (off !== undefined) return `${off.config.name} is off: ${headlineOf(off.error)}`
     return this.accounts.map(({ health }) => health.obstacle()).find((reason) => reason !== undefined)
   }
 
@@ -149,7 +152,7 @@ export class Daemon {
 
   get #fatals(): readonly unknown[] {
     const broken = this.accounts.flatMap(({ fatal }) => (fatal === undefined ? [] : [fatal]))
-    return [...broken, ...this.#failures]
+    return [...broken, ...this.#off.map(({ error }) => error)]
   }
 
   get #isBroken(): boolean {

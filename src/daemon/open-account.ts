@@ -37,8 +37,10 @@ const KEYS_KEPT_MS = 366 * 86_400_000
 /** What is said of one account. */
 export interface AccountGiven {
   readonly loaded: LoadedConfig
-  /** Absent for the simulator inside the daemon. */
+  /** Absent for the simulator inside the daemon, and where they are missing. */
   readonly credentials: Credentials | undefined
+  /** Its keys are missing or unsafe: it is off. */
+  readonly keysMissing?: Failure | undefined
 }
 
 export interface Opening extends AccountGiven {
@@ -63,10 +65,11 @@ export interface OpenedAccount extends Ground {
 
 /**
  * From the ground up: state, account, journal, exchange, and what the journal says.
- * @throws Failure for a state that is held or unreadable
+ * @throws Failure for keys that are missing, and a state that is held or unreadable
  */
 export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const { config } = options.loaded
+  if (options.keysMissing !== undefined) throw options.keysMissing
   const directory = stateDirectoryOf(config, options.market)
   const ground = await openGround(options, directory)
   const { embedded } = ground

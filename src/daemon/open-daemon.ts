@@ -5,6 +5,7 @@ import { type Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { type Account } from './account/account.ts'
+import { type AccountOff } from './account/shown-account.ts'
 import { createCalls } from './account/exchange-calls.ts'
 import { listUnlimited } from './account/loss-settings.ts'
 import { stopTimeoutOf, toInstruments } from './account/engine-settings.ts'
@@ -49,12 +50,12 @@ export interface OpenedDaemon {
 interface Opened {
   readonly main: OpenedAccount
   readonly all: readonly OpenedAccount[]
-  readonly failures: readonly unknown[]
+  readonly off: readonly AccountOff[]
 }
 
 /**
- * Everything a daemon stands on, from the ground up: strategies, state, journal, exchange. An account whose state is
- * held or unreadable is off, as long as another one is not.
+ * Everything a daemon stands on, from the ground up: strategies, state, journal, exchange. An account whose keys are
+ * missing or whose state is held or unreadable is off, as long as another one is not.
  * @throws ConfigError for strategies that do not load; Failure where no account can be opened.
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
@@ -72,11 +73,11 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
 async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): Promise<readonly Opening[]> {
   const { others = [], logger } = options
   const openings: Opening[] = []
-  for (const { loaded, credentials } of [options, ...others]) {
+  for (const { loaded, credentials, keysMissing } of [options, ...others]) {
     const { config, documents } = loaded
     const strategies = await loadStrategies(config, documents, toInstruments(config))
     openings.push({
-      ...{ ...options, loaded, credentials, strategies, trusted, clock: trusted.clock },
+      ...{ ...options, loaded, credentials, keysMissing, strategies, trusted, clock: trusted.clock },
       logger: others.length > 0 ? accountLogger(logger, config.name) : logger,
     })
   }
@@ -85,24 +86,24 @@ async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): 
 
 async function openAccounts(openings: readonly Opening[]): Promise<Opened> {
   const all: OpenedAccount[] = []
-  const failures: unknown[] = []
+  const off: AccountOff[] = []
   for (const opening of openings) {
     try {
       all.push(await openAccount(opening))
     } catch (error) {
       if (openings.length > 1) opening.logger.log('error', 'account.off', { reason: messageOf(error) })
-      failures.push(error)
+      off.push({ config: opening.loaded.config, error })
     }
   }
   const [main] = all
-  if (main === undefined) throw failures[0]
-  return { main, all, failures }
+  if (main === undefined) throw off[0]?.error
+  return { main, all, off }
 }
 
 /** Market data, and the accounts that trade on it. */
 function assemble(
   options: OpenDaemonOptions,
-  { main, all, failures, trusted }: Opened & { readonly trusted: TrustedClock },
+  { main, all, off, trusted }: Opened & { readonly trusted: TrustedClock },
 ): OpenedDaemon {
   const { embedded, access } = main
   const { config } = options.loaded
@@ -140,7 +141,7 @@ function assemble(
     accounts.push(account)
     controls.push(
       openControl({
-        ...{ config: loaded.config, directory: opened.directory, accounts: [account], market },
+        ...{ config: loaded.config, directory: opened.directory, accounts: [account], off, market },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
         configOption: options.configOptionOf?.(loaded.config) ?? '',
@@ -151,7 +152,7 @@ function assemble(
     )
   }
   return {
-    daemon: new Daemon({ market: marketData, accounts, embedded, controls, watchdog, failures }),
+    daemon: new Daemon({ market: marketData, accounts, embedded, controls, watchdog, off }),
     endsAt: () => embedded?.endsAt,
   }
 }

@@ -36,6 +36,11 @@ function renderFailure({ code, sentence, facts = {}, hint }: FailureDetails): st
   return [`${code}: ${sentence}`, ...lines].join('\n')
 }
 
+/** What was thrown, without facts and hint. */
+export function headlineOf(error: unknown): string {
+  return messageOf(error).split('\n', 1).join('')
+}
+
 /** The message of whatever was thrown, on one line. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -1,3 +1,5 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { loadAccounts } from '../../src/config/load-accounts.ts'
 import { listInstruments } from '../../src/daemon/market-data/listed-instruments.ts'
@@ -144,23 +146,55 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
   }
 })
 
-test('of an account that is off `status` says why, also of its own file', async () => {
+test('an account whose keys are missing or wrong is off, `status` says why and what ends it, and a reload with mended keys does', async () => {
   const project = projects.open()
   const { simulator, env } = await startExchange(project)
-  const wrong = { ...env, INTENTD_BOB_API_SECRET: 'another' }
+  const { INTENTD_BOB_API_KEY: key, INTENTD_BOB_API_PASSPHRASE: passphrase, ...others } = env
+  const { INTENTD_BOB_API_SECRET: secret, ...mains } = others
+  const writeKeys = (bobs: string | undefined) => {
+    const lines = [`KEY=${key}`, `SECRET=${bobs}`, `PASSPHRASE=${passphrase}`]
+    project.write('.env', lines.map((line) => `INTENTD_BOB_API_${line}\n`).join(''))
+    chmodSync(join(project.directory, '.env'), 0o600)
+  }
+  const ask = async (...words: string[]) => {
+    const verb = project.start(words, mains)
+    const { code } = await verb.ended
+    return { code, said: [...verb.stdout, ...verb.stderr].join(' ').replaceAll(/\s+/g, ' ') }
+  }
+  const ENDS = 'it is off until the daemon is reloaded or started again and finds that mended: '
+  const MISSING = 'CREDENTIALS_MISSING: keys of this account cannot be read: INTENTD_BOB_API_KEY, INTENTD_BOB'
   try {
-    const run = project.start(['run', ...OPTIONS, '--summary', 'text'], wrong)
-    await run.untilEvent('account.refused')
+    const run = project.start(['run', ...OPTIONS, '--summary', 'text'], mains)
+    expect(await run.untilEvent('account.off')).toMatchObject({
+      account: 'bob',
+      reason: expect.stringContaining('INTENTD_BOB_API_KEY') as string,
+    })
     await run.untilEvent('order.accepted')
-    for (const options of [OPTIONS, ['-c', 'config/bob.yaml']]) {
-      const status = project.start(['status', ...options], wrong)
-      expect((await status.ended).code).toBe(0)
-      expect(status.stdout.join(' ').replaceAll(/\s+/g, ' ')).toContain(
-        '! it is off until the daemon starts again: CREDENTIALS_REFUSED',
-      )
-    }
-    await run.stop()
-    expect(run.stdout.join('\n')).toMatch(/^ +ended +CREDENTIALS_REFUSED: /m)
+    expect(await ask('status', '-c', 'config/bob.yaml')).toMatchObject({
+      code: 75,
+      said: expect.stringContaining(`${ENDS}${MISSING}`) as string,
+    })
+
+    writeKeys('another')
+    expect(await ask('reload', ...OPTIONS)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('still off, status says why: bob') as string,
+    })
+    expect(run.events('account.refused')).toMatchObject([{ account: 'bob' }])
+    expect(await ask('status', ...OPTIONS)).toMatchObject({
+      code: 0,
+      said: expect.stringContaining(`! ${ENDS}CREDENTIALS_REFUSED`) as string,
+    })
+
+    writeKeys(secret)
+    expect(await ask('reload', ...OPTIONS)).toMatchObject({
+      code: 0,
+      said: expect.stringContaining('done: every account is on') as string,
+    })
+    await run.until('an order of the account that was off', () =>
+      run.events('order.accepted').some(({ account }) => account === 'bob'),
+    )
+    expect((await run.stop()).code).toBe(0)
   } finally {
     await simulator.stop()
   }

@@ -87,6 +87,7 @@ const STATUS = {
     configOption: '',
   },
   accounts: [ACCOUNT],
+  off: [{ name: ID, file: `/${ID}.yaml`, reason: `CODE: ${ID}` }],
 }
 const ROW = { name: ID, coin: 'USDT', ...PROFIT, funding: LARGE }
 

@@ -71,7 +71,7 @@ class Bench {
             speed: 1,
             isReadOnly: readOnly,
           },
-          ...{ startedAt: 0, now: 0, accounts: [] },
+          ...{ startedAt: 0, now: 0, accounts: [], off: [] },
         }),
         positions: () => [],
         orders: () => [],

@@ -35,7 +35,7 @@ class Bench {
             exchange: '',
             configOption: '',
           },
-          ...{ pid: 1, startedAt: 0, now: this.now, accounts: [] },
+          ...{ pid: 1, startedAt: 0, now: this.now, accounts: [], off: [] },
         }
       },
     }

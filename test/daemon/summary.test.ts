@@ -21,7 +21,11 @@ function holding(): EngineBench {
   return bench
 }
 
-function summarise({ settings, book, now }: EngineBench, read: readonly PositionReading[] = []): RunSummary {
+function summarise(
+  { settings, book, now }: EngineBench,
+  read: readonly PositionReading[] = [],
+  fatal?: Error,
+): RunSummary {
   const [money] = book.money.values()
   const exchange: ExchangeLedger = {
     fills: money?.fills ?? 0,
@@ -39,7 +43,7 @@ function summarise({ settings, book, now }: EngineBench, read: readonly Position
       exchange,
       configured: [],
       clean: true,
-      fatal: undefined,
+      fatal,
       durationMs: now,
       limiter: [],
     },
@@ -73,6 +77,14 @@ describe('the closing summary', () => {
     expect(linesOf(summary)).toContain(
       'in good order REDUCING BTCUSDT (operator): odd prices; until an operator releases it ' +
         'HALTED the account (flatten): odd prices; until an operator releases it, once everything is closed',
+    )
+  })
+
+  test('says what broke the account', () => {
+    const fatal = new Error('CREDENTIALS_REFUSED: the exchange refuses the key\n  hint  mend it')
+
+    expect(linesOf(summarise(new EngineBench().start(), [], fatal))).toContain(
+      'ended CREDENTIALS_REFUSED: the exchange refuses the key ',
     )
   })
 

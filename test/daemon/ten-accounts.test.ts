@@ -150,6 +150,7 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   }
   const ready = await Promise.all(SHOWN.map((name) => ask(name, '/readyz?verbose')))
   const metrics = await Promise.all(SHOWN.map((name) => ask(name, '/metrics')))
+  const obstacle = daemon.obstacle()
   // One of them leaves its orders, and the market would fill them.
   simulator.pause()
   daemon.stop()
@@ -184,7 +185,9 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   expect(lines.filter(({ event }) => event === 'account.off')).toMatchObject([
     { fields: { account: UNREADABLE } },
   ])
-  expect(status).toMatchObject({ kind: 'answered', status: 200 })
+  // So no heartbeat goes to whoever watches.
+  expect(obstacle).toContain(`${UNREADABLE} is off: JOURNAL_`)
+  expect(status).toMatchObject({ kind: 'answered', status: 200, body: { off: [{ name: UNREADABLE }] } })
   const shown = status.kind === 'answered' ? (status.body as StatusView).accounts : []
   expect(shown.map(({ name, isTrading }) => [name, isTrading])).toEqual([[WRONG, false]])
   expect(shown[0]?.hindrances.join(' ')).toContain('CREDENTIALS_REFUSED')

@@ -101,6 +101,7 @@ export class BusyDaemon {
       },
       ...{ startedAt: START_AT, now: START_AT + this.#step },
       accounts: [this.#account()],
+      off: [],
     }
   }
 

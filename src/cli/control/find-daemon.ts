@@ -1,8 +1,12 @@
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { loadAccounts } from '../../config/load-accounts.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { ControlClient, type ControlReply } from '../../control/control-client.ts'
+import { type StatusView } from '../../control/views.ts'
 import { type ShownAccount } from '../../daemon/account/shown-account.ts'
+import { readMainFile } from '../../daemon/state/running-config.ts'
 import { CONTROL_SOCKET } from '../../daemon/state/state-place.ts'
+import { describeOff } from '../../daemon/control/hindrances.ts'
 import { readStoredAccount } from '../../daemon/control/stored-account.ts'
 import { listHeldDirectories } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -19,6 +23,9 @@ export interface ShowOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
+/** An account that its daemon could not open. */
+export type AccountOff = StatusView['off'][number]
+
 /** What was found, and where. */
 export type Found<View> =
   | { readonly kind: 'found'; readonly view: View; readonly isLive: boolean }
@@ -31,11 +38,14 @@ export type Found<View> =
 export async function readDaemon<View>(
   options: ShowOptions,
   path: string,
-  stored: (account: ShownAccount) => View,
+  stored: (account: ShownAccount, off: AccountOff | undefined) => View,
 ): Promise<Found<View>> {
   const { config } = loadConfig(toConfigRequest(options))
   const socket = findSocket(config)
-  if (socket === undefined) return (await readOff(config, path)) ?? readStored(config, stored)
+  if (socket === undefined) {
+    const view = await readBroken<View>(config, path)
+    return view ?? readStored(config, stored, await findOff(config))
+  }
   const reply = await withClient(socket, (client) => client.read(path))
   if (reply.kind === 'answered' && reply.status === 200)
     return { kind: 'found', view: reply.body as View, isLive: true }
@@ -87,8 +97,8 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
   return EXIT_SILENT
 }
 
-/** Of an account that is off while its daemon runs: it holds no state any more, and still says why. */
-async function readOff<View>(config: DaemonConfig, path: string): Promise<Found<View> | undefined> {
+/** Of an account that broke while its daemon goes on: it holds no state any more, and still says why. */
+async function readBroken<View>(config: DaemonConfig, path: string): Promise<Found<View> | undefined> {
   const file = findNewestJournal(config.state.directory)
   if (file === undefined) return undefined
   const reply = await withClient(join(dirname(file), CONTROL_SOCKET), (client) => client.read(path))
@@ -96,9 +106,45 @@ async function readOff<View>(config: DaemonConfig, path: string): Promise<Found<
   return { kind: 'found', view: reply.body as View, isLive: true }
 }
 
-function readStored<View>(config: DaemonConfig, stored: (account: ShownAccount) => View): Found<View> {
+/**
+ * Of an account that its daemon could not open: nobody answers at its own socket, and the daemon's other accounts say
+ * why. Undefined where no daemon says so.
+ */
+export async function findOff(config: DaemonConfig): Promise<AccountOff | undefined> {
+  const mainFile = readMainFile(config)
+  if (mainFile === undefined) return undefined
+  for (const other of listAccounts(mainFile)) {
+    const socket = findSocket(other)
+    if (socket === undefined) continue
+    const reply = await withClient(socket, (client) => client.read('/v1/status'))
+    if (reply.kind !== 'answered' || reply.status !== 200) continue
+    return (reply.body as StatusView).off.find(({ file }) => file === resolve(config.file))
+  }
+  return undefined
+}
+
+function listAccounts(mainFile: string): readonly DaemonConfig[] {
+  try {
+    const { main, others } = loadAccounts({ file: mainFile, cwd: process.cwd() })
+    return [main, ...others].map(({ config }) => config)
+  } catch {
+    return [] // The files have been changed since, and are wrong now: `intentd check` says so.
+  }
+}
+
+function readStored<View>(
+  config: DaemonConfig,
+  stored: (account: ShownAccount, off: AccountOff | undefined) => View,
+  off: AccountOff | undefined,
+): Found<View> {
+  if (off !== undefined) print(`the daemon runs, and this account trades nothing: ${describeOff(off.reason)}`)
+  if (off !== undefined && findNewestJournal(config.state.directory) === undefined) {
+    print('it has not run yet: there is no journal of it')
+    return { kind: 'nothing', exitCode: EXIT_SILENT }
+  }
   const file = newestJournal(config.state.directory)
   const account = readStoredAccount(config, file, systemClock)
-  print(`no daemon runs: this is what the journal of the last run says (${dirname(file)})`)
-  return { kind: 'found', view: stored(account), isLive: false }
+  const whose = off === undefined ? 'no daemon runs: this' : 'this'
+  print(`${whose} is what the journal of the last run says (${dirname(file)})`)
+  return { kind: 'found', view: stored(account, off), isLive: false }
 }

@@ -11,6 +11,7 @@ import {
 import { countWaiting } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { type ShownAccount } from '../../daemon/account/shown-account.ts'
+import { describeOff } from '../../daemon/control/hindrances.ts'
 import { viewAccount } from '../../daemon/control/account-view.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -18,7 +19,14 @@ import { systemTimers } from '../../lib/timers.ts'
 import { print } from '../process/operator.ts'
 import { addConfigOptions, parseDuration, repeatOptions, toConfigRequest } from '../process/options.ts'
 import { showEachAccount } from './each-account.ts'
-import { EXIT_SILENT, findSocket, type Found, readDaemon, type ShowOptions } from './find-daemon.ts'
+import {
+  type AccountOff,
+  EXIT_SILENT,
+  findSocket,
+  type Found,
+  readDaemon,
+  type ShowOptions,
+} from './find-daemon.ts'
 import { formatPositions } from './positions.ts'
 import { age, COLUMNS, formatTable, money } from './table.ts'
 
@@ -67,7 +75,7 @@ async function showOnce(options: StatusOptions): Promise<number> {
 function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
   const { config } = loadConfig(toConfigRequest(options))
   if (findSocket(config) === undefined) sayWhatWaits(config.state.directory)
-  return readDaemon(options, '/v1/status', (account) => toStored(account, repeatOptions(options)))
+  return readDaemon(options, '/v1/status', (account, off) => toStored(account, repeatOptions(options), off))
 }
 
 /** What the next daemon will find beside the journal. */
@@ -81,7 +89,7 @@ function sayWhatWaits(directory: string): void {
     )
 }
 
-function toStored(account: ShownAccount, configOption: string): StatusView {
+function toStored(account: ShownAccount, configOption: string, off: AccountOff | undefined): StatusView {
   const { name, environment } = account.config
   const now = systemClock.now()
   return {
@@ -98,6 +106,7 @@ function toStored(account: ShownAccount, configOption: string): StatusView {
       configOption,
     },
     accounts: [viewAccount(account, configOption)],
+    off: off === undefined ? [] : [off],
   }
 }
 
@@ -112,7 +121,10 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
   const { name, version, environment, exchange, pid, startedAt, now } = status
   const head = isLive
     ? line(name, `${environment}, ${exchange}, version ${version}, pid ${pid}, up ${age(now - startedAt)}`)
-    : line(name, `${environment}; no daemon runs`)
+    : line(
+        name,
+        `${environment}; ${status.off.length > 0 ? 'its daemon runs without it' : 'no daemon runs'}`,
+      ) + status.off.map(({ reason }) => line('', `! ${describeOff(reason)}`)).join('')
   return head + status.accounts.map((account) => formatAccount(account, isLive)).join('\n')
 }
 

@@ -1,6 +1,7 @@
 import { compareConfigs } from '../../config/config-changes.ts'
 import { type ConfigRequest, type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
-import { formatProblem } from '../../config/yaml/problem.ts'
+import { credentialVariables } from '../../config/secrets.ts'
+import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import { openToken } from '../../control/token-file.ts'
 import { tokenFileOf } from '../../daemon/control/open-control.ts'
 import { type Daemon } from '../../daemon/daemon.ts'
@@ -11,10 +12,10 @@ import { type StrategyId } from '../../domain/ids.ts'
 import { type Book, splitPair } from '../../engine/book/book.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { checkFully } from '../process/full-check.ts'
+import { readKeys } from '../process/give-keys.ts'
 
-/** The files as they were read. */
-export interface Configured {
-  readonly loaded: LoadedConfig
+/** The files as they were read, and the keys of each account: the main file's, and further ones. */
+export interface Configured extends AccountGiven {
   readonly others: readonly AccountGiven[]
 }
 
@@ -26,9 +27,10 @@ interface ReloadFrame extends Configured {
 /** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
 export async function acceptReload(
   request: ConfigRequest,
-  { loaded: main, others, daemon, logger }: ReloadFrame,
+  { daemon, logger, ...configured }: ReloadFrame,
 ): Promise<Configured | undefined> {
-  const running = [main, ...others.map(({ loaded }) => loaded)].map(({ config }) => config)
+  const before = [configured, ...configured.others]
+  const running = before.map(({ loaded }) => loaded.config)
   const books = running.map(
     ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
   )
@@ -43,7 +45,7 @@ export async function acceptReload(
       })
     : []
   const found = [
-    ...[...problems, ...missingSecrets].map(formatProblem),
+    ...[...problems, ...dropOff(missingSecrets, running, daemon)].map(formatProblem),
     ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
     ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
   ]
@@ -55,16 +57,34 @@ export async function acceptReload(
     return undefined
   }
   for (const { name, started, stopped, settings } of changes) {
-    const log = others.length > 0 ? accountLogger(logger, name) : logger
+    const log = next.length > 0 ? accountLogger(logger, name) : logger
     log.log('info', 'reload.begun', {
       ...{ started, stopped },
       settings: settings.map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
     })
   }
-  return {
-    loaded,
-    others: next.map((one, index) => ({ loaded: one, credentials: others[index]?.credentials })),
-  }
+  const give = (one: LoadedConfig, index: number): AccountGiven =>
+    isOff(one.config, daemon)
+      ? readKeys(one, request)
+      : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }
+  return { ...give(loaded, 0), others: next.map((one, index) => give(one, index + 1)) }
+}
+
+/** One that is off is tried again, with the keys that are there by then. */
+function isOff({ file }: DaemonConfig, { accounts }: Daemon): boolean {
+  return !accounts.some(({ shown: { config, fatal } }) => config.file === file && fatal === undefined)
+}
+
+/** What is missing of the keys of an account that is off leaves it off, and keeps no other one from anything. */
+function dropOff(
+  missing: readonly Problem[],
+  configs: readonly DaemonConfig[],
+  daemon: Daemon,
+): readonly Problem[] {
+  const names = configs
+    .filter((config) => isOff(config, daemon))
+    .flatMap(({ account }) => Object.values(credentialVariables(account.keys)))
+  return missing.filter(({ source }) => !names.includes(source.replace(/_FILE$/, '')))
 }
 
 function listTokenProblems({ control, state }: DaemonConfig): readonly string[] {

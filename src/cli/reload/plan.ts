@@ -4,15 +4,16 @@ import { compareConfigs } from '../../config/config-changes.ts'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
 import { viewOrders, viewPositions } from '../../daemon/control/account-view.ts'
+import { describeOff } from '../../daemon/control/hindrances.ts'
 import { readRunningConfig, withCode } from '../../daemon/state/running-config.ts'
-import { readDaemon } from '../control/find-daemon.ts'
+import { findOff, findSocket, readDaemon } from '../control/find-daemon.ts'
 import { checkFully } from '../process/full-check.ts'
 import { print } from '../process/operator.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { formatPlan, type Plan } from './plan-text.ts'
 
 /** Nothing would change. */
-const EXIT_NOTHING = 1
+export const EXIT_NOTHING = 1
 
 /** `intentd plan`: what a changed configuration would do. */
 export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
@@ -67,10 +68,15 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   }
   if (running.file !== config.file)
     print(`! what runs was started with ${running.file}, not with ${config.file}`)
+  const changes = compareConfigs(running, withCode(config))
+  const off = findSocket(config) === undefined ? await findOff(config) : undefined
+  if (off !== undefined) {
+    print(`! ${describeOff(off.reason)}; what it may hold is not looked at`)
+    return { changes, orders: [], positions: [], next: config }
+  }
   const orders = await readDaemon(options, '/v1/orders', viewOrders)
   if (orders.kind === 'nothing') return orders.exitCode
   const positions = await readDaemon(options, '/v1/positions', viewPositions)
   if (positions.kind === 'nothing') return positions.exitCode
-  const changes = compareConfigs(running, withCode(config))
   return { changes, orders: orders.view, positions: positions.view, next: config }
 }

@@ -12,7 +12,7 @@ import { systemTimers } from '../../lib/timers.ts'
 import { explainReply, findSocket, withClient } from '../control/find-daemon.ts'
 import { operatorName, print } from '../process/operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
-import { planChange } from './plan.ts'
+import { EXIT_NOTHING, planChange } from './plan.ts'
 
 const DONE_WITHIN_MS = 60_000
 const LOOK_MS = 250
@@ -50,8 +50,10 @@ async function reload(options: ReloadOptions): Promise<number> {
     return EXIT_NOT_YET
   }
   const planned = await planChange(options)
-  if (planned.kind === 'none') return planned.exitCode
-  if (planned.plans.some(({ changes }) => changes.refused.length > 0)) {
+  // One that is off is tried again.
+  const isRetry = planned.kind === 'none' && planned.exitCode === EXIT_NOTHING && listOff(configs).length > 0
+  if (planned.kind === 'none' && !isRetry) return planned.exitCode
+  if (planned.kind === 'planned' && planned.plans.some(({ changes }) => changes.refused.length > 0)) {
     print('not done: the lines with ! want a new process')
     return EXIT_REFUSED
   }
@@ -68,6 +70,7 @@ async function reload(options: ReloadOptions): Promise<number> {
     await new Promise<void>((done) => systemTimers.after(LOOK_MS, done))
     const now = await startOf(configs)
     if (now === undefined || now === before) continue
+    if (isRetry) return reportRetry(configs)
     if (readRunning(configs) === runningBefore) {
       print('not done: it goes on with the configuration before; its log says why (reload.failed)')
       return EXIT_REFUSED
@@ -77,6 +80,19 @@ async function reload(options: ReloadOptions): Promise<number> {
   }
   print('not done in this time; its log says why (reload.refused, reload.failed)')
   return EXIT_NOT_YET
+}
+
+/** The names of accounts whose daemon runs without them. */
+function listOff(configs: readonly DaemonConfig[]): readonly string[] {
+  return configs.filter((config) => findSocket(config) === undefined).map(({ name }) => name)
+}
+
+function reportRetry(configs: readonly DaemonConfig[]): number {
+  const off = listOff(configs)
+  const tried =
+    off.length === 0 ? 'done: every account is on' : `still off, status says why: ${off.join(', ')}`
+  print(tried)
+  return off.length === 0 ? 0 : EXIT_REFUSED
 }
 
 function readRunning(configs: readonly DaemonConfig[]): string {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type Credentials, credentialVariables } from '../../config/secrets.ts'
+import { type ConfigError } from '../../config/yaml/problem.ts'
 import { type Answer, type RefusedAnswer } from '../../domain/answer.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { sha256 } from '../../lib/digest.ts'
@@ -66,6 +67,16 @@ export function keysRefused({ code, message }: RefusedAnswer, keys: string | und
       variable === undefined
         ? `let the key of ${variables.apiKey} read and trade, from this machine's address`
         : `put ${variable} right where it is set: in the environment, in .env or in the file of ${variable}_FILE`,
+  })
+}
+
+/** What is wrong with where the keys of an account should be. */
+export function keysMissing({ problems }: ConfigError): Failure {
+  return new Failure({
+    code: 'CREDENTIALS_MISSING',
+    sentence: `keys of this account cannot be read: ${problems.map(({ source }) => source).join(', ')}`,
+    facts: Object.fromEntries(problems.map(({ source, message }) => [source, message])),
+    hint: 'put them where the other keys are, in .env or in files, and reload',
   })
 }
 

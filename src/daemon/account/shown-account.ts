@@ -10,6 +10,12 @@ import { type InstrumentGrids } from '../reporting/event-log.ts'
 import { type RecentActivity } from '../reporting/recent-activity.ts'
 import { type RunStatistics } from '../reporting/run-statistics.ts'
 
+/** An account that could not be opened, and why. */
+export interface AccountOff {
+  readonly config: Pick<DaemonConfig, 'name' | 'file'>
+  readonly error: unknown
+}
+
 /** What of an account is shown to people and programs; nothing is changed through it. */
 export interface ShownAccount {
   readonly config: DaemonConfig

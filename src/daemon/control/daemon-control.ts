@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
 import { type Controlled, type Readiness } from '../../control/controlled.ts'
 import {
@@ -17,10 +18,11 @@ import { type EngineCommand, type EngineEvent } from '../../engine/event.ts'
 import { describeUnclosable, isOpen } from '../../engine/lifecycle/flatten.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { headlineOf, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
 import { type Account } from '../account/account.ts'
+import { type AccountOff } from '../account/shown-account.ts'
 import {
   adviseUnclosable,
   type CommandAnswer,
@@ -51,6 +53,8 @@ export interface DaemonControlOptions {
   /** Market time over real time. */
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
+  /** Accounts of the daemon that could not be opened. */
+  readonly off: readonly AccountOff[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
   /** For what is read beside it: the journal and the folder of backtests. */
@@ -99,6 +103,9 @@ export class DaemonControl implements Controlled {
       startedAt: this.#startedAt,
       now: clock.now(),
       accounts: this.#shown.map((account) => viewAccount(account, configOption)),
+      off: this.#options.off.map(({ config, error }) => ({
+        ...{ name: config.name, file: resolve(config.file), reason: headlineOf(error) },
+      })),
     }
   }
 

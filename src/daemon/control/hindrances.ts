@@ -3,7 +3,7 @@ import { type AccountView } from '../../control/views.ts'
 import { candleKey, formatInterval } from '../../domain/candles.ts'
 import { type Restriction } from '../../domain/trading-mode.ts'
 import { restrictionsOn } from '../../engine/book/book.ts'
-import { Failure, messageOf } from '../../lib/failure.ts'
+import { Failure, headlineOf } from '../../lib/failure.ts'
 import { isPoisoned } from '../account/breakdown.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 
@@ -37,7 +37,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
   const ages = agesOf(account)
   if (fatal !== undefined) {
-    yield `it is off until the daemon starts again: ${messageOf(fatal).split('\n', 1).join('')}`
+    yield describeOff(headlineOf(fatal))
     return
   }
   if (state === 'new') yield "it measures the exchange's clock, before anything else"
@@ -56,6 +56,11 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
+}
+
+/** @param why On one line. */
+export function describeOff(why: string): string {
+  return `it is off until the daemon is reloaded or started again and finds that mended: ${why}`
 }
 
 /** Strategies that were not shown yet as many candles as they declare, for themselves or for an indicator. */

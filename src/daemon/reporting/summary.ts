@@ -10,7 +10,7 @@ import { type EndpointStatistics } from '../../exchange/limiter/limiter-statisti
 import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { headlineOf } from '../../lib/failure.ts'
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
@@ -127,7 +127,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     positionMode: settings.positionMode,
     epoch: book.epoch,
     clean: input.clean,
-    ...(input.fatal !== undefined && { fault: messageOf(input.fatal).split('\n', 1).join('') }),
+    ...(input.fatal !== undefined && { fault: headlineOf(input.fatal) }),
     durationMs: input.durationMs,
     cycles: polls.polls,
     snapshots: statistics.snapshots,

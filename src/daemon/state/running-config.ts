@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -52,6 +52,8 @@ function readText(file: string): string {
 /** On a full disk `intentd plan` knows of an earlier one. @param mainFile What the daemon was started with. */
 export function keepRunningConfig(config: DaemonConfig, mainFile: string): void {
   try {
+    // Of an account that is off it may not be there.
+    mkdirSync(config.state.directory, { recursive: true, mode: 0o700 })
     const kept: KeptConfig = { ...withCode(config), mainFile: resolve(mainFile) }
     writeDurably(join(config.state.directory, CONFIG_FILE), JSON.stringify(kept))
   } catch {}

@@ -1,0 +1,34 @@
+import { type LoadedConfig } from '../../config/load-config.ts'
+import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
+import { ConfigError } from '../../config/yaml/problem.ts'
+import { keysMissing } from '../../daemon/account/account-keys.ts'
+import { type AccountGiven } from '../../daemon/open-account.ts'
+
+/**
+ * Each account with its keys. One whose keys cannot be read is off, as long as another one has its own.
+ * @throws ConfigError where none has.
+ */
+export function giveKeys(
+  accounts: readonly LoadedConfig[],
+  request: SecretsRequest,
+): readonly AccountGiven[] {
+  const errors: ConfigError[] = []
+  const given = accounts.map((loaded) => readKeys(loaded, request, (error) => errors.push(error)))
+  if (errors.length === accounts.length) throw new ConfigError(errors.flatMap(({ problems }) => problems))
+  return given
+}
+
+/** @param onMissing Hears why they cannot be read. */
+export function readKeys(
+  loaded: LoadedConfig,
+  request: SecretsRequest,
+  onMissing: (error: ConfigError) => void = () => undefined,
+): AccountGiven {
+  try {
+    return { loaded, credentials: loadCredentials(loaded.config, request), keysMissing: undefined }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    onMissing(error)
+    return { loaded, credentials: undefined, keysMissing: keysMissing(error) }
+  }
+}
