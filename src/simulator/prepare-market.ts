@@ -2,10 +2,9 @@ import { type Instrument, toMarketInstrument } from './futures/instruments/instr
 import { type CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadRecording } from '../prices/load-recording.ts'
 import { type LiveSource, openLiveMarket } from './market/live/live-market.ts'
-import { type Market } from './market/market.ts'
-import { type MarketState } from './market/market-state.ts'
-import { createRecordedMarket, restoreRecordedMarket } from './market/recorded/recorded-market.ts'
-import { createSeededMarket, restoreSeededMarket } from './market/seeded/seeded-market.ts'
+import { type Market, type MarketState } from './market/market.ts'
+import { createRecordedMarket } from './market/recorded/recorded-market.ts'
+import { createSeededMarket } from './market/seeded/seeded-market.ts'
 
 /** Where the prices come from. */
 export type MarketChoice =
@@ -45,8 +44,7 @@ export interface MarketFrame {
 }
 
 /**
- * Reads the recordings, so that opening the market, afresh or from its stored state, needs no waiting. A
- * stored state of the other kind is left aside: the core refuses the market for it.
+ * Reads the recordings, so that opening the market, afresh or from its stored state, needs no waiting.
  *
  * @throws Failure RECORDING_… for files that cannot be read
  */
@@ -57,23 +55,18 @@ export async function prepareMarket(
   const rows = instruments.map(toMarketInstrument)
   if (choice.kind === 'live') {
     const { source } = choice
-    return (state) =>
-      openLiveMarket({ source, instruments: rows }, state?.kind === 'live' ? state : undefined)
+    return (stored) => openLiveMarket({ source, instruments: rows }, stored)
   }
   const { speed = 1, stepMs } = choice
   const step = stepMs === undefined ? {} : { stepMs }
   if (choice.kind === 'seeded') {
     const seeded = instruments.map((instrument) => toSeededInstrument(instrument, choice))
-    const options = { seed, startAt, instruments: seeded, speed, ...step }
-    return (state) =>
-      state?.kind === 'seeded' ? restoreSeededMarket(options, { state }) : createSeededMarket(options)
+    return (stored) => createSeededMarket({ seed, startAt, instruments: seeded, speed, ...step }, stored)
   }
   const recordings = await Promise.all(choice.files.map(loadRecording))
   const { repeat = false, candlePath = 'random' } = choice
   const common = { speed, startAt, instruments: rows, fallback: { seed, ...step } }
-  const options = { recordings, ...common, repeat, candlePath }
-  return (state) =>
-    state?.kind === 'recorded' ? restoreRecordedMarket(options, { state }) : createRecordedMarket(options)
+  return (stored) => createRecordedMarket({ recordings, ...common, repeat, candlePath }, stored)
 }
 
 function toSeededInstrument(

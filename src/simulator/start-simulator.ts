@@ -17,7 +17,6 @@ import { drawLatency, type LatencySettings, NO_LATENCY } from './shared/latency.
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { createWire, type Wire } from './wire/handle.ts'
-import { WatchedMarket } from './watched-market.ts'
 import { type ServerEvent } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
@@ -108,7 +107,7 @@ const TICK_MS = 50
  */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
   const { clock = systemClock, onEvent = () => {} } = options
-  const { exchange, endsAt, close } = await openExchange(options, clock)
+  const { exchange, close } = await openExchange(options, clock)
   const { core } = exchange
   const platformCoin = options.services?.platformCoin?.name ?? defaultWireSettings.platformCoin
   const settings = { ...defaultWireSettings, platformCoin, ...options.wire }
@@ -131,7 +130,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     core,
     exchange,
     get endsAt() {
-      return endsAt()
+      return core.endsAt
     },
     ledger: (uid) => exchange.ledger(uid),
     counters: () => ({ ...wire.counters(), faults: server.faults.counts() }),
@@ -143,7 +142,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
 
 interface OpenExchange {
   readonly exchange: Exchange
-  readonly endsAt: () => number | undefined
   /** Closes the file. */
   readonly close: () => void
 }
@@ -157,11 +155,10 @@ async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Op
   const opened = storeFile === undefined ? undefined : openSqliteStore(storeFile)
   const store = opened ?? options.store
   try {
-    let market: WatchedMarket | undefined
     const core = createExchangeCore({
       instruments,
       accounts,
-      market: (stored) => (market = new WatchedMarket(openMarket(stored))),
+      market: openMarket,
       settings,
       seed,
       ...(store && { store }),
@@ -173,7 +170,7 @@ async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Op
       settings: options.services ?? {},
       demoPast: options.demoPast ?? false,
     })
-    return { exchange, endsAt: () => market?.endsOn(core.now), close: () => opened?.close() }
+    return { exchange, close: () => opened?.close() }
   } catch (error) {
     opened?.close()
     throw error

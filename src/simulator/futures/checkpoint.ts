@@ -1,13 +1,6 @@
 import { Failure } from '../../lib/failure.ts'
-import { BUCKETS } from '../market/day-statistics.ts'
-import {
-  type Bucket,
-  dayStatisticsSchema,
-  parseMarketState,
-  type DayStatisticsState,
-  type MarketState,
-} from '../market/market-state.ts'
-import { type Market } from '../market/market.ts'
+import { type Bucket, BUCKETS, type DayStatisticsState } from '../market/day-statistics.ts'
+import { type Market, type MarketState } from '../market/market.ts'
 import { type DisplayedMarket } from '../matching/displayed-market.ts'
 import { damagedRow, singleRow, type Codec, type StoredRows } from '../store/stored-rows.ts'
 import { type CoreState } from './core-state.ts'
@@ -63,20 +56,23 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   }
 }
 
-/** Undefined when nothing was ever stored. @throws Failure MARKET_STATE_DAMAGED, SIMULATOR_STORE_DAMAGED */
+/** Undefined when nothing was ever stored. @throws Failure SIMULATOR_STORE_DAMAGED */
 export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
   if (rows.isFresh) return undefined
   const stored = rows.readOne(MARKET, MARKET.id())
   if (stored === undefined) throw damagedRow({ table: MARKET.table, id: MARKET.id() })
-  const buckets = Map.groupBy(rows.read(MINUTES), ({ symbol }) => symbol)
+  const minutes = Map.groupBy(rows.read(MINUTES), ({ symbol }) => symbol)
   const symbols = new Map<string, SymbolCheckpoint>()
   for (const { symbol, market, statistics } of rows.read(SYMBOL_MARKETS)) {
     if (!stored.symbols.includes(symbol)) continue
-    const read = dayStatisticsSchema.safeParse({ ...statistics, buckets: buckets.get(symbol) ?? [] })
-    if (!read.success) throw damagedRow({ table: SYMBOL_MARKETS.table, id: symbol, cause: read.error })
-    symbols.set(symbol, { market, statistics: read.data })
+    const buckets = minutes.get(symbol) ?? []
+    const hasGaps = buckets.some(
+      ({ minute }) => minute > statistics.minute || minute <= statistics.minute - buckets.length,
+    )
+    if (hasGaps) throw damagedRow({ table: MINUTES.table, id: symbol })
+    symbols.set(symbol, { market, statistics: { ...statistics, buckets } })
   }
-  return { market: parseMarketState(stored.market), symbols }
+  return { market: stored.market, symbols }
 }
 
 export function applyCheckpoint(state: CoreState, checkpoint: Checkpoint): void {
@@ -93,6 +89,6 @@ export function assertSameMarket(market: Market, checkpoint: Checkpoint): void {
     code: 'SIMULATOR_MARKET_CHANGED',
     sentence: 'the stored state of the simulator belongs to another market',
     facts: { stored: checkpoint.market.identity, configured: market.identity },
-    hint: 'configure the market as it was, or remove the stored state to start afresh',
+    hint: 'set the seed, the step, the speed and the recordings as they were, or remove the stored state',
   })
 }

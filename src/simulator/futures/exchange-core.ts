@@ -1,6 +1,5 @@
 import { DayStatistics } from '../market/day-statistics.ts'
-import { type MarketState } from '../market/market-state.ts'
-import { type Market } from '../market/market.ts'
+import { type Market, type MarketState } from '../market/market.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { bindHandlers, type Bound, type ReplyOf, type RequestTo } from '../shared/handlers.ts'
 import { type RowStore } from '../store/row-store.ts'
@@ -66,6 +65,13 @@ export class ExchangeCore {
   /** Unix ms: the latest `now` that was played. */
   get now(): number {
     return this.#state.clock.now
+  }
+
+  /** When the last recording has ended; a pause moves it. Undefined when there is no end. */
+  get endsAt(): number | undefined {
+    const { now, pausedAt, pausedMs } = this.#state.clock
+    const { endsAt } = this.#market
+    return endsAt && endsAt + pausedMs + (pausedAt > 0 ? now - pausedAt : 0)
   }
 
   get isPaused(): boolean {
@@ -253,9 +259,8 @@ function openStatistics(
     instrument: toMarketInstrument(instrument),
     seed,
     speed: market.speed,
-    isRecorded: market.isRecorded(instrument.symbol),
-    past: stored === undefined ? market.pastDay(instrument.symbol) : [],
-    ...(stored && { state: stored.statistics }),
+    past: market.pastDay(instrument.symbol),
+    state: stored?.statistics,
   })
 }
 

@@ -3,10 +3,8 @@
  * before it. A new minute is opened whenever one is due, with or without a trade, so that the figures depend
  * on the steps and the minutes passed, and on nothing else.
  */
-import { createGrid, floatOnGrid } from '../../lib/grid.ts'
-import { FairPrice, type FairPriceFigures } from './fair-price.ts'
+import { FairPrice, type FairPriceFigures, type FairPriceState } from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
-import type { Bucket, DayStatisticsState } from './market-state.ts'
 
 /** The document's Futures ticker, in numbers. Prices in ticks, sizes in lots, changes as shares of 1. */
 export interface TickerFigures extends FairPriceFigures {
@@ -24,17 +22,32 @@ export interface TickerFigures extends FairPriceFigures {
   readonly quoteVolume: number
 }
 
+export interface Bucket {
+  /** Minutes since 1970. */
+  readonly minute: number
+  /** Open, high, low, lots, quote volume. */
+  readonly figures: readonly number[]
+}
+
+/** What an instrument's statistics leave behind: 100 kB when they know a whole day, of which a minute changes little. */
+export interface DayStatisticsState {
+  /** The current bucket; -1 before the first step. */
+  readonly minute: number
+  /** Every minute up to the current one, in any order. */
+  readonly buckets: readonly Bucket[]
+  readonly lastTicks: number
+  readonly fair: FairPriceState
+}
+
 export interface DayStatisticsOptions {
   readonly instrument: MarketInstrument
   readonly seed: number | string
   /** The market's: what smooths over seconds of market time smooths over as many of them. */
   readonly speed: number
-  /** The market's: of recorded prices nothing is made up that could be earned. Default false. */
-  readonly isRecorded?: boolean
-  /** The market's `pastDay`; may be empty. */
-  readonly past: readonly MinuteBar[]
-  /** What `state()` and `takeChanged()` gave, read with `dayStatisticsSchema`; the past is left aside then. */
-  readonly state?: DayStatisticsState
+  /** The market's `pastDay`. Undefined of real prices: nothing is made up that could be earned. */
+  readonly past: readonly MinuteBar[] | undefined
+  /** What `state()` and `takeChanged()` gave; the past is left aside then. */
+  readonly state?: DayStatisticsState | undefined
 }
 
 interface DaySums {
@@ -65,12 +78,12 @@ export class DayStatistics {
   /** Over the complete buckets; undefined until somebody asks. The current one is added when read. */
   #closed: DaySums | undefined
 
-  constructor({ instrument, seed, speed, past, state, isRecorded = false }: DayStatisticsOptions) {
-    this.#tick = floatOnGrid(createGrid(instrument.tickSize), 1)
-    this.#lot = floatOnGrid(createGrid(instrument.lotSize), 1)
-    this.#fair = new FairPrice({ instrument, seed, speed, isRecorded, ...(state && { state: state.fair }) })
+  constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
+    this.#tick = Number(instrument.tickSize)
+    this.#lot = Number(instrument.lotSize)
+    this.#fair = new FairPrice({ instrument, seed, speed, isReal: past === undefined, state: state?.fair })
     if (state) this.#restore(state)
-    else this.#addPast(past)
+    else this.#addPast(past ?? [])
   }
 
   /** Takes in one step of the instrument. @param at Unix ms, not before the step before. */

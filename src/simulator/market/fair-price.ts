@@ -11,14 +11,11 @@
  *
  * The smoothing follows the steps, the walks move once a minute of the exchange's clock.
  *
- * Of recorded prices the premium is none, so that the funding is the interest, 1 bp per 8 hours: an assumption. Where
+ * Of real prices the premium is none, so that the funding is the interest, 1 bp per 8 hours: an assumption. Where
  * the recording says the mark price or the funding rate, it is what the recording says.
  */
-import { createGrid, floatOnGrid } from '../../lib/grid.ts'
-import { createRandom, exponential, restoreRandom, type Random } from '../../lib/random.ts'
-import type { MarketInstrument, MarketReference } from './market.ts'
-import type { FairPriceState } from './market-state.ts'
-import { DEFAULT_DAILY_TURNOVER } from './seeded/seeded-path.ts'
+import { createRandom, exponential, restoreRandom, type Random, type RandomState } from '../../lib/random.ts'
+import { DEFAULT_DAILY_TURNOVER, type MarketInstrument, type MarketReference } from './market.ts'
 
 export interface FairPriceFigures {
   /** Rounded to the nearest tick. */
@@ -48,96 +45,100 @@ const HOLDING_DEVIATION = 0.12
 const PREMIUM_KEEP = exponential(-1 / 360)
 const HOLDING_KEEP = exponential(-1 / 4320)
 
+interface Moving extends Partial<MarketReference> {
+  at: number
+  smoothTicks: number
+  basis: number
+  premium: number
+  premiumSum: number
+  premiumCount: number
+  minute: number
+  holdingLevel: number
+  settledFundingRate?: number
+  markTicks?: number | undefined
+  fundingRate?: number | undefined
+}
+
+export interface FairPriceState extends Readonly<Moving> {
+  readonly random: RandomState
+}
+
 export class FairPrice {
   readonly #random: Random
   readonly #speed: number
   readonly #lotNotionalPerTick: number
   readonly #turnover: number
   readonly #premiumDeviation: number
-  #state: Omit<FairPriceState, 'random'>
+  readonly #now: Moving
 
   constructor(options: {
     readonly instrument: MarketInstrument
     readonly seed: number | string
     readonly speed: number
-    readonly isRecorded: boolean
-    readonly state?: FairPriceState
+    /** Of real prices nothing is drawn that could be earned. */
+    readonly isReal: boolean
+    readonly state?: FairPriceState | undefined
   }) {
-    const { instrument, seed, speed, state, isRecorded } = options
+    const { instrument, seed, speed, state, isReal } = options
     this.#speed = speed
-    this.#premiumDeviation = isRecorded ? 0 : PREMIUM_DEVIATION
-    const tick = floatOnGrid(createGrid(instrument.tickSize), 1)
-    this.#lotNotionalPerTick = tick * floatOnGrid(createGrid(instrument.lotSize), 1)
+    this.#premiumDeviation = isReal ? 0 : PREMIUM_DEVIATION
+    this.#lotNotionalPerTick = Number(instrument.tickSize) * Number(instrument.lotSize)
     this.#turnover = instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER
     if (state) {
       const { random, ...rest } = state
       this.#random = restoreRandom(random)
-      this.#state = rest
+      this.#now = rest
       return
     }
     this.#random = createRandom(seed).fork(instrument.symbol).fork('fair price')
-    this.#state = {
-      at: 0,
-      smoothTicks: 0,
-      basis: 0,
-      premium: this.#premiumDeviation * this.#random.normal(),
-      premiumSum: 0,
-      premiumCount: 0,
-      minute: 0,
+    const premium = this.#premiumDeviation * this.#random.normal()
+    this.#now = {
+      ...{ at: 0, smoothTicks: 0, minute: 0, premiumSum: 0, premiumCount: 0, premium, basis: premium },
       holdingLevel: HOLDING_DEVIATION * this.#random.normal(),
     }
-    this.#state.basis = this.#state.premium
   }
 
   /** @param middle Of bid and ask, in ticks. */
   apply(at: number, middle: number): void {
-    const state = this.#state
-    const elapsedMs = Math.max(0, at - state.at) * this.#speed
-    state.at = at
-    if (state.smoothTicks === 0) state.smoothTicks = middle
-    state.smoothTicks += ((middle - state.smoothTicks) * elapsedMs) / (INDEX_SMOOTHING_MS + elapsedMs)
-    const index = state.smoothTicks / (1 + state.premium)
+    const now = this.#now
+    const elapsedMs = Math.max(0, at - now.at) * this.#speed
+    now.at = at
+    if (now.smoothTicks === 0) now.smoothTicks = middle
+    now.smoothTicks += ((middle - now.smoothTicks) * elapsedMs) / (INDEX_SMOOTHING_MS + elapsedMs)
+    const index = now.smoothTicks / (1 + now.premium)
     const basis = clamp(middle / index - 1, BASIS_MAX)
-    state.basis += ((basis - state.basis) * elapsedMs) / (BASIS_SMOOTHING_MS + elapsedMs)
+    now.basis += ((basis - now.basis) * elapsedMs) / (BASIS_SMOOTHING_MS + elapsedMs)
   }
 
   /** What the recording says from here on. */
   refer({ markTicks, fundingRate }: MarketReference): void {
-    this.#state.markTicks = markTicks
-    this.#state.fundingRate = fundingRate
+    this.#now.markTicks = markTicks
+    this.#now.fundingRate = fundingRate
   }
 
   /** @param minute Minutes since 1970; called once for each. */
   openMinute(minute: number): void {
-    const state = this.#state
-    const settlesBetween = Math.floor(minute / FUNDING_MINUTES) !== Math.floor(state.minute / FUNDING_MINUTES)
-    if (settlesBetween && state.minute > 0) {
-      state.settledFundingRate = this.#fundingRate()
-      state.premiumSum = 0
-      state.premiumCount = 0
+    const now = this.#now
+    const settlesBetween = Math.floor(minute / FUNDING_MINUTES) !== Math.floor(now.minute / FUNDING_MINUTES)
+    if (settlesBetween && now.minute > 0) {
+      now.settledFundingRate = this.#fundingRate()
+      now.premiumSum = 0
+      now.premiumCount = 0
     }
-    state.minute = minute
-    state.premium = walk(state.premium, {
-      keep: PREMIUM_KEEP,
-      deviation: this.#premiumDeviation,
-      random: this.#random,
-    })
-    state.holdingLevel = walk(state.holdingLevel, {
-      keep: HOLDING_KEEP,
-      deviation: HOLDING_DEVIATION,
-      random: this.#random,
-    })
-    state.premiumSum += state.smoothTicks === 0 ? state.premium : state.basis
-    state.premiumCount++
+    now.minute = minute
+    now.premium = this.#walk(now.premium, PREMIUM_KEEP, this.#premiumDeviation)
+    now.holdingLevel = this.#walk(now.holdingLevel, HOLDING_KEEP, HOLDING_DEVIATION)
+    now.premiumSum += now.smoothTicks === 0 ? now.premium : now.basis
+    now.premiumCount++
   }
 
   /** Rounded to the nearest tick. */
   markTicks(): number {
-    return this.#state.markTicks ?? Math.round(this.#index() * (1 + this.#state.basis))
+    return this.#now.markTicks ?? Math.round(this.#index() * (1 + this.#now.basis))
   }
 
   figures(): FairPriceFigures {
-    const { smoothTicks, minute, settledFundingRate, holdingLevel } = this.#state
+    const { smoothTicks, minute, settledFundingRate, holdingLevel } = this.#now
     const lots = (HOLDING_DAYS * this.#turnover * exponential(holdingLevel)) / this.#lotNotionalPerTick
     return {
       indexTicks: Math.round(this.#index()),
@@ -150,15 +151,19 @@ export class FairPrice {
   }
 
   state(): FairPriceState {
-    return { random: this.#random.state(), ...this.#state }
+    return { random: this.#random.state(), ...this.#now }
+  }
+
+  #walk(level: number, keep: number, deviation: number): number {
+    return keep * level + deviation * Math.sqrt(1 - keep * keep) * this.#random.normal()
   }
 
   #index(): number {
-    return this.#state.smoothTicks / (1 + this.#state.premium)
+    return this.#now.smoothTicks / (1 + this.#now.premium)
   }
 
   #fundingRate(): number {
-    const { premiumSum, premiumCount, premium, fundingRate } = this.#state
+    const { premiumSum, premiumCount, premium, fundingRate } = this.#now
     if (fundingRate !== undefined) return fundingRate
     const mean = premiumCount === 0 ? premium : premiumSum / premiumCount
     const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
@@ -168,8 +173,4 @@ export class FairPrice {
 
 function clamp(value: number, reach: number): number {
   return Math.max(-reach, Math.min(reach, value))
-}
-
-function walk(level: number, step: { keep: number; deviation: number; random: Random }): number {
-  return step.keep * level + step.deviation * Math.sqrt(1 - step.keep * step.keep) * step.random.normal()
 }

@@ -1,9 +1,10 @@
 /**
  * What the simulated exchange knows of its market: a path of displayed quotes, one per instrument, that
- * does not react to the orders of its users. Two kinds stand behind this contract: a seeded generator
- * (seeded-market.ts) and recordings of real prices (recorded-market.ts).
+ * does not react to the orders of its users. Three kinds stand behind this contract: a seeded generator
+ * (seeded-market.ts), recordings of real prices (recorded-market.ts), and the prices of another exchange
+ * (live-market.ts).
  */
-import type { MarketState } from './market-state.ts'
+import { Failure } from '../../lib/failure.ts'
 
 /** One moment of one instrument's displayed market. Prices in whole ticks, sizes in whole lots. */
 export interface Quote {
@@ -28,6 +29,8 @@ export interface Quote {
   readonly candleLots: number
 }
 
+export type MutableQuote = { -readonly [Field in keyof Quote]: Quote[Field] }
+
 export const EMPTY_QUOTE: Quote = {
   ...{ bidTicks: 0, askTicks: 0, bidLots: 0, askLots: 0, lastTicks: 0, tradedLots: 0 },
   ...{ levelTicks: 1, candle: 0, candleLots: 0 },
@@ -40,6 +43,8 @@ const LEVEL_RANGE_SHARE = 0.005
 export function levelTicksFor(rangeTicks: number): number {
   return Math.max(1, Math.round(rangeTicks * LEVEL_RANGE_SHARE))
 }
+
+export const DEFAULT_DAILY_TURNOVER = 2e9
 
 export interface MarketInstrument {
   readonly symbol: string
@@ -73,6 +78,8 @@ export interface MarketStep {
   readonly reference?: MarketReference
 }
 
+export type MutableStep = { -readonly [Field in keyof MarketStep]: MarketStep[Field] }
+
 /** A minute of an instrument's past. Prices in ticks. */
 export interface MinuteBar {
   /** Unix ms, a whole minute. */
@@ -82,6 +89,19 @@ export interface MinuteBar {
   readonly lowTicks: number
   readonly closeTicks: number
   readonly lots: number
+}
+
+/** What a market leaves behind to go on from, as JSON: below 1 kB an instrument. Only the same market reads it. */
+export interface MarketState {
+  readonly identity: string
+}
+
+/** Of another market it is left aside: that one begins afresh, and the exchange refuses it. */
+export function ownState<State extends MarketState>(
+  identity: string,
+  state: MarketState | undefined,
+): State | undefined {
+  return state?.identity === identity ? (state as State) : undefined
 }
 
 export interface Market {
@@ -103,18 +123,10 @@ export interface Market {
    */
   advance(now: number, visit: (step: MarketStep) => void): boolean
   /**
-   * The quote displayed now, for a start from a stored state; undefined before the symbol's first step.
-   * Valid until the next `advance`. @throws Failure MARKET_SYMBOL_UNKNOWN
+   * The 24 h before `startAt`, oldest first, 1440 bars, for the statistics of a fresh market. Undefined where prices
+   * are real: nobody knows their past, and nothing about them is drawn.
    */
-  quote(symbol: string): Quote | undefined
-  /**
-   * The 24 h before `startAt`, oldest first, 1440 bars, for the statistics of a fresh market; empty for a
-   * recorded symbol, whose past nobody knows. @throws Failure MARKET_SYMBOL_UNKNOWN
-   */
-  pastDay(symbol: string): readonly MinuteBar[]
-  /** Whether the prices were recorded: nothing about them is drawn then. @throws Failure MARKET_SYMBOL_UNKNOWN */
-  isRecorded(symbol: string): boolean
-  /** All that is needed to go on from here, as JSON: below 1 kB an instrument. */
+  pastDay(symbol: string): readonly MinuteBar[] | undefined
   state(): MarketState
 }
 
@@ -124,3 +136,18 @@ export interface Market {
  * and a recorded one with a fallback may hand over as many steps of each.
  */
 export const STEPS_PER_ADVANCE_MAX = 100_000
+
+/** The failure of a market option that is out of range. */
+export function invalidOption(option: string, value: string | number, expected: string): Failure {
+  return new Failure({
+    code: 'MARKET_OPTION_INVALID',
+    sentence: 'the simulated market cannot be set up like this',
+    facts: { option, value, expected },
+  })
+}
+
+/** @throws Failure MARKET_OPTION_INVALID */
+export function assertClock({ startAt, speed }: { readonly startAt: number; readonly speed: number }): void {
+  if (!(speed > 0 && speed <= 10_000)) throw invalidOption('speed', speed, 'a number above 0, up to 10000')
+  if (!Number.isSafeInteger(startAt)) throw invalidOption('startAt', startAt, 'a whole number of Unix ms')
+}

@@ -1,7 +1,12 @@
 /** Quotes from elsewhere, recorded or live, laid on an instrument's grid, with what is assumed of their trades. */
-import { createGrid, floatOnGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../lib/grid.ts'
-import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from './market.ts'
-import { DEFAULT_DAILY_TURNOVER } from './seeded/seeded-path.ts'
+import { createGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../lib/grid.ts'
+import {
+  DEFAULT_DAILY_TURNOVER,
+  EMPTY_QUOTE,
+  levelTicksFor,
+  type MarketInstrument,
+  type Quote,
+} from './market.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 1440
@@ -48,21 +53,25 @@ export function rememberCandle(
   }
 }
 
-/** The minute that the latest quote is in; zero before the first. */
-interface MinuteSoFar {
-  readonly candle: number
-  readonly lots: number
-  readonly high: number
-  readonly low: number
-}
-
-/** What is known of the market's size, to go on later. */
+/** The latest quote, and what is known of the market's size, to go on later. */
 export interface QuoteGridState {
+  /** {@link EMPTY_QUOTE} before the first. */
+  readonly quote: Quote
   readonly memory: CandleMemory
-  readonly minute: MinuteSoFar
+  /** The minute that the latest quote is in. */
+  readonly minute: {
+    readonly candle: number
+    readonly lots: number
+    readonly high: number
+    readonly low: number
+  }
 }
 
-const NOTHING_SEEN: QuoteGridState = { memory: NO_MEMORY, minute: { candle: 0, lots: 0, high: 0, low: 0 } }
+const NOTHING_SEEN: QuoteGridState = {
+  quote: EMPTY_QUOTE,
+  memory: NO_MEMORY,
+  minute: { candle: 0, lots: 0, high: 0, low: 0 },
+}
 
 /** A quote as somebody else shows it: prices in quote coin, sizes in base coin. */
 export interface ForeignQuote {
@@ -82,51 +91,51 @@ export class QuoteGrid {
   readonly #grid: Grid
   readonly #lot: number
   readonly #dailyTurnover: number
-  #memory: CandleMemory
-  #minute: MinuteSoFar
+  #state: QuoteGridState
 
   constructor(
     { tickSize, lotSize, dailyTurnover = DEFAULT_DAILY_TURNOVER }: MarketInstrument,
     state = NOTHING_SEEN,
   ) {
     this.#grid = createGrid(tickSize)
-    this.#lot = floatOnGrid(createGrid(lotSize), 1)
+    this.#lot = Number(lotSize)
     this.#dailyTurnover = dailyTurnover
-    this.#memory = state.memory
-    this.#minute = state.minute
+    this.#state = state
   }
 
-  state(): QuoteGridState {
-    return { memory: this.#memory, minute: this.#minute }
+  get state(): QuoteGridState {
+    return this.#state
   }
 
   ticks(price: number): number {
     return Math.max(1, nearestStep(this.#grid, price))
   }
 
-  /** The quote after `before`, rounded outward to the grid. */
-  next(before: Quote, foreign: ForeignQuote): Quote {
+  /** The next quote, rounded outward to the grid. */
+  next(foreign: ForeignQuote): Quote {
     const lastTicks = this.ticks(foreign.last)
-    const tradedLots = this.#tradedIn(foreign, before, lastTicks)
+    const tradedLots = this.#tradedIn(foreign, lastTicks)
     const bidTicks = Math.max(1, stepBelow(this.#grid, foreign.bid))
     const candle = Math.floor(foreign.at / MINUTE_MS)
-    this.#count(candle, lastTicks, tradedLots)
-    return {
-      ...EMPTY_QUOTE,
+    const { memory, minute } = this.#count(candle, lastTicks, tradedLots)
+    const quote = {
       ...{ lastTicks, tradedLots, bidTicks, candle },
       askTicks: Math.max(bidTicks + 1, stepAbove(this.#grid, foreign.ask)),
       bidLots: Math.max(1, this.#lots(foreign.bidSize)),
       askLots: Math.max(1, this.#lots(foreign.askSize)),
-      levelTicks: levelTicksFor(this.#memory.rangeTicks),
-      candleLots: Math.max(this.#usualLots(foreign.last), this.#minute.lots),
+      levelTicks: levelTicksFor(memory.rangeTicks),
+      candleLots: Math.max(this.#usualLots(memory, foreign.last), minute.lots),
     }
+    this.#state = { quote, memory, minute }
+    return quote
   }
 
   #lots(size: number): number {
     return Math.min(RECORDED_LOTS_MAX, Math.floor(size / this.#lot + GRID_NOISE))
   }
 
-  #tradedIn({ volume }: ForeignQuote, before: Quote, lastTicks: number): number {
+  #tradedIn({ volume }: ForeignQuote, lastTicks: number): number {
+    const before = this.#state.quote
     if (volume !== undefined) return this.#lots(volume)
     if (before.lastTicks === 0 || lastTicks === before.lastTicks) return 0
     const displayed = lastTicks > before.lastTicks ? before.askLots : before.bidLots
@@ -134,22 +143,17 @@ export class QuoteGrid {
   }
 
   /** Of a minute; before the first is over, of an instrument as large as its row in the list says. */
-  #usualLots(price: number): number {
-    if (this.#memory.candles > 0) return this.#memory.lots
-    return this.#dailyTurnover / DAY_MINUTES / (price * this.#lot)
+  #usualLots({ candles, lots }: CandleMemory, price: number): number {
+    return candles > 0 ? lots : this.#dailyTurnover / DAY_MINUTES / (price * this.#lot)
   }
 
-  #count(candle: number, lastTicks: number, tradedLots: number): void {
-    if (candle !== this.#minute.candle) {
-      if (this.#minute.high > 0) this.#memory = rememberCandle(this.#memory, this.#minute)
-      this.#minute = { candle, lots: 0, high: lastTicks, low: lastTicks }
+  #count(candle: number, last: number, tradedLots: number): Omit<QuoteGridState, 'quote'> {
+    const { memory, minute } = this.#state
+    if (candle !== minute.candle) {
+      const known = minute.high > 0 ? rememberCandle(memory, minute) : memory
+      return { memory: known, minute: { candle, lots: tradedLots, high: last, low: last } }
     }
-    const { lots, high, low } = this.#minute
-    this.#minute = {
-      candle,
-      lots: lots + tradedLots,
-      high: Math.max(high, lastTicks),
-      low: Math.min(low, lastTicks),
-    }
+    const [high, low] = [Math.max(minute.high, last), Math.min(minute.low, last)]
+    return { memory, minute: { candle, lots: minute.lots + tradedLots, high, low } }
   }
 }

@@ -1,9 +1,7 @@
 import { exponential } from '../../lib/random.ts'
-import { type Quote } from '../market/market.ts'
+import { type MutableQuote, type Quote } from '../market/market.ts'
 import { type Direction } from './book-order.ts'
 import { type FillModel, type MatchingRules } from './fill-model.ts'
-
-type MutableQuote = { -readonly [Field in keyof Quote]: Quote[Field] }
 
 /**
  * What is displayed of a market, and what orders have taken of it. Nothing else of it reacts to them: accounts never

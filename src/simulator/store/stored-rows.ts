@@ -3,7 +3,7 @@ import { Failure } from '../../lib/failure.ts'
 import { type RowStore, type StoredRow } from './row-store.ts'
 
 /** Rows are written in this form; another one is not read. */
-const STORE_VERSION = 5
+const STORE_VERSION = 6
 
 /** How one kind of entity is stored, and read back. Decimals write themselves as strings. */
 export interface Codec<Entity, Row = Entity> {

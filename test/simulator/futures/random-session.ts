@@ -13,10 +13,7 @@ import {
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type RowStore } from '../../../src/simulator/store/row-store.ts'
-import {
-  createSeededMarket,
-  restoreSeededMarket,
-} from '../../../src/simulator/market/seeded/seeded-market.ts'
+import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 export const SESSION_START_AT = Date.UTC(2025, 5, 2, 6)
 /** The dated contract is delivered a few hours into the session. */
@@ -55,8 +52,7 @@ export function openSession(session: SessionOptions): ExchangeCore {
   return createExchangeCore({
     instruments: sessionInstruments,
     accounts: sessionAccounts,
-    market: (state) =>
-      state?.kind === 'seeded' ? restoreSeededMarket(options, { state }) : createSeededMarket(options),
+    market: (state) => createSeededMarket(options, state),
     settings,
     seed,
     ...(store && { store }),

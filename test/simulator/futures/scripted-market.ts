@@ -1,10 +1,10 @@
 import {
   type Market,
+  type MarketState,
   type MarketStep,
   type MinuteBar,
   type Quote,
 } from '../../../src/simulator/market/market.ts'
-import { type MarketState } from '../../../src/simulator/market/market-state.ts'
 
 /** A market of the steps that a test adds, in the order it adds them. */
 export class ScriptedMarket implements Market {
@@ -12,7 +12,6 @@ export class ScriptedMarket implements Market {
   readonly speed = 1
   readonly endsAt = undefined
   readonly #symbols: readonly string[]
-  readonly #latest = new Map<string, Quote>()
   #steps: MarketStep[] = []
 
   constructor(symbols: readonly string[]) {
@@ -27,23 +26,12 @@ export class ScriptedMarket implements Market {
   advance(now: number, visit: (step: MarketStep) => void): boolean {
     const due = this.#steps.filter(({ at }) => at <= now)
     this.#steps = this.#steps.filter(({ at }) => at > now)
-    for (const step of due) {
-      this.#latest.set(step.symbol, step.quote)
-      visit(step)
-    }
+    for (const step of due) visit(step)
     return true
-  }
-
-  quote(symbol: string): Quote | undefined {
-    return this.#latest.get(symbol)
   }
 
   pastDay(): readonly MinuteBar[] {
     return []
-  }
-
-  isRecorded(): boolean {
-    return false
   }
 
   state(): MarketState {

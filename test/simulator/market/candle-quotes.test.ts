@@ -1,24 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { type CandleMemory, NO_MEMORY, rememberCandle } from '../../../src/simulator/market/quote-grid.ts'
-import {
-  createQuoteColumns,
-  fillCandleQuotes,
-  type QuoteColumns,
-} from '../../../src/simulator/market/recorded/candle-quotes.ts'
+import { EMPTY_QUOTE, type MutableQuote, type Quote } from '../../../src/simulator/market/market.ts'
+import { fillCandleQuotes } from '../../../src/simulator/market/recorded/candle-quotes.ts'
 
 const PATH = Float64Array.from({ length: 16 }, (_, point) => 1_000_000 + (point % 3) * 7)
 /** Ticks of 0.1 and lots of 0.001: at 100,000 USDT a lot is worth 100. */
 const SCALE = { lots: 14_000, lotNotional: 0.0001, intervalMs: 60_000 }
 
-function quotesOf(lots: number, memory: CandleMemory = NO_MEMORY): QuoteColumns {
-  const columns = createQuoteColumns(PATH.length)
+function emptyQuotes(points: number): MutableQuote[] {
+  return Array.from({ length: points }, () => ({ ...EMPTY_QUOTE }))
+}
+
+function quotesOf(lots: number, memory: CandleMemory = NO_MEMORY): readonly Quote[] {
+  const quotes = emptyQuotes(PATH.length)
   fillCandleQuotes(
-    columns,
+    quotes,
     { path: PATH, before: 1_000_000, signBefore: 0, lots, memory, scale: SCALE },
     createRandom(1),
   )
-  return columns
+  return quotes
 }
 
 function remembered(lots: number, range: number): CandleMemory {
@@ -28,8 +29,8 @@ function remembered(lots: number, range: number): CandleMemory {
   return memory
 }
 
-function meanSpread({ askTicks, bidTicks }: QuoteColumns): number {
-  return askTicks.reduce((sum, ask, point) => sum + ask - (bidTicks[point] as number), 0) / askTicks.length
+function meanSpread(quotes: readonly Quote[]): number {
+  return quotes.reduce((sum, { askTicks, bidTicks }) => sum + askTicks - bidTicks, 0) / quotes.length
 }
 
 describe('the quotes of a candle', () => {
@@ -37,36 +38,35 @@ describe('the quotes of a candle', () => {
     const memory = remembered(500, 600)
     const [quiet, busy] = [quotesOf(10, memory), quotesOf(90_000, memory)]
 
-    for (const field of ['bidTicks', 'askTicks', 'bidLots', 'askLots', 'lastTicks'] as const) {
-      expect(quiet[field]).toEqual(busy[field])
-    }
+    const shown = (quotes: readonly Quote[]) =>
+      quotes.map(({ tradedLots: _traded, candleLots: _all, ...quote }) => quote)
+    expect(shown(quiet)).toEqual(shown(busy))
   })
 
   it('stand still while the price bounces between bid and ask, or does not move', () => {
-    const columns = createQuoteColumns(8)
+    const quotes = emptyQuotes(8)
     const path = Float64Array.of(500, 500, 501, 501, 501, 500, 500, 501)
     const candle = { path, before: 501, signBefore: 1, lots: 9, memory: NO_MEMORY, scale: SCALE }
 
     for (let seed = 0; seed < 20; seed++) {
-      fillCandleQuotes(columns, candle, createRandom(seed))
+      fillCandleQuotes(quotes, candle, createRandom(seed))
 
-      expect([...columns.bidTicks]).toEqual(Array(8).fill(500))
-      expect([...columns.askTicks]).toEqual(Array(8).fill(501))
+      expect(quotes).toMatchObject(Array(8).fill({ bidTicks: 500, askTicks: 501 }))
     }
   })
 
   it('trade the whole volume, in whole lots of different sizes', () => {
     for (const lots of [0, 1, 15, 90_001]) {
-      const { tradedLots } = quotesOf(lots)
+      const tradedLots = quotesOf(lots).map((quote) => quote.tradedLots)
       expect(tradedLots.reduce((sum, one) => sum + one, 0)).toBe(lots)
       expect(tradedLots.every((one) => Number.isInteger(one) && one >= 0)).toBe(true)
     }
-    expect(new Set(quotesOf(90_001).tradedLots).size).toBeGreaterThan(10)
+    expect(new Set(quotesOf(90_001).map(({ tradedLots }) => tradedLots)).size).toBeGreaterThan(10)
   })
 
   it('display a share of what was traded before, or of what such an instrument trades', () => {
-    const median = ({ bidLots, askLots }: QuoteColumns) =>
-      [...bidLots, ...askLots].toSorted((a, b) => a - b)[16]
+    const median = (quotes: readonly Quote[]) =>
+      quotes.flatMap(({ bidLots, askLots }) => [bidLots, askLots]).toSorted((a, b) => a - b)[16]
 
     expect(median(quotesOf(5))).toBeGreaterThan(100)
     expect(median(quotesOf(5))).toBeLessThan(1000)

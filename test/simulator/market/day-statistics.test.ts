@@ -125,7 +125,7 @@ describe('the statistics of 24 hours', () => {
 describe('a fresh ticker of a seeded market', () => {
   const startAt = NOON + 12_345
   const market = createSeededMarket({ seed: 1, instruments: [BTC], startAt })
-  const past = market.pastDay('BTCUSDT')
+  const past = market.pastDay('BTCUSDT') ?? []
 
   it('has a past of whole minutes that ends at the start price', () => {
     expect(past).toHaveLength(1440)

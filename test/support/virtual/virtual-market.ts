@@ -1,11 +1,11 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import {
   type Market,
+  type MarketState,
   type MarketStep,
   type MinuteBar,
-  type Quote,
+  type MutableQuote,
 } from '../../../src/simulator/market/market.ts'
-import { type MarketState } from '../../../src/simulator/market/market-state.ts'
 
 export interface VirtualMarketOptions {
   readonly seed: string
@@ -25,8 +25,6 @@ interface Walk {
   readonly quote: MutableQuote
   readonly random: Random
 }
-
-type MutableQuote = { -readonly [Field in keyof Quote]: Quote[Field] }
 
 /** A market of plain random walks, lively enough that ladders fill within seconds, and cheap to step. */
 export class VirtualMarket implements Market {
@@ -58,24 +56,13 @@ export class VirtualMarket implements Market {
     return true
   }
 
-  quote(symbol: string): Quote | undefined {
-    return this.#walks.get(symbol)?.quote
-  }
-
   pastDay(): readonly MinuteBar[] {
     return []
   }
 
-  isRecorded(): boolean {
-    return false
-  }
-
   /** Never restored: only its shape is looked at. */
   state(): MarketState {
-    return {
-      kind: 'seeded',
-      identity: this.identity,
-    } as unknown as MarketState
+    return { identity: this.identity }
   }
 
   #move({ quote, random }: Walk): void {

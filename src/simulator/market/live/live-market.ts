@@ -3,17 +3,8 @@
  * last; when nothing comes, its quotes stay as they are and grow old, and whoever looks at their time sees it. What
  * it hears belongs to the moment at which it is played next.
  */
-import {
-  EMPTY_QUOTE,
-  type Market,
-  type MarketInstrument,
-  type MarketReference,
-  type MarketStep,
-  type MinuteBar,
-  type Quote,
-} from '../market.ts'
-import { assertStateBelongs, type LiveMarketState } from '../market-state.ts'
-import { QuoteGrid } from '../quote-grid.ts'
+import { ownState, type Market, type MarketInstrument, type MarketState, type MarketStep } from '../market.ts'
+import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 
 /** One instrument as the other exchange shows it. Prices in quote coin, sizes in base coin. */
 export interface LiveTicker {
@@ -41,33 +32,29 @@ export interface LiveMarketOptions {
   readonly instruments: readonly MarketInstrument[]
 }
 
-interface Followed {
-  readonly grid: QuoteGrid
-  quote: Quote
+interface LiveMarketState extends MarketState {
+  readonly symbols: Readonly<Record<string, QuoteGridState>>
 }
 
-/** @throws Failure MARKET_STATE_FOREIGN when the stored state followed another source. */
-export function openLiveMarket(options: LiveMarketOptions, state?: LiveMarketState): Market {
+/** @param state A stored one, of whatever market. */
+export function openLiveMarket(options: LiveMarketOptions, state?: MarketState): Market {
   const identity = `live:${options.source.name}`
-  if (state !== undefined) assertStateBelongs(state, identity)
-  return new LiveMarket(identity, options, state)
+  return new LiveMarket(identity, options, ownState(identity, state))
 }
 
 class LiveMarket implements Market {
   readonly identity: string
   readonly speed = 1
   readonly endsAt = undefined
-  readonly #followed: ReadonlyMap<string, Followed>
+  readonly #grids: ReadonlyMap<string, QuoteGrid>
   /** Heard and not handed over yet: the latest of each symbol. */
   readonly #waiting = new Map<string, Omit<MarketStep, 'at'>>()
 
   constructor(identity: string, { source, instruments }: LiveMarketOptions, state?: LiveMarketState) {
     this.identity = identity
-    this.#followed = new Map(
+    this.#grids = new Map(
       instruments.map((instrument) => {
-        const stored = state?.symbols[instrument.symbol]
-        const grid = new QuoteGrid(instrument, stored?.grid)
-        return [instrument.symbol, { grid, quote: stored?.quote ?? EMPTY_QUOTE }]
+        return [instrument.symbol, new QuoteGrid(instrument, state?.symbols[instrument.symbol])]
       }),
     )
     source.follow((tickers, at) => {
@@ -81,46 +68,26 @@ class LiveMarket implements Market {
     return true
   }
 
-  quote(symbol: string): Quote | undefined {
-    const quote = this.#followed.get(symbol)?.quote
-    return quote === undefined || quote.lastTicks === 0 ? undefined : quote
-  }
-
-  pastDay(): readonly MinuteBar[] {
-    return []
-  }
-
-  isRecorded(): boolean {
-    return true
+  pastDay(): undefined {
+    return undefined
   }
 
   state(): LiveMarketState {
-    const known = [...this.#followed].filter(([, { quote }]) => quote.lastTicks > 0)
-    return {
-      kind: 'live',
-      identity: this.identity,
-      symbols: Object.fromEntries(
-        known.map(([symbol, { grid, quote }]) => [symbol, { grid: grid.state(), quote }]),
-      ),
-    }
+    const symbols = [...this.#grids].map(([symbol, { state }]) => [symbol, state] as const)
+    return { identity: this.identity, symbols: Object.fromEntries(symbols) }
   }
 
   /** A row that shows no market (a listing that never traded, a crossed book) is left out. */
   #hear(ticker: LiveTicker, at: number): void {
-    const { symbol, bid, ask, bidSize, askSize, last } = ticker
-    const followed = this.#followed.get(symbol)
+    const { symbol, bid, ask, bidSize, askSize, last, mark = 0, fundingRate } = ticker
+    const grid = this.#grids.get(symbol)
     const isMarket = bid > 0 && ask >= bid && last > 0 && bidSize >= 0 && askSize >= 0
-    if (followed === undefined || !isMarket || !Number.isFinite(ask + bidSize + askSize + last)) return
-    const shown = { at, bid, ask, bidSize, askSize, last, volume: undefined }
-    followed.quote = followed.grid.next(followed.quote, shown)
-    const reference = referenceOf(followed.grid, ticker)
-    this.#waiting.set(symbol, { symbol, quote: followed.quote, reference })
-  }
-}
-
-function referenceOf(grid: QuoteGrid, { mark, fundingRate }: LiveTicker): MarketReference {
-  return {
-    markTicks: mark !== undefined && mark > 0 && Number.isFinite(mark) ? grid.ticks(mark) : undefined,
-    fundingRate: Number.isFinite(fundingRate) ? fundingRate : undefined,
+    if (grid === undefined || !isMarket || !Number.isFinite(ask + bidSize + askSize + last)) return
+    const quote = grid.next({ at, bid, ask, bidSize, askSize, last, volume: undefined })
+    const reference = {
+      markTicks: mark > 0 && Number.isFinite(mark) ? grid.ticks(mark) : undefined,
+      fundingRate: Number.isFinite(fundingRate) ? fundingRate : undefined,
+    }
+    this.#waiting.set(symbol, { symbol, quote, reference })
   }
 }

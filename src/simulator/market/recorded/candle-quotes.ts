@@ -8,6 +8,7 @@
  *   spread   a tick, and more the wilder and the thinner the last candles were
  */
 import { exponential, likelyValues, logarithm, normalQuantile, type Random } from '../../../lib/random.ts'
+import { levelTicksFor, type MutableQuote } from '../market.ts'
 import { type CandleMemory } from '../quote-grid.ts'
 
 /** Displayed at each side: this share of the volume of a candle before, and the spread of its logarithm. */
@@ -33,24 +34,6 @@ export interface CandleScale {
   readonly intervalMs: number
 }
 
-/** Quotes of the points of one candle, by column; see Quote in market.ts. */
-export interface QuoteColumns {
-  readonly bidTicks: Float64Array
-  readonly askTicks: Float64Array
-  readonly bidLots: Float64Array
-  readonly askLots: Float64Array
-  readonly lastTicks: Float64Array
-  readonly tradedLots: Float64Array
-}
-
-export function createQuoteColumns(points: number): QuoteColumns {
-  const column = () => new Float64Array(points)
-  return {
-    ...{ bidTicks: column(), askTicks: column(), bidLots: column(), askLots: column() },
-    ...{ lastTicks: column(), tradedLots: column() },
-  }
-}
-
 /** What one candle's quotes are made of. */
 export interface CandleParts {
   /** The price of each point, in ticks. */
@@ -73,28 +56,30 @@ const DRAWS = 1024
 const SIZES = likelyValues(DRAWS, (share) => exponential(DISPLAYED_DEVIATION * normalQuantile(share)))
 const SHARES = likelyValues(DRAWS, (share) => -logarithm(1 - share))
 
-/** Fills the columns with the quotes of a candle. */
-export function fillCandleQuotes(columns: QuoteColumns, candle: CandleParts, random: Random): void {
-  const { path, memory, scale } = candle
-  const { bidTicks, askTicks, bidLots, askLots, lastTicks } = columns
+/** Makes the quotes of a candle, one a point; the candle's number is left as it is. */
+export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: CandleParts, random: Random): void {
+  const { path, lots, memory, scale } = candle
   const medianLots = (memory.candles === 0 ? scale.lots : memory.lots) * DISPLAYED_SHARE
+  const levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / 60_000))
   const spread = meanSpread(candle)
   let before = candle.before
   let sign = candle.signBefore || (random.next() < 0.5 ? 1 : -1)
-  for (let point = 0; point < path.length; point++) {
+  for (const [point, quote] of quotes.entries()) {
     const last = path[point] as number
     if (last !== before) sign = last > before ? 1 : -1
     const isBuy = sign > 0
     const wide = 1 + Math.floor(spread * random.pick(SHARES))
     const bid = Math.max(1, isBuy ? last - wide : last)
-    lastTicks[point] = last
-    bidTicks[point] = bid
-    askTicks[point] = Math.max(bid + 1, isBuy ? last : last + wide)
-    bidLots[point] = Math.max(1, Math.round(medianLots * random.pick(SIZES)))
-    askLots[point] = Math.max(1, Math.round(medianLots * random.pick(SIZES)))
+    quote.lastTicks = last
+    quote.bidTicks = bid
+    quote.askTicks = Math.max(bid + 1, isBuy ? last : last + wide)
+    quote.bidLots = Math.max(1, Math.round(medianLots * random.pick(SIZES)))
+    quote.askLots = Math.max(1, Math.round(medianLots * random.pick(SIZES)))
+    quote.levelTicks = levelTicks
+    quote.candleLots = lots
     before = last
   }
-  shareOut(columns.tradedLots, candle.lots, random)
+  shareOut(quotes, lots, random)
 }
 
 /** Beyond the first tick, in ticks. */
@@ -107,17 +92,14 @@ function meanSpread({ path, memory, scale }: CandleParts): number {
   return Math.min((SPREAD_SHARE * range) / power, memory.rangeTicks * SPREAD_RANGE_MAX)
 }
 
-/** Shares of random size, whole lots, that add up to all of them. */
-function shareOut(shares: Float64Array, lots: number, random: Random): void {
+/** Trades of random size, whole lots, that add up to all of them. */
+function shareOut(quotes: readonly MutableQuote[], lots: number, random: Random): void {
   let sum = 0
-  for (let point = 0; point < shares.length; point++) {
-    sum += random.pick(SHARES)
-    shares[point] = sum
-  }
+  for (const quote of quotes) quote.tradedLots = sum += random.pick(SHARES)
   let before = 0
-  for (let point = 0; point < shares.length; point++) {
-    const until = point === shares.length - 1 ? lots : Math.floor((lots * (shares[point] as number)) / sum)
-    shares[point] = until - before
+  for (const [point, quote] of quotes.entries()) {
+    const until = point === quotes.length - 1 ? lots : Math.floor((lots * quote.tradedLots) / sum)
+    quote.tradedLots = until - before
     before = until
   }
 }

@@ -9,17 +9,20 @@
  */
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
-import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_MAX } from '../market.ts'
-import type { CandlePathKind } from './candle-path.ts'
-import { assertStateBelongs, type RecordedMarketState } from '../market-state.ts'
-import { RecordedPath } from './recorded-path.ts'
-import type { Recording } from '../../../prices/recording.ts'
 import {
-  createSeededMarket,
+  assertClock,
   invalidOption,
-  restoreSeededMarket,
-  type SeededMarket,
-} from '../seeded/seeded-market.ts'
+  type Market,
+  type MarketInstrument,
+  type MarketState,
+  type MarketStep,
+  ownState,
+  STEPS_PER_ADVANCE_MAX,
+} from '../market.ts'
+import type { CandlePathKind } from './candle-path.ts'
+import { type PathState, RecordedPath } from './recorded-path.ts'
+import type { Recording } from '../../../prices/recording.ts'
+import { createSeededMarket, type SeededMarket } from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
   /** One a symbol; every symbol among the instruments. */
@@ -37,72 +40,53 @@ export interface RecordedMarketOptions {
   readonly candlePath?: CandlePathKind
 }
 
-export interface RecordedMarket extends Market {
-  state(): RecordedMarketState
-}
-
-/** @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE */
-export function createRecordedMarket(options: RecordedMarketOptions): RecordedMarket {
-  assertOptions(options)
-  return new RecordedReplay(options, { fallback: createSeededMarket(fallbackOptions(options)) })
+interface RecordedMarketState extends MarketState {
+  readonly startAt: number
+  readonly paths: Readonly<Record<string, PathState>>
+  readonly fallback: MarketState
 }
 
 /**
- * Goes on from a stored state; `startAt` is the stored one.
+ * Goes on from a stored state, whose `startAt` then counts.
  *
- * @param resumeAt Unix ms: the market has stood still since the state was taken and its next step is due
- *   then. Without it the steps of the pause are due at once, all of them.
- * @throws Failure MARKET_STATE_FOREIGN, and those of {@link createRecordedMarket}
+ * @param stored Of whatever market.
+ * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE
  */
-export function restoreRecordedMarket(
-  options: RecordedMarketOptions,
-  { state, resumeAt }: { readonly state: RecordedMarketState; readonly resumeAt?: number },
-): RecordedMarket {
-  assertOptions(options)
-  assertStateBelongs(state, recordedIdentity(options))
-  const fallbackState = state.fallback
-  const seeded = fallbackOptions(options)
-  const fallback = restoreSeededMarket(seeded, { state: fallbackState })
-  const market = new RecordedReplay(options, { fallback, state })
-  if (resumeAt === undefined) return market
-  const nextAt = Math.min(market.nextAt(), fallback.nextAt)
-  const pausedMs = Number.isFinite(nextAt) ? Math.max(0, resumeAt - nextAt) : 0
-  const shifted = { ...fallbackState, startAt: fallbackState.startAt + pausedMs }
-  return new RecordedReplay(options, {
-    fallback: restoreSeededMarket(seeded, { state: shifted }),
-    state: { ...state, startAt: state.startAt + pausedMs },
-  })
+export function createRecordedMarket(options: RecordedMarketOptions, stored?: MarketState): Market {
+  return new RecordedMarket(options, stored)
 }
 
-class RecordedReplay implements RecordedMarket {
+class RecordedMarket implements Market {
   readonly identity: string
   readonly speed: number
   readonly endsAt: number | undefined
   readonly #startAt: number
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
+  /** Of the instruments without a recording; time runs at the same speed for them. */
   readonly #fallback: SeededMarket
   /** Recording time at which all begins, and how long it lasts. */
   readonly #originAt: number
   readonly #lapMs: number
 
-  constructor(
-    options: RecordedMarketOptions,
-    { fallback, state }: { fallback: SeededMarket; state?: RecordedMarketState },
-  ) {
-    const { recordings, speed, startAt, instruments, repeat = false, candlePath = 'random' } = options
-    this.identity = recordedIdentity(options)
+  constructor(options: RecordedMarketOptions, stored?: MarketState) {
+    assertOptions(options)
+    const { recordings, speed, startAt, instruments, fallback } = options
+    const { repeat = false, candlePath = 'random' } = options
+    this.identity = identityOf({ recordings, speed, repeat, candlePath })
+    const state = ownState<RecordedMarketState>(this.identity, stored)
     this.speed = speed
     this.#startAt = state?.startAt ?? startAt
     this.#repeat = repeat
-    this.#fallback = fallback
     this.#paths = instruments.flatMap((instrument) => {
       const recording = recordings.find(({ symbol }) => symbol === instrument.symbol)
       if (!recording) return []
-      const stored = state?.cursors[instrument.symbol]
-      const common = { recording, instrument, speed, candlePath, seed: options.fallback.seed }
-      return [new RecordedPath({ ...common, ...(stored && { state: stored }) })]
+      const common = { recording, instrument, speed, candlePath, seed: fallback.seed }
+      return [new RecordedPath({ ...common, state: state?.paths[instrument.symbol] })]
     })
+    const others = instruments.filter(({ symbol }) => !this.#isRecorded(symbol))
+    const seeded = { ...fallback, speed, startAt, instruments: others }
+    this.#fallback = createSeededMarket(seeded, state?.fallback)
     this.#originAt = Math.min(...this.#paths.map((path) => path.startAt))
     this.#lapMs = Math.max(...this.#paths.map((path) => path.endAt)) - this.#originAt
     this.endsAt = repeat ? undefined : this.#startAt + Math.ceil(this.#lapMs / speed)
@@ -135,38 +119,21 @@ class RecordedReplay implements RecordedMarket {
     }
   }
 
-  /** Exchange time of the next recorded step; Infinity when there is none. */
-  nextAt(): number {
-    const path = this.#nextPath()
-    return path ? this.#dueAt(path) : Number.POSITIVE_INFINITY
-  }
-
-  quote(symbol: string) {
-    const path = this.#pathOf(symbol)
-    if (!path) return this.#fallback.quote(symbol)
-    return path.isOpened && path.quote.lastTicks > 0 ? path.quote : undefined
-  }
-
   pastDay(symbol: string) {
-    return this.#pathOf(symbol) ? [] : this.#fallback.pastDay(symbol)
-  }
-
-  isRecorded(symbol: string) {
-    return this.#pathOf(symbol) !== undefined
+    return this.#isRecorded(symbol) ? undefined : this.#fallback.pastDay(symbol)
   }
 
   state(): RecordedMarketState {
     return {
-      kind: 'recorded',
       identity: this.identity,
       startAt: this.#startAt,
-      cursors: Object.fromEntries(this.#paths.map((path) => [path.symbol, path.state()])),
+      paths: Object.fromEntries(this.#paths.map((path) => [path.symbol, path.state()])),
       fallback: this.#fallback.state(),
     }
   }
 
-  #pathOf(symbol: string): RecordedPath | undefined {
-    return this.#paths.find((path) => path.symbol === symbol)
+  #isRecorded(symbol: string): boolean {
+    return this.#paths.some((path) => path.symbol === symbol)
   }
 
   /** The path whose next point is the earliest in recording time; of equals the first instrument. */
@@ -188,27 +155,17 @@ class RecordedReplay implements RecordedMarket {
   }
 }
 
-function recordedIdentity({
-  recordings,
-  speed,
-  repeat = false,
-  candlePath = 'random',
-}: RecordedMarketOptions): string {
+type Named = Required<Pick<RecordedMarketOptions, 'recordings' | 'speed' | 'repeat' | 'candlePath'>>
+
+function identityOf({ recordings, speed, repeat, candlePath }: Named): string {
   const contents = recordings.map((recording) => `${recording.symbol}=${recording.sha256}`).toSorted()
   const hash = sha256([...contents, repeat ? 'repeat' : 'once', candlePath]).toString('hex')
   return `recorded:${hash.slice(0, 12)}:x${speed}`
 }
 
-/** The instruments without a recording; time runs at the same speed for them. */
-function fallbackOptions({ recordings, instruments, startAt, speed, fallback }: RecordedMarketOptions) {
-  const isRecorded = (symbol: string) => recordings.some((recording) => recording.symbol === symbol)
-  const others = instruments.filter(({ symbol }) => !isRecorded(symbol))
-  return { ...fallback, speed, startAt, instruments: others }
-}
-
-function assertOptions({ recordings, speed, startAt, instruments }: RecordedMarketOptions): void {
-  if (!(speed > 0 && speed <= 10_000)) throw invalidOption('speed', speed, 'a number above 0, up to 10000')
-  if (!Number.isSafeInteger(startAt)) throw invalidOption('startAt', startAt, 'a whole number of Unix ms')
+function assertOptions(options: RecordedMarketOptions): void {
+  const { recordings, instruments } = options
+  assertClock(options)
   if (recordings.length === 0) throw invalidOption('recordings', 'none', 'at least one; or a seeded market')
   for (const [index, { symbol, source }] of recordings.entries()) {
     if (!instruments.some((instrument) => instrument.symbol === symbol)) {

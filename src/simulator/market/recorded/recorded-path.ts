@@ -1,23 +1,28 @@
 /** One recorded instrument: where its recording stands, and the quote of each of its points. */
-import { createGrid, nearestStep, type Grid } from '../../../lib/grid.ts'
-import { CANDLE_POINTS_MAX, CANDLE_POINTS_MIN, type CandlePathKind } from './candle-path.ts'
-import { CandleSource } from './candle-source.ts'
 import {
   EMPTY_QUOTE,
   type MarketInstrument,
   type MarketReference,
-  type MarketStep,
+  type MutableStep,
   type Quote,
 } from '../market.ts'
-import type { RecordedMarketState } from '../market-state.ts'
-import { QuoteSource } from './quote-source.ts'
-import type { Recording } from '../../../prices/recording.ts'
+import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
+import { CANDLE_POINTS_MAX, CANDLE_POINTS_MIN, type CandlePathKind } from './candle-path.ts'
+import { CandleSource, type CandleSourceState } from './candle-source.ts'
+import type { QuoteRows, Recording } from '../../../prices/recording.ts'
 
 /** A file of one row tells no interval. */
 const SINGLE_CANDLE_MS = 60_000
 const SINGLE_QUOTE_MS = 100
 
-type CursorState = RecordedMarketState['cursors'][string]
+export interface PathState {
+  readonly source: CandleSourceState | QuoteGridState
+  readonly lap: number
+  readonly row: number
+  readonly point: number
+  /** Whether the first quote was shown; it is shown at the market's start, however late the recording begins. */
+  readonly opened: boolean
+}
 
 interface RecordedPathOptions {
   readonly recording: Recording
@@ -25,7 +30,17 @@ interface RecordedPathOptions {
   readonly speed: number
   readonly seed: number | string
   readonly candlePath: CandlePathKind
-  readonly state?: CursorState
+  readonly state?: PathState | undefined
+}
+
+/** What makes quotes of the rows of a recording: a row has one point, or several. */
+interface RowSource {
+  /** When a point of the row is there, as a share of the row. */
+  timeOf(row: number, point: number): number
+  show(row: number, point: number, candle: number): Quote
+  /** The row is over. */
+  end(row: number): void
+  state(): PathState['source']
 }
 
 /** A recording laid on its instrument's grid. It stands at its next point; times are the recording's own. */
@@ -35,51 +50,48 @@ export class RecordedPath {
   readonly startAt: number
   readonly endAt: number
   readonly #rows: Recording['rows']
-  readonly #source: CandleSource | QuoteSource
-  readonly #grid: Grid
+  readonly #source: RowSource
+  readonly #grid: QuoteGrid
+  /** Of a candle. */
   readonly #intervalMs: number
   /** Of each row. */
   readonly #points: number
   /** The point that was shown last, to be handed over: the same object each time. */
-  readonly step: { -readonly [Field in keyof MarketStep]: MarketStep[Field] }
+  readonly step: MutableStep
   /** Recording time of the next point; Infinity when there is none. */
   nextAt = Number.POSITIVE_INFINITY
-  #lap: number
-  #row: number
-  #point: number
-  /** Whether the first quote was shown; it is shown at the market's start, however late the recording begins. */
-  #opened: boolean
+  /** Where the next point is. */
+  readonly #place: { -readonly [Field in keyof Omit<PathState, 'source'>]: PathState[Field] }
 
   constructor(options: RecordedPathOptions) {
-    const { recording, instrument, state } = options
-    const { rows } = recording
-    this.symbol = recording.symbol
+    const { recording, instrument, speed, state } = options
+    const { rows, symbol } = recording
+    this.symbol = symbol
     this.#rows = rows
-    this.#grid = createGrid(instrument.tickSize)
+    this.#grid = new QuoteGrid(instrument)
     this.#intervalMs = rows.kind === 'candles' ? shortestStep(rows.at) : 0
-    this.#points = rows.kind === 'candles' ? pointsThatFit(this.#intervalMs / options.speed) : 1
-    this.#source = openSource(options, { intervalMs: this.#intervalMs, points: this.#points })
+    this.#points = rows.kind === 'candles' ? pointsThatFit(this.#intervalMs / speed) : 1
+    this.#source =
+      rows.kind === 'candles'
+        ? new CandleSource(
+            { ...options, rows, intervalMs: this.#intervalMs, points: this.#points },
+            state?.source as CandleSourceState | undefined,
+          )
+        : quoteSource(rows, new QuoteGrid(instrument, state?.source as QuoteGridState | undefined))
     this.startAt = rows.at[0] as number
     this.endAt = (rows.at[rows.at.length - 1] as number) + (this.#intervalMs || meanStep(rows.at))
-    this.#lap = state?.lap ?? 0
-    this.#row = state?.row ?? 0
-    this.#point = state?.point ?? 0
-    this.#opened = state?.opened ?? false
-    this.step = { at: 0, symbol: this.symbol, quote: state?.quote ?? EMPTY_QUOTE }
-    this.#beginRow()
+    const { lap, row, point, opened } = state ?? { lap: 0, row: 0, point: 0, opened: false }
+    this.#place = { lap, row, point, opened }
+    this.step = { at: 0, symbol, quote: EMPTY_QUOTE }
     this.#findNext()
   }
 
   get lap(): number {
-    return this.#lap
+    return this.#place.lap
   }
 
   get isOpened(): boolean {
-    return this.#opened
-  }
-
-  get quote(): Quote {
-    return this.step.quote
+    return this.#place.opened
   }
 
   /**
@@ -87,7 +99,7 @@ export class RecordedPath {
    * quote from then on, with nothing traded in it. @returns whether there is such a quote to hand over
    */
   open(isLate: boolean): boolean {
-    this.#opened = true
+    this.#place.opened = true
     if (!isLate) return false
     this.#show()
     this.step.quote = { ...this.step.quote, tradedLots: 0 }
@@ -96,82 +108,71 @@ export class RecordedPath {
 
   /** Shows the next point and moves on. @param isRepeated Whether the recording starts again at its end. */
   advance(isRepeated: boolean): void {
+    const place = this.#place
     this.#show()
-    this.#point++
-    if (this.#point >= this.#points) this.#endRow(isRepeated)
+    place.point++
+    if (place.point >= this.#points) {
+      this.#source.end(place.row)
+      place.point = 0
+      place.row++
+      if (place.row >= this.#rows.at.length && isRepeated) {
+        place.row = 0
+        place.lap++
+      }
+    }
     this.#findNext()
   }
 
-  #endRow(isRepeated: boolean): void {
-    this.#point = 0
-    if (this.#source instanceof CandleSource) this.#source.end(this.#row)
-    this.#row++
-    if (this.#row >= this.#rows.at.length && isRepeated) {
-      this.#row = 0
-      this.#lap++
-    }
-    this.#beginRow()
+  state(): PathState {
+    return { source: this.#source.state(), ...this.#place }
   }
 
   #findNext(): void {
-    const rowAt = this.#rows.at[this.#row] ?? Number.POSITIVE_INFINITY
-    const source = this.#source
+    const { row, point } = this.#place
+    const rowAt = this.#rows.at[row]
     this.nextAt =
-      source instanceof CandleSource ? rowAt + source.timeOf(this.#point) * this.#intervalMs : rowAt
-  }
-
-  state(): CursorState {
-    return {
-      source: this.#source.state(),
-      lap: this.#lap,
-      row: this.#row,
-      point: this.#point,
-      opened: this.#opened,
-      ...(this.#opened && { quote: { ...this.step.quote } }),
-    }
-  }
-
-  #beginRow(): void {
-    const isThere = this.#row < this.#rows.at.length
-    if (isThere && this.#source instanceof CandleSource) this.#source.begin(this.#row)
+      rowAt === undefined
+        ? Number.POSITIVE_INFINITY
+        : rowAt + this.#source.timeOf(row, point) * this.#intervalMs
   }
 
   #show(): void {
-    const candle = this.#lap * this.#rows.at.length + this.#row
-    const source = this.#source
-    this.step.quote =
-      source instanceof CandleSource ? source.show(this.#point, candle) : source.show(this.#row)
-    if (this.#rows.mark || this.#rows.fundingRate) this.step.reference = this.#readReference()
+    const { lap, row, point } = this.#place
+    this.step.quote = this.#source.show(row, point, lap * this.#rows.at.length + row)
+    if (this.#rows.mark || this.#rows.fundingRate) this.step.reference = this.#readReference(row)
   }
 
   /** What a candle says of its end is known from then on. */
-  #readReference(): MarketReference {
+  #readReference(row: number): MarketReference {
     const { kind, mark, fundingRate } = this.#rows
-    const row = kind === 'candles' ? this.#row - 1 : this.#row
-    const price = mark?.[row]
+    const known = kind === 'candles' ? row - 1 : row
+    const price = mark?.[known]
     return {
-      markTicks: price === undefined ? undefined : Math.max(1, nearestStep(this.#grid, price)),
-      fundingRate: fundingRate?.[row],
+      markTicks: price === undefined ? undefined : this.#grid.ticks(price),
+      fundingRate: fundingRate?.[known],
     }
+  }
+}
+
+/** Quotes as they stand in a recording. */
+function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
+  const field = (column: Float64Array, row: number) => column[row] as number
+  return {
+    timeOf: () => 0,
+    show: (row) =>
+      grid.next({
+        ...{ at: field(rows.at, row), bid: field(rows.bid, row), ask: field(rows.ask, row) },
+        ...{ bidSize: field(rows.bidSize, row), askSize: field(rows.askSize, row) },
+        ...{ last: field(rows.last, row), volume: rows.volume?.[row] },
+      }),
+    end: () => {},
+    state: () => grid.state,
   }
 }
 
 /** As many as whole milliseconds, within bounds. */
 function pointsThatFit(exchangeMs: number): number {
   return Math.max(CANDLE_POINTS_MIN, Math.min(CANDLE_POINTS_MAX, Math.floor(exchangeMs)))
-}
-
-function openSource(
-  { recording: { rows }, instrument, seed, candlePath, state }: RecordedPathOptions,
-  { intervalMs, points }: { readonly intervalMs: number; readonly points: number },
-): CandleSource | QuoteSource {
-  const source = state?.source
-  if (rows.kind === 'candles') {
-    const candles = source?.kind === 'candles' ? source : undefined
-    return new CandleSource({ rows, instrument, intervalMs, points, seed, candlePath, state: candles })
-  }
-  const quotes = source?.kind === 'quotes' ? source : undefined
-  return new QuoteSource({ rows, instrument, state: quotes, quote: state?.quote })
 }
 
 function shortestStep(at: Float64Array): number {

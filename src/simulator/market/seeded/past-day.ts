@@ -3,17 +3,11 @@
  * ticker has a past. It comes from streams of its own: the path to come is the same whether anybody asks
  * for the past or not.
  */
-import { createGrid, floatOnGrid, nearestStep } from '../../../lib/grid.ts'
+import { createGrid, nearestStep } from '../../../lib/grid.ts'
 import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
-import type { MarketInstrument, MinuteBar } from '../market.ts'
-import {
-  DEFAULT_DAILY_TURNOVER,
-  DEFAULT_YEARLY_VOLATILITY,
-  OWN_VOLATILITY,
-  SHARED_VARIANCE,
-} from './seeded-path.ts'
-import { SHARED_VOLATILITY } from './shared-factor.ts'
-import { Volatility } from './volatility.ts'
+import { DEFAULT_DAILY_TURNOVER, type MarketInstrument, type MinuteBar } from '../market.ts'
+import { SHARED_VOLATILITY, Volatility, type VolatilityComponent } from './moves.ts'
+import { DEFAULT_YEARLY_VOLATILITY, OWN_VOLATILITY, SHARED_VARIANCE } from './seeded-path.ts'
 
 const MINUTE_MS = 60_000
 const MINUTES_A_DAY = 1440
@@ -33,7 +27,7 @@ export function buildPastDay({ seed, instrument, endAt }: PastDayOptions): Minut
   const yearly = instrument.yearlyVolatility ?? DEFAULT_YEARLY_VOLATILITY
   const usualDeviation = yearly / Math.sqrt(MINUTES_A_YEAR)
   const turnover = (instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER) / MINUTES_A_DAY
-  const lot = floatOnGrid(createGrid(instrument.lotSize), 1)
+  const lot = Number(instrument.lotSize)
   const tickGrid = createGrid(instrument.tickSize)
   const endMinuteAt = Math.floor(endAt / MINUTE_MS) * MINUTE_MS
   const bars: MinuteBar[] = []
@@ -62,13 +56,13 @@ export function buildPastDay({ seed, instrument, endAt }: PastDayOptions): Minut
   return bars.reverse()
 }
 
-function createMinuteNoise(random: Random, components: typeof SHARED_VOLATILITY) {
+function createMinuteNoise(random: Random, components: readonly VolatilityComponent[]) {
   const volatility = new Volatility({ components, updateMs: MINUTE_MS, random })
   return {
     random,
     level: () => volatility.level(),
     next() {
-      volatility.advance(random)
+      volatility.advance()
       return random.normal()
     },
   }

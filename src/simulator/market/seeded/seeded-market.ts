@@ -29,12 +29,20 @@
  * Left out: the hours of the day, and that a real quote moving once often moves again within 100 ms
  * (autocorrelation of absolute 100 ms returns 0.1 to 0.2, here 0.01).
  */
-import { Failure } from '../../../lib/failure.ts'
-import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_MAX } from '../market.ts'
-import { assertStateBelongs, type SeededMarketState } from '../market-state.ts'
+import {
+  assertClock,
+  invalidOption,
+  type Market,
+  type MarketInstrument,
+  type MarketState,
+  type MarketStep,
+  type MutableStep,
+  ownState,
+  STEPS_PER_ADVANCE_MAX,
+} from '../market.ts'
+import { type FactorState, SharedFactor } from './moves.ts'
 import { buildPastDay } from './past-day.ts'
-import { SeededPath } from './seeded-path.ts'
-import { SharedFactor } from './shared-factor.ts'
+import { type PathState, SeededPath } from './seeded-path.ts'
 
 export interface SeededMarketOptions {
   readonly seed: number | string
@@ -47,39 +55,25 @@ export interface SeededMarketOptions {
   readonly speed?: number
 }
 
-export interface SeededMarket extends Market {
-  /** When its next step is due, on the exchange's clock; Infinity without instruments. */
-  readonly nextAt: number
-  state(): SeededMarketState
-}
-
-/** @throws Failure MARKET_OPTION_INVALID */
-export function createSeededMarket(options: SeededMarketOptions): SeededMarket {
-  return new SeededGenerator(options)
+export interface SeededMarketState extends MarketState {
+  readonly startAt: number
+  readonly stepsDone: number
+  readonly factor: FactorState
+  readonly paths: Readonly<Record<string, PathState>>
 }
 
 /**
- * Goes on from a stored state; `startAt` is the stored one. An instrument that the state does not know
- * starts now at its start price, one that is no longer configured is dropped.
+ * Goes on from a stored state, whose `startAt` then counts. An instrument that it does not know starts now at its start
+ * price, one that is no longer configured is dropped.
  *
- * @param resumeAt Unix ms: the market has stood still since the state was taken and its next step is due
- *   then. Without it the steps of the pause are due at once, all of them.
- * @throws Failure MARKET_STATE_FOREIGN, MARKET_OPTION_INVALID
+ * @param stored Of whatever market.
+ * @throws Failure MARKET_OPTION_INVALID
  */
-export function restoreSeededMarket(
-  options: SeededMarketOptions,
-  { state, resumeAt }: { readonly state: SeededMarketState; readonly resumeAt?: number },
-): SeededMarket {
-  assertStateBelongs(state, seededIdentity(options))
-  const pausedMs = Math.max(0, (resumeAt ?? 0) - (state.startAt + state.stepsDone * (options.stepMs ?? 100)))
-  return new SeededGenerator(options, { ...state, startAt: state.startAt + pausedMs })
+export function createSeededMarket(options: SeededMarketOptions, stored?: MarketState): SeededMarket {
+  return new SeededMarket(options, stored)
 }
 
-function seededIdentity({ seed, stepMs = 100, speed = 1 }: SeededMarketOptions): string {
-  return `seeded:${seed}:${stepMs}ms:x${speed}`
-}
-
-class SeededGenerator implements SeededMarket {
+export class SeededMarket implements Market {
   readonly identity: string
   readonly speed: number
   readonly endsAt = undefined
@@ -88,25 +82,25 @@ class SeededGenerator implements SeededMarket {
   readonly #stepMs: number
   readonly #factor: SharedFactor
   readonly #paths: readonly SeededPath[]
-  readonly #steps: readonly { at: number; readonly symbol: string; readonly quote: SeededPath['quote'] }[]
+  readonly #steps: readonly MutableStep[]
   #stepsDone: number
 
-  constructor(options: SeededMarketOptions, state?: SeededMarketState) {
+  constructor(options: SeededMarketOptions, stored?: MarketState) {
     const { seed, instruments, stepMs = 100, speed = 1 } = options
-    assertOptions(options)
+    assertOptions({ ...options, stepMs, speed })
     this.#options = options
-    this.identity = seededIdentity(options)
+    this.identity = `seeded:${seed}:${stepMs}ms:x${speed}`
     this.speed = speed
+    const state = ownState<SeededMarketState>(this.identity, stored)
     this.#startAt = state?.startAt ?? options.startAt
     this.#stepMs = stepMs
     this.#stepsDone = state?.stepsDone ?? 0
-    const factor = new SharedFactor({ seed, stepMs: stepMs * speed, ...(state && { state: state.factor }) })
+    const factor = new SharedFactor({ seed, stepMs: stepMs * speed, state: state?.factor })
     this.#factor = factor
     this.#paths = instruments.map((instrument) => {
-      const stored = state?.paths[instrument.symbol]
-      const common = { instrument, seed, stepMs: stepMs * speed, factor }
-      const path = new SeededPath({ ...common, ...(stored && { state: stored }) })
-      if (!stored) path.open()
+      const own = state?.paths[instrument.symbol]
+      const path = new SeededPath({ instrument, seed, stepMs: stepMs * speed, factor, state: own })
+      if (!own) path.open()
       return path
     })
     this.#steps = this.#paths.map(({ symbol, quote }) => ({ at: 0, symbol, quote }))
@@ -116,7 +110,7 @@ class SeededGenerator implements SeededMarket {
     let budget = STEPS_PER_ADVANCE_MAX
     for (;;) {
       const at = this.nextAt
-      if (at > now) break
+      if (at > now) return true
       budget -= this.#paths.length
       if (budget < 0 && budget + this.#paths.length < STEPS_PER_ADVANCE_MAX) return false
       this.#step()
@@ -125,32 +119,22 @@ class SeededGenerator implements SeededMarket {
         visit(step)
       }
     }
-    return true
   }
 
+  /** When its next step is due, on the exchange's clock; Infinity without instruments. */
   get nextAt(): number {
     if (this.#paths.length === 0) return Number.POSITIVE_INFINITY
     return this.#startAt + this.#stepsDone * this.#stepMs
   }
 
-  quote(symbol: string) {
-    const { quote } = this.#pathOf(symbol)
-    return this.#stepsDone === 0 ? undefined : quote
-  }
-
   pastDay(symbol: string) {
-    const index = this.#paths.indexOf(this.#pathOf(symbol))
-    const instrument = this.#options.instruments[index] as MarketInstrument
-    return buildPastDay({ seed: this.#options.seed, instrument, endAt: this.#startAt })
-  }
-
-  isRecorded() {
-    return false
+    const { seed, instruments } = this.#options
+    const instrument = instruments.find((one) => one.symbol === symbol)
+    return instrument && buildPastDay({ seed, instrument, endAt: this.#startAt })
   }
 
   state(): SeededMarketState {
     return {
-      kind: 'seeded',
       identity: this.identity,
       startAt: this.#startAt,
       stepsDone: this.#stepsDone,
@@ -166,35 +150,16 @@ class SeededGenerator implements SeededMarket {
     this.#factor.step(index)
     for (const path of this.#paths) path.step(index, this.#factor)
   }
-
-  #pathOf(symbol: string): SeededPath {
-    const path = this.#paths.find((candidate) => candidate.symbol === symbol)
-    if (path) return path
-    throw new Failure({
-      code: 'MARKET_SYMBOL_UNKNOWN',
-      sentence: 'the simulated market has no such instrument',
-      facts: { symbol, instruments: this.#paths.map((candidate) => candidate.symbol).join(', ') || 'none' },
-    })
-  }
 }
 
-function assertOptions({ stepMs = 100, speed = 1, startAt, instruments }: SeededMarketOptions): void {
+function assertOptions(options: Required<SeededMarketOptions>): void {
+  const { stepMs, instruments } = options
+  assertClock(options)
   if (!Number.isInteger(stepMs) || stepMs < 1) throw invalidOption('stepMs', stepMs, 'a whole number of ms')
-  if (!Number.isSafeInteger(startAt)) throw invalidOption('startAt', startAt, 'a whole number of Unix ms')
-  if (!(speed > 0 && speed <= 10_000)) throw invalidOption('speed', speed, 'a number in 0..10000')
   for (const { symbol, startPrice } of instruments) {
     if (!(Number(startPrice) > 0)) throw invalidOption(`${symbol} startPrice`, startPrice, 'a positive price')
   }
   const symbols = instruments.map(({ symbol }) => symbol)
   const twice = symbols.find((symbol, index) => symbols.indexOf(symbol) !== index)
   if (twice !== undefined) throw invalidOption('instruments', twice, 'each symbol once')
-}
-
-/** The failure of a market option that is out of range. */
-export function invalidOption(option: string, value: string | number, expected: string): Failure {
-  return new Failure({
-    code: 'MARKET_OPTION_INVALID',
-    sentence: 'the simulated market cannot be set up like this',
-    facts: { option, value, expected },
-  })
 }

@@ -1,11 +1,21 @@
 /** One instrument's seeded path: its price, and what is displayed and traded around it. */
 import { createGrid, floatOnGrid, type Grid } from '../../../lib/grid.ts'
-import { createRandom, exponential, restoreRandom, type Random } from '../../../lib/random.ts'
-import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '../market.ts'
-import type { PathState } from '../market-state.ts'
-import { volatilityUpdate, type SharedFactor } from './shared-factor.ts'
-import { createShocks, type Shocks } from './shocks.ts'
-import { Volatility } from './volatility.ts'
+import {
+  createRandom,
+  exponential,
+  restoreRandom,
+  type Random,
+  type RandomState,
+} from '../../../lib/random.ts'
+import {
+  DEFAULT_DAILY_TURNOVER,
+  EMPTY_QUOTE,
+  levelTicksFor,
+  type MarketInstrument,
+  type MutableQuote,
+  type Quote,
+} from '../market.ts'
+import { createShocks, Volatility, volatilityUpdate, type SharedFactor, type Shocks } from './moves.ts'
 
 const YEAR_MS = 365 * 86_400_000
 const MINUTE_MS = 60_000
@@ -43,12 +53,28 @@ const PRICE_TICKS_MIN = 10
 const MEAN_RANGE = 1.6
 
 export const DEFAULT_YEARLY_VOLATILITY = 0.6
-export const DEFAULT_DAILY_TURNOVER = 2e9
 const DEFAULT_DISPLAYED_NOTIONAL = 50_000
+
+/** What changes with the steps. */
+interface Moving {
+  /** In quote coin, between the ticks. */
+  price: number
+  gapTicks: number
+  bidSize: number
+  askSize: number
+  /** Traded in the current minute. */
+  minuteLots: number
+}
+
+export interface PathState extends Readonly<Moving> {
+  readonly random: RandomState
+  readonly volatility: readonly number[]
+  readonly quote: Quote
+}
 
 export class SeededPath {
   readonly symbol: string
-  readonly quote: { -readonly [Field in keyof Quote]: number }
+  readonly quote: MutableQuote
   readonly #grid: Grid
   readonly #lot: number
   readonly #random: Random
@@ -64,13 +90,7 @@ export class SeededPath {
   readonly #displayedNotional: number
   readonly #tradeNotional: number
   readonly #quietTradeProbability: number
-  /** In quote coin, between the ticks. */
-  #price: number
-  #gapTicks: number
-  #bidSize: number
-  #askSize: number
-  /** Traded in the current minute. */
-  #minuteLots: number
+  readonly #now: Moving
   /** exp of the shared and the own level; 1 is usual. */
   #wildness = 1
 
@@ -80,12 +100,12 @@ export class SeededPath {
     readonly seed: number | string
     readonly stepMs: number
     readonly factor: SharedFactor
-    readonly state?: PathState
+    readonly state?: PathState | undefined
   }) {
     const { instrument, seed, stepMs, factor, state } = options
     this.symbol = instrument.symbol
     this.#grid = createGrid(instrument.tickSize)
-    this.#lot = floatOnGrid(createGrid(instrument.lotSize), 1)
+    this.#lot = Number(instrument.lotSize)
     this.#random = state ? restoreRandom(state.random) : createRandom(seed).fork(instrument.symbol)
     const update = volatilityUpdate(stepMs)
     this.#updateSteps = update.steps
@@ -93,7 +113,7 @@ export class SeededPath {
       components: OWN_VOLATILITY,
       updateMs: update.ms,
       random: this.#random,
-      ...(state && { levels: state.volatility }),
+      levels: state?.volatility,
     })
     this.#shocks = createShocks({ stepMs, perSecond: 0.6 })
     this.#stepDeviation =
@@ -106,15 +126,16 @@ export class SeededPath {
     const tradesAStep = (1 - moves) * this.#quietTradeProbability + moves * MOVE_TRADE_FACTOR
     const turnoverAStep = ((instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER) * stepMs) / 86_400_000
     this.#tradeNotional = turnoverAStep / tradesAStep / exponential((TRADE_DEVIATION * TRADE_DEVIATION) / 2)
-    this.#price = state?.price ?? Number(instrument.startPrice)
-    this.#gapTicks = state?.gapTicks ?? 0
-    this.#minuteLots = state?.minuteLots ?? 0
     this.#turnoverAMinute = (turnoverAStep * MINUTE_MS) / stepMs
     this.#stepMs = stepMs
-    this.#bidSize = state?.bidSize ?? this.#random.normal()
-    this.#askSize = state?.askSize ?? this.#random.normal()
+    this.#now = state
+      ? { ...state }
+      : {
+          ...{ price: Number(instrument.startPrice), gapTicks: 0, minuteLots: 0 },
+          ...{ bidSize: this.#random.normal(), askSize: this.#random.normal() },
+        }
     this.#wildness = exponential(factor.level + this.#volatility.level())
-    this.quote = state ? { ...state.quote } : { ...EMPTY_QUOTE }
+    this.quote = { ...(state?.quote ?? EMPTY_QUOTE) }
   }
 
   /** The first quote, at the start price. */
@@ -128,7 +149,7 @@ export class SeededPath {
   /** @param index The number of the step since the start, from 0. */
   step(index: number, factor: SharedFactor): void {
     if (index % this.#updateSteps === 0) {
-      this.#volatility.advance(this.#random)
+      this.#volatility.advance()
       this.#wildness = exponential(factor.level + this.#volatility.level())
       this.#spread()
     }
@@ -145,28 +166,23 @@ export class SeededPath {
   }
 
   state(): PathState {
+    const { price, gapTicks, bidSize, askSize, minuteLots } = this.#now
     return {
-      random: this.#random.state(),
-      volatility: this.#volatility.state(),
-      price: this.#price,
-      gapTicks: this.#gapTicks,
-      bidSize: this.#bidSize,
-      askSize: this.#askSize,
-      minuteLots: this.#minuteLots,
-      quote: { ...this.quote },
+      ...{ random: this.#random.state(), volatility: this.#volatility.state() },
+      ...{ price, gapTicks, bidSize, askSize, minuteLots, quote: { ...this.quote } },
     }
   }
 
   /** The price between the ticks. */
   #ticks(): number {
-    return (this.#price * this.#grid.scale) / this.#grid.units
+    return (this.#now.price * this.#grid.scale) / this.#grid.units
   }
 
   /** Multiplies by 1 + return, so that the expected price is today's: no drift. */
   #move(shock: number): void {
     const change = Math.max(-0.5, Math.min(0.5, this.#stepDeviation * this.#wildness * shock))
-    this.#price *= 1 + change
-    if (this.#ticks() < PRICE_TICKS_MIN) this.#price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)
+    this.#now.price *= 1 + change
+    if (this.#ticks() < PRICE_TICKS_MIN) this.#now.price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)
   }
 
   /** How far the levels behind the displayed one lie apart. */
@@ -178,41 +194,41 @@ export class SeededPath {
   /** Counts what is traded in a minute. */
   #count(minute: number): void {
     const { quote } = this
-    if (minute !== quote.candle) this.#minuteLots = 0
+    if (minute !== quote.candle) this.#now.minuteLots = 0
     quote.candle = minute
-    this.#minuteLots += quote.tradedLots
-    const usual = Math.round(this.#turnoverAMinute / (this.#price * this.#lot))
-    quote.candleLots = Math.max(usual, this.#minuteLots)
+    this.#now.minuteLots += quote.tradedLots
+    const usual = Math.round(this.#turnoverAMinute / (this.#now.price * this.#lot))
+    quote.candleLots = Math.max(usual, this.#now.minuteLots)
   }
 
   #widen(movedTicks: number): void {
-    this.#gapTicks *= this.#gapKeep
+    this.#now.gapTicks *= this.#gapKeep
     if (movedTicks === 0) return
     if (this.#random.next() >= WIDENING_PROBABILITY * Math.min(this.#wildness, 4)) return
     const gap = movedTicks * (0.2 + this.#random.next())
-    this.#gapTicks = Math.min(gap, this.#ticks() * GAP_SHARE_MAX)
+    this.#now.gapTicks = Math.min(gap, this.#ticks() * GAP_SHARE_MAX)
   }
 
   /** Puts bid and ask around the price, one tick apart but for the gap, and draws the displayed sizes. */
   #show(ticks: number): void {
-    const gap = Math.round(this.#gapTicks)
+    const gap = Math.round(this.#now.gapTicks)
     this.quote.bidTicks = Math.max(1, Math.floor(ticks - gap / 2))
     this.quote.askTicks = this.quote.bidTicks + 1 + gap
     const keep = this.#sizeKeep
     const fresh = Math.sqrt((1 - keep * keep) * SIZE_LASTING_SHARE)
     const opposed = Math.sqrt(SIDES_OPPOSED) * this.#random.normal()
     const own = Math.sqrt(1 - SIDES_OPPOSED)
-    this.#bidSize = keep * this.#bidSize + fresh * (opposed + own * this.#random.normal())
-    this.#askSize = keep * this.#askSize + fresh * (own * this.#random.normal() - opposed)
-    this.quote.bidLots = this.#displayedLots(this.#bidSize)
-    this.quote.askLots = this.#displayedLots(this.#askSize)
+    this.#now.bidSize = keep * this.#now.bidSize + fresh * (opposed + own * this.#random.normal())
+    this.#now.askSize = keep * this.#now.askSize + fresh * (own * this.#random.normal() - opposed)
+    this.quote.bidLots = this.#displayedLots(this.#now.bidSize)
+    this.quote.askLots = this.#displayedLots(this.#now.askSize)
   }
 
   /** Less is displayed when the market is wild. */
   #displayedLots(lasting: number): number {
     const level = lasting + Math.sqrt(1 - SIZE_LASTING_SHARE) * this.#random.normal()
     const bounded = Math.max(-SIZE_LEVEL_MAX, Math.min(SIZE_LEVEL_MAX, level))
-    const median = this.#displayedNotional / (this.#price * this.#lot * Math.sqrt(this.#wildness))
+    const median = this.#displayedNotional / (this.#now.price * this.#lot * Math.sqrt(this.#wildness))
     return Math.max(1, Math.round(median * exponential(SIZE_DEVIATION * bounded)))
   }
 
@@ -225,6 +241,6 @@ export class SeededPath {
     const factor = this.#wildness * (moved === 0 ? 1 : MOVE_TRADE_FACTOR)
     const notional = this.#tradeNotional * factor * exponential(TRADE_DEVIATION * this.#random.normal())
     this.quote.lastTicks = isBuy ? this.quote.askTicks : this.quote.bidTicks
-    this.quote.tradedLots = Math.max(1, Math.round(notional / (this.#price * this.#lot)))
+    this.quote.tradedLots = Math.max(1, Math.round(notional / (this.#now.price * this.#lot)))
   }
 }

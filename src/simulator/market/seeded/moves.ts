@@ -1,0 +1,199 @@
+/** What moves seeded prices: shocks, volatility that clusters, and what all instruments have of both in common. */
+import {
+  createRandom,
+  exponential,
+  logarithm,
+  restoreRandom,
+  type Random,
+  type RandomState,
+} from '../../../lib/random.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+export interface VolatilityComponent {
+  /** Standard deviation of the component of ln(volatility). */
+  readonly deviation: number
+  /** Market time after which a disturbance has faded to 1/e. */
+  readonly memoryMs: number
+}
+
+/** Fitted to the decay of absolute 1-minute returns (see seeded-market.ts). */
+export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
+  { deviation: 0.25, memoryMs: 2 * MINUTE_MS },
+  { deviation: 0.3, memoryMs: 60 * MINUTE_MS },
+  { deviation: 0.3, memoryMs: 1440 * MINUTE_MS },
+]
+
+/** Volatility moves on once a second: it changes over minutes. */
+const VOLATILITY_UPDATE_MS = 1000
+
+/** Steps between two updates of the volatilities, and the market time they take. */
+export function volatilityUpdate(stepMs: number): { steps: number; ms: number } {
+  const steps = Math.max(1, Math.round(VOLATILITY_UPDATE_MS / stepMs))
+  return { steps, ms: steps * stepMs }
+}
+
+/**
+ * Volatility that clusters: its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck) components with
+ * memories from minutes to a day, which together decay as slowly as the absolute returns of real markets.
+ */
+export class Volatility {
+  readonly #components: readonly VolatilityComponent[]
+  readonly #random: Random
+  readonly #keep: number[]
+  readonly #levels: number[]
+
+  /** @param levels A stored state; without one the components are drawn from where they usually are. */
+  constructor(options: {
+    readonly components: readonly VolatilityComponent[]
+    /** Market time between two calls of `advance`. */
+    readonly updateMs: number
+    readonly random: Random
+    readonly levels?: readonly number[] | undefined
+  }) {
+    const { components, updateMs, random, levels } = options
+    this.#components = components
+    this.#random = random
+    this.#keep = components.map(({ memoryMs }) => exponential(-updateMs / memoryMs))
+    this.#levels = components.map(({ deviation }, index) => levels?.[index] ?? deviation * random.normal())
+  }
+
+  /**
+   * One update of all components.
+   * @param push The part of the disturbance that comes from elsewhere, standard deviation about 1.
+   * @param weight Its correlation with the disturbance, -1..1.
+   */
+  advance(push = 0, weight = 0): void {
+    const own = Math.sqrt(1 - weight * weight)
+    for (const [index, { deviation }] of this.#components.entries()) {
+      const keep = this.#keep[index] as number
+      const innovation = weight * push + own * this.#random.normal()
+      const level = (this.#levels[index] as number) * keep
+      this.#levels[index] = level + deviation * Math.sqrt(1 - keep * keep) * innovation
+    }
+  }
+
+  /** ln(volatility), shifted so that the mean of volatility squared is 1. */
+  level(): number {
+    return this.#components.reduce(
+      (sum, { deviation }, index) => sum + (this.#levels[index] as number) - deviation * deviation,
+      0,
+    )
+  }
+
+  state(): number[] {
+    return [...this.#levels]
+  }
+}
+
+/*
+ * What moves a price in one step: mostly nothing, now and then a shock with fat tails (Student's t with 4
+ * degrees of freedom), rarely a jump. Real quotes stand still through 87 % of all 100 ms.
+ */
+
+/** A jump's share of the variance, and how often one comes: 4 a day, double exponential. */
+const JUMP_VARIANCE_SHARE = 0.06
+const JUMPS_PER_DAY = 4
+
+/** One shock of Student's t beyond this is cut: with coarse steps it would be a move of several per cent. */
+const STUDENT_MAX = 12
+
+export interface Shocks {
+  /** 0, or a shock; over many steps mean 0 and variance 1. */
+  draw(random: Random): number
+  /** How often a step has one. */
+  readonly probability: number
+}
+
+/** @param stepMs Market time of one step. @param perSecond How many shocks a second of market time. */
+export function createShocks({ stepMs, perSecond }: { stepMs: number; perSecond: number }): Shocks {
+  const probability = 1 - exponential((-perSecond * stepMs) / 1000)
+  const jumpProbability = 1 - exponential((-JUMPS_PER_DAY * stepMs) / DAY_MS)
+  const shockScale = Math.sqrt((1 - JUMP_VARIANCE_SHARE) / probability)
+  const jumpScale = Math.sqrt(JUMP_VARIANCE_SHARE / jumpProbability)
+  const draw = (random: Random): number => {
+    const chance = random.next()
+    const shock = chance < probability ? shockScale * drawStudent(random) : 0
+    return chance >= 1 - jumpProbability ? shock + jumpScale * drawLaplace(random) : shock
+  }
+  return { probability, draw }
+}
+
+/** Student's t with 4 degrees of freedom, scaled to variance 1: -2 ln(u v) is chi-square with 4. */
+function drawStudent(random: Random): number {
+  const chi = -logarithm((1 - random.next()) * (1 - random.next()))
+  const shock = random.normal() / Math.sqrt(Math.max(chi, 1e-9))
+  return Math.max(-STUDENT_MAX, Math.min(STUDENT_MAX, shock))
+}
+
+/** Double exponential with variance 1. */
+function drawLaplace(random: Random): number {
+  const size = -logarithm(1 - random.next()) / Math.SQRT2
+  return random.next() < 0.5 ? -size : size
+}
+
+/** Correlation of a second's return and the change of volatility: markets are wilder when they fall. */
+const LEVERAGE = -0.2
+
+export interface FactorState {
+  readonly random: RandomState
+  readonly volatility: readonly number[]
+  readonly shockSum: number
+}
+
+/** The shocks that reach every instrument, and a volatility they share. */
+export class SharedFactor {
+  /** This step's shock: 0 mostly; mean 0, variance 1. */
+  shock = 0
+  /** ln(volatility) that all instruments share. */
+  level = 0
+  readonly #random: Random
+  readonly #volatility: Volatility
+  readonly #shocks: Shocks
+  readonly #updateSteps: number
+  #shockSum = 0
+
+  /** @param stepMs Market time of one step. */
+  constructor({
+    seed,
+    stepMs,
+    state,
+  }: {
+    seed: number | string
+    stepMs: number
+    state?: FactorState | undefined
+  }) {
+    const update = volatilityUpdate(stepMs)
+    this.#updateSteps = update.steps
+    this.#random = state ? restoreRandom(state.random) : createRandom(seed).fork('market')
+    this.#volatility = new Volatility({
+      components: SHARED_VOLATILITY,
+      updateMs: update.ms,
+      random: this.#random,
+      levels: state?.volatility,
+    })
+    this.#shocks = createShocks({ stepMs, perSecond: 0.8 })
+    this.#shockSum = state?.shockSum ?? 0
+    this.level = this.#volatility.level()
+  }
+
+  get shockProbability(): number {
+    return this.#shocks.probability
+  }
+
+  /** @param index The number of the step since the start, from 0. */
+  step(index: number): void {
+    if (index % this.#updateSteps === 0) {
+      this.#volatility.advance(this.#shockSum / Math.sqrt(this.#updateSteps), LEVERAGE)
+      this.level = this.#volatility.level()
+      this.#shockSum = 0
+    }
+    this.shock = this.#shocks.draw(this.#random)
+    this.#shockSum += this.shock
+  }
+
+  state(): FactorState {
+    return { random: this.#random.state(), volatility: this.#volatility.state(), shockSum: this.#shockSum }
+  }
+}
