@@ -1,4 +1,11 @@
-import { defineStrategy, type InstrumentView, positiveDecimal, type QuoteLevel, z } from '#strategy'
+import {
+  defineStrategy,
+  type InstrumentView,
+  type Intent,
+  positiveDecimal,
+  type QuoteLevel,
+  z,
+} from '#strategy'
 
 /**
  * A grid: buy orders below the price, sell orders above it, all the same size, at levels that stand still.
@@ -44,18 +51,20 @@ export default defineStrategy({
   },
 
   decide(snapshot, { params, state }) {
-    const ladders = { ...state.ladders }
-    const markets = snapshot.instruments.filter((market) => market.hasPrices)
-    const intents = markets.map((market) => {
-      const ladder = updateLadder(market, params, ladders[market.symbol])
-      ladders[market.symbol] = ladder
-      return market.quote(buildLevels(market, params, ladder))
-    })
-    return { intents, state: { ladders } }
+    let { ladders } = state
+    const intents: Intent[] = []
+    for (const market of snapshot.instruments) {
+      if (!market.hasPrices) continue
+      const known = ladders[market.symbol]
+      const ladder = updateLadder(market, params, known)
+      if (ladder !== known) ladders = { ...ladders, [market.symbol]: ladder }
+      intents.push(market.quote(buildLevels(market, params, ladder)))
+    }
+    return { intents, state: ladders === state.ladders ? state : { ladders } }
   },
 })
 
-/** The ladder after what was filled, or a new one where there is none or the price has left it. */
+/** The ladder after what was filled, the same one where nothing was; a new one where the price has left it. */
 function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): Ladder {
   const midTicks = market.ticksBelow(market.mid)
   const reach = 1 + (params.recentreAfterLevels ?? params.levels)
@@ -65,6 +74,7 @@ function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): 
   }
   const lots = market.lots(params.size)
   const levelsBought = Math.trunc((market.netLots - ladder.countedLots) / lots)
+  if (levelsBought === 0) return ladder
   return {
     ...ladder,
     emptyLevel: ladder.emptyLevel - levelsBought,
@@ -74,20 +84,22 @@ function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): 
 
 /** The orders that are wanted now, nearest first: where orders are few, the nearest matter most. */
 function buildLevels(market: InstrumentView, { levels, size }: Params, ladder: Ladder): QuoteLevel[] {
+  const { bidTicks, askTicks } = market
   const lots = market.lots(size)
   const wanted: QuoteLevel[] = []
   for (let distance = 1; distance <= 2 * levels; distance++) {
     for (const level of [ladder.emptyLevel - distance, ladder.emptyLevel + distance]) {
+      if (Math.abs(level) > levels) continue
       const side = level < ladder.emptyLevel ? 'buy' : 'sell'
       const ticks = ladder.anchorTicks + level * ladder.spacingTicks
-      if (Math.abs(level) <= levels && canRest(market, side, ticks)) wanted.push({ side, ticks, lots })
+      const crosses = side === 'buy' ? ticks >= askTicks : ticks <= bidTicks
+      if (crosses ? rests(market, side, ticks) : ticks > 0) wanted.push({ side, ticks, lots })
     }
   }
   return wanted
 }
 
 /** A post-only order that meets the other side is refused; one of ours that rests there already may stay. */
-function canRest(market: InstrumentView, side: 'buy' | 'sell', ticks: number): boolean {
-  if (side === 'buy' ? ticks < market.askTicks : ticks > market.bidTicks) return ticks > 0
+function rests(market: InstrumentView, side: 'buy' | 'sell', ticks: number): boolean {
   return market.orders.some((order) => order.side === side && order.ticks === ticks)
 }

@@ -1,4 +1,4 @@
-import { defineStrategy, positiveDecimal, z } from '#strategy'
+import { defineStrategy, type Intent, positiveDecimal, z } from '#strategy'
 
 /**
  * Follows the trend: long while the fast average of the price is above the slow one, short while it is below.
@@ -48,14 +48,15 @@ export default defineStrategy({
 
   decide(snapshot, { params, state }) {
     const averages = { ...state.averages }
-    const intents = snapshot.instruments.flatMap((market) => {
-      if (!market.hasPrices) return []
+    const intents: Intent[] = []
+    for (const market of snapshot.instruments) {
+      if (!market.hasPrices) continue
       const average = updateAverages(market.mid, snapshot.exchangeTime, params, averages[market.symbol])
       averages[market.symbol] = average
-      if (average.at - average.since < params.slowSeconds * 1000) return []
+      if (average.at - average.since < params.slowSeconds * 1000) continue
       const side = params.allowShort ? average.side : Math.max(0, average.side)
-      return [market.target(side * market.lots(params.size))]
-    })
+      intents.push(market.target(side * market.lots(params.size)))
+    }
     return { intents, state: { averages } }
   },
 })

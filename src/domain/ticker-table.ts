@@ -47,6 +47,7 @@ const TICKER_ROWS_MAX = 4096
 
 export class TickerTable {
   readonly columns: Readonly<Record<TickerColumn, Float64Array>>
+  /** Where each symbol stood last: as a rule where it stands again. */
   readonly #rows = new Map<string, number>()
   #symbols: string[] = []
   /** Unix ms, our clock, when the last byte of the answer had arrived. Zero before the first answer. */
@@ -66,30 +67,31 @@ export class TickerTable {
 
   /** The row of a symbol, or -1. */
   rowOf(symbol: string): number {
-    return this.#rows.get(symbol) ?? -1
+    const row = this.#rows.get(symbol) ?? -1
+    return this.#symbols[row] === symbol ? row : -1
   }
 
   /** The row for a symbol, made when it is new. @throws RangeError when the table is full. */
   claimRow(symbol: string): number {
     const known = this.#rows.get(symbol)
-    if (known !== undefined) return known
+    if (known !== undefined && this.#symbols[known] === symbol) return known
     const row = this.#symbols.length
     if (row >= this.columns.lastPr.length) throw new RangeError(`more than ${row} instruments in one answer`)
-    this.#rows.set(symbol, row)
+    if (known !== row) this.#rows.set(symbol, row)
     this.#symbols.push(symbol)
     return row
   }
 
   /** Forgets all rows; the next reader claims them afresh. */
   clear(): void {
-    this.#rows.clear()
+    // Of symbols that are listed no more the places would be kept for ever.
+    if (this.#rows.size > this.columns.lastPr.length) this.#rows.clear()
     this.#symbols = []
   }
 
   /** A field of a symbol; NaN when there is no such row or value. */
   read(symbol: string, column: TickerColumn): number {
-    const row = this.#rows.get(symbol)
-    return row === undefined ? Number.NaN : (this.columns[column][row] ?? Number.NaN)
+    return this.columns[column][this.rowOf(symbol)] ?? Number.NaN
   }
 }
 

@@ -7,6 +7,7 @@ import { type EngineEvent } from '../engine/event.ts'
 import { messageOf } from '../lib/failure.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { AccountReader } from './account-reader.ts'
+import { Fifo } from './fifo.ts'
 import { OrderSender } from './order-sender.ts'
 import { type Ports } from './ports.ts'
 import { withUsedKeys } from './used-keys.ts'
@@ -59,12 +60,12 @@ export class Interpreter {
   readonly #ports: Ports
   readonly #sender: OrderSender
   readonly #reader: AccountReader
-  readonly #queue: EngineEvent[] = []
+  readonly #queue = new Fifo<EngineEvent>()
   /** The event that was stepped last, its effects, and how many of them were taken up. */
   #event: EngineEvent | undefined
   #effects: readonly Effect[] = []
   #taken = 0
-  readonly #waiting: WaitingEffect[] = []
+  readonly #waiting = new Fifo<WaitingEffect>()
   /** How many commits were begun, and how many of them are done. */
   #commits = 0
   #committed = 0
@@ -132,14 +133,14 @@ export class Interpreter {
       return true
     }
     this.#endStep()
-    const event = this.#queue.shift()
+    const event = this.#queue.take()
     if (event) this.#step(event)
     return event !== undefined
   }
 
   #nextEffect(): Effect | undefined {
-    const first = this.#waiting[0]
-    if (first !== undefined && first.commit <= this.#committed) return this.#waiting.shift()?.effect
+    const { first } = this.#waiting
+    if (first !== undefined && first.commit <= this.#committed) return this.#waiting.take()?.effect
     const effects = this.#effects
     while (this.#taken < effects.length) {
       const effect = effects[this.#taken++]
@@ -174,7 +175,7 @@ export class Interpreter {
     this.#event = event
     this.#taken = 0
     listener.stepped?.({ at, event, effects: this.#effects })
-    if (interruptions?.isHeardAgain(event) === true) this.#queue.unshift(event)
+    if (interruptions?.isHeardAgain(event) === true) this.#queue.putFirst(event)
   }
 
   /** Between two steps every record is appended: the book is what the journal says. */

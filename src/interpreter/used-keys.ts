@@ -16,12 +16,17 @@ export function withUsedKeys(
 ): EngineEvent {
   if (event.kind !== 'decided' || event.usedKeys !== undefined) return event
   const { strategyId, intents } = event
+  if (!intents.some(hasKey)) return event
   const unknown = intents
     .flatMap((intent) => keyOf(intent, strategyId) ?? [])
     .filter((key) => !holds(book, key))
   if (unknown.length === 0) return event
   const usedKeys = journal.usedKeys(unknown)
   return usedKeys.length === 0 ? event : { ...event, usedKeys }
+}
+
+function hasKey(intent: Intent): boolean {
+  return intent.kind === 'place' || isAccountCall(intent)
 }
 
 function keyOf(intent: Intent, strategyId: string): StrategyKey | undefined {

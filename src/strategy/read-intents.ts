@@ -36,7 +36,10 @@ export interface IntentsReading {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** @param before what was read of the answer before: an intent that says the same once more is given back as it is. */
+/**
+ * @param before what was read of the answer before: an intent that says the same once more is given back as it is, and
+ * so is the whole list.
+ */
 export function readIntents(
   strategyId: string,
   values: readonly unknown[],
@@ -44,11 +47,16 @@ export function readIntents(
 ): IntentsReading {
   const intents: Intent[] = []
   const denials: IntentDenial[] = []
-  for (const [index, value] of values.slice(0, INTENTS_MAX).entries()) {
+  let isRepeated = values.length === before.length
+  for (let index = 0; index < values.length && index < INTENTS_MAX; index++) {
+    const value = values[index]
+    const known = before[index]
     try {
-      const known = before[index]
-      intents.push(known && repeats(value, known) ? known : readIntent(value))
+      const intent = known && repeats(value, known) ? known : readIntent(value)
+      isRepeated &&= intent === known
+      intents.push(intent)
     } catch (error) {
+      isRepeated = false
       denials.push({ index, strategyId, symbol: symbolOf(value), ...toReason(error) })
     }
   }
@@ -56,7 +64,7 @@ export function readIntents(
     const detail = `${values.length} intents, limit ${INTENTS_MAX}`
     denials.push({ index: INTENTS_MAX, strategyId, symbol: '', code: 'INTENTS_TOO_MANY', detail })
   }
-  return { intents, denials }
+  return { intents: isRepeated ? before : intents, denials }
 }
 
 /** What is wrong with one intent; leaves this file as a denial only. */
@@ -84,11 +92,12 @@ function repeats(value: unknown, known: Intent): boolean {
   return (
     Array.isArray(levels) &&
     levels.length === known.levels.length &&
-    known.levels.every(({ side, ticks, lots }, place) => {
-      const level: unknown = levels[place]
-      return isRecord(level) && level['side'] === side && level['ticks'] === ticks && level['lots'] === lots
-    })
+    known.levels.every((level, place) => repeatsLevel(levels[place], level))
   )
+}
+
+function repeatsLevel(level: unknown, { side, ticks, lots }: QuoteLevel): boolean {
+  return isRecord(level) && level['side'] === side && level['ticks'] === ticks && level['lots'] === lots
 }
 
 const READERS: { readonly [Kind in Intent['kind']]: (fields: Fields, symbol: string) => Intent } = {

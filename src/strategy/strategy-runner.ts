@@ -115,7 +115,8 @@ export class StrategyRunner {
       if (state !== this.#state) this.#stored = toStored(this.#strategy, state)
       this.#state = state
       this.#intents = intents
-      return { kind: 'decided', intents, denials, state: this.#stored, ...this.#timeSince(startedAt) }
+      const tookMs = this.#clock.monotonic() - startedAt
+      return { kind: 'decided', intents, denials, state: this.#stored, tookMs, isSlow: tookMs > SLOW_MS }
     } catch (error) {
       return this.#fail(error, startedAt)
     }
@@ -137,12 +138,8 @@ export class StrategyRunner {
 
   #fail(error: unknown, startedAt: number): DecisionFailed {
     const { code, message } = toStrategyFailure(error)
-    return { kind: 'failed', code, message, ...this.#timeSince(startedAt) }
-  }
-
-  #timeSince(startedAt: number): { tookMs: number; isSlow: boolean } {
     const tookMs = this.#clock.monotonic() - startedAt
-    return { tookMs, isSlow: tookMs > SLOW_MS }
+    return { kind: 'failed', code, message, tookMs, isSlow: tookMs > SLOW_MS }
   }
 }
 

@@ -1,7 +1,7 @@
 /** What a strategy remembers: plain data, live as long as the process, and JSON text in the journal. */
 import { type Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
-import { deepFreeze, isSameData } from '../lib/plain-data.ts'
+import { deepFreeze } from '../lib/plain-data.ts'
 import { isRecord } from '../lib/is-record.ts'
 import {
   describeThrown,
@@ -88,13 +88,14 @@ function initialState(strategy: Strategy, params: unknown): unknown {
  * What a strategy returned, as data of our own that nobody can change, so that neither side holds a reference into
  * the other.
  *
- * @param known the state before, as this function gave it back: it is given back again where nothing has changed.
+ * @param known the state before, as this function gave it back: of it, what has not changed is given back again.
  * @throws Failure that names the path of what JSON cannot say.
  */
 export function readState(state: unknown, known?: unknown): unknown {
-  if (isSameData(known, state)) return known
+  if (state === known) return known
   const count = { parts: 0 }
-  const copy = copyData(state, count)
+  const copy = copyData(state, known, count)
+  if (copy === known) return known
   if (copy === NO_DATA) throw notSerialisable(findUnserialisable(state) ?? 'state: another at each look')
   if (count.parts > PARTS_SMALL)
     checkLength(count.parts > STATE_LENGTH_MAX ? count.parts : writeState(copy).length)
@@ -128,36 +129,54 @@ const PARTS_SMALL = STATE_LENGTH_MAX / 25
 const NO_DATA = Symbol('no data')
 
 /**
- * A copy, frozen. Each property is read once: whatever a strategy has put there, what is kept is data.
+ * A copy, frozen; of what is known, the parts that say the same. Each property is read once: whatever a strategy has put
+ * there, what is kept is data.
  * @param count adds up at least one a value and the characters of texts and keys, and ends a copy that is too large.
  */
-function copyData(value: unknown, count: { parts: number }, depth = 0): unknown {
+function copyData(value: unknown, known: unknown, count: { parts: number }, depth = 0): unknown {
   count.parts += typeof value === 'string' ? value.length + 1 : 1
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number') return Number.isFinite(value) ? value : NO_DATA
   if (typeof value !== 'object' || depth >= DEPTH_MAX) return NO_DATA
-  if (Array.isArray(value)) return copyList(value, count, depth)
+  if (Array.isArray(value)) return copyList(value, known, count, depth)
   if (!isPlain(value)) return NO_DATA
+  const before = isRecord(known) ? known : NOTHING
+  const names = Object.keys(before)
   const copy: Record<string, unknown> = { ...value }
+  let [place, isSame] = [0, true]
   for (const key of Object.keys(copy)) {
     if (count.parts > STATE_LENGTH_MAX) break
-    const part = copy[key] === undefined ? undefined : copyData(copy[key], count, depth + 1)
-    if (part === NO_DATA) return NO_DATA
-    count.parts += key.length
-    copy[key] = part
-    if (part === undefined) delete copy[key]
+    const read = copy[key]
+    if (read === undefined) delete copy[key]
+    else {
+      const part = copyData(read, before[key], count, depth + 1)
+      if (part === NO_DATA) return NO_DATA
+      count.parts += key.length
+      if (part !== read) copy[key] = part
+      isSame &&= key === names[place++] && part === before[key]
+    }
   }
-  return Object.freeze(copy)
+  return isSame && place === names.length && known === before ? known : Object.freeze(copy)
 }
 
-function copyList(list: readonly unknown[], count: { parts: number }, depth: number): unknown {
+const NOTHING: Readonly<Record<string, unknown>> = {}
+
+function copyList(
+  list: readonly unknown[],
+  known: unknown,
+  count: { parts: number },
+  depth: number,
+): unknown {
+  const before: readonly unknown[] = Array.isArray(known) ? known : []
   const copy: unknown[] = []
+  let isSame = known === before && list.length === before.length
   for (let index = 0; index < list.length && count.parts <= STATE_LENGTH_MAX; index++) {
-    const part = copyData(list[index], count, depth + 1)
+    const part = copyData(list[index], before[index], count, depth + 1)
     if (part === NO_DATA) return NO_DATA
+    isSame &&= part === before[index]
     copy.push(part)
   }
-  return Object.freeze(copy)
+  return isSame ? known : Object.freeze(copy)
 }
 
 function isPlain(value: object): boolean {

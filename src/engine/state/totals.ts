@@ -1,5 +1,6 @@
 import { type StrategyId } from '../../domain/ids.ts'
 import { type Instrument } from '../../domain/instrument.ts'
+import { type Intent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { type InstrumentMoment } from '../../domain/snapshot.ts'
@@ -20,9 +21,12 @@ export interface InstrumentTotals {
   readonly hasTaker: boolean
   /** What each strategy was shown of it last. */
   readonly shown: ShownMoments
+  /** What each strategy has asked for since, and stood already. */
+  readonly standing: StandingIntents
 }
 
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
+type StandingIntents = ReadonlyMap<StrategyId, Intent>
 
 /** By symbol, from when it is first asked for until a record concerns the instrument. Changed by `totals.ts`. */
 export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
@@ -74,6 +78,18 @@ export function momentOf(
   return moment
 }
 
+/** Whether a strategy has asked for this very intent before, and it stood: nothing of it has changed since. */
+export function isKnownToStand({ totals }: TotalsOwner, id: StrategyId, intent: Intent): boolean {
+  return totals.get(intent.symbol)?.standing.get(id) === intent
+}
+
+/** What a strategy asks for stands already. Returns that. */
+export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent): true {
+  const { standing } = totalsOf(owner, intent.symbol)
+  own(standing).set(id, intent)
+  return true
+}
+
 /** Something of the instrument has changed. */
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
   own(totals).delete(symbol)
@@ -98,5 +114,6 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     sellTicks,
     hasTaker,
     shown: new Map(),
+    standing: new Map(),
   }
 }

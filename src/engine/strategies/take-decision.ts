@@ -23,6 +23,7 @@ import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteDecision, noteState, noteStateRecorded } from '../state/decision-state.ts'
 import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
+import { isKnownToStand, noteStanding } from '../state/totals.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
 import { type StrategySettings } from '../settings.ts'
 import { newestStateOf } from './strategy-memory.ts'
@@ -81,11 +82,16 @@ function repeatsItself(
 ): boolean {
   return (
     denials.length === 0 &&
-    intents.every((intent) => symbols.includes(intent.symbol) && stands(core.book, id, intent))
+    intents.every(
+      (intent) =>
+        isKnownToStand(core, id, intent) ||
+        (symbols.includes(intent.symbol) && stands(core.book, id, intent) && noteStanding(core, id, intent)),
+    )
   )
 }
 
-function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
+/** Whether the book says already what is asked for. */
+export function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
   if (intent.kind === 'target') return targets.get(pairKey(id, intent.symbol)) === intent.lots
   return intent.kind === 'quote' && sameLevels(quotes.get(pairKey(id, intent.symbol)) ?? [], intent.levels)
 }

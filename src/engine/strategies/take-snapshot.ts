@@ -74,23 +74,41 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     fillsReadAt: core.readings.fillsReadAt,
     feeds: feedsOf(core, strategy),
     candles: core.book.candles,
-    account: accountOf(core),
+    account: new AccountLook(core),
     instruments: strategy.symbols.map((symbol) =>
       momentOf(core, strategy.id, specOf(core, symbol), instrumentOf(core, symbol).position.agreedAt),
     ),
   }
 }
 
-/** Nothing is copied: it is looked at before anything changes. */
-function accountOf(core: Core): AccountMoment {
-  const { book, market, settings } = core
-  const { capital, fundingMinutes = NO_MINUTES } = settings
-  const { money, funding, account: holdings } = book
-  return {
-    ...{ capital, money, funding, marks: market.marks, holdings, fundingMinutes },
-    get equity() {
-      return equityOf(core)
-    },
+/** Nothing is copied, and nothing worked out that nobody asks for: it is looked at before anything changes. */
+class AccountLook implements AccountMoment {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  get capital(): AccountMoment['capital'] {
+    return this.#core.settings.capital
+  }
+  get equity(): AccountMoment['equity'] {
+    return equityOf(this.#core)
+  }
+  get money(): AccountMoment['money'] {
+    return this.#core.book.money
+  }
+  get funding(): AccountMoment['funding'] {
+    return this.#core.book.funding
+  }
+  get marks(): AccountMoment['marks'] {
+    return this.#core.market.marks
+  }
+  get holdings(): AccountMoment['holdings'] {
+    return this.#core.book.account
+  }
+  get fundingMinutes(): AccountMoment['fundingMinutes'] {
+    return this.#core.settings.fundingMinutes ?? NO_MINUTES
   }
 }
 

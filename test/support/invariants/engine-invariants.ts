@@ -6,6 +6,7 @@ import { noteChanged } from '../../../src/engine/state/changes.ts'
 import { type Core } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
 import { countTotals } from '../../../src/engine/state/totals.ts'
+import { stands } from '../../../src/engine/strategies/take-decision.ts'
 import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../../src/engine/replay/event-text.ts'
@@ -91,8 +92,11 @@ function isSame(one: Effect, other: Effect | undefined): boolean {
 function recount(world: World, { book, totals, recount: counted }: Core): void {
   const difference = findDifference(counted, book)
   if (difference !== undefined) violate(world, 'RSK2', difference)
-  for (const [symbol, { orders, shown, ...kept }] of totals) {
-    const { orders: countedOrders, shown: _, ...anew } = countTotals(book, symbol)
+  for (const [symbol, { orders, shown, standing, ...kept }] of totals) {
+    const { orders: countedOrders, shown: _, standing: __, ...anew } = countTotals(book, symbol)
+    for (const [id, intent] of standing) {
+      if (!stands(book, id, intent)) violate(world, 'BND2', `${id} wants ${JSON.stringify(intent)} no more`)
+    }
     const isShown = [...shown].every(
       ([id, moment]) =>
         isSameData(moment.holding, holdingOf(book, id, symbol)) &&
