@@ -16,7 +16,7 @@ import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchan
 import { drawLatency, type LatencySettings, NO_LATENCY } from './shared/latency.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
-import { createWire, type Wire } from './wire/handle.ts'
+import { Wire } from './wire/handle.ts'
 import { type ServerEvent } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
@@ -111,7 +111,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   const { core } = exchange
   const platformCoin = options.services?.platformCoin?.name ?? defaultWireSettings.platformCoin
   const settings = { ...defaultWireSettings, platformCoin, ...options.wire }
-  const wire = createWire({ exchange, clock, settings, onEvent })
+  const wire = new Wire({ exchange, clock, settings, onEvent })
   const server = await serve(options, { exchange, wire, clock, settings, onEvent }).catch(
     (error: unknown) => {
       close()

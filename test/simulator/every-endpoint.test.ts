@@ -98,9 +98,9 @@ test('over HTTP the gateway’s refusals have their status, and its address no o
 test('a key that is bound to addresses is refused from any other', async () => {
   const { exchange } = simulator
   const stranger = { ...TARA, boundToIps: ['10.0.0.9'] }
-  const { createWire } = await import('../../src/simulator/wire/handle.ts')
+  const { Wire } = await import('../../src/simulator/wire/handle.ts')
   const { bytesOf } = await import('../../src/simulator/wire/wire-request.ts')
-  const wire = createWire({
+  const wire = new Wire({
     clock: systemClock,
     exchange: {
       answer: (name, account, request, now) => exchange.answer(name, account, request, now),

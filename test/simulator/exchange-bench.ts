@@ -7,7 +7,7 @@ import {
 import { type RowStore } from '../../src/simulator/store/row-store.ts'
 import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'
-import { createWire, type Wire } from '../../src/simulator/wire/handle.ts'
+import { Wire } from '../../src/simulator/wire/handle.ts'
 import { servedRow, type ServedName, type ServedResponseOf } from '../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings, type WireSettings } from '../../src/simulator/wire/settings.ts'
 import { type WireEvent } from '../../src/simulator/wire/wire-event.ts'
@@ -64,7 +64,7 @@ export class ExchangeBench {
   private constructor(exchange: Exchange, { wire, now = START_AT }: ExchangeBenchOptions) {
     this.exchange = exchange
     this.now = now
-    this.wire = createWire({
+    this.wire = new Wire({
       exchange,
       clock: { now: () => this.now, monotonic: () => this.now },
       settings: { ...defaultWireSettings, ...wire },

@@ -6,12 +6,7 @@ import { type AccountChoices, type AccountSetup } from '../shared/account.ts'
 import { type StoredRows } from '../store/stored-rows.ts'
 import { type Fill } from './positions/fill.ts'
 import { type Instrument } from './instruments/instruments.ts'
-import {
-  createCoinBalance,
-  createCounterparties,
-  type CoinBalance,
-  type Counterparties,
-} from './accounts/ledger.ts'
+import { NO_COUNTERPARTIES, NO_MONEY, type CoinBalance, type Counterparties } from './accounts/ledger.ts'
 import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
@@ -86,14 +81,12 @@ export interface Account {
   readonly counts: AccountCounts
 }
 
-export interface AccountCounts {
-  ordersAccepted: number
-  ordersRefused: number
-  ordersFilled: number
-  ordersCancelled: number
-  fills: number
-  liquidations: number
+export const NO_COUNTS = {
+  ...{ ordersAccepted: 0, ordersRefused: 0, ordersFilled: 0, ordersCancelled: 0 },
+  ...{ fills: 0, liquidations: 0 },
 }
+
+export type AccountCounts = Record<keyof typeof NO_COUNTS, number>
 
 /** One instrument's market and what of the accounts hangs on it. */
 export interface SymbolState extends OrderBook<Order> {
@@ -116,26 +109,6 @@ export interface SymbolState extends OrderBook<Order> {
   readonly followers: (() => void)[]
 }
 
-export function createAccountCounts(): AccountCounts {
-  return {
-    ordersAccepted: 0,
-    ordersRefused: 0,
-    ordersFilled: 0,
-    ordersCancelled: 0,
-    fills: 0,
-    liquidations: 0,
-  }
-}
-
-export function addCounts(sums: AccountCounts, counts: Readonly<AccountCounts>): void {
-  sums.ordersAccepted += counts.ordersAccepted
-  sums.ordersRefused += counts.ordersRefused
-  sums.ordersFilled += counts.ordersFilled
-  sums.ordersCancelled += counts.ordersCancelled
-  sums.fills += counts.fills
-  sums.liquidations += counts.liquidations
-}
-
 function createAccount(setup: AccountSetup): Account {
   return {
     setup,
@@ -147,7 +120,7 @@ function createAccount(setup: AccountSetup): Account {
     planOrders: new Map(),
     idempotency: new Map(),
     fills: [],
-    counts: createAccountCounts(),
+    counts: { ...NO_COUNTS },
   }
 }
 
@@ -175,23 +148,14 @@ export function venueOf({ venue, instrument }: SymbolState): Venue<Order> {
   return venue
 }
 
-export interface CoreStateParts {
-  readonly settings: CoreSettings
+export interface CoreStateParts extends Pick<CoreState, 'settings' | 'rows' | 'seed'> {
   readonly symbols: readonly SymbolState[]
   readonly accounts: readonly AccountSetup[]
-  readonly rows: StoredRows
-  readonly seed: string | number
   readonly speed: number
 }
 
-export function createCoreState({
-  settings,
-  symbols,
-  accounts,
-  rows,
-  seed,
-  speed,
-}: CoreStateParts): CoreState {
+export function createCoreState(parts: CoreStateParts): CoreState {
+  const { settings, symbols, accounts, rows, seed, speed } = parts
   return {
     settings,
     seed,
@@ -203,7 +167,9 @@ export function createCoreState({
     },
     accounts: new Map(accounts.map((setup) => [setup.uid, createAccount(setup)])),
     symbols: new Map(symbols.map((symbol) => [symbol.instrument.symbol, symbol])),
-    counterparties: new Map(symbols.map(({ instrument }) => [instrument.marginCoin, createCounterparties()])),
+    counterparties: new Map(
+      symbols.map(({ instrument }) => [instrument.marginCoin, { ...NO_COUNTERPARTIES }]),
+    ),
     arrivals: [],
     nextSettlement: { at: Number.POSITIVE_INFINITY },
     clock: { now: 0, nextFundingAt: 0, orderSequence: 0, tradeSequence: 0, pausedAt: 0, pausedMs: 0 },
@@ -249,11 +215,9 @@ export function counterpartiesOf(state: CoreState, coin: string): Counterparties
 
 /** The account's money in a coin; a coin never touched is a row of zeros. */
 export function coinOf(account: Account, coin: string): CoinBalance {
-  const existing = account.coins.get(coin)
-  if (existing !== undefined) return existing
-  const created = createCoinBalance()
-  account.coins.set(coin, created)
-  return created
+  const balance = account.coins.get(coin) ?? { ...NO_MONEY, balanceFloat: 0 }
+  account.coins.set(coin, balance)
+  return balance
 }
 
 /** Something changed of a position of it: the next mark price is looked at, whatever it is. */

@@ -7,18 +7,16 @@ import { type AccountRef } from '../shared/account.ts'
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { deliveryStatus } from './instruments/delivery.ts'
 import { CHANGE_DECIMALS, isShown, RATE_DECIMALS, VOLUME_DECIMALS } from './instruments/ticker-view.ts'
-import { type HeldPosition, toHeldPosition } from './positions/position-view.ts'
+import { type HeldPosition, positionsOf, toHeldPosition } from './positions/position-view.ts'
 
 /** A ticker as numbers, under the names of the wire; NaN for what a contract without delivery has not. */
 export type TickerNumbers = ReturnType<typeof toNumbers>
 
 /** Of the instruments that the endpoint would answer, in its order. */
 export function readTickerNumbers(state: CoreState, productType: string): readonly TickerNumbers[] {
-  const rows: TickerNumbers[] = []
-  for (const symbol of state.symbols.values()) {
-    if (isShown(symbol, productType)) rows.push(toNumbers(state, symbol))
-  }
-  return rows
+  return [...state.symbols.values()]
+    .filter((symbol) => isShown(symbol, productType))
+    .map((symbol) => toNumbers(state, symbol))
 }
 
 /** What is held of an instrument: no row when flat, long first. */
@@ -28,11 +26,7 @@ export function readHeldPositions(
   symbol: string,
 ): readonly HeldPosition[] {
   const account = accountOf(state, uid)
-  const rows: HeldPosition[] = []
-  for (const position of account.positions.values()) {
-    if (position.symbol === symbol) rows.push(toHeldPosition(state, account, position))
-  }
-  return rows.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
+  return positionsOf(account, symbol).map((position) => toHeldPosition(state, account, position))
 }
 
 function toNumbers(state: CoreState, { instrument, market, markTicks, statistics }: SymbolState) {

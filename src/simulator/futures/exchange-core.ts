@@ -5,7 +5,7 @@ import { bindHandlers, type Bound, type ReplyOf, type RequestTo } from '../share
 import { type RowStore } from '../store/row-store.ts'
 import { StoredRows } from '../store/stored-rows.ts'
 import { assertAccounts, type AccountRef, type AccountSetup } from '../shared/account.ts'
-import { bookSums, type BookSum } from './accounts/book-sums.ts'
+import { bookSum, type BookSum } from './accounts/ledger.ts'
 import {
   applyCheckpoint,
   assertSameMarket,
@@ -15,16 +15,15 @@ import {
 } from './checkpoint.ts'
 import {
   accountOf,
-  addCounts,
-  createAccountCounts,
   createCoreState,
   createSymbolState,
+  NO_COUNTS,
   type Account,
   type AccountCounts,
   type CoreState,
 } from './core-state.ts'
 import { bookFor } from './positions/settle-trade.ts'
-import { FuturesVenue } from './orders/futures-venue.ts'
+import { createFuturesVenue } from './orders/futures-venue.ts'
 import { futuresHandlers } from './futures-handlers.ts'
 import { pruneWindow } from './orders/idempotency.ts'
 import { toMarketInstrument, type Instrument } from './instruments/instruments.ts'
@@ -150,13 +149,19 @@ export class ExchangeCore {
 
   /** The books of the whole exchange by margin coin: `sum` is always zero. */
   books(): readonly BookSum[] {
-    return bookSums(this.#state)
+    const { counterparties, accounts } = this.#state
+    return [...counterparties].map(([coin, others]) => {
+      const balances = [...accounts.values()].flatMap(({ coins }) => coins.get(coin)?.balance ?? [])
+      return bookSum(coin, others, balances)
+    })
   }
 
   /** What happened so far, over all accounts. */
   counters(): AccountCounts {
-    const sums = createAccountCounts()
-    for (const { counts } of this.#state.accounts.values()) addCounts(sums, counts)
+    const sums = { ...NO_COUNTS }
+    for (const { counts } of this.#state.accounts.values()) {
+      for (const [name, count] of Object.entries(counts)) sums[name as keyof AccountCounts] += count
+    }
     return sums
   }
 
@@ -239,7 +244,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     seed: options.seed,
     speed: market.speed,
   })
-  for (const symbol of state.symbols.values()) symbol.venue = new FuturesVenue(state, symbol)
+  for (const symbol of state.symbols.values()) symbol.venue = createFuturesVenue(state, symbol)
   if (checkpoint !== undefined) {
     restoreState(state, rows)
     applyCheckpoint(state, checkpoint)

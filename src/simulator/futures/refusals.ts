@@ -51,5 +51,17 @@ export const refusals = {
   openingNearDelivery: () => refusal('22039', 'Limit open position when delivery is approaching.'),
   openingInDelivery: () => refusal('22040', 'Limit open order when delivery is approaching.'),
   closingInDelivery: () => refusal('22041', 'Limit close order when delivery is approaching.'),
+  orderDataUnknown: () =>
+    refusal('40109', 'The data of the order cannot be found, please confirm the order number'),
+  positionModeFixed: () => refusal('40920', 'Position or order exists, the position mode cannot be switched'),
+  leverageHeld: () =>
+    refusal(
+      '22020',
+      'The leverage multiple is the leverage multiple of the current position and cannot be adjusted.',
+    ),
+  leverageOrdered: () =>
+    refusal('45097', 'There is currently an order or a limit order, and the leverage cannot be adjusted'),
+  leverageTooHigh: () => refusal('25223', 'Exceeds Max. leverage'),
+
   delisted: () => refusal('40309', 'The contract has been removed'),
 } as const

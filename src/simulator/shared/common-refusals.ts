@@ -6,6 +6,12 @@ export const commonRefusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
   parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),
   parameterPresent: (name: string) => refusal('40017', `Parameter verification failed ${name}`),
+  parameterIllegal: (name: string) => refusal('400172', `Parameter verification failed ${name}`),
+  outOfRange: (name: string, range: string) =>
+    refusal('40053', `Value range verification failed: ${name} should be between ${range}`),
+  tooManyOrders: (max: number) => refusal('40306', `Batch processing orders can only process up to ${max}`),
+  outsideWindow: () => refusal('40078', 'Timestamp for this request is outside of the ME receiveWindow.'),
+  windowTooLong: () => refusal('40079', 'receiveWindow timestamp must be less than 60s'),
   scale: (name: string, value: string, scale: number) =>
     refusal(
       '40808',
@@ -26,5 +32,5 @@ export const commonRefusals = {
 } as const
 
 export function refusal(code: string, message: string): Refusal {
-  return { code, message }
+  return { ok: false, code, message }
 }

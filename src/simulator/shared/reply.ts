@@ -1,13 +1,12 @@
-/** What the core answers to a request: the data of a success, or an error of the whole request. */
-export type Reply<Data> =
-  | { readonly ok: true; readonly data: Data }
-  | { readonly ok: false; readonly code: string; readonly message: string }
-
 /** Why one order, or a whole request, is refused: a code of the exchange's table and its message. */
 export interface Refusal {
+  readonly ok: false
   readonly code: string
   readonly message: string
 }
+
+/** What a check or a whole request comes to. */
+export type Reply<Data> = { readonly ok: true; readonly data: Data } | Refusal
 
 /** What an order that was taken is known by. */
 export interface OrderReference {
@@ -15,10 +14,28 @@ export interface OrderReference {
   readonly clientOid: string
 }
 
-export function accept<Data>(data: Data): Reply<Data> {
+export function accept<Data>(data: Data): { readonly ok: true; readonly data: Data } {
   return { ok: true, data }
 }
 
-export function refuse({ code, message }: Refusal): { ok: false; code: string; message: string } {
-  return { ok: false, code, message }
+/** All of them together, or the first refusal. */
+export function acceptAll<Fields>(replies: {
+  readonly [Name in keyof Fields]: Reply<Fields[Name]>
+}): Reply<Fields> {
+  const fields: Partial<Fields> = {}
+  for (const name in replies) {
+    const reply: Reply<Fields[typeof name]> = replies[name]
+    if (!reply.ok) return reply
+    fields[name] = reply.data
+  }
+  return accept(fields as Fields)
+}
+
+/** The data, unless there is something to refuse. */
+export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Reply<Data> {
+  return refused ?? accept(data)
+}
+
+export function refuse(refused: Refusal): Refusal {
+  return refused
 }

@@ -91,7 +91,7 @@ const SUBACCOUNTS: PlacedCodec<Map<string, Subaccount>, Subaccount> = {
 }
 
 /** The key must be bound to an address. Code and message as in the real exchange's table. */
-const KEY_NOT_BOUND: Refusal = { code: '22010', message: 'Please bind ip whitelist address' }
+const KEY_NOT_BOUND: Refusal = { ok: false, code: '22010', message: 'Please bind ip whitelist address' }
 
 /** Ten digits, as the real exchange's are; accounts of the simulator have fewer. */
 function subaccountUid(sequence: number): string {

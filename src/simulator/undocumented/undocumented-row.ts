@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { textOrNull } from '../../protocol/answer-values.ts'
-import { type Endpoint } from '../../protocol/endpoint.ts'
+import { type Endpoint, type LimitScope, type Retry } from '../../protocol/endpoint.ts'
 import { exchangeId, foreignClientOid } from '../../protocol/values.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { type Reply } from '../shared/reply.ts'
@@ -16,40 +16,70 @@ export interface UndocumentedRow<State, Request extends z.ZodType, Response exte
   readonly answer: (state: State, account: AccountRef, request: z.input<Request>) => Reply<z.input<Response>>
 }
 
-/** Keeps the row's exact types. */
-export function undocumented<State, Request extends z.ZodType, Response extends z.ZodType>(
-  row: UndocumentedRow<State, Request, Response>,
-): UndocumentedRow<State, Request, Response> {
-  return row
+/** What is asked under such names, as its handler sees it. */
+export type Asked<Shape extends z.ZodRawShape> = z.input<z.ZodObject<Shape>>
+
+/** In which columns the rows of one kind differ. */
+interface Columns<State, Shape extends z.ZodRawShape, Response extends z.ZodType> {
+  readonly asks?: Shape
+  readonly shows: Response
+  readonly answer: (state: State, account: AccountRef, request: Asked<Shape>) => Reply<z.input<Response>>
+  /** Calls a second. */
+  readonly calls?: number
 }
 
-const columns = {
-  auth: 'schemeA',
-  limit: { calls: 10, perMs: 1000, scope: 'uid' },
-  section: 'outside the document',
-  outside: true,
-} as const
+interface Kind {
+  readonly method: 'GET' | 'POST'
+  readonly retry: Retry
+  readonly auth?: 'public'
+  readonly scope?: LimitScope
+  readonly calls?: number
+}
 
-export const readColumns = { ...columns, method: 'GET', retry: 'safe' } as const
-export const placeColumns = { ...columns, method: 'POST', retry: 'protocol' } as const
-/** Of cancels and settings. */
-export const changeColumns = { ...columns, method: 'POST', retry: 'repeatable' } as const
-export const publicColumns = {
-  ...readColumns,
-  auth: 'public',
-  limit: { calls: 20, perMs: 1000, scope: 'ip' },
-} as const
+/** Makes the rows of a kind. @returns Takes the path behind `/api/v2`. */
+function kindOf({ method, retry, auth, scope = 'uid', calls: usual = 10 }: Kind) {
+  return <State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
+    path: string,
+    { asks, shows, answer, calls = usual }: Columns<State, Shape, Response>,
+  ): UndocumentedRow<State, z.ZodObject<Shape, z.core.$loose>, Response> => ({
+    ...{ method, path: `/api/v2${path}`, auth: auth ?? 'schemeA', retry },
+    limit: { calls, perMs: 1000, scope },
+    section: 'outside the document',
+    outside: true,
+    request: z.looseObject(asks ?? ({} as Shape)),
+    response: shows,
+    answer,
+  })
+}
+
+export const read = kindOf({ method: 'GET', retry: 'safe' })
+export const readPublic = kindOf({ method: 'GET', retry: 'safe', auth: 'public', scope: 'ip', calls: 20 })
+export const place = kindOf({ method: 'POST', retry: 'protocol' })
+/** A cancel or a setting. */
+export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 
 /** How an order is named in a request: when both ids are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
-
-export interface OrderName {
-  readonly orderId?: string | undefined
-  readonly clientOid?: string | undefined
-}
 
 /** A row of an answer: these of its fields are there, and all others are texts, or null where there is nothing. */
 export function textRow<const Names extends readonly string[]>(...names: Names) {
   const shape = Object.fromEntries(names.map((name) => [name, z.string()]))
   return z.object(shape as Record<Names[number], z.ZodString>).catchall(textOrNull)
+}
+
+/** Lists are silently cut here, whatever limit was asked. */
+const PAGE_MAX = 100
+
+export function pageLimitOf({ limit }: { readonly limit?: string | undefined }): number {
+  return Math.min(PAGE_MAX, Number(limit ?? PAGE_MAX))
+}
+
+export const pageOfOrders = z.object({
+  entrustedList: z.array(textRow('orderId', 'symbol')).nullish(),
+  endId: textOrNull,
+})
+
+/** `endId` is the page's last: the next page's idLessThan. */
+export function toPage<Row extends { readonly orderId: string }>(entrustedList: Row[]) {
+  return { entrustedList, endId: entrustedList.at(-1)?.orderId ?? '' }
 }

@@ -1,13 +1,13 @@
-import { accountRows } from './account-rows.ts'
-import { marginRows } from './margin-rows.ts'
-import { marketRows } from './market-rows.ts'
-import { orderRows } from './order-rows.ts'
-import { planOrderRows } from './plan-order-rows.ts'
-import { spotRows } from './spot-rows.ts'
+import { futuresAccountRows } from './futures-account.ts'
+import { futuresMarketRows } from './futures-market.ts'
+import { futuresOrderRows } from './futures-orders.ts'
+import { marginRows } from './margin.ts'
+import { planOrderRows } from './plan-orders.ts'
+import { spotRows } from './spot.ts'
 
 /** Every endpoint outside the document, by the part of the exchange that answers it. */
 export const undocumentedParts = {
-  futures: { ...marketRows, ...accountRows, ...orderRows, ...planOrderRows },
+  futures: { ...futuresMarketRows, ...futuresAccountRows, ...futuresOrderRows, ...planOrderRows },
   spot: spotRows,
   margin: marginRows,
 }

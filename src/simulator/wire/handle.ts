@@ -1,16 +1,15 @@
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type AccountSetup } from '../shared/account.ts'
-import { type Reply } from '../shared/reply.ts'
+import { type Refusal, type Reply } from '../shared/reply.ts'
 import { NOBODY } from '../shared/handlers.ts'
 import { authenticate } from './checks/authenticate.ts'
 import { batchOf, withRefusedItems } from './checks/batches.ts'
-import { checkParameters, type CheckedParameters } from './checks/check-parameters.ts'
+import { checkParameters, receiveWindowRefusal, type CheckedParameters } from './checks/check-parameters.ts'
 import { authenticateGateway } from './checks/authenticate-gateway.ts'
 import { readParameters } from './checks/parameters.ts'
 import { RateLimits } from './checks/rate-limits.ts'
-import { checkReceiveWindow } from './checks/receive-window.ts'
-import { gatewayRefusals, type Refusal, refusals } from './checks/refusal.ts'
+import { gatewayRefusals, refusals, type WireRefusal } from './checks/refusal.ts'
 import { type ServedExchange } from './served-exchange.ts'
 import {
   createEndpointFinder,
@@ -31,22 +30,18 @@ export interface WireOptions {
   readonly onEvent?: (event: WireEvent) => void
 }
 
+/** A request on its way through the checks, and what was found out about it. */
+interface TakenRequest {
+  readonly request: WireRequest
+  /** Unix ms of the exchange's clock when it was taken. */
+  readonly now: number
+  account: AccountSetup | undefined
+  /** Calls of its endpoint left to its caller. */
+  remaining: number | undefined
+}
+
 /** The exchange as its clients see it: requests in, responses out, no sockets. */
-export interface Wire {
-  handle(request: WireRequest): WireResponse
-  /** The name of the row that a request is for. */
-  endpointOf(request: WireRequest): ServedName | undefined
-  counters(): WireCounters
-}
-
-export function createWire(options: WireOptions): Wire {
-  return new ExchangeWire(options)
-}
-
-/** What a request has come to: a refusal of the wire, or the core's reply. */
-type Outcome = Refusal | Reply<unknown>
-
-class ExchangeWire implements Wire {
+export class Wire {
   readonly #exchange: ServedExchange
   readonly #endpointAt: EndpointFinder
   readonly #clock: Clock
@@ -75,12 +70,13 @@ class ExchangeWire implements Wire {
     this.#latestAt = now
     const endpoint = this.#endpointAt(request)
     if (endpoint !== undefined) this.#requests[endpoint.name]++
-    const taken = new TakenRequest(now)
-    const outcome = this.#answerSafely(request, endpoint, taken)
+    const taken = { request, now, account: undefined, remaining: undefined }
+    const outcome = this.#answerSafely(endpoint, taken)
     if (!outcome.ok) this.#countRefusal(outcome, endpoint, taken)
     return this.#respond(outcome, endpoint, taken)
   }
 
+  /** The name of the row that a request is for. */
   endpointOf(request: WireRequest): ServedName | undefined {
     return this.#endpointAt(request)?.name
   }
@@ -94,9 +90,9 @@ class ExchangeWire implements Wire {
   }
 
   /** A defect of the exchange is the exchange's: its client sees an answer that settles nothing. */
-  #answerSafely(request: WireRequest, endpoint: NamedEndpoint | undefined, taken: TakenRequest): Outcome {
+  #answerSafely(endpoint: NamedEndpoint | undefined, taken: TakenRequest): Reply<unknown> {
     try {
-      return this.#answer(request, endpoint, taken)
+      return this.#answer(endpoint, taken)
     } catch (error) {
       this.#onEvent({ kind: 'handlerFailed', endpoint: endpoint?.name, reason: messageOf(error) })
       return refusals.internal
@@ -104,85 +100,79 @@ class ExchangeWire implements Wire {
   }
 
   /** Every check in the order of the real exchange, then the handler. */
-  #answer(request: WireRequest, endpoint: NamedEndpoint | undefined, taken: TakenRequest): Outcome {
-    const settings = this.#settings
-    if (Object.keys(request.headers).length > settings.headersMax) return refusals.headersTooMany
-    if (Buffer.byteLength(request.body) > settings.bodyBytesMax) return refusals.bodyTooLarge
-    if (!this.#limits.takeOverall(request.remoteAddress, taken.now)) return refusals.tooManyRequests
+  #answer(endpoint: NamedEndpoint | undefined, taken: TakenRequest): Reply<unknown> {
+    const { request, now } = taken
+    const { headersMax, bodyBytesMax } = this.#settings
+    if (Object.keys(request.headers).length > headersMax) return refusals.headersTooMany
+    if (Buffer.byteLength(request.body) > bodyBytesMax) return refusals.bodyTooLarge
+    if (!this.#limits.takeOverall(request.remoteAddress, now)) return refusals.tooManyRequests
     if (endpoint === undefined) return refusals.pathUnknown
-    if (endpoint.limit.scope === 'ip' && !this.#take(endpoint, request.remoteAddress, taken)) {
-      return refusals.tooManyRequests
-    }
-    if (endpoint.auth !== 'public') {
-      const authenticated = this.#authenticate(endpoint, request, taken.now)
+    const { auth, limit, name } = endpoint
+    if (limit.scope === 'ip' && !this.#take(endpoint, taken)) return refusals.tooManyRequests
+    if (auth !== 'public') {
+      const authenticated = this.#authenticate(endpoint, taken)
       if (!authenticated.ok) return authenticated
-      taken.account = authenticated.account
+      taken.account = authenticated.data
     }
-    const uid = taken.account?.uid ?? request.remoteAddress
-    if (endpoint.limit.scope === 'uid' && !this.#take(endpoint, uid, taken)) return refusals.tooManyRequests
-    const read = this.#readParameters(endpoint, request, taken.now)
-    return read.ok ? this.#serve(endpoint, read, taken) : read
+    if (limit.scope === 'uid' && !this.#take(endpoint, taken)) return refusals.tooManyRequests
+    const checked = this.#readParameters(endpoint, taken)
+    if (!checked.ok) return auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
+    const { parameters, refusedItems } = checked.data
+    const late = receiveWindowRefusal(parameters, now)
+    if (late !== undefined) return late
+    const reply = this.#exchange.answer(name, taken.account ?? NOBODY, parameters as never, now)
+    return withRefusedItems(reply, batchOf(name), refusedItems)
   }
 
-  #authenticate(endpoint: NamedEndpoint, request: WireRequest, now: number) {
+  #authenticate({ auth }: NamedEndpoint, { request, now }: TakenRequest): Reply<AccountSetup> {
     const { timestampToleranceMs, gatewayToleranceMs } = this.#settings
-    if (endpoint.auth === 'schemeB') {
-      const accountByGatewayKey = (key: string) => this.#exchange.accountByGatewayKey(key)
-      return authenticateGateway(request, { accountByGatewayKey, toleranceMs: gatewayToleranceMs, now })
+    if (auth === 'schemeB') {
+      const accountByKey = (key: string) => this.#exchange.accountByGatewayKey(key)
+      return authenticateGateway(request, { accountByKey, toleranceMs: gatewayToleranceMs, now })
     }
     const accountByKey = (key: string) => this.#exchange.accountByKey(key)
     return authenticate(request, { accountByKey, toleranceMs: timestampToleranceMs, now })
   }
 
   /** Counts the call against its endpoint's limit. */
-  #take(endpoint: NamedEndpoint, who: string, taken: TakenRequest): boolean {
-    const isCopyTrader = taken.account?.role === 'copyTrader'
-    const limit =
-      endpoint.auth === 'schemeB' ? { ...endpoint.limit, ...this.#settings.gatewayLimit } : endpoint.limit
-    const call = { endpoint: endpoint.name, limit, who, isCopyTrader }
-    const { granted, remaining } = this.#limits.take(call, taken.now)
+  #take({ name, auth, limit }: NamedEndpoint, taken: TakenRequest): boolean {
+    const { account, request, now } = taken
+    const { granted, remaining } = this.#limits.take(
+      {
+        endpoint: name,
+        limit: auth === 'schemeB' ? { ...limit, ...this.#settings.gatewayLimit } : limit,
+        who: account?.uid ?? request.remoteAddress,
+        isCopyTrader: account?.role === 'copyTrader',
+      },
+      now,
+    )
     taken.remaining = remaining
     return granted
   }
 
-  #readParameters(endpoint: NamedEndpoint, request: WireRequest, now: number) {
-    const { businessErrorStatus: status, unknownParameters, limitAboveMaximum } = this.#settings
+  #readParameters(endpoint: NamedEndpoint, { request }: TakenRequest): Reply<CheckedParameters> {
     const read = readParameters(endpoint, request)
     const batchList = batchOf(endpoint.name)?.list
-    const options = { unknownParameters, limitAboveMaximum, status, batchList }
-    const checked = read.ok ? checkParameters(endpoint, read.parameters, options) : read
-    if (!checked.ok)
-      return endpoint.auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
-    return checkReceiveWindow(checked.parameters, { now, status }) ?? checked
-  }
-
-  #serve(
-    endpoint: NamedEndpoint,
-    { parameters, refusedItems }: CheckedParameters,
-    taken: TakenRequest,
-  ): Outcome {
-    const { account = NOBODY, now } = taken
-    const reply = this.#exchange.answer(endpoint.name, account, parameters as never, now)
-    return withRefusedItems(reply, batchOf(endpoint.name), refusedItems)
+    return read.ok ? checkParameters(endpoint, read.data, { ...this.#settings, batchList }) : read
   }
 
   #respond(
-    outcome: Outcome,
+    outcome: Reply<unknown>,
     endpoint: NamedEndpoint | undefined,
     { now, remaining }: TakenRequest,
   ): WireResponse {
+    const { businessErrorStatus, requestTimeTexts } = this.#settings
     const headers: Record<string, string> = { 'content-type': 'application/json;charset=UTF-8' }
     if (remaining !== undefined) headers['x-mbx-used-remain-limit'] = String(remaining)
-    if (outcome.ok) {
-      const { textField = 'msg', name } = endpoint ?? {}
-      const at = name !== undefined && this.#settings.requestTimeTexts.includes(name) ? `"${now}"` : now
-      const head = `{"code":"00000","${textField}":"success","requestTime":${at},"data":`
-      if (name === 'tickers') return { status: 200, headers, body: this.#tickersBody(head, outcome.data) }
-      return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data ?? null)}}` }
+    if (!outcome.ok) {
+      const { status = businessErrorStatus, code, message }: Partial<WireRefusal> & Refusal = outcome
+      return { status, headers, body: JSON.stringify({ code, msg: message, requestTime: now, data: null }) }
     }
-    const status = 'status' in outcome ? outcome.status : this.#settings.businessErrorStatus
-    const body = { code: outcome.code, msg: outcome.message, requestTime: now, data: null }
-    return { status, headers, body: JSON.stringify(body) }
+    const { textField = 'msg', name } = endpoint ?? {}
+    const at = name !== undefined && requestTimeTexts.includes(name) ? `"${now}"` : now
+    const head = `{"code":"00000","${textField}":"success","requestTime":${at},"data":`
+    if (name === 'tickers') return { status: 200, headers, body: this.#tickersBody(head, outcome.data) }
+    return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data ?? null)}}` }
   }
 
   /** Hundreds of rows, asked for many times a second: written once for each array that the core answers. */
@@ -194,33 +184,13 @@ class ExchangeWire implements Wire {
   }
 
   #countRefusal(
-    refusal: { code: string; message: string },
+    { code, message }: Refusal,
     endpoint: NamedEndpoint | undefined,
-    taken: TakenRequest,
+    { account }: TakenRequest,
   ): void {
-    const { code, message } = refusal
     this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1)
-    this.#onEvent({
-      kind: 'requestRefused',
-      endpoint: endpoint?.name,
-      uid: taken.account?.uid,
-      code,
-      message,
-    })
+    this.#onEvent({ kind: 'requestRefused', endpoint: endpoint?.name, uid: account?.uid, code, message })
   }
 }
 
 const CLOSING_BRACE = Buffer.from('}')
-
-/** What has been found out about a request on its way through the checks. */
-class TakenRequest {
-  /** Unix ms of the exchange's clock when it took the request. */
-  readonly now: number
-  account: AccountSetup | undefined
-  /** Calls of this endpoint left to this caller. */
-  remaining: number | undefined
-
-  constructor(now: number) {
-    this.now = now
-  }
-}

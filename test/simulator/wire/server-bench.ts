@@ -2,7 +2,7 @@ import { request as send } from 'undici'
 import { type Clock } from '../../../src/lib/clock.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
 import { FaultPlan, type FaultSettings, noFaults } from '../../../src/simulator/wire/faults.ts'
-import { createWire } from '../../../src/simulator/wire/handle.ts'
+import { Wire } from '../../../src/simulator/wire/handle.ts'
 import { type ServerEvent } from '../../../src/simulator/wire/server-event.ts'
 import { type RunningServer, startServer } from '../../../src/simulator/wire/server.ts'
 import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
@@ -44,7 +44,7 @@ export async function startServerBench(options: ServerBenchOptions = {}): Promis
   const onEvent = (event: ServerEvent) => void events.push(event)
   const faults = new FaultPlan(options.faults ?? noFaults, 7)
   const server = await startServer({
-    wire: createWire({ exchange: core, clock, onEvent }),
+    wire: new Wire({ exchange: core, clock, onEvent }),
     faults,
     clock,
     timers: systemTimers,

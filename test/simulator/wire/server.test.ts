@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { BATCH_ORDERS_MAX } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type RunningServer, startServer } from '../../../src/simulator/wire/server.ts'
 import { FaultPlan, noFaults } from '../../../src/simulator/wire/faults.ts'
-import { createWire } from '../../../src/simulator/wire/handle.ts'
+import { Wire } from '../../../src/simulator/wire/handle.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
 import { ALICE, FakeCore } from './fake-core.ts'
@@ -260,7 +260,7 @@ test('a port that is taken is said plainly', async () => {
   const onEvent = () => {}
 
   const second = startServer({
-    wire: createWire({ exchange: core, clock: systemClock }),
+    wire: new Wire({ exchange: core, clock: systemClock }),
     faults: new FaultPlan(noFaults, 1),
     clock: systemClock,
     timers: systemTimers,

@@ -1,5 +1,5 @@
 import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
-import { createWire, type Wire } from '../../../src/simulator/wire/handle.ts'
+import { Wire } from '../../../src/simulator/wire/handle.ts'
 import { defaultWireSettings, type WireSettings } from '../../../src/simulator/wire/settings.ts'
 import { type WireEvent } from '../../../src/simulator/wire/wire-event.ts'
 import { bytesOf, type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
@@ -15,7 +15,7 @@ export class WireBench {
 
   constructor(settings: Partial<WireSettings> = {}, accounts?: readonly AccountSetup[]) {
     this.core = new FakeCore(accounts)
-    this.wire = createWire({
+    this.wire = new Wire({
       exchange: this.core,
       clock: { now: () => this.now, monotonic: () => this.now },
       settings: { ...defaultWireSettings, ...settings },

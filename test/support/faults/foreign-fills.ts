@@ -19,7 +19,7 @@ export function unseenFills({ exchange: { truth, unseen } }: World): readonly Tr
 
 /** Whether another program has made the order. */
 export function isOfApi({ exchange: { truth } }: World, orderId: string): boolean {
-  const order = truth.orders.get(String(sequenceOfId('11', orderId)))
+  const order = truth.orders.get(String(sequenceOfId(orderId)))
   return order !== undefined && isByApi(order)
 }
 

@@ -3,7 +3,7 @@ import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/
 import { accountOf, type CoreState, symbolOf } from '../../../src/simulator/futures/core-state.ts'
 import { priceText, sizeText } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { cancelOrder } from '../../../src/simulator/futures/orders/order-lifecycle.ts'
-import { setFuturesPositionMode } from '../../../src/simulator/undocumented/futures/account-modes.ts'
+import { setPositionMode } from '../../../src/simulator/undocumented/futures-account.ts'
 import { type Position } from '../../../src/simulator/futures/positions/position.ts'
 import { closePosition } from '../../../src/simulator/futures/positions/system-close.ts'
 import { HAND_NAME } from '../virtual/exchange-truth.ts'
@@ -80,7 +80,7 @@ export function releaseHalts(world: World): void {
 function setMode({ exchange }: World, posMode: WorldPlan['positionMode']): boolean {
   return exchange.core.carryOut(exchange.now, (state) => {
     if (accountOf(state, UID).setup.positionMode === posMode) return true
-    return setFuturesPositionMode(state, { uid: UID }, { posMode }).ok
+    return setPositionMode(state, { uid: UID }, { posMode }).ok
   })
 }
 

@@ -33,7 +33,7 @@ const ENTRY_POINTS = ['WEB', 'ANDROID', 'IOS'] as const
 export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<FillsPage> {
   if (!reply.ok) return reply
   const fillList = reply.data.fillList.map((row) => {
-    const sequence = sequenceOfId('11', row.orderId) ?? 0
+    const sequence = sequenceOfId(row.orderId) ?? 0
     const order = truth.orders.get(String(sequence))
     if (row.enterPointSource !== 'API' || !order || !isForeign(order) || isByApi(order)) return row
     return { ...row, enterPointSource: ENTRY_POINTS[sequence % ENTRY_POINTS.length] ?? 'WEB' }

@@ -1,56 +1,36 @@
-import { ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { sumDecimals, ZERO, type Decimal } from '../../../lib/decimal.ts'
+
+/** The other sides of every booking. They may go below zero: each is a counterparty without a limit. */
+export const NO_COUNTERPARTIES = { outside: ZERO, market: ZERO, fees: ZERO, funding: ZERO, insurance: ZERO }
+
+export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
+
+/** What explains a balance. Fees are positive when paid, funding is negative when paid. */
+export const NO_MONEY = {
+  ...{ opening: ZERO, deposits: ZERO, realisedProfit: ZERO, fees: ZERO, funding: ZERO, insurance: ZERO },
+  balance: ZERO,
+}
 
 /**
  * An account's money in one margin coin.
  * balance = opening + deposits + realisedProfit - fees + funding + insurance, to the last digit.
  */
-export interface CoinBalance {
-  opening: Decimal
-  deposits: Decimal
-  realisedProfit: Decimal
-  /** Positive when paid. */
-  fees: Decimal
-  /** Negative when paid. */
-  funding: Decimal
-  insurance: Decimal
-  balance: Decimal
+export interface CoinBalance extends Record<keyof typeof NO_MONEY, Decimal> {
   /** For prechecks only. */
   balanceFloat: number
 }
 
-/** The other sides of every booking. They may go below zero: each is a counterparty without a limit. */
-export type Counterparty = 'outside' | 'market' | 'fees' | 'funding' | 'insurance'
-
-export type Counterparties = Record<Counterparty, Decimal>
-
 /** What moves money, from which counterparty, and into which column of the account. */
-export type Booking = 'opening' | 'deposit' | 'profit' | 'fee' | 'funding' | 'insurance'
+const BOOKINGS = {
+  opening: ['outside', 'opening'],
+  deposit: ['outside', 'deposits'],
+  profit: ['market', 'realisedProfit'],
+  fee: ['fees', 'fees'],
+  funding: ['funding', 'funding'],
+  insurance: ['insurance', 'insurance'],
+} as const
 
-const COUNTERPARTY_OF: Readonly<Record<Booking, Counterparty>> = {
-  opening: 'outside',
-  deposit: 'outside',
-  profit: 'market',
-  fee: 'fees',
-  funding: 'funding',
-  insurance: 'insurance',
-}
-
-export function createCoinBalance(): CoinBalance {
-  return {
-    opening: ZERO,
-    deposits: ZERO,
-    realisedProfit: ZERO,
-    fees: ZERO,
-    funding: ZERO,
-    insurance: ZERO,
-    balance: ZERO,
-    balanceFloat: 0,
-  }
-}
-
-export function createCounterparties(): Counterparties {
-  return { outside: ZERO, market: ZERO, fees: ZERO, funding: ZERO, insurance: ZERO }
-}
+export type Booking = keyof typeof BOOKINGS
 
 /**
  * Books one transfer on both sides.
@@ -62,39 +42,30 @@ export function book(
   counterparties: Counterparties,
   account: CoinBalance,
 ): void {
-  const counterparty = COUNTERPARTY_OF[booking]
+  const [counterparty, column] = BOOKINGS[booking]
   counterparties[counterparty] = counterparties[counterparty].minus(amount)
   account.balance = account.balance.plus(amount)
   account.balanceFloat = Number(account.balance.toString())
-  switch (booking) {
-    case 'opening':
-      account.opening = account.opening.plus(amount)
-      return
-    case 'deposit':
-      account.deposits = account.deposits.plus(amount)
-      return
-    case 'profit':
-      account.realisedProfit = account.realisedProfit.plus(amount)
-      return
-    case 'fee':
-      account.fees = account.fees.minus(amount)
-      return
-    case 'funding':
-      account.funding = account.funding.plus(amount)
-      return
-    case 'insurance':
-      account.insurance = account.insurance.plus(amount)
-      return
+  account[column] = booking === 'fee' ? account[column].minus(amount) : account[column].plus(amount)
+}
+
+/** Both sides of every booking in one margin coin, as exact decimals in strings. */
+export type BookSum = Readonly<ReturnType<typeof bookSum>>
+
+export function bookSum(marginCoin: string, counterparties: Counterparties, balances: Iterable<Decimal>) {
+  const accounts = sumDecimals(balances)
+  return {
+    marginCoin,
+    /** Negative: what was paid in from outside, and what the insurance fund paid. */
+    ...textsOf(counterparties),
+    accounts: accounts.toString(),
+    /** Zero, always: no money was made or lost. */
+    sum: sumDecimals(Object.values(counterparties)).plus(accounts).toString(),
   }
 }
 
-/** Zero when no money was made or lost: the accounts' balances and all counterparties of a coin together. */
-export function sumOfBooks(counterparties: Counterparties, accounts: Iterable<CoinBalance>): Decimal {
-  let sum = counterparties.outside
-    .plus(counterparties.market)
-    .plus(counterparties.fees)
-    .plus(counterparties.funding)
-    .plus(counterparties.insurance)
-  for (const account of accounts) sum = sum.plus(account.balance)
-  return sum
+/** Each amount as it prints. */
+export function textsOf<Name extends string>(amounts: Readonly<Record<Name, Decimal>>): Record<Name, string> {
+  const texts = Object.entries<Decimal>(amounts).map(([name, amount]) => [name, amount.toString()])
+  return Object.fromEntries(texts) as Record<Name, string>
 }

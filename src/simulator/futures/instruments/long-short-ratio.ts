@@ -2,7 +2,7 @@ import { createRandom } from '../../../lib/random.ts'
 import { type RequestOf, type ResponseOf } from '../../../protocol/endpoints.ts'
 import { type CoreState } from '../core-state.ts'
 import { refusals } from '../refusals.ts'
-import { accept, refuse, type Reply } from '../../shared/reply.ts'
+import { accept, type Reply } from '../../shared/reply.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -20,10 +20,10 @@ export function longShortRatio(
   request: RequestOf<'longShortRatio'>,
 ): Reply<ResponseOf<'longShortRatio'>> {
   const symbol = state.symbols.get(request.symbol)
-  if (symbol === undefined) return refuse(refusals.symbolUnknown(request.symbol))
+  if (symbol === undefined) return refusals.symbolUnknown(request.symbol)
   const { baseCoin, quoteCoin } = symbol.instrument
   const { coin = baseCoin, period = '24h' } = request
-  if (coin !== baseCoin && coin !== quoteCoin) return refuse(refusals.parameter('coin'))
+  if (coin !== baseCoin && coin !== quoteCoin) return refusals.parameter('coin')
   const [stepMs, count] = period === '24h' ? [HOUR_MS, 24] : [DAY_MS, 30]
   const latest = Math.floor(state.clock.now / stepMs)
   const stream = `${state.seed}/${request.symbol}/${coin}/${period}`

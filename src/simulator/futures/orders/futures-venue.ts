@@ -1,78 +1,39 @@
-import { type Trade } from '../../matching/book-order.ts'
-import { type FillModel } from '../../matching/fill-model.ts'
 import { enterMarket, matchResting } from '../../matching/match-orders.ts'
-import { type OrderBook } from '../../matching/order-book.ts'
 import { type Venue } from '../../matching/venue.ts'
 import { accountOf, symbolOf, venueOf, type CoreState, type SymbolState } from '../core-state.ts'
-import { mayOpen, closableLots, settleTrade } from '../positions/settle-trade.ts'
-import { remainingLots, type Order } from './order.ts'
+import { closableLots, settleTrade } from '../positions/settle-trade.ts'
 import { ACCOUNTS, ORDERS, SYMBOLS } from '../stored-entities.ts'
+import { mayOpen, remainingLots, type Order } from './order.ts'
 
 /** The orders of one futures instrument, for the matching engine. */
-export class FuturesVenue implements Venue<Order> {
-  readonly model: FillModel
-  readonly levelsMax: number
-  readonly book: OrderBook<Order>
-  readonly #state: CoreState
-  readonly #symbol: SymbolState
-
-  constructor(state: CoreState, symbol: SymbolState) {
-    this.model = state.matching.model
-    this.levelsMax = state.matching.levelsMax
-    this.book = symbol
-    this.#state = state
-    this.#symbol = symbol
-  }
-
-  get now(): number {
-    return this.#state.clock.now
-  }
-
-  wantedLots(order: Order): number {
-    return remainingLots(order)
-  }
-
-  isForced({ source, orderType }: Order): boolean {
-    return source === 'SYS' && orderType === 'market'
-  }
-
-  settle(order: Order, trade: Trade): number {
-    return settleTrade(this.#state, this.#symbol, order, trade)
-  }
-
-  isFilled(order: Order): boolean {
-    return order.filledLots >= order.lots
-  }
-
-  isSpent(): boolean {
-    return false
-  }
-
-  isPointless(order: Order): boolean {
-    return !mayOpen(order) && closableLots(accountOf(this.#state, order.uid), order) === 0
-  }
-
-  stopWaiting(order: Order): void {
-    const { arrivals } = this.#state
-    const index = arrivals.indexOf(order)
-    if (index >= 0) arrivals.splice(index, 1)
-  }
-
-  close(order: Order): void {
-    const account = accountOf(this.#state, order.uid)
-    account.openOrders.delete(order.sequence)
-    account.closedOrders.set(order.sequence, order)
-    if (order.status === 'filled') account.counts.ordersFilled++
-    else account.counts.ordersCancelled++
-    this.#state.rows.put(ACCOUNTS, account)
-  }
-
-  putOrder(order: Order): void {
-    this.#state.rows.put(ORDERS, order)
-  }
-
-  putMarket(): void {
-    this.#state.rows.put(SYMBOLS, this.#symbol)
+export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue<Order> {
+  const { clock, rows, matching, arrivals } = state
+  return {
+    ...matching,
+    book: symbol,
+    get now() {
+      return clock.now
+    },
+    wantedLots: remainingLots,
+    isForced: ({ source, orderType }) => source === 'SYS' && orderType === 'market',
+    settle: (order, trade) => settleTrade(state, symbol, order, trade),
+    isFilled: (order) => order.filledLots >= order.lots,
+    isSpent: () => false,
+    isPointless: (order) => !mayOpen(order) && closableLots(accountOf(state, order.uid), order) === 0,
+    stopWaiting(order) {
+      const index = arrivals.indexOf(order)
+      if (index >= 0) arrivals.splice(index, 1)
+    },
+    close(order) {
+      const account = accountOf(state, order.uid)
+      account.openOrders.delete(order.sequence)
+      account.closedOrders.set(order.sequence, order)
+      if (order.status === 'filled') account.counts.ordersFilled++
+      else account.counts.ordersCancelled++
+      rows.put(ACCOUNTS, account)
+    },
+    putOrder: (order) => rows.put(ORDERS, order),
+    putMarket: () => rows.put(SYMBOLS, symbol),
   }
 }
 

@@ -1,28 +1,31 @@
+import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
+import { refusals } from '../refusals.ts'
 import { type Account, type CoreState, type IdempotencyEntry } from '../core-state.ts'
 import { orderIdText } from './order.ts'
 import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
 
-/** What an earlier order with the same clientOid means for a new one, under the configured reading. */
-export type EarlierOrder =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'duplicate' }
-  | { readonly kind: 'replay'; readonly orderId: string }
-
 /**
+ * What an earlier order with the same clientOid makes of a new one: undefined when there is none.
+ *
  * Document: "clientOid: Unique; idempotency window 20 minutes". Nobody has proved what a duplicate gets, so
  * there are three readings; see CoreSettings.idempotency. A refused order leaves no entry. After the window
  * the clientOid is forgotten, even when its order is still open: a late retry makes a second order.
  */
-export function findEarlierOrder(state: CoreState, account: Account, clientOid: string): EarlierOrder {
-  const { idempotency, idempotencyWindowMs } = state.settings
-  if (idempotency === 'pendingOnly') {
-    return isOpenClientOid(account, clientOid) ? { kind: 'duplicate' } : { kind: 'none' }
+export function findEarlierOrder(
+  { settings, clock }: CoreState,
+  { openOrders, idempotency }: Account,
+  clientOid: string,
+): Reply<OrderReference> | undefined {
+  if (settings.idempotency === 'pendingOnly') {
+    for (const order of openOrders.values()) {
+      if (order.clientOid === clientOid) return refusals.duplicateClientOid()
+    }
+    return undefined
   }
-  const entry = account.idempotency.get(clientOid)
-  if (entry === undefined) return { kind: 'none' }
-  if (state.clock.now - entry.at >= idempotencyWindowMs) return { kind: 'none' }
-  if (idempotency === 'duplicateError') return { kind: 'duplicate' }
-  return { kind: 'replay', orderId: entry.isWithoutId ? '' : orderIdText(entry.orderSequence) }
+  const entry = idempotency.get(clientOid)
+  if (entry === undefined || clock.now - entry.at >= settings.idempotencyWindowMs) return undefined
+  if (settings.idempotency === 'duplicateError') return refusals.duplicateClientOid()
+  return accept({ orderId: entry.isWithoutId ? '' : orderIdText(entry.orderSequence), clientOid })
 }
 
 export function rememberOrder(state: CoreState, account: Account, entry: IdempotencyEntry): void {
@@ -52,13 +55,6 @@ export function pruneWindow(state: CoreState, account: Account): void {
     account.planOrders.delete(plan.sequence)
     state.rows.drop(PLAN_ORDERS, plan)
   }
-}
-
-function isOpenClientOid(account: Account, clientOid: string): boolean {
-  for (const order of account.openOrders.values()) {
-    if (order.clientOid === clientOid) return true
-  }
-  return false
 }
 
 function forget(state: CoreState, account: Account, entry: IdempotencyEntry): void {

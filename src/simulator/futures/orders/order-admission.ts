@@ -1,15 +1,14 @@
 import { ZERO } from '../../../lib/decimal.ts'
+import { levelTicksAt, reachesMarket } from '../../matching/displayed-market.ts'
+import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import { coinOf, positionOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
 import { deliveryRefusal } from '../instruments/delivery.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { availableMargin, costOfOpening, openingLots } from '../positions/margin.ts'
-import { levelTicksAt, reachesMarket } from '../../matching/displayed-market.ts'
-import { cancelOrder, closingOrders } from './order-lifecycle.ts'
-import { checked, refused, type Checked } from './order-validation.ts'
-import { remainingLots, type OrderTerms } from './order.ts'
 import { quoteValue } from '../positions/position.ts'
 import { refusals } from '../refusals.ts'
-import { type Refusal } from '../../shared/reply.ts'
+import { cancelOrder, closingOrders } from './order-lifecycle.ts'
+import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './order.ts'
 
 /** The terms as they are admitted: a close may have been cut to what can be closed. */
 export interface Admission {
@@ -28,7 +27,7 @@ export function admitOrder(
   account: Account,
   symbol: SymbolState,
   terms: OrderTerms,
-): Checked<Admission> {
+): Reply<Admission> {
   const opening = openingLots(account, terms)
   const refusal =
     deliveryRefusal(symbol, state.clock.now, opening > 0) ??
@@ -37,11 +36,10 @@ export function admitOrder(
     sizeRefusal(symbol, terms, opening) ??
     postOnlyRefusal(state, symbol, terms) ??
     countRefusal(state, account, symbol, terms) ??
-    marginRefusal(state, account, symbol, { terms, opening })
-  if (refusal !== undefined) return refused(refusal)
-  if (terms.action === 'close') return admitHedgeClose(state, account, terms)
-  if (terms.reduceOnly) return admitReduceOnly(state, account, terms)
-  return checked({ terms, isWithoutId: false })
+    marginRefusal(state, account, symbol, terms, opening)
+  if (refusal !== undefined) return refusal
+  const closes = terms.action === 'close' || terms.reduceOnly
+  return closes ? admitClose(state, account, terms) : accept({ terms, isWithoutId: false })
 }
 
 /** The highest price of a sell, as a multiple of the mark price: no price may leave what integers hold. */
@@ -105,17 +103,13 @@ function countRefusal(
   return ofProduct >= productOrdersMax ? refusals.productOrdersFull() : undefined
 }
 
-interface MarginCheck {
-  readonly terms: OrderTerms
-  /** Lots that would open. */
-  readonly opening: number
-}
-
+/** @param opening Lots that would open. */
 function marginRefusal(
   state: CoreState,
   account: Account,
   symbol: SymbolState,
-  { terms, opening }: MarginCheck,
+  terms: OrderTerms,
+  opening: number,
 ): Refusal | undefined {
   if (opening === 0) return undefined
   const { marginCoin } = symbol.instrument
@@ -132,52 +126,27 @@ function dearestTicks(state: CoreState, symbol: SymbolState, { direction }: Orde
   return levelTicksAt(symbol.market, direction, direction === 'buy' ? state.settings.marketLevelsMax : 0)
 }
 
-/** See CoreSettings.hedgeCloseExcess. */
-function admitHedgeClose(state: CoreState, account: Account, terms: OrderTerms): Checked<Admission> {
+/** What exceeds the position, see CoreSettings.hedgeCloseExcess and reduceOnlyExcess. */
+function admitClose(state: CoreState, account: Account, terms: OrderTerms): Reply<Admission> {
   const position = positionOf(account, terms.symbol, terms.slot)
-  if (position === undefined) return refused(refusals.noPosition())
-  const resting = closingOrders(account, terms)
-  let available = position.lots
-  for (const order of resting) available -= remainingLots(order)
-  if (terms.lots <= available) return checked({ terms, isWithoutId: false })
-  switch (state.settings.hedgeCloseExcess) {
-    case 'reject':
-      return refused(refusals.positionUnavailable())
-    case 'closeRemainder':
-      if (available <= 0) return refused(refusals.positionUnavailable())
-      return checked({ terms: { ...terms, lots: available }, isWithoutId: false })
-    case 'cancelResting': {
-      const lots = Math.min(terms.lots, position.lots)
-      makeRoom(state, resting, { held: position.lots - available, limit: position.lots - lots })
-      return checked({ terms: { ...terms, lots }, isWithoutId: false })
-    }
-  }
-}
-
-/** See CoreSettings.reduceOnlyExcess. An order larger than the position is cut to it. */
-function admitReduceOnly(state: CoreState, account: Account, terms: OrderTerms): Checked<Admission> {
-  const position = positionOf(account, terms.symbol, terms.slot)
-  const reduces = position !== undefined && (position.holdSide === 'long') === (terms.direction === 'sell')
-  if (!reduces) return refused(refusals.noPosition())
+  if (position === undefined || !reduces(terms, position)) return refusals.noPosition()
   const resting = closingOrders(account, terms).filter(({ direction }) => direction === terms.direction)
-  const held = resting.reduce((sum, order) => sum + remainingLots(order), 0)
-  if (held + terms.lots <= position.lots) return checked({ terms, isWithoutId: false })
-  if (state.settings.reduceOnlyExcess === 'reject') return refused(refusals.reduceOnlyExceeded())
+  const held = remainingLotsOf(resting)
+  const available = position.lots - held
+  if (terms.lots <= available) return accept({ terms, isWithoutId: false })
+  const isHedge = terms.action === 'close'
+  const excess = isHedge ? state.settings.hedgeCloseExcess : state.settings.reduceOnlyExcess
+  if (excess === 'reject') return isHedge ? refusals.positionUnavailable() : refusals.reduceOnlyExceeded()
+  if (excess === 'closeRemainder') {
+    if (available <= 0) return refusals.positionUnavailable()
+    return accept({ terms: { ...terms, lots: available }, isWithoutId: false })
+  }
   const lots = Math.min(terms.lots, position.lots)
-  makeRoom(state, resting, { held, limit: position.lots - lots })
-  return checked({ terms: { ...terms, lots }, isWithoutId: true })
-}
-
-/** Cancels the oldest orders until the others hold no more than the limit. */
-function makeRoom(
-  state: CoreState,
-  orders: readonly Parameters<typeof remainingLots>[0][],
-  { held, limit }: { readonly held: number; readonly limit: number },
-): void {
   let left = held
-  for (const order of orders) {
-    if (left <= limit) return
+  for (const order of resting) {
+    if (left <= position.lots - lots) break
     left -= remainingLots(order)
     cancelOrder(state, order, 'reduce_only')
   }
+  return accept({ terms: { ...terms, lots }, isWithoutId: excess === 'cancelOlder' })
 }

@@ -3,10 +3,10 @@ import { drawLatency } from '../../shared/latency.ts'
 import { accountOf, symbolOf, venueOf, type Account, type CoreState } from '../core-state.ts'
 import { type CancelReason } from '../../matching/book-order.ts'
 import * as lifecycle from '../../matching/order-lifecycle.ts'
-import { orderIdText, type Order, type OrderTerms } from './order.ts'
+import { mayOpen, orderIdText, type Order, type OrderTerms } from './order.ts'
 import { ACCOUNTS, ORDERS } from '../stored-entities.ts'
 
-/** Makes an order of accepted terms; it is pending until {@link Order.dueAt}. */
+/** Makes an order of admitted terms; it is pending until {@link Order.dueAt}. */
 export function createOrder(state: CoreState, terms: OrderTerms): Order {
   const { clock, settings } = state
   const sequence = ++clock.orderSequence
@@ -36,26 +36,20 @@ export function cancelOrder(state: CoreState, order: Order, reason: CancelReason
   lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
-/**
- * Cancels what can only close a position that is gone: hedge closes, one-way reduce-only orders. The one that
- * is being filled just now, and has made it go, ends by its own fill.
- */
+/** Cancels what can only close a position: one that is being filled just now, and has made it go, ends by its own fill. */
 export function cancelClosingOrders(
   state: CoreState,
-  account: Account,
-  { gone, but }: { readonly gone: Pick<Order, 'symbol' | 'slot'>; readonly but: Order },
+  of: Pick<Order, 'uid' | 'symbol' | 'slot'>,
+  reason: CancelReason,
+  but?: Order,
 ): void {
-  for (const order of closingOrders(account, gone)) {
-    if (order !== but) cancelOrder(state, order, 'position_gone')
+  for (const order of closingOrders(accountOf(state, of.uid), of)) {
+    if (order !== but) cancelOrder(state, order, reason)
   }
 }
 
 /** The open orders that can only close this position, oldest first. */
 export function closingOrders(account: Account, of: Pick<Order, 'symbol' | 'slot'>): Order[] {
-  const found: Order[] = []
-  for (const order of account.openOrders.values()) {
-    if (order.symbol !== of.symbol || order.slot !== of.slot) continue
-    if (order.action === 'close' || order.reduceOnly) found.push(order)
-  }
-  return found
+  const isClosing = (order: Order) => order.symbol === of.symbol && order.slot === of.slot && !mayOpen(order)
+  return [...account.openOrders.values()].filter(isClosing)
 }

@@ -1,11 +1,12 @@
 import { type BookOrder, type Direction, type Force, type StpMode } from '../../matching/book-order.ts'
+import { type OrderReference } from '../../shared/reply.ts'
 
 /** Which position an order works on: hedge mode has two a symbol, one-way mode one net position. */
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 
 /** What is asked for, after validation. Sizes in lots, prices in ticks. */
-export interface OrderTerms {
+export interface OrderTerms extends PositionExits {
   readonly uid: string
   readonly symbol: string
   readonly clientOid: string | undefined
@@ -21,18 +22,35 @@ export interface OrderTerms {
   /** 0 for a market order. */
   readonly priceTicks: number
   readonly lots: number
-  readonly takeProfit: PositionTrigger | undefined
-  readonly stopLoss: PositionTrigger | undefined
   readonly source: 'API' | 'SYS'
   /** The fill's `tradeSide` where the system closes: `burst_close_long` and others. */
   readonly systemTradeSide: string | undefined
 }
 
+/** Of terms that are not a request's own: it says none of this. */
+export const UNSAID = {
+  clientOid: undefined,
+  force: 'gtc',
+  stpMode: 'none',
+  takeProfit: undefined,
+  stopLoss: undefined,
+  source: 'API',
+  systemTradeSide: undefined,
+} as const
+
 /** A take-profit or stop-loss of a position. Without an execution price it closes by market order. */
 export interface PositionTrigger {
   readonly triggerTicks: number
-  readonly triggerType: 'fill_price' | 'mark_price'
+  readonly triggerType: TriggerType
   readonly executeTicks: number | undefined
+}
+
+/** What it watches: the latest trade, or the mark price. */
+export type TriggerType = 'fill_price' | 'mark_price'
+
+export interface PositionExits {
+  readonly takeProfit: PositionTrigger | undefined
+  readonly stopLoss: PositionTrigger | undefined
 }
 
 /** Its sequence makes the wire's id of it: {@link orderIdText}. */
@@ -54,30 +72,47 @@ export function tradeIdText(sequence: number): string {
   return `12${String(sequence).padStart(16, '0')}`
 }
 
-/** The sequence behind an id text; undefined when it is no id of that kind. */
-export function sequenceOfId(prefix: '11' | '12', text: string): number | undefined {
-  if (text.length !== 18 || !text.startsWith(prefix)) return undefined
-  return Number(text.slice(2))
+/** The sequence behind an order's id; undefined when it is no such id. */
+export function sequenceOfId(text: string): number | undefined {
+  return text.length === 18 && text.startsWith('11') ? Number(text.slice(2)) : undefined
+}
+
+/** Of an order or a trigger order. */
+export function referenceOf(order: Pick<Order, 'sequence' | 'clientOid'>): OrderReference {
+  return { orderId: orderIdText(order.sequence), clientOid: order.clientOid }
 }
 
 export function remainingLots(order: Order): number {
   return order.lots - order.filledLots
 }
 
-function oppositeOf(direction: Direction): Direction {
-  return direction === 'buy' ? 'sell' : 'buy'
+export function remainingLotsOf(orders: readonly Order[]): number {
+  return orders.reduce((sum, order) => sum + remainingLots(order), 0)
+}
+
+export function mayOpen({ action, reduceOnly }: Pick<OrderTerms, 'action' | 'reduceOnly'>): boolean {
+  return action !== 'close' && !reduceOnly
+}
+
+/** Whether a trade in this direction takes from a position. */
+export function reduces(
+  { direction }: { direction: Direction },
+  position: { holdSide: 'long' | 'short' },
+): boolean {
+  return (position.holdSide === 'long') === (direction === 'sell')
 }
 
 /**
  * The wire's `side`. Document, direction rules in hedge mode: close long = buy, close short = sell, so the
  * side is the direction of the position. In one-way mode it is the direction of the trade.
  */
-export function wireSide(slot: PositionSlot, direction: Direction): Direction {
+export function wireSide({ slot, direction }: Pick<OrderTerms, 'slot' | 'direction'>): Direction {
   if (slot === 'net') return direction
   return slot === 'long' ? 'buy' : 'sell'
 }
 
 /** The reverse of {@link wireSide}: how a wire order trades. */
-export function tradeDirection(side: Direction, action: 'open' | 'close' | 'net'): Direction {
-  return action === 'close' ? oppositeOf(side) : side
+export function tradeDirection(side: Direction, action: 'open' | 'close'): Direction {
+  if (action === 'open') return side
+  return side === 'buy' ? 'sell' : 'buy'
 }

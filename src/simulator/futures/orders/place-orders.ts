@@ -1,19 +1,21 @@
 import { type ResponseOf } from '../../../protocol/endpoints.ts'
 import { type BatchPlaceItem, type BatchPlaceRequest } from '../../../protocol/futures/batch-place-order.ts'
 import { type AccountRef } from '../../shared/account.ts'
+import { eachOf } from '../../shared/batch-result.ts'
+import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { accountOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
-import { findEarlierOrder, rememberOrder } from './idempotency.ts'
+import { listedSymbol, namedSymbol } from '../instruments/asked-symbols.ts'
+import { refusals } from '../refusals.ts'
+import { ACCOUNTS } from '../stored-entities.ts'
 import { enterMatching } from './futures-venue.ts'
+import { findEarlierOrder, rememberOrder } from './idempotency.ts'
 import { admitOrder } from './order-admission.ts'
 import { createOrder } from './order-lifecycle.ts'
-import { fitsPositionMode, readOrder } from './order-validation.ts'
+import { readOrder } from './order-validation.ts'
 import { orderIdText, type MarginMode, type Order, type OrderTerms } from './order.ts'
-import { ACCOUNTS } from '../stored-entities.ts'
-import { refusals } from '../refusals.ts'
-import { accept, refuse, type Refusal, type Reply } from '../../shared/reply.ts'
 
-/** What batch-place and cancel-all answer. */
-type BatchResult = ResponseOf<'batchPlaceOrder'>
+/** What all orders of a request have in common. */
+type Placing = Omit<BatchPlaceRequest, 'orderList'>
 
 /**
  * Places a batch. Document: POST /api/v2/mix/order/batch-place-order. What is wrong with one order, its
@@ -22,115 +24,87 @@ type BatchResult = ResponseOf<'batchPlaceOrder'>
 export function placeBatch(
   state: CoreState,
   { uid }: AccountRef,
-  request: BatchPlaceRequest,
-): Reply<BatchResult> {
+  { orderList, ...placing }: BatchPlaceRequest,
+): Reply<ResponseOf<'batchPlaceOrder'>> {
   const account = accountOf(state, uid)
-  const symbol = listedSymbol(state, request)
-  const refusal = requestRefusal(account, symbol, request)
-  if (symbol === undefined || refusal !== undefined) {
-    return refuse(refusal ?? refusals.symbolUnknown(request.symbol))
-  }
-  const result: BatchResult = { successList: [], failureList: [] }
-  for (const item of request.orderList) {
-    const outcome = placeItem(state, account, { symbol, item, marginMode: request.marginMode })
-    if (outcome.kind === 'accepted') {
-      result.successList.push({ orderId: outcome.orderId, clientOid: outcome.clientOid })
-      continue
-    }
-    const { code, message } = outcome.refusal
-    result.failureList.push({
-      orderId: '',
-      clientOid: item.clientOid ?? '',
-      errorMsg: message,
-      errorCode: code,
-    })
-    account.counts.ordersRefused++
-    state.rows.put(ACCOUNTS, account)
-  }
-  return accept(result)
+  const symbol = tradedSymbol(state, account, placing)
+  if (!symbol.ok) return symbol
+  return eachOf(orderList, (item) => placeItem(state, account, symbol.data, { ...placing, ...item }))
 }
 
-/** The instrument of a request, when it is listed under that product type. */
-export function listedSymbol(
+/** The same with one order: what is wrong with it is wrong with the request. */
+export function placeOne(
   state: CoreState,
-  request: { readonly symbol: string; readonly productType: string },
-): SymbolState | undefined {
-  const symbol = state.symbols.get(request.symbol)
-  return symbol?.instrument.productType === request.productType ? symbol : undefined
+  { uid }: AccountRef,
+  request: Placing & BatchPlaceItem,
+): Reply<OrderReference> {
+  const account = accountOf(state, uid)
+  const symbol = tradedSymbol(state, account, request)
+  return symbol.ok ? placeItem(state, account, symbol.data, request) : symbol
 }
 
 /** Places admitted terms: the order enters matching at once, or after the lag. */
 export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
+  const { arrivals, clock } = state
   const order = createOrder(state, terms)
-  if (order.dueAt > state.clock.now) expectArrival(state, order)
-  else enterMatching(state, order)
+  if (order.dueAt <= clock.now) enterMatching(state, order)
+  else {
+    // Behind those that are due before it, or came before it.
+    const later = arrivals.findIndex(({ dueAt }) => dueAt > order.dueAt)
+    arrivals.splice(later < 0 ? arrivals.length : later, 0, order)
+  }
   return order
 }
 
-/** Behind those that are due before it, or came before it. */
-function expectArrival({ arrivals }: CoreState, order: Order): void {
-  const later = arrivals.findIndex(({ dueAt }) => dueAt > order.dueAt)
-  arrivals.splice(later < 0 ? arrivals.length : later, 0, order)
-}
-
-type Outcome =
-  | { readonly kind: 'accepted'; readonly orderId: string; readonly clientOid: string }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-
-interface Item {
-  readonly symbol: SymbolState
-  readonly item: BatchPlaceItem
-  readonly marginMode: MarginMode
-}
-
-function placeItem(state: CoreState, account: Account, { symbol, item, marginMode }: Item): Outcome {
-  const { clientOid } = item
-  if (clientOid !== undefined) {
-    const earlier = findEarlierOrder(state, account, clientOid)
-    if (earlier.kind === 'replay') return { kind: 'accepted', orderId: earlier.orderId, clientOid }
-    if (earlier.kind === 'duplicate') return { kind: 'refused', refusal: refusals.duplicateClientOid() }
-  }
-  if (!fitsPositionMode(account, item)) return { kind: 'refused', refusal: refusals.positionModeMismatch() }
-  const terms = readOrder(state, account, { symbol, item, marginMode })
-  if (!terms.ok) return { kind: 'refused', refusal: terms.refusal }
-  const admission = admitOrder(state, account, symbol, terms.value)
-  if (!admission.ok) return { kind: 'refused', refusal: admission.refusal }
-  const { isWithoutId } = admission.value
-  const order = placeAdmitted(state, admission.value.terms)
-  if (clientOid !== undefined) {
-    rememberOrder(state, account, {
-      clientOid,
-      orderSequence: order.sequence,
-      at: state.clock.now,
-      isWithoutId,
-    })
-  }
-  return {
-    kind: 'accepted',
-    orderId: isWithoutId ? '' : orderIdText(order.sequence),
-    clientOid: order.clientOid,
-  }
-}
-
-/** What refuses the whole request. */
-function requestRefusal(
-  account: Account,
-  symbol: SymbolState | undefined,
-  request: BatchPlaceRequest,
-): Refusal | undefined {
-  if (symbol === undefined) return refusals.symbolUnknown(request.symbol)
-  if (symbol.isSettled) return refusals.delisted()
-  if (request.marginCoin !== symbol.instrument.marginCoin) return refusals.parameter('marginCoin')
-  return marginModeOf(account, request) === request.marginMode ? undefined : refusals.marginModeFixed()
+/** The instrument, unless the whole request is refused. */
+function tradedSymbol(state: CoreState, account: Account, request: Placing): Reply<SymbolState> {
+  const listed = listedSymbol(state, request)
+  if (listed.ok && listed.data.isSettled) return refusals.delisted()
+  const named = namedSymbol(state, request)
+  if (!named.ok) return named
+  return marginModeOf(account, request) === request.marginMode ? named : refusals.marginModeFixed()
 }
 
 /** The margin mode that positions and open orders of the symbol bind it to, else the request's own. */
-function marginModeOf(account: Account, { symbol, marginMode }: BatchPlaceRequest): MarginMode {
-  for (const position of account.positions.values()) {
-    if (position.symbol === symbol) return position.marginMode
-  }
-  for (const order of account.openOrders.values()) {
-    if (order.symbol === symbol) return order.marginMode
+function marginModeOf({ positions, openOrders }: Account, { symbol, marginMode }: Placing): MarginMode {
+  for (const holders of [positions, openOrders]) {
+    for (const holder of holders.values()) if (holder.symbol === symbol) return holder.marginMode
   }
   return marginMode
+}
+
+function placeItem(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  item: Placing & BatchPlaceItem,
+): Reply<OrderReference> {
+  const placed = tryToPlace(state, account, symbol, item)
+  if (!placed.ok) {
+    account.counts.ordersRefused++
+    state.rows.put(ACCOUNTS, account)
+  }
+  return placed
+}
+
+function tryToPlace(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  item: Placing & BatchPlaceItem,
+): Reply<OrderReference> {
+  const { clientOid } = item
+  const earlier = clientOid === undefined ? undefined : findEarlierOrder(state, account, clientOid)
+  if (earlier !== undefined) return earlier
+  const terms = readOrder(state, account, symbol, item)
+  if (!terms.ok) return terms
+  const admission = admitOrder(state, account, symbol, terms.data)
+  if (!admission.ok) return admission
+  const { isWithoutId } = admission.data
+  const order = placeAdmitted(state, admission.data.terms)
+  if (clientOid !== undefined) {
+    const { sequence: orderSequence } = order
+    rememberOrder(state, account, { clientOid, orderSequence, at: state.clock.now, isWithoutId })
+  }
+  return accept({ orderId: isWithoutId ? '' : orderIdText(order.sequence), clientOid: order.clientOid })
 }

@@ -1,27 +1,18 @@
+import { type WireRequestOf } from '../../../protocol/endpoints.ts'
 import { type AccountRef } from '../../shared/account.ts'
-import { accountOf, symbolOf, type CoreState, type SymbolState } from '../core-state.ts'
+import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
+import { accountOf, symbolOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
+import { namedSymbol } from '../instruments/asked-symbols.ts'
 import { admitOrder } from '../orders/order-admission.ts'
-import {
-  checked,
-  fitsPositionMode,
-  readAction,
-  readPrice,
-  readSize,
-  refused,
-  type Checked,
-} from '../orders/order-validation.ts'
-import { orderIdText } from '../orders/order.ts'
-import { listedSymbol, placeAdmitted } from '../orders/place-orders.ts'
-import { readExits } from './plan-exits.ts'
-import { type PlanOrder } from './plan-order.ts'
-import { type PlacePlanOrderRequest } from './place-plan-request.ts'
+import { readAction } from '../orders/order-validation.ts'
+import { orderIdText, referenceOf, sequenceOfId, UNSAID } from '../orders/order.ts'
+import { placeAdmitted } from '../orders/place-orders.ts'
 import { watchedTicks } from '../positions/position-exits.ts'
-import { PLAN_ORDERS } from '../stored-entities.ts'
 import { refusals } from '../refusals.ts'
-import { accept, refuse, type OrderReference, type Reply } from '../../shared/reply.ts'
-
-/** Document: "newCallbackRatio must not be greater than 10". */
-export const CALLBACK_PERCENT_MAX = 10
+import { PLAN_ORDERS } from '../stored-entities.ts'
+import { type PlacePlanOrderRequest } from './place-plan-request.ts'
+import { isPending, type PlanOrder } from './plan-order.ts'
+import { readChangedTerms, readPlanTerms } from './plan-terms.ts'
 
 /** Places a trigger order. Nothing is checked against balance or position until it triggers. */
 export function placePlanOrder(
@@ -30,81 +21,78 @@ export function placePlanOrder(
   request: PlacePlanOrderRequest,
 ): Reply<OrderReference> {
   const account = accountOf(state, uid)
-  const symbol = listedSymbol(state, request)
-  if (symbol === undefined) return refuse(refusals.symbolUnknown(request.symbol))
-  if (request.marginCoin !== symbol.instrument.marginCoin) return refuse(refusals.parameter('marginCoin'))
-  if (!fitsPositionMode(account, request)) return refuse(refusals.positionModeMismatch())
-  const pending = [...account.planOrders.values()].filter(({ status }) => status === 'pending')
-  if (pending.length >= state.settings.planOrdersMax) return refuse(refusals.planOrdersFull())
-  if (pending.some(({ clientOid }) => clientOid === request.clientOid))
-    return refuse(refusals.duplicateClientOid())
-  const terms = readPlan(symbol, request)
-  if (!terms.ok) return refuse(terms.refusal)
+  const symbol = namedSymbol(state, request)
+  if (!symbol.ok) return symbol
+  const action = readAction(account, request)
+  if (!action.ok) return action
+  const pending = [...account.planOrders.values()].filter(isPending)
+  if (pending.length >= state.settings.planOrdersMax) return refusals.planOrdersFull()
+  if (pending.some(({ clientOid }) => clientOid === request.clientOid)) return refusals.duplicateClientOid()
+  const terms = readPlanTerms(symbol.data, request)
+  if (!terms.ok) return terms
+  const { planType, marginMode, orderType } = request
   const sequence = ++state.clock.orderSequence
   const plan: PlanOrder = {
-    ...terms.value,
-    ...readAction(account, request),
+    ...terms.data,
+    ...action.data,
     sequence,
     clientOid: request.clientOid ?? `SIM-${orderIdText(sequence)}`,
-    uid,
-    symbol: request.symbol,
-    planType: request.planType,
-    reduceOnly: account.setup.positionMode === 'one_way_mode' && request.reduceOnly === 'YES',
-    marginMode: request.marginMode,
-    orderType: request.orderType,
+    ...{ uid, symbol: request.symbol, planType, marginMode, orderType },
     status: 'pending',
-    isRising: terms.value.triggerTicks >= watchedTicks(symbol, request.triggerType),
+    isRising: isAbove(symbol.data, terms.data),
     extremeTicks: 0,
     createdAt: state.clock.now,
     updatedAt: state.clock.now,
   }
   account.planOrders.set(sequence, plan)
-  symbol.planOrders.push(plan)
+  symbol.data.planOrders.push(plan)
   state.rows.put(PLAN_ORDERS, plan)
-  return accept({ orderId: orderIdText(sequence), clientOid: plan.clientOid })
+  return accept(referenceOf(plan))
+}
+
+/** Changes a pending trigger order, whole or not at all. Document: POST /api/v2/mix/order/modify-plan-order. */
+export function modifyPlan(
+  state: CoreState,
+  { uid }: AccountRef,
+  request: WireRequestOf<'modifyPlanOrder'>,
+): Reply<OrderReference> {
+  const plan = findPlan(accountOf(state, uid), request)
+  const symbol = plan && symbolOf(state, plan.symbol)
+  if (symbol?.instrument.productType !== request.productType) return refusals.planOrderUnknown()
+  if (request.symbol !== undefined && request.symbol !== plan?.symbol) return refusals.planOrderUnknown()
+  if (plan?.status !== 'pending') return refusals.planOrderClosed()
+  const terms = readChangedTerms(symbol, plan, request)
+  if (!terms.ok) return terms
+  Object.assign(plan, terms.data, { updatedAt: state.clock.now })
+  if (request.newTriggerPrice) Object.assign(plan, { isRising: isAbove(symbol, plan), extremeTicks: 0 })
+  state.rows.put(PLAN_ORDERS, plan)
+  return accept(referenceOf(plan))
+}
+
+/** Document: "When both are given, orderId prevails". A clientOid names the newest order that carried it. */
+function findPlan(
+  { planOrders }: Account,
+  { orderId, clientOid }: WireRequestOf<'modifyPlanOrder'>,
+): PlanOrder | undefined {
+  if (orderId !== undefined) return planOrders.get(sequenceOfId(orderId) ?? 0)
+  return [...planOrders.values()].findLast((plan) => plan.clientOid === clientOid)
+}
+
+function isAbove(symbol: SymbolState, plan: Pick<PlanOrder, 'triggerTicks' | 'triggerType'>): boolean {
+  return plan.triggerTicks >= watchedTicks(symbol, plan)
 }
 
 /** Triggers what a new quote reaches: its order is placed like any other, and may be refused. */
 export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   if (symbol.planOrders.length === 0) return
   for (const plan of symbol.planOrders.slice()) {
-    if (plan.status === 'pending' && isTriggered(state, symbol, plan)) executePlan(state, symbol, plan)
+    if (isPending(plan) && isTriggered(state, symbol, plan)) executePlan(state, symbol, plan)
   }
-}
-
-type PlanTerms = Pick<
-  PlanOrder,
-  'lots' | 'priceTicks' | 'triggerTicks' | 'triggerType' | 'callbackPercent' | 'takeProfit' | 'stopLoss'
->
-
-function readPlan(symbol: SymbolState, request: PlacePlanOrderRequest): Checked<PlanTerms> {
-  const isTrailing = request.planType === 'track_plan'
-  const { callbackRatio = '' } = request
-  if (isTrailing && callbackRatio === '') return refused(refusals.parameterEmpty('callbackRatio'))
-  if (!isTrailing && callbackRatio !== '') return refused(refusals.parameterPresent('callbackRatio'))
-  if (Number(callbackRatio) > CALLBACK_PERCENT_MAX) return refused(refusals.parameter('callbackRatio'))
-  if (isTrailing && request.orderType === 'limit') return refused(refusals.parameter('orderType'))
-  const size = readSize(symbol, request.size)
-  if (!size.ok) return size
-  const price = request.orderType === 'limit' ? readPrice(symbol, request.price ?? '') : checked(0)
-  if (!price.ok) return price
-  const trigger = readPrice(symbol, request.triggerPrice)
-  if (!trigger.ok) return trigger
-  const exits = readExits(symbol, request, isTrailing)
-  if (!exits.ok) return exits
-  return checked({
-    lots: size.value,
-    priceTicks: price.value,
-    triggerTicks: trigger.value,
-    triggerType: request.triggerType,
-    callbackPercent: isTrailing ? callbackRatio : undefined,
-    ...exits.value,
-  })
 }
 
 /** A trailing order is reached first, then follows the best price, and triggers when the price comes back. */
 function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): boolean {
-  const price = watchedTicks(symbol, plan.triggerType)
+  const price = watchedTicks(symbol, plan)
   const isReached = plan.isRising ? price >= plan.triggerTicks : price <= plan.triggerTicks
   if (plan.callbackPercent === undefined) return isReached
   if (plan.extremeTicks === 0 && !isReached) return false
@@ -119,28 +107,15 @@ function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): bo
 }
 
 function executePlan(state: CoreState, symbol: SymbolState, plan: PlanOrder): void {
-  const account = accountOf(state, plan.uid)
-  const admission = admitOrder(state, account, symbol, {
-    uid: plan.uid,
-    symbol: plan.symbol,
-    clientOid: undefined,
-    direction: plan.direction,
-    slot: plan.slot,
-    action: plan.action,
-    reduceOnly: plan.reduceOnly,
-    marginMode: plan.marginMode,
-    orderType: plan.orderType,
-    force: 'gtc',
-    stpMode: 'none',
-    priceTicks: plan.priceTicks,
-    lots: plan.lots,
-    takeProfit: plan.takeProfit,
-    stopLoss: plan.stopLoss,
-    source: 'API',
-    systemTradeSide: undefined,
+  const { uid, direction, slot, action, reduceOnly, marginMode, orderType } = plan
+  const { priceTicks, lots, takeProfit, stopLoss } = plan
+  const admission = admitOrder(state, accountOf(state, uid), symbol, {
+    ...UNSAID,
+    ...{ uid, symbol: plan.symbol, direction, slot, action, reduceOnly, marginMode, orderType },
+    ...{ priceTicks, lots, takeProfit, stopLoss },
   })
   endPlanOrder(state, plan, admission.ok ? 'triggered' : 'failed')
-  if (admission.ok) placeAdmitted(state, admission.value.terms)
+  if (admission.ok) placeAdmitted(state, admission.data.terms)
 }
 
 /** Takes a trigger order out of the market; the account remembers it for the idempotency window. */

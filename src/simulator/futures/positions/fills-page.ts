@@ -2,17 +2,16 @@ import { type RequestOf, type ResponseOf } from '../../../protocol/endpoints.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../../protocol/futures/order-fills.ts'
 import { threeMonthsSpan } from '../../../protocol/time-span.ts'
 import { type AccountRef } from '../../shared/account.ts'
-import { accountOf, symbolOf, type Account, type CoreState } from '../core-state.ts'
 import { historyPage } from '../../shared/history-page.ts'
-import { type Fill } from './fill.ts'
+import { accept, type Reply } from '../../shared/reply.ts'
+import { negated } from '../../wallet/rounding.ts'
+import { accountOf, symbolOf, type Account, type CoreState } from '../core-state.ts'
+import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
-import { listedSymbol } from '../orders/place-orders.ts'
-import { quoteValue } from './position.ts'
 import { refusals } from '../refusals.ts'
-import { accept, refuse, type Refusal, type Reply } from '../../shared/reply.ts'
-
-type FillsQuery = RequestOf<'orderFills'>
+import { type Fill } from './fill.ts'
+import { quoteValue } from './position.ts'
 
 /**
  * One page of the account's fills, newest first. Document: GET /api/v2/mix/order/fills. `endId` is the
@@ -21,46 +20,32 @@ type FillsQuery = RequestOf<'orderFills'>
 export function fillsPage(
   state: CoreState,
   { uid }: AccountRef,
-  query: FillsQuery,
+  query: RequestOf<'orderFills'>,
 ): Reply<ResponseOf<'orderFills'>> {
+  const { symbol, productType, orderId, startTime, endTime, idLessThan, limit = FILLS_PAGE_MAX } = query
+  const named = symbol === undefined ? undefined : listedSymbol(state, { symbol, productType })
+  if (named?.ok === false) return named
+  if (startTime !== undefined && endTime !== undefined && Number(startTime) > Number(endTime))
+    return refusals.startAfterEnd()
   const account = accountOf(state, uid)
-  const refusal = queryRefusal(state, query)
-  if (refusal !== undefined) return refuse(refusal)
-  if (isNothingSince(account, query.startTime)) return accept({ fillList: [], endId: '' })
+  // Asked again and again by who waits for fills.
+  const isNothingSince = Number(startTime) > (account.fills.at(-1)?.at ?? Number.NEGATIVE_INFINITY)
+  if (isNothingSince) return accept({ fillList: [], endId: '' })
   const { now } = state.clock
   const { startAt, endAt } = threeMonthsSpan(query, now)
-  const order = query.orderId === undefined ? undefined : (sequenceOfId('11', query.orderId) ?? -1)
+  const order = orderId === undefined ? undefined : (sequenceOfId(orderId) ?? -1)
+  const isAsked = isOfAsked(state, { symbol, productType })
   const page = historyPage(account.fills, {
     idOf: ({ sequence }) => tradeIdText(sequence),
     timeOf: ({ at }) => at,
     startAt,
     endAt: Math.min(endAt, now - state.settings.fillVisibilityLagMs),
-    idLessThan: query.idLessThan,
-    limit: Number(query.limit ?? FILLS_PAGE_MAX),
-    accepts: (fill) =>
-      (order === undefined || fill.orderSequence === order) &&
-      (query.symbol === undefined || fill.symbol === query.symbol) &&
-      state.symbols.get(fill.symbol)?.instrument.productType === query.productType,
+    idLessThan,
+    limit: Number(limit),
+    accepts: (fill) => (order === undefined || fill.orderSequence === order) && isAsked(fill),
   })
-  const last = page.at(-1)
-  return accept({
-    fillList: page.map((fill) => toWireFill(state, account, fill)),
-    endId: last === undefined ? '' : tradeIdText(last.sequence),
-  })
-}
-
-/** Asked again and again by who waits for fills. */
-function isNothingSince({ fills }: Account, startTime: string | undefined): boolean {
-  return startTime !== undefined && (fills.at(-1)?.at ?? Number.NEGATIVE_INFINITY) < Number(startTime)
-}
-
-function queryRefusal(state: CoreState, query: FillsQuery): Refusal | undefined {
-  const { symbol, productType, startTime, endTime } = query
-  if (symbol !== undefined && listedSymbol(state, { symbol, productType }) === undefined) {
-    return refusals.symbolUnknown(symbol)
-  }
-  const isReversed = startTime !== undefined && endTime !== undefined && Number(startTime) > Number(endTime)
-  return isReversed ? refusals.startAfterEnd() : undefined
+  const fillList = page.map((fill) => toWireFill(state, account, fill))
+  return accept({ fillList, endId: fillList.at(-1)?.tradeId ?? '' })
 }
 
 /** A fill stays as it is, and is read again and again: how it was written last. */
@@ -88,7 +73,7 @@ function writeFill(state: CoreState, account: Account, fill: Fill): WireFill {
         deduction: 'no',
         feeCoin: instrument.marginCoin,
         totalDeductionFee: state.settings.totalDeductionFee === 'zero' ? '0' : null,
-        totalFee: fill.fee.times('-1').toString(),
+        totalFee: negated(fill.fee).toString(),
       },
     ],
     side: fill.side,

@@ -1,4 +1,5 @@
 import { decimal, ZERO } from '../../../lib/decimal.ts'
+import { larger, negated } from '../../wallet/rounding.ts'
 import { accountOf, type CoreState, type SymbolState } from '../core-state.ts'
 import { bookFor, coverDebt } from './settle-trade.ts'
 import { marginValue, updateFloats, type Position } from './position.ts'
@@ -34,13 +35,12 @@ function payFunding(state: CoreState, symbol: SymbolState, position: Position, r
   const { instrument, markTicks } = symbol
   const account = accountOf(state, position.uid)
   const owed = marginValue(instrument, markTicks, position.lots).times(decimal(rate))
-  const received = position.holdSide === 'long' ? owed.times('-1') : owed
+  const received = position.holdSide === 'long' ? negated(owed) : owed
   const coin = instrument.marginCoin
   bookFor(state, account, { coin, booking: 'funding', amount: received })
   position.funding = (position.funding ?? ZERO).plus(received)
   if (position.marginMode === 'isolated') {
-    const margin = position.margin.plus(received)
-    position.margin = margin.lt(ZERO) ? ZERO : margin
+    position.margin = larger(ZERO, position.margin.plus(received))
     updateFloats(position)
   }
   position.updatedAt = state.clock.now

@@ -1,4 +1,5 @@
 import { ZERO } from '../../../lib/decimal.ts'
+import { negated } from '../../wallet/rounding.ts'
 import {
   accountOf,
   coinOf,
@@ -9,8 +10,8 @@ import {
   type SymbolState,
 } from '../core-state.ts'
 import { bookFor, coverDebt } from './settle-trade.ts'
-import { crossedStanding, maintenanceOf, positionsOfCoin } from './margin.ts'
-import { cancelOrder, closingOrders } from '../orders/order-lifecycle.ts'
+import { crossedStanding, isolatedStanding, positionsOfCoin, type Standing } from './margin.ts'
+import { cancelClosingOrders, cancelOrder } from '../orders/order-lifecycle.ts'
 import { maintenanceTier, positionKey, unrealised, type Position } from './position.ts'
 import { ACCOUNTS, POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
@@ -59,20 +60,23 @@ function liquidateIsolated(
   symbol: SymbolState,
   position: Position,
 ): void {
-  if (isIsolatedStanding(state, symbol, position)) return
-  for (const order of closingOrders(account, position)) cancelOrder(state, order, 'liquidation')
+  const isStanding = () => stands(isolatedStanding(state, position))
+  if (isStanding()) return
+  cancelClosingOrders(state, position, 'liquidation')
   countLiquidation(state, account)
-  closeInSteps(state, symbol, position, () => isIsolatedStanding(state, symbol, position))
+  closeInSteps(state, symbol, position, isStanding)
 }
 
-function isIsolatedStanding(state: CoreState, { instrument, markTicks }: SymbolState, position: Position) {
-  const equity = position.margin.plus(unrealised(instrument, position, markTicks))
-  return equity.gt(maintenanceOf(state, position))
+function stands({ equity, maintenance }: Standing): boolean {
+  return equity.gt(maintenance)
 }
 
 /** Closes crossed positions, the largest loss first, until the rest stands again. */
 function liquidateCrossed(state: CoreState, account: Account, coin: string): void {
-  const isStanding = () => isCrossedStanding(state, account, coin)
+  const isStanding = () => {
+    const standing = crossedStanding(state, account, coin)
+    return standing.maintenance.lte(ZERO) || stands(standing)
+  }
   if (isStanding()) return
   for (const order of [...account.openOrders.values()]) {
     const isOfCoin = symbolOf(state, order.symbol).instrument.marginCoin === coin
@@ -93,11 +97,6 @@ function liquidateCrossed(state: CoreState, account: Account, coin: string): voi
     closeInSteps(state, symbolOf(state, position.symbol), position, isStanding)
   }
   coverDebt(state, account, coin)
-}
-
-function isCrossedStanding(state: CoreState, account: Account, coin: string): boolean {
-  const { equity, maintenance } = crossedStanding(state, account, coin)
-  return maintenance.lte(ZERO) || equity.gt(maintenance)
 }
 
 function countLiquidation(state: CoreState, account: Account): void {
@@ -156,7 +155,7 @@ function closeForced(
   const before = coinOf(account, coin).balance
   closePosition(state, position, closing)
   const lacking = coinOf(account, coin).balance.minus(before).plus(margin.minus(position.margin))
-  if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: lacking.times('-1') })
+  if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(lacking) })
 }
 
 /** What stands behind some positions, and what they need, in the margin coin. */

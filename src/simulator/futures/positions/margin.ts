@@ -1,4 +1,4 @@
-import { decimal, quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { decimal, quotient, sumDecimals, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import {
   coinOf,
   leverageOf,
@@ -8,8 +8,9 @@ import {
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
-import { isOpen } from '../../matching/order-lifecycle.ts'
-import { remainingLots, type Order } from '../orders/order.ts'
+import { tradeFee } from '../../wallet/fees.ts'
+import { negated } from '../../wallet/rounding.ts'
+import { mayOpen, reduces, remainingLots, type Order } from '../orders/order.ts'
 import {
   baseSize,
   initialMargin,
@@ -22,20 +23,18 @@ import {
 /** Decimals of displayed quotients: prices, ratios. */
 export const DISPLAY_DECIMALS = 10
 
-/** What stands behind the crossed positions of a coin, and what they need. All in the margin coin. */
-export interface CrossedStanding {
-  /** Balance without isolated margins, plus unrealised profit at the mark. */
+/** What stands behind an isolated position, or behind the crossed positions of a coin, and what they need: margin coin. */
+export interface Standing {
+  /** Of an isolated one its margin, else the balance without isolated margins; plus unrealised profit at the mark. */
   readonly equity: Decimal
-  /** Maintenance margin and the fee of closing, of all crossed positions. */
+  /** Maintenance margin and the fee of closing. */
   readonly maintenance: Decimal
 }
 
 export function positionsOfCoin(state: CoreState, account: Account, coin: string): Position[] {
-  const found: Position[] = []
-  for (const position of account.positions.values()) {
-    if (symbolOf(state, position.symbol).instrument.marginCoin === coin) found.push(position)
-  }
-  return found
+  return [...account.positions.values()].filter(
+    ({ symbol }) => symbolOf(state, symbol).instrument.marginCoin === coin,
+  )
 }
 
 /** The balance that no isolated position has set aside. */
@@ -46,7 +45,7 @@ export function unsetBalance(state: CoreState, account: Account, coin: string): 
 }
 
 /** Maintenance margin plus the taker fee of closing, at the mark: below this a position is liquidated. */
-export function maintenanceOf(state: CoreState, position: Position): Decimal {
+function maintenanceOf(state: CoreState, position: Position): Decimal {
   const symbol = symbolOf(state, position.symbol)
   const { instrument, markTicks } = symbol
   const value = marginValue(instrument, markTicks, position.lots)
@@ -60,7 +59,13 @@ export function maintenanceRateOf(symbol: SymbolState, position: Position): Deci
   )
 }
 
-export function crossedStanding(state: CoreState, account: Account, coin: string): CrossedStanding {
+export function isolatedStanding(state: CoreState, position: Position): Standing {
+  const { instrument, markTicks } = symbolOf(state, position.symbol)
+  const equity = position.margin.plus(unrealised(instrument, position, markTicks))
+  return { equity, maintenance: maintenanceOf(state, position) }
+}
+
+export function crossedStanding(state: CoreState, account: Account, coin: string): Standing {
   let equity = unsetBalance(state, account, coin)
   let maintenance = ZERO
   for (const position of positionsOfCoin(state, account, coin)) {
@@ -95,73 +100,47 @@ export function availableMargin(state: CoreState, account: Account, coin: string
 
 /** What the open orders of a coin hold: initial margin and taker fee of the part that would open. */
 function openOrderMargin(state: CoreState, account: Account, coin: string): Decimal {
-  const opening = new Map<string, OpeningSum>()
-  for (const order of account.openOrders.values()) {
-    const symbol = symbolOf(state, order.symbol)
-    if (symbol.instrument.marginCoin !== coin || order.action === 'close' || order.reduceOnly) continue
-    const sum = openingSumOf(opening, account, symbol)
-    addToOpening(sum, order, remainingLots(order))
-  }
-  let margin = ZERO
-  for (const { symbol, tickLots, lots } of opening.values()) {
-    margin = margin.plus(openingCost(state, account, symbol, { tickLots, lots }))
-  }
-  return margin
+  const opening = [...account.openOrders.values()].filter(
+    (order) => mayOpen(order) && symbolOf(state, order.symbol).instrument.marginCoin === coin,
+  )
+  const bySymbol = Map.groupBy(opening, ({ symbol }) => symbolOf(state, symbol))
+  return sumDecimals([...bySymbol].map(([symbol, orders]) => openingCostOf(state, account, symbol, orders)))
 }
 
-/** Ticks times lots, and lots, that orders of one instrument would open. Integers: exact. */
-interface OpeningSum {
-  readonly symbol: SymbolState
-  tickLots: number
-  lots: number
-  /** One-way: what buys (sells) first take from a short (long) position. */
-  buysReduce: number
-  sellsReduce: number
-}
-
-function openingSumOf(sums: Map<string, OpeningSum>, account: Account, symbol: SymbolState): OpeningSum {
-  const key = symbol.instrument.symbol
-  const existing = sums.get(key)
-  if (existing !== undefined) return existing
-  const net = positionOf(account, key, 'net')
-  const created = {
-    symbol,
-    tickLots: 0,
-    lots: 0,
-    buysReduce: net?.holdSide === 'short' ? net.lots : 0,
-    sellsReduce: net?.holdSide === 'long' ? net.lots : 0,
-  }
-  sums.set(key, created)
-  return created
-}
-
-function addToOpening(
-  sum: OpeningSum,
-  order: Pick<Order, 'direction' | 'slot' | 'priceTicks'>,
-  lots: number,
-): void {
-  let reducing = 0
-  if (order.slot === 'net' && order.direction === 'buy') {
-    reducing = Math.min(sum.buysReduce, lots)
-    sum.buysReduce -= reducing
-  } else if (order.slot === 'net') {
-    reducing = Math.min(sum.sellsReduce, lots)
-    sum.sellsReduce -= reducing
-  }
-  sum.lots += lots - reducing
-  // A market order on its way to matching has no price yet: it holds what it would cost now.
-  sum.tickLots += (lots - reducing) * (order.priceTicks || sum.symbol.market.askTicks)
-}
-
-function openingCost(
+/** Of orders of one instrument, oldest first. What buys (sells) first take from a one-way short (long) opens nothing. */
+function openingCostOf(
   state: CoreState,
   account: Account,
   symbol: SymbolState,
+  orders: readonly Order[],
+): Decimal {
+  const net = positionOf(account, symbol.instrument.symbol, 'net')
+  let reducible = net?.lots ?? 0
+  const opened = { tickLots: 0, lots: 0 }
+  for (const order of orders) {
+    const reducing =
+      net !== undefined && order.slot === 'net' && reduces(order, net)
+        ? Math.min(reducible, remainingLots(order))
+        : 0
+    reducible -= reducing
+    const lots = remainingLots(order) - reducing
+    opened.lots += lots
+    // A market order on its way to matching has no price yet: it holds what it would cost now.
+    opened.tickLots += lots * (order.priceTicks || symbol.market.askTicks)
+  }
+  return openingCost(state, account, symbol, opened)
+}
+
+/** @param tickLots The sum of ticks times lots. */
+function openingCost(
+  state: CoreState,
+  account: Account,
+  { instrument }: SymbolState,
   { tickLots, lots }: { readonly tickLots: number; readonly lots: number },
 ): Decimal {
-  const { instrument } = symbol
   const value = marginValue(instrument, 1, instrument.isInverse ? lots : tickLots)
-  return initialMargin(value, leverageOf(account, instrument)).plus(value.times(state.rates.taker))
+  const margin = initialMargin(value, leverageOf(account, instrument))
+  return margin.plus(tradeFee(value, state.rates, 'taker'))
 }
 
 /** How many lots of an order would open, given the position and the account's other open orders. */
@@ -169,15 +148,13 @@ export function openingLots(
   account: Account,
   order: Pick<Order, 'symbol' | 'direction' | 'slot' | 'action' | 'reduceOnly' | 'lots'>,
 ): number {
-  if (order.action === 'close' || order.reduceOnly) return 0
-  if (order.slot !== 'net') return order.lots
-  const net = positionOf(account, order.symbol, 'net')
-  if (net === undefined || (net.holdSide === 'long') === (order.direction === 'buy')) return order.lots
+  if (!mayOpen(order)) return 0
+  const net = order.slot === 'net' ? positionOf(account, order.symbol, 'net') : undefined
+  if (net === undefined || !reduces(order, net)) return order.lots
   let reducible = net.lots
   for (const other of account.openOrders.values()) {
-    if (other.symbol === order.symbol && other.direction === order.direction && isOpen(other)) {
+    if (other.symbol === order.symbol && other.direction === order.direction)
       reducible -= remainingLots(other)
-    }
   }
   return order.lots - Math.max(0, Math.min(order.lots, reducible))
 }
@@ -208,13 +185,12 @@ export function liquidationPrice(
   const margin =
     position.marginMode === 'isolated' ? position.margin : crossedMarginBehind(state, account, position)
   const one = decimal('1')
+  const isLong = position.holdSide === 'long'
+  const behind = isLong ? margin : negated(margin)
+  const kept = size.times(isLong ? one.minus(rate) : one.plus(rate))
   const [numerator, denominator] = instrument.isInverse
-    ? position.holdSide === 'long'
-      ? [position.cost, margin.plus(size.times(one.minus(rate)))]
-      : [position.cost, size.times(one.plus(rate)).minus(margin)]
-    : position.holdSide === 'long'
-      ? [position.cost.minus(margin), size.times(one.minus(rate))]
-      : [position.cost.plus(margin), size.times(one.plus(rate))]
+    ? [position.cost, kept.plus(behind)]
+    : [position.cost.minus(behind), kept]
   if (denominator.lte(ZERO) || numerator.lte(ZERO)) return undefined
   return quotient(numerator, denominator, { decimals: DISPLAY_DECIMALS })
 }
@@ -230,14 +206,9 @@ function crossedMarginBehind(state: CoreState, account: Account, position: Posit
 
 /** Maintenance need divided by what stands behind it: at 1 the position is liquidated. */
 export function marginRatio(state: CoreState, account: Account, position: Position): Decimal {
-  const { instrument, markTicks } = symbolOf(state, position.symbol)
-  const isolated = position.marginMode === 'isolated'
-  const standing = isolated
-    ? {
-        equity: position.margin.plus(unrealised(instrument, position, markTicks)),
-        maintenance: maintenanceOf(state, position),
-      }
-    : crossedStanding(state, account, instrument.marginCoin)
-  if (standing.equity.lte(ZERO)) return decimal('1')
-  return quotient(standing.maintenance, standing.equity, { decimals: DISPLAY_DECIMALS })
+  const { equity, maintenance } =
+    position.marginMode === 'isolated'
+      ? isolatedStanding(state, position)
+      : crossedStanding(state, account, symbolOf(state, position.symbol).instrument.marginCoin)
+  return equity.lte(ZERO) ? decimal('1') : quotient(maintenance, equity, { decimals: DISPLAY_DECIMALS })
 }

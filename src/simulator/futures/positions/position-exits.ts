@@ -1,9 +1,9 @@
-import { accountOf, type CoreState, type SymbolState } from '../core-state.ts'
-import { cancelOrder, closingOrders } from '../orders/order-lifecycle.ts'
-import { type PositionTrigger } from '../orders/order.ts'
+import { type CoreState, type SymbolState } from '../core-state.ts'
+import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
+import { type PositionTrigger, type TriggerType } from '../orders/order.ts'
 import { type Position } from './position.ts'
 import { POSITIONS } from '../stored-entities.ts'
-import { closePosition, restClosingOrder } from './system-close.ts'
+import { closePosition } from './system-close.ts'
 
 /*
  * Take-profits and stop-losses of positions. They close the whole position: by market order, or by a limit
@@ -34,14 +34,14 @@ function reachedExit(
   return isReached(symbol, takeProfit, isLong) ? takeProfit : undefined
 }
 
-/** What a trigger of this type watches: the latest trade, or the mark price. */
-export function watchedTicks(symbol: SymbolState, triggerType: 'fill_price' | 'mark_price'): number {
+/** What a trigger watches, as its type says. */
+export function watchedTicks(symbol: SymbolState, { triggerType }: { triggerType: TriggerType }): number {
   return triggerType === 'mark_price' ? symbol.markTicks : symbol.market.lastTicks
 }
 
 function isReached(symbol: SymbolState, trigger: PositionTrigger | undefined, isRising: boolean): boolean {
   if (trigger === undefined) return false
-  const price = watchedTicks(symbol, trigger.triggerType)
+  const price = watchedTicks(symbol, trigger)
   return isRising ? price >= trigger.triggerTicks : price <= trigger.triggerTicks
 }
 
@@ -50,9 +50,6 @@ function fireExit(state: CoreState, position: Position, { executeTicks }: Positi
   position.stopLoss = undefined
   position.updatedAt = state.clock.now
   state.rows.put(POSITIONS, position)
-  for (const order of closingOrders(accountOf(state, position.uid), position)) {
-    cancelOrder(state, order, 'position_gone')
-  }
-  if (executeTicks === undefined) closePosition(state, position)
-  else restClosingOrder(state, position, executeTicks)
+  cancelClosingOrders(state, position, 'position_gone')
+  closePosition(state, position, { priceTicks: executeTicks ?? 0 })
 }

@@ -6,11 +6,12 @@ import { accountOf, symbolOf, type Account, type CoreState } from '../core-state
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { DISPLAY_DECIMALS, heldMargin, liquidationPrice, maintenanceRateOf, marginRatio } from './margin.ts'
 import { closingOrders } from '../orders/order-lifecycle.ts'
-import { listedSymbol } from '../orders/place-orders.ts'
-import { remainingLots } from '../orders/order.ts'
+import { namedSymbol } from '../instruments/asked-symbols.ts'
+import { mayOpen, reduces, remainingLotsOf } from '../orders/order.ts'
 import { baseSize, unrealised, type Position } from './position.ts'
-import { refusals } from '../refusals.ts'
-import { accept, refuse, type Reply } from '../../shared/reply.ts'
+import { accept, type Reply } from '../../shared/reply.ts'
+import { shareAfterFee } from '../../wallet/fees.ts'
+import { negated } from '../../wallet/rounding.ts'
 
 const HALF_EVEN = 2
 const SHOWN = { decimals: DISPLAY_DECIMALS }
@@ -21,19 +22,17 @@ export function singlePosition(
   { uid }: AccountRef,
   request: RequestOf<'singlePosition'>,
 ): Reply<WirePosition[]> {
-  const symbol = listedSymbol(state, request)
-  if (symbol === undefined) return refuse(refusals.symbolUnknown(request.symbol))
-  if (request.marginCoin !== symbol.instrument.marginCoin) return refuse(refusals.parameter('marginCoin'))
-  return accept(positionRows(state, accountOf(state, uid), request.symbol))
+  const symbol = namedSymbol(state, request)
+  if (!symbol.ok) return symbol
+  const account = accountOf(state, uid)
+  const held = positionsOf(account, request.symbol)
+  return accept(held.map((position) => toWirePosition(state, account, position)))
 }
 
-/** The position rows of one symbol: none when flat, one in one-way mode, up to two (long first) in hedge mode. */
-export function positionRows(state: CoreState, account: Account, symbol: string): WirePosition[] {
-  const rows: WirePosition[] = []
-  for (const position of account.positions.values()) {
-    if (position.symbol === symbol) rows.push(toWirePosition(state, account, position))
-  }
-  return rows.sort((a, b) => (a.holdSide < b.holdSide ? -1 : 1))
+/** None when flat, one in one-way mode, up to two (long first) in hedge mode. */
+export function positionsOf({ positions }: Account, symbol: string): Position[] {
+  const held = [...positions.values()].filter((position) => position.symbol === symbol)
+  return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
 }
 
 /** Of a row what says how much is held, at what price and with what profit: the rest of it costs ten times as much. */
@@ -73,14 +72,9 @@ const written = new WeakMap<Position, StandingPart>()
 function toStandingPart(state: CoreState, position: Position): StandingPart['row'] {
   const { lots, cost, margin, funding } = position
   const { made, row: known } = written.get(position) ?? {}
-  if (
-    known &&
-    made?.lots === lots &&
-    made.cost === cost &&
-    made.margin === margin &&
-    made.funding === funding
-  )
-    return known
+  const isSame =
+    made?.lots === lots && made.cost === cost && made.margin === margin && made.funding === funding
+  if (known !== undefined && isSame) return known
   const symbol = symbolOf(state, position.symbol)
   const { instrument } = symbol
   const row = {
@@ -99,11 +93,11 @@ function toStandingPart(state: CoreState, position: Position): StandingPart['row
  * Document: Futures position. `available`, `locked` and `total` are in base coin: the document's field table
  * says quote currency, its sample and every client read base. `locked` is what resting closes hold.
  */
-function toWirePosition(state: CoreState, account: Account, position: Position): WirePosition {
+export function toWirePosition(state: CoreState, account: Account, position: Position): WirePosition {
   const symbol = symbolOf(state, position.symbol)
   const { instrument } = symbol
   const held = toHeldPosition(state, account, position)
-  const locked = Math.min(position.lots, lockedLots(account, position))
+  const locked = Math.min(position.lots, remainingLotsOf(closingOrders(account, position)))
   return {
     symbol: position.symbol,
     marginCoin: instrument.marginCoin,
@@ -133,18 +127,15 @@ function toWirePosition(state: CoreState, account: Account, position: Position):
 }
 
 /** What the open orders that would enlarge the position still have to fill. */
-function openingDelegateLots(account: Account, position: Position): number {
-  let lots = 0
-  for (const order of account.openOrders.values()) {
-    if (order.symbol !== position.symbol || order.slot !== position.slot) continue
-    if (order.action === 'close' || order.reduceOnly) continue
-    if ((order.direction === 'buy') === (position.holdSide === 'long')) lots += remainingLots(order)
-  }
-  return lots
-}
-
-function lockedLots(account: Account, position: Position): number {
-  return closingOrders(account, position).reduce((sum, order) => sum + remainingLots(order), 0)
+function openingDelegateLots({ openOrders }: Account, position: Position): number {
+  const enlarging = [...openOrders.values()].filter(
+    (order) =>
+      order.symbol === position.symbol &&
+      order.slot === position.slot &&
+      mayOpen(order) &&
+      !reduces(order, position),
+  )
+  return remainingLotsOf(enlarging)
 }
 
 /** Where closing everything as a taker pays back the fees of the position's life, funding left out. */
@@ -153,13 +144,11 @@ function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const size = baseSize(instrument, position.lots)
   const isLong = position.holdSide === 'long'
   const { taker } = state.rates
-  const kept = isLong ? taker.times('-1').plus('1') : taker.plus('1')
-  if (!instrument.isInverse) {
-    const needed = isLong ? position.cost.plus(position.fees) : position.cost.minus(position.fees)
-    return quotient(needed, size.times(kept), SHOWN)
-  }
+  const kept = size.times(isLong ? shareAfterFee(taker) : taker.plus('1'))
+  const fees = isLong ? position.fees : negated(position.fees)
+  if (!instrument.isInverse) return quotient(position.cost.plus(fees), kept, SHOWN)
   // Inverse: profit is size - cost / price for a long, in base coin; fees are a share of the size.
-  const needed = isLong ? size.times(kept).minus(position.fees) : size.times(kept).plus(position.fees)
+  const needed = kept.minus(fees)
   return needed.lte(ZERO) ? ZERO : quotient(position.cost, needed, SHOWN)
 }
 

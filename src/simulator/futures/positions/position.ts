@@ -66,16 +66,10 @@ function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): D
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
 
-/** The cost of a part of the position, as it leaves when the part closes. The last part takes all of it. */
-export function costShare(position: Position, lots: number): Decimal {
-  if (lots === position.lots) return position.cost
-  return roundMoney(position.cost.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
-}
-
-/** The isolated margin that is freed when a part closes. */
-export function marginShare(position: Position, lots: number): Decimal {
-  if (lots === position.lots) return position.margin
-  return roundMoney(position.margin.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
+/** A part's share of the position's cost or margin, as it leaves when the part closes. The last part takes all of it. */
+export function shareOf(position: Position, lots: number, whole: Decimal): Decimal {
+  if (lots === position.lots) return whole
+  return roundMoney(whole.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
 }
 
 /** Profit (negative: loss) of closing lots at a price, in the margin coin. */
@@ -118,25 +112,14 @@ export function positionKey(symbol: string, slot: PositionSlot): string {
 
 /** To be called wherever cost or margin change. */
 export function updateFloats(position: Position): void {
-  position.costFloat = toFloat(position.cost)
-  position.marginFloat = toFloat(position.margin)
+  position.costFloat = Number(position.cost.toString())
+  position.marginFloat = Number(position.margin.toString())
 }
 
-/** A decimal as a float: prechecks only. The decimal type itself refuses to become a number. */
-function toFloat(value: Decimal): number {
-  return Number(value.toString())
-}
-
-export interface PositionStart {
-  readonly sequence: number
-  readonly uid: string
-  readonly symbol: string
-  readonly slot: PositionSlot
-  readonly holdSide: 'long' | 'short'
-  readonly marginMode: MarginMode
-  readonly leverage: number
-  readonly at: number
-}
+type PositionStart = Pick<
+  Position,
+  'sequence' | 'uid' | 'symbol' | 'slot' | 'holdSide' | 'marginMode' | 'leverage'
+> & { readonly at: number }
 
 export function createPosition({ at, ...start }: PositionStart): Position {
   return {

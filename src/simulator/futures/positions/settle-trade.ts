@@ -1,36 +1,36 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { type Trade } from '../../matching/book-order.ts'
+import { tradeFee } from '../../wallet/fees.ts'
+import { larger, negated, smaller } from '../../wallet/rounding.ts'
+import { book, type Booking } from '../accounts/ledger.ts'
 import {
   accountOf,
   coinOf,
+  counterpartiesOf,
   forgetBand,
   forgetBands,
   leverageOf,
   positionOf,
-  counterpartiesOf,
   type Account,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
-import { type Fill } from './fill.ts'
-import { tradeFee } from '../../wallet/fees.ts'
-import { book, type Booking } from '../accounts/ledger.ts'
-import { positionsOfCoin, unsetBalance } from './margin.ts'
-import { type Trade } from '../../matching/book-order.ts'
 import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
-import { remainingLots, wireSide, type Order } from '../orders/order.ts'
+import { mayOpen, reduces, remainingLots, wireSide, type Order } from '../orders/order.ts'
+import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.ts'
+import { type Fill } from './fill.ts'
+import { positionsOfCoin, unsetBalance } from './margin.ts'
 import {
-  costShare,
   createPosition,
   initialMargin,
-  marginShare,
   marginValue,
   positionKey,
   profitOf,
   quoteValue,
+  shareOf,
   updateFloats,
   type Position,
 } from './position.ts'
-import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.ts'
 
 /**
  * Books up to `lots` of an order: positions, fees, profit, margin and the fill's record.
@@ -46,14 +46,10 @@ export function settleTrade(state: CoreState, symbol: SymbolState, order: Order,
   const opening = mayOpen(order) ? wanted - closing : 0
   forgetBand(symbol)
   forgetBands(state, account)
-  if (closing > 0) closePart(state, account, symbol, { order, ...trade, lots: closing })
-  if (opening > 0) openPart(state, account, symbol, { order, ...trade, lots: opening })
+  if (closing > 0) settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
+  if (opening > 0) settlePart(state, account, symbol, { ...trade, order, lots: opening, tradeSide: 'open' })
   order.filledLots += closing + opening
   return closing + opening
-}
-
-export function mayOpen({ action, reduceOnly }: Order): boolean {
-  return action !== 'close' && !reduceOnly
 }
 
 /** Books an amount on both sides; `amount` as the account sees it, in the instrument's margin coin. */
@@ -77,71 +73,72 @@ export function bookFor(
 export function coverDebt(state: CoreState, account: Account, coin: string): void {
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed')) return
   const rest = unsetBalance(state, account, coin)
-  if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: rest.times('-1') })
-}
-
-interface Part extends Trade {
-  readonly order: Order
+  if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(rest) })
 }
 
 /** Of the position that the order would close. */
 export function closableLots(account: Account, order: Order): number {
   if (order.action === 'open') return 0
   const position = positionOf(account, order.symbol, order.slot)
-  if (position === undefined) return 0
-  return (position.holdSide === 'long') === (order.direction === 'sell') ? position.lots : 0
+  return position !== undefined && reduces(order, position) ? position.lots : 0
 }
 
-function closePart(state: CoreState, account: Account, symbol: SymbolState, part: Part): void {
-  const position = positionOf(account, part.order.symbol, part.order.slot)
-  if (position === undefined) return
+interface Part extends Trade {
+  readonly order: Order
+  readonly tradeSide: 'open' | 'close'
+}
+
+function settlePart(state: CoreState, account: Account, symbol: SymbolState, part: Part): void {
+  const { order, lots, ticks, scope, tradeSide } = part
   const { instrument } = symbol
-  const { lots, ticks } = part
-  const cost = costShare(position, lots)
-  const profit = profitOf(instrument, position, { lots, ticks, cost })
-  const fee = feeOf(state, symbol, part)
-  position.margin = position.margin.minus(marginShare(position, lots))
-  position.cost = position.cost.minus(cost)
-  position.lots -= lots
-  updateFloats(position)
-  position.realised = position.realised.plus(profit)
-  position.fees = position.fees.plus(fee)
-  position.updatedAt = state.clock.now
   const coin = instrument.marginCoin
-  bookFor(state, account, { coin, booking: 'profit', amount: profit })
-  bookFor(state, account, { coin, booking: 'fee', amount: fee.times('-1') })
-  recordFill(state, account, { part, tradeSide: 'close', fee, profit })
-  state.rows.put(POSITIONS, position)
-  if (position.lots > 0) return
-  account.positions.delete(positionKey(position.symbol, position.slot))
-  symbol.positions.splice(symbol.positions.indexOf(position), 1)
-  cancelClosingOrders(state, account, { gone: position, but: part.order })
-  coverDebt(state, account, coin)
-}
-
-function openPart(state: CoreState, account: Account, symbol: SymbolState, part: Part): void {
-  const { instrument } = symbol
-  const { order, lots, ticks } = part
   const position =
     positionOf(account, order.symbol, order.slot) ?? startPosition(state, account, symbol, order)
-  const fee = feeOf(state, symbol, part)
-  const coin = instrument.marginCoin
-  bookFor(state, account, { coin, booking: 'fee', amount: fee.times('-1') })
+  const fee = tradeFee(marginValue(instrument, ticks, lots), state.rates, scope)
+  bookFor(state, account, { coin, booking: 'fee', amount: negated(fee) })
+  let profit = ZERO
+  if (tradeSide === 'close') {
+    profit = reducePosition(symbol, position, part)
+    bookFor(state, account, { coin, booking: 'profit', amount: profit })
+  } else {
+    const free = unsetBalance(state, account, coin)
+    enlargePosition(symbol, position, part, free)
+  }
+  position.fees = position.fees.plus(fee)
+  position.updatedAt = state.clock.now
+  updateFloats(position)
+  recordFill(state, account, part, { fee, profit })
+  state.rows.put(POSITIONS, position)
+  if (position.lots === 0) {
+    account.positions.delete(positionKey(position.symbol, position.slot))
+    symbol.positions.splice(symbol.positions.indexOf(position), 1)
+    cancelClosingOrders(state, position, 'position_gone', order)
+  }
+  if (tradeSide === 'open' || position.lots === 0) coverDebt(state, account, coin)
+}
+
+/** @returns the profit, in the margin coin. */
+function reducePosition({ instrument }: SymbolState, position: Position, { lots, ticks }: Part): Decimal {
+  const cost = shareOf(position, lots, position.cost)
+  const profit = profitOf(instrument, position, { lots, ticks, cost })
+  position.margin = position.margin.minus(shareOf(position, lots, position.margin))
+  position.cost = position.cost.minus(cost)
+  position.lots -= lots
+  position.realised = position.realised.plus(profit)
+  return profit
+}
+
+/** @param free What of the balance an isolated position can set aside. */
+function enlargePosition({ instrument }: SymbolState, position: Position, part: Part, free: Decimal): void {
+  const { order, lots, ticks } = part
   if (position.marginMode === 'isolated') {
     const wanted = initialMargin(marginValue(instrument, ticks, lots), position.leverage)
-    const free = unsetBalance(state, account, coin)
-    position.margin = position.margin.plus(free.lt(wanted) ? (free.gt(ZERO) ? free : ZERO) : wanted)
+    position.margin = position.margin.plus(larger(ZERO, smaller(free, wanted)))
   }
   position.lots += lots
   position.cost = position.cost.plus(quoteValue(instrument, ticks, lots))
-  updateFloats(position)
-  position.fees = position.fees.plus(fee)
   position.takeProfit = order.takeProfit ?? position.takeProfit
   position.stopLoss = order.stopLoss ?? position.stopLoss
-  position.updatedAt = state.clock.now
-  state.rows.put(POSITIONS, position)
-  recordFill(state, account, { part, tradeSide: 'open', fee, profit: ZERO })
-  coverDebt(state, account, coin)
 }
 
 function startPosition(state: CoreState, account: Account, symbol: SymbolState, order: Order): Position {
@@ -160,20 +157,12 @@ function startPosition(state: CoreState, account: Account, symbol: SymbolState, 
   return position
 }
 
-/** In the margin coin. */
-function feeOf(state: CoreState, { instrument }: SymbolState, { ticks, lots, scope }: Part): Decimal {
-  return tradeFee(marginValue(instrument, ticks, lots), state.rates, scope)
-}
-
-interface FillParts {
-  readonly part: Part
-  readonly tradeSide: 'open' | 'close'
-  readonly fee: Decimal
-  readonly profit: Decimal
-}
-
-function recordFill(state: CoreState, account: Account, { part, tradeSide, fee, profit }: FillParts): void {
-  const { order, ticks, lots, scope } = part
+function recordFill(
+  state: CoreState,
+  account: Account,
+  { order, ticks, lots, scope, tradeSide }: Part,
+  money: Pick<Fill, 'fee' | 'profit'>,
+): void {
   const fill: Fill = {
     sequence: ++state.clock.tradeSequence,
     uid: order.uid,
@@ -182,12 +171,11 @@ function recordFill(state: CoreState, account: Account, { part, tradeSide, fee, 
     priceTicks: ticks,
     lots,
     direction: order.direction,
-    side: wireSide(order.slot, order.direction),
+    side: wireSide(order),
     tradeSide: tradeSideText(state, order, tradeSide),
     tradeScope: scope,
     source: order.source,
-    fee,
-    profit,
+    ...money,
     at: state.clock.now,
   }
   account.fills.push(fill)

@@ -1,71 +1,48 @@
-import { symbolOf, venueOf, type CoreState } from '../core-state.ts'
 import { fillOrder } from '../../matching/order-lifecycle.ts'
+import { symbolOf, venueOf, type CoreState } from '../core-state.ts'
 import { enterMatching } from '../orders/futures-venue.ts'
 import { createOrder } from '../orders/order-lifecycle.ts'
-import { type Order, type OrderTerms } from '../orders/order.ts'
+import { UNSAID, type Order } from '../orders/order.ts'
 import { type Position } from './position.ts'
 
-/**
- * An order by which the system closes a position, the whole of it unless it says otherwise. Its fills carry the source
- * SYS, and the usual `close` unless it says otherwise.
- */
-export function closePosition(
-  state: CoreState,
-  position: Position,
-  { lots, tradeSide }: { readonly lots?: number; readonly tradeSide?: string } = {},
-): void {
-  enterMatching(state, createOrder(state, closingTerms(position, { systemTradeSide: tradeSide, lots })))
+interface Closing {
+  /** The whole position where it is left out. */
+  readonly lots?: number
+  /** A limit order at this price, which may rest; a market order at 0, and where it is left out. */
+  readonly priceTicks?: number
+  /** Of its fills, instead of the usual `close`. */
+  readonly tradeSide?: string
+}
+
+/** An order by which the system closes a position: no request of the account made it, so its source is SYS. */
+export function closePosition(state: CoreState, position: Position, closing: Closing = {}): void {
+  enterMatching(state, createClosingOrder(state, position, closing))
 }
 
 /** Closes a whole position at a given price, without the market: settlement at delivery. */
 export function settlePosition(
   state: CoreState,
   position: Position,
-  settlement: { readonly ticks: number; readonly tradeSide: string },
+  { ticks, tradeSide }: { readonly ticks: number; readonly tradeSide: string },
 ): void {
-  const order = createOrder(state, closingTerms(position, { systemTradeSide: settlement.tradeSide }))
-  fillOrder(venueOf(symbolOf(state, position.symbol)), order, {
-    lots: position.lots,
-    ticks: settlement.ticks,
-    scope: 'taker',
-  })
+  const order = createClosingOrder(state, position, { tradeSide })
+  const venue = venueOf(symbolOf(state, position.symbol))
+  fillOrder(venue, order, { lots: position.lots, ticks, scope: 'taker' })
 }
 
-/** Closes a whole position by a resting limit order of the system: an exit with an execution price. */
-export function restClosingOrder(state: CoreState, position: Position, priceTicks: number): Order {
-  const order = createOrder(state, closingTerms(position, { priceTicks }))
-  enterMatching(state, order)
-  return order
-}
-
-interface ClosingOptions {
-  readonly systemTradeSide?: string | undefined
-  readonly lots?: number | undefined
-  /** A limit order at this price; a market order without it. */
-  readonly priceTicks?: number
-}
-
-function closingTerms(
-  position: Position,
-  { systemTradeSide, priceTicks, lots = position.lots }: ClosingOptions,
-): OrderTerms {
-  return {
-    uid: position.uid,
-    symbol: position.symbol,
-    clientOid: undefined,
+function createClosingOrder(
+  state: CoreState,
+  { uid, symbol, slot, marginMode, ...position }: Position,
+  { lots = position.lots, priceTicks = 0, tradeSide }: Closing,
+): Order {
+  return createOrder(state, {
+    ...UNSAID,
+    ...{ uid, symbol, slot, marginMode, lots, priceTicks },
     direction: position.holdSide === 'long' ? 'sell' : 'buy',
-    slot: position.slot,
-    action: position.slot === 'net' ? 'net' : 'close',
-    reduceOnly: position.slot === 'net',
-    marginMode: position.marginMode,
-    orderType: priceTicks === undefined ? 'market' : 'limit',
-    force: 'gtc',
-    stpMode: 'none',
-    priceTicks: priceTicks ?? 0,
-    lots,
-    takeProfit: undefined,
-    stopLoss: undefined,
+    action: slot === 'net' ? 'net' : 'close',
+    reduceOnly: slot === 'net',
+    orderType: priceTicks === 0 ? 'market' : 'limit',
     source: 'SYS',
-    systemTradeSide,
-  }
+    systemTradeSide: tradeSide,
+  })
 }

@@ -1,17 +1,10 @@
 import { readQueryText } from './parameters.ts'
 import { SCHEME_B_HEADERS, signSchemeB } from '../../../protocol/signing.ts'
 import { type AccountSetup } from '../../shared/account.ts'
-import { isSameText } from './authenticate.ts'
-import { gatewayRefusals, type Refusal } from './refusal.ts'
+import { type AuthenticateOptions, isSameText } from './authenticate.ts'
+import { accept, type Reply } from '../../shared/reply.ts'
+import { gatewayRefusals } from './refusal.ts'
 import { type WireRequest } from '../wire-request.ts'
-
-export interface AuthenticateGatewayOptions {
-  readonly accountByGatewayKey: (key: string) => AccountSetup | undefined
-  /** How far the signed timestamp may stand from the exchange's clock, either way, ms. */
-  readonly toleranceMs: number
-  /** Unix ms. */
-  readonly now: number
-}
 
 /**
  * Scheme B. Document: "A request from a client that is not on the whitelist, or with an invalid signature, is
@@ -20,14 +13,14 @@ export interface AuthenticateGatewayOptions {
  */
 export function authenticateGateway(
   request: WireRequest,
-  { accountByGatewayKey, toleranceMs, now }: AuthenticateGatewayOptions,
-): { readonly ok: true; readonly account: AccountSetup } | Refusal {
+  { accountByKey, toleranceMs, now }: AuthenticateOptions<AccountSetup>,
+): Reply<AccountSetup> {
   const key = request.headers[SCHEME_B_HEADERS.apiKey]
   const timestamp = request.headers[SCHEME_B_HEADERS.timestamp]
   const signature = request.headers[SCHEME_B_HEADERS.signature]
   if (!key || !timestamp || !signature)
     return gatewayRefusals.badRequest('a signed request has three headers')
-  const account = accountByGatewayKey(key)
+  const account = accountByKey(key)
   if (account?.gateway?.isWhitelisted !== true) return gatewayRefusals.forbidden('not on the whitelist')
   if (!/^\d{1,16}$/.test(timestamp)) return gatewayRefusals.badRequest('x-api-timestamp is not Unix ms')
   if (Math.abs(now - Number(timestamp)) > toleranceMs) {
@@ -36,7 +29,7 @@ export function authenticateGateway(
   const expected = expectedSignature(account.gateway.secret, { request, key, timestamp })
   if (expected === undefined) return gatewayRefusals.badRequest('a query parameter has a reserved name')
   return isSameText(signature, expected)
-    ? { ok: true, account }
+    ? accept(account)
     : gatewayRefusals.forbidden('the signature is invalid')
 }
 

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { signSchemeA } from '../../../protocol/signing.ts'
-import { type Refusal, refusals } from './refusal.ts'
+import { accept, type Reply } from '../../shared/reply.ts'
+import { refusals } from './refusal.ts'
 import { type WireRequest } from '../wire-request.ts'
 
 /** What the wire must know of an account to check a signature. */
@@ -30,7 +31,7 @@ export interface AuthenticateOptions<Account extends Credentials> {
 export function authenticate<Account extends Credentials>(
   request: WireRequest,
   { accountByKey, toleranceMs, now }: AuthenticateOptions<Account>,
-): { readonly ok: true; readonly account: Account } | Refusal {
+): Reply<Account> {
   const { headers } = request
   const key = headers['access-key']
   if (!key) return refusals.keyMissing
@@ -47,7 +48,7 @@ export function authenticate<Account extends Credentials>(
   const passphrase = headers['access-passphrase']
   if (!passphrase) return refusals.passphraseMissing
   if (!isSameText(passphrase, account.passphrase)) return refusals.passphraseWrong
-  return { ok: true, account }
+  return accept(account)
 }
 
 interface SignedRequest {

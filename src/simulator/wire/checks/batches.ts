@@ -1,4 +1,5 @@
-import { type Reply } from '../../shared/reply.ts'
+import { isRecord } from '../../../lib/is-record.ts'
+import { type Refusal, type Reply } from '../../shared/reply.ts'
 import { type Parameters } from './parameters.ts'
 import { type ServedName } from '../served-rows.ts'
 
@@ -7,18 +8,13 @@ export interface Batch {
   /** The parameter that holds the items. */
   readonly list: string
   /** The row of `failureList` for an item that was not understood. */
-  readonly toFailure: (item: unknown, refusal: ItemRefusal) => Readonly<Record<string, string>>
-}
-
-export interface ItemRefusal {
-  readonly code: string
-  readonly message: string
+  readonly toFailure: (item: unknown, refusal: Refusal) => Readonly<Record<string, string>>
 }
 
 /** An item that its row's schema does not take. */
 export interface RefusedItem {
   readonly item: unknown
-  readonly refusal: ItemRefusal
+  readonly refusal: Refusal
 }
 
 /**
@@ -53,20 +49,18 @@ export function withRefusedItems(
 }
 
 /** Document: failureList item, futures endpoints. */
-function futuresFailure(item: unknown, { code, message }: ItemRefusal) {
+function futuresFailure(item: unknown, { code, message }: Refusal) {
   return { ...idsOf(item), errorMsg: message, errorCode: code }
 }
 
 /** Document: failureList item, isolated margin batch cancel. */
-function marginFailure(item: unknown, { message }: ItemRefusal) {
+function marginFailure(item: unknown, { message }: Refusal) {
   return { clientOid: idsOf(item).clientOid, errorMsg: message }
 }
 
 /** As they were sent: by them the client knows its item again. */
 function idsOf(item: unknown): { orderId: string; clientOid: string } {
-  const { orderId, clientOid, clientId } = (
-    typeof item === 'object' && item !== null ? item : {}
-  ) as Parameters
+  const { orderId, clientOid, clientId }: Parameters = isRecord(item) ? item : {}
   return { orderId: textOf(orderId), clientOid: textOf(clientOid ?? clientId) }
 }
 

@@ -1,22 +1,21 @@
 import { type z } from 'zod'
+import { isRecord } from '../../../lib/is-record.ts'
 import { type Endpoint } from '../../../protocol/endpoint.ts'
+import { commonRefusals as refusals } from '../../shared/common-refusals.ts'
+import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import { type RefusedItem } from './batches.ts'
 import { type Parameters } from './parameters.ts'
-import { parameterRefusals, type Refusal } from './refusal.ts'
 
 export interface CheckOptions {
   /** The document's own samples carry parameters that it does not list. */
   readonly unknownParameters: 'ignore' | 'refuse'
   /** See WireSettings.limitAboveMaximum. */
   readonly limitAboveMaximum?: 'refuse' | 'cut'
-  /** HTTP status of a refusal. */
-  readonly status: number
   /** The parameter whose items are refused one by one; of a request without one, all is refused. */
   readonly batchList?: string | undefined
 }
 
 export interface CheckedParameters {
-  readonly ok: true
   /** Without the items that are refused: their list may have become empty. */
   readonly parameters: Parameters
   readonly refusedItems: readonly RefusedItem[]
@@ -45,55 +44,40 @@ export function checkParameters(
   endpoint: Endpoint,
   read: Parameters,
   options: CheckOptions,
-): CheckedParameters | Refusal {
+): Reply<CheckedParameters> {
   const parameters = withDocumentedDefaults(read)
-  const taken: Taken = { parameters, forSchema: parameters }
-  const issues = issuesOf(endpoint, taken)
-  if (issues.length === 0) return { ok: true, parameters, refusedItems: [] }
-  const tolerated = tolerate(parameters, issues, options)
-  if (tolerated === undefined) return refuseItems(endpoint, { taken, issues }, options)
-  const left = issuesOf(endpoint, tolerated)
-  return refuseItems(endpoint, { taken: tolerated, issues: left }, options)
+  const issues = issuesOf(endpoint, parameters)
+  if (issues.length === 0) return accept({ parameters, refusedItems: [] })
+  return refuseItems(endpoint, tolerate(parameters, issues, options), options.batchList)
 }
 
-function issuesOf(endpoint: Endpoint, { forSchema }: Taken): readonly Issue[] {
-  const checked = endpoint.request.safeParse(forSchema)
-  return checked.success ? [] : checked.error.issues
-}
-
-interface Found {
-  readonly taken: Taken
-  readonly issues: readonly Issue[]
+function issuesOf(endpoint: Endpoint, forSchema: Parameters): readonly Issue[] {
+  return endpoint.request.safeParse(forSchema).error?.issues ?? []
 }
 
 /** Takes the malformed items out of a batch. Any other fault refuses the request, and so does one without a batch. */
 function refuseItems(
   endpoint: Endpoint,
-  { taken, issues }: Found,
-  options: CheckOptions,
-): CheckedParameters | Refusal {
-  const { batchList: list } = options
+  { parameters, forSchema }: Taken,
+  list: string | undefined,
+): Reply<CheckedParameters> {
+  const issues = issuesOf(endpoint, forSchema)
   const faults = issues.filter(({ path }) => list === undefined || !isOfItem(path, list))
-  if (faults.length > 0) return refusalOf(faults, taken.parameters, options)
-  if (list === undefined || issues.length === 0) {
-    return { ok: true, parameters: taken.parameters, refusedItems: [] }
-  }
-  const items = taken.parameters[list] as readonly unknown[]
-  const byIndex = new Map<PropertyKey | undefined, Issue[]>()
-  for (const issue of issues) byIndex.set(issue.path[1], [...(byIndex.get(issue.path[1]) ?? []), issue])
+  if (faults.length > 0) return refusalOf(faults, parameters)
+  if (list === undefined || issues.length === 0) return accept({ parameters, refusedItems: [] })
+  const byIndex = Map.groupBy(issues, ({ path }) => path[1])
   const refusedItems = [...byIndex].map(([index, found]) => ({
-    item: items[Number(index)],
-    refusal: refusalOf(found, taken.parameters, { ...options, of: [list, Number(index)] }),
+    item: (parameters[list] as readonly unknown[])[Number(index)],
+    refusal: refusalOf(found, parameters, [list, Number(index)]),
   }))
   const keep = (of: Parameters): Parameters => ({
     ...of,
     [list]: (of[list] as readonly unknown[]).filter((_, index) => !byIndex.has(index)),
   })
-  const kept = { parameters: keep(taken.parameters), forSchema: keep(taken.forSchema) }
+  const kept = keep(parameters)
   // What a schema says of the whole it says only of one whose items are right. An empty list is right by now.
-  const left = issuesOf(endpoint, kept).filter(({ path }) => !(path.length === 1 && path[0] === list))
-  if (left.length > 0) return refusalOf(left, kept.parameters, options)
-  return { ok: true, parameters: kept.parameters, refusedItems }
+  const left = issuesOf(endpoint, keep(forSchema)).filter(({ path }) => path.length > 1 || path[0] !== list)
+  return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
 }
 
 function isOfItem(path: Path, list: string): boolean {
@@ -104,115 +88,87 @@ function isOfItem(path: Path, list: string): boolean {
 function withDocumentedDefaults(parameters: Parameters): Parameters {
   if (!Array.isArray(parameters['orderList'])) return parameters
   const orderList = parameters['orderList'].map((item: unknown) =>
-    isObject(item) && item['orderType'] === 'limit' && item['force'] === undefined
-      ? { ...item, force: 'gtc' }
-      : item,
+    isRecord(item) && item['orderType'] === 'limit' ? { ...item, force: item['force'] ?? 'gtc' } : item,
   )
   return { ...parameters, orderList }
 }
 
 /**
  * Takes away what the exchange bears and the schema does not: unknown parameters, a limit above its maximum
- * where it is cut, and a clientOid in the exchange's wider form. Undefined when there is nothing of the kind.
+ * where it is cut, and a clientOid in the exchange's wider form.
  */
-function tolerate(parameters: Parameters, issues: readonly Issue[], options: CheckOptions) {
+function tolerate(parameters: Parameters, issues: readonly Issue[], options: CheckOptions): Taken {
   const { unknownParameters, limitAboveMaximum } = options
-  let changed = false
   const kept = copyOf(parameters)
   for (const issue of issues) {
     const target = valueAt(kept, issue.path)
-    if (issue.code !== 'unrecognized_keys' || unknownParameters === 'refuse' || !isObject(target)) continue
+    if (issue.code !== 'unrecognized_keys' || unknownParameters === 'refuse' || !isRecord(target)) continue
     for (const key of issue.keys) delete target[key]
-    changed = true
   }
   const limit = limitAboveMaximum === 'cut' ? cutLimit(kept['limit'], issues) : undefined
-  if (limit !== undefined) {
-    kept['limit'] = limit
-    changed = true
-  }
+  if (limit !== undefined) kept['limit'] = limit
   const forSchema = copyOf(kept)
-  for (const issue of issues) {
-    const parent = valueAt(forSchema, issue.path.slice(0, -1))
-    const clientOid = isObject(parent) ? parent['clientOid'] : undefined
-    const isWide =
-      issue.path.at(-1) === 'clientOid' && typeof clientOid === 'string' && CLIENT_OID.test(clientOid)
-    if (!isWide || !isObject(parent)) continue
-    parent['clientOid'] = PLAIN_CLIENT_OID
-    changed = true
+  for (const { path } of issues) {
+    const parent = valueAt(forSchema, path.slice(0, -1))
+    if (path.at(-1) !== 'clientOid' || !isRecord(parent)) continue
+    const { clientOid } = parent
+    if (typeof clientOid === 'string' && CLIENT_OID.test(clientOid)) parent['clientOid'] = PLAIN_CLIENT_OID
   }
-  return changed ? { parameters: kept, forSchema } : undefined
+  return { parameters: kept, forSchema }
 }
 
 /** The maximum that the row names, where the asked limit is a number above it. */
 function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined {
-  const issue = issues.find(({ path }) => path.length === 1 && path[0] === 'limit')
-  const [max] = /\d+$/.exec(issue?.message ?? '') ?? []
+  const max = maximumIn(issues.find(({ path }) => path.length === 1 && path[0] === 'limit'))
   return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max) ? max : undefined
+}
+
+/** A row says of its limit `limit is 1 to 100`. */
+function maximumIn(issue: Issue | undefined): string | undefined {
+  return /\d+$/.exec(issue?.message ?? '')?.[0]
 }
 
 /** As deep as parameters go, and no deeper: what a client nests a thousand times is not followed. */
 function copyOf(parameters: Parameters): Parameters {
   const copy: Parameters = { ...parameters }
   for (const [name, value] of Object.entries(copy)) {
-    if (Array.isArray(value)) copy[name] = value.map((item: unknown) => (isObject(item) ? { ...item } : item))
+    if (Array.isArray(value)) copy[name] = value.map((item: unknown) => (isRecord(item) ? { ...item } : item))
   }
   return copy
 }
 
-interface RefusalOptions extends Pick<CheckOptions, 'status'> {
-  /** The item of a batch that is refused: its parameters are named without their way there. */
-  readonly of?: Path
-}
-
-/** The first issue decides, as the exchange names one parameter only. */
-function refusalOf(
-  issues: readonly Issue[],
-  parameters: Parameters,
-  { status, of = [] }: RefusalOptions,
-): Refusal {
-  const [issue] = issues
-  if (issue === undefined) return parameterRefusals.broken('', status)
+/**
+ * The first issue decides, as the exchange names one parameter only.
+ * @param of The item of a batch that is refused: its parameters are named without their way there.
+ */
+function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
+  if (issue === undefined) return refusals.parameterPresent('')
   const name = nameOf(issue.path.slice(of.length)) || nameOf(of.slice(0, 1))
   const value = valueAt(parameters, issue.path)
-  if (issue.code === 'unrecognized_keys')
-    return parameterRefusals.broken(issue.keys.join(',').slice(0, 40), status)
-  if (value === undefined) return parameterRefusals.missing(name, status)
+  if (issue.code === 'unrecognized_keys') return refusals.parameterPresent(issue.keys.join(',').slice(0, 40))
+  if (value === undefined) return refusals.parameterEmpty(name)
   // Document: values are Strings. A number is no value of a wrong kind, but of a wrong type.
-  if (isOfWrongType(issue, value)) return parameterRefusals.malformed(name, status)
-  switch (name) {
-    case 'symbol':
-      // A rule between parameters says nothing of the symbol's existence.
-      if (issue.code === 'custom') return refusalOfIssue(issue, name, status)
-      return parameterRefusals.unknownName(typeof value === 'string' ? value.slice(0, 40) : name, status)
-    case 'limit':
-      return parameterRefusals.outOfRange(name, rangeOf(issue.message), status)
-    case 'receiveWindow':
-      return typeof value === 'string' && /^\d+$/.test(value)
-        ? parameterRefusals.windowTooLong(status)
-        : parameterRefusals.malformed(name, status)
-    default:
-      return refusalOfIssue(issue, name, status)
-  }
+  if (issue.code === 'invalid_type') return refusals.parameter(name)
+  if (issue.code === 'invalid_value' && typeof value !== 'string') return refusals.parameter(name)
+  // A rule between parameters says nothing of the symbol's existence.
+  if (name === 'symbol' && issue.code !== 'custom')
+    return refusals.symbolUnknown(typeof value === 'string' ? value.slice(0, 40) : name)
+  if (name === 'limit') return refusals.outOfRange(name, `(0, ${maximumIn(issue) ?? '9999'}]`)
+  if (name === 'receiveWindow')
+    return typeof value === 'string' && /^\d+$/.test(value)
+      ? refusals.windowTooLong()
+      : refusals.parameter(name)
+  return refusalOfIssue(issue, name)
 }
 
-function isOfWrongType(issue: Issue, value: unknown): boolean {
-  return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof value !== 'string')
-}
-
-/** A row says of its limit `limit is 1 to 100`. */
-function rangeOf(message: string): string {
-  const [max] = /\d+$/.exec(message) ?? []
-  return max === undefined ? '(0, 9999]' : `(0, ${max}]`
-}
-
-function refusalOfIssue(issue: Issue, name: string, status: number): Refusal {
-  if (issue.code === 'invalid_value') return parameterRefusals.illegal(name, status)
-  if (issue.code === 'custom') return parameterRefusals.broken(issue.message, status)
-  if (issue.code === 'too_big' && issue.origin === 'array') {
-    return parameterRefusals.tooManyOrders(Number(issue.maximum), status)
-  }
-  if (issue.code === 'too_small' && issue.origin === 'array') return parameterRefusals.missing(name, status)
-  return parameterRefusals.malformed(name, status)
+function refusalOfIssue(issue: Issue, name: string): Refusal {
+  if (issue.code === 'invalid_value') return refusals.parameterIllegal(name)
+  if (issue.code === 'custom') return refusals.parameterPresent(issue.message)
+  const isOfList = (issue.code === 'too_big' || issue.code === 'too_small') && issue.origin === 'array'
+  if (!isOfList) return refusals.parameter(name)
+  return issue.code === 'too_big'
+    ? refusals.tooManyOrders(Number(issue.maximum))
+    : refusals.parameterEmpty(name)
 }
 
 /** `orderList[3].size`. */
@@ -232,6 +188,15 @@ function isIndexable(value: unknown): value is Record<PropertyKey, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-function isObject(value: unknown): value is Parameters {
-  return isIndexable(value) && !Array.isArray(value)
+/** Document: "receiveWindow (ms; must not exceed 60 s)". Where a request names none, the longest holds. */
+const RECEIVE_WINDOW_MS_MAX = 60_000
+
+/** Honours a request's own requestTime and receiveWindow, where its endpoint has them. */
+export function receiveWindowRefusal(
+  { requestTime, receiveWindow }: Parameters,
+  now: number,
+): Refusal | undefined {
+  if (typeof requestTime !== 'string') return undefined
+  const windowMs = typeof receiveWindow === 'string' ? Number(receiveWindow) : RECEIVE_WINDOW_MS_MAX
+  return Math.abs(now - Number(requestTime)) > windowMs ? refusals.outsideWindow() : undefined
 }

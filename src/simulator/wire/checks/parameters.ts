@@ -1,7 +1,9 @@
+import { isRecord } from '../../../lib/is-record.ts'
 import { withCapitals } from '../../../protocol/capitals.ts'
 import { type Endpoint } from '../../../protocol/endpoint.ts'
-import { parameterRefusals, type Refusal, refusals } from './refusal.ts'
+import { accept, type Reply } from '../../shared/reply.ts'
 import { type WireRequest } from '../wire-request.ts'
+import { refusals } from './refusal.ts'
 
 /** What public clients write with capitals (`GTC`, `Open`) and the document in small letters. */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
@@ -11,52 +13,43 @@ const QUERY_PARAMETERS_MAX = 64
 
 const BODY_DEPTH_MAX = 64
 
-/** A parameter's value before its schema has seen it. */
+/** Values before their schema has seen them. */
 export type Parameters = Record<string, unknown>
-
-export interface ReadParameters {
-  readonly ok: true
-  readonly parameters: Parameters
-}
 
 /**
  * Takes the parameters off the wire: the query of a GET, the JSON object of a POST. An empty value counts as
  * none given, as the document says of optional ones ("empty keeps", "empty means none"), and what samples
  * write in lower case is put in capitals.
  */
-export function readParameters(endpoint: Endpoint, request: WireRequest): ReadParameters | Refusal {
+export function readParameters(endpoint: Endpoint, request: WireRequest): Reply<Parameters> {
   if (endpoint.parts === 'queryAndBody') return readParts(request)
   const read = endpoint.method === 'GET' ? parseQuery(request.query) : parseBody(request)
-  if (!read.ok) return read
-  const texts = endpoint.outside === true ? withTexts(read.parameters) : read.parameters
-  return { ok: true, parameters: withoutEmptyValues(withLetters(texts)) }
+  return read.ok ? accept(asDocumented(endpoint.outside ? withTexts(read.data) : read.data)) : read
 }
 
 /** The query of a request by name, percent-encoding undone. */
 export function readQueryText(query: string): Readonly<Record<string, string>> {
   const read = parseQuery(query)
-  return read.ok ? (read.parameters as Record<string, string>) : {}
+  return read.ok ? read.data : {}
 }
 
 /** Query and body as they came: nothing of them is the exchange's own. */
-function readParts(request: WireRequest): ReadParameters | Refusal {
+function readParts(request: WireRequest): Reply<Parameters> {
   const query = parseQuery(request.query)
   if (!query.ok) return query
   if (isTooDeep(request.body)) return refusals.bodyUnreadable
   const body = parseBody(request)
-  return body.ok ? { ok: true, parameters: { query: query.parameters, body: body.parameters } } : body
+  return body.ok ? accept({ query: query.data, body: body.data }) : body
 }
 
-function parseQuery(query: string): ReadParameters | Refusal {
-  const parameters: Parameters = {}
+function parseQuery(query: string): Reply<Record<string, string>> {
   const pairs = query === '' ? [] : query.split('&')
-  if (pairs.length > QUERY_PARAMETERS_MAX) return parameterRefusals.broken('too many parameters', 400)
-  for (const pair of pairs) {
+  if (pairs.length > QUERY_PARAMETERS_MAX) return refusals.parametersTooMany
+  const entries = pairs.map((pair) => {
     const at = pair.indexOf('=')
-    const [name, value] = at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
-    define(parameters, decodeText(name), decodeText(value))
-  }
-  return { ok: true, parameters }
+    return (at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]).map(decodeText)
+  })
+  return accept(Object.fromEntries(entries) as Record<string, string>)
 }
 
 function decodeText(text: string): string {
@@ -68,12 +61,12 @@ function decodeText(text: string): string {
 }
 
 /** The content type before the JSON: a form is refused as a form, not as bad JSON. */
-function parseBody({ headers, body }: WireRequest): ReadParameters | Refusal {
+function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
   const contentType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (contentType !== 'application/json') return refusals.contentTypeWrong
   try {
     const parsed: unknown = JSON.parse(body === '' ? '{}' : body)
-    return isObject(parsed) ? { ok: true, parameters: { ...parsed } } : refusals.bodyUnreadable
+    return isRecord(parsed) ? accept(parsed) : refusals.bodyUnreadable
   } catch {
     return refusals.bodyUnreadable
   }
@@ -90,59 +83,30 @@ function isTooDeep(body: string): boolean {
   return false
 }
 
-function isObject(value: unknown): value is Parameters {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Sets an own property even when the name is `__proto__`. */
-function define(target: Parameters, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
-}
-
 /**
  * Outside the document a number is taken for its text: a public client sends prices of trigger orders so.
  * The document's own endpoints want texts.
  */
 function withTexts(parameters: Parameters): Parameters {
-  const kept: Parameters = {}
-  for (const [name, value] of Object.entries(parameters)) {
-    define(kept, name, typeof value === 'number' ? String(value) : value)
-  }
-  return kept
+  const texts = Object.entries(parameters).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? String(value) : value,
+  ])
+  return Object.fromEntries(texts) as Parameters
 }
 
-/** Letters as the document has them, at the top and in the objects of lists: that is as deep as requests go. */
-function withLetters(parameters: Parameters, levels = 1): Parameters {
-  const kept: Parameters = {}
-  for (const [name, value] of Object.entries(parameters)) {
-    if (!Array.isArray(value)) define(kept, name, inLetters(name, value))
-    else if (levels === 0) define(kept, name, value)
-    else
-      define(
-        kept,
-        name,
-        value.map((item: unknown) => (isObject(item) ? withLetters(item, levels - 1) : item)),
-      )
-  }
-  return kept
+/** Without empty values and in the document's letters, at the top and in the objects of lists: as deep as requests go. */
+function asDocumented(parameters: Parameters, levels = 1): Parameters {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '' && value !== null)
+  const written = given.map(([name, value]) => {
+    if (!Array.isArray(value)) return [name, inLetters(name, value)]
+    if (levels === 0) return [name, value]
+    return [name, value.map((item: unknown) => (isRecord(item) ? asDocumented(item, levels - 1) : item))]
+  })
+  return Object.fromEntries(written) as Parameters
 }
 
 function inLetters(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   return SMALL.has(name) ? value.toLowerCase() : withCapitals({ [name]: value })[name]
-}
-
-/** Drops empty texts from an object and from the objects in its lists: one level, which is all there is. */
-function withoutEmptyValues(parameters: Parameters): Parameters {
-  const kept: Parameters = {}
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value === '' || value === null) continue
-    define(kept, name, Array.isArray(value) ? value.map(withoutEmptyItem) : value)
-  }
-  return kept
-}
-
-function withoutEmptyItem(item: unknown): unknown {
-  if (!isObject(item)) return item
-  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== '' && value !== null))
 }

@@ -1,0 +1,211 @@
+import { z } from 'zod'
+import { ticker } from '../../protocol/futures/tickers.ts'
+import { productType, symbol } from '../../protocol/values.ts'
+import { type CoreState, type SymbolState } from '../futures/core-state.ts'
+import { listedSymbol, quotedSymbol } from '../futures/instruments/asked-symbols.ts'
+import { deliveryStatus } from '../futures/instruments/delivery.ts'
+import { priceText, sizeText } from '../futures/instruments/instruments.ts'
+import { toTicker } from '../futures/instruments/ticker-view.ts'
+import { refusals } from '../futures/refusals.ts'
+import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
+import { type DayStatistics } from '../market/day-statistics.ts'
+import { accept } from '../shared/reply.ts'
+import { readPublic, textRow, type Asked } from './undocumented-row.ts'
+
+const named = { symbol, productType }
+const contractsOf = { productType, symbol: symbol.optional() }
+const candlesOf = {
+  ...named,
+  granularity: z.string().min(1).describe('1m, 5m, 1H, 1D and others'),
+  startTime: z.string().optional(),
+  endTime: z.string().optional(),
+  limit: z.string().optional(),
+}
+/** Open time (Unix ms), open, high, low, close, base volume, quote volume. */
+const text = z.string()
+const candle = z.tuple([text, text, text, text, text, text, text])
+const candles = { asks: candlesOf, shows: z.array(candle), answer: futuresCandles }
+
+/** Public reads outside the document. */
+export const futuresMarketRows = {
+  serverTime: readPublic('/public/time', {
+    shows: z.object({ serverTime: text.describe('Unix ms') }),
+    answer: ({ clock }: CoreState) => accept({ serverTime: String(clock.now) }),
+  }),
+  /** What may be traded, and by which rules: the tick is priceEndStep × 10^-pricePlace. */
+  contracts: readPublic('/mix/market/contracts', {
+    asks: contractsOf,
+    shows: z.array(z.looseObject({ symbol: text, supportMarginCoins: z.array(text).nullish() })),
+    answer: futuresContracts,
+  }),
+  /** Of the last 24 hours, oldest first. */
+  candles: readPublic('/mix/market/candles', candles),
+  historyCandles: readPublic('/mix/market/history-candles', candles),
+  /** The symbol's row of the tickers, alone in a list. */
+  symbolTicker: readPublic('/mix/market/ticker', {
+    asks: named,
+    shows: z.array(ticker),
+    answer: (state: CoreState, _, request) => {
+      const quoted = quotedSymbol(state, request)
+      return quoted.ok ? accept([toTicker(state, quoted.data)]) : quoted
+    },
+  }),
+  symbolPrice: readPublic('/mix/market/symbol-price', {
+    asks: named,
+    shows: z.array(textRow('symbol')),
+    answer: (state: CoreState, _, request) => {
+      const quoted = quotedSymbol(state, request)
+      if (!quoted.ok) return quoted
+      const { lastPr: price, indexPrice, markPrice, ts } = toTicker(state, quoted.data)
+      return accept([{ symbol: request.symbol, price, indexPrice, markPrice, ts }])
+    },
+  }),
+  /** The pairs that can be traded on margin. */
+  marginCurrencies: readPublic('/margin/currencies', {
+    calls: 10,
+    shows: z.array(z.looseObject({ symbol: text, isBorrowable: z.boolean().nullish() })),
+    answer: (_state: CoreState) => accept(MARGIN_SYMBOLS.map(toCurrency)),
+  }),
+}
+
+/** What may be traded, and by which rules. A contract that was delivered has left the list. */
+function futuresContracts(state: CoreState, _: unknown, asked: Asked<typeof contractsOf>) {
+  const listed = [...state.symbols.values()].filter(
+    ({ instrument, isSettled }) =>
+      instrument.productType === asked.productType &&
+      !isSettled &&
+      instrument.symbol === (asked.symbol ?? instrument.symbol),
+  )
+  return accept(listed.map((entry) => toContract(state, entry)))
+}
+
+function toContract({ settings, clock }: CoreState, { instrument }: SymbolState) {
+  const { delivery, priceGrid, sizeGrid, priceLimitRatio } = instrument
+  return {
+    symbol: instrument.symbol,
+    baseCoin: instrument.baseCoin,
+    quoteCoin: instrument.quoteCoin,
+    buyLimitPriceRatio: String(priceLimitRatio),
+    sellLimitPriceRatio: String(priceLimitRatio),
+    feeRateUpRatio: '0.005',
+    makerFeeRate: settings.makerFeeRate,
+    takerFeeRate: settings.takerFeeRate,
+    openCostUpRatio: '0.01',
+    supportMarginCoins: [instrument.marginCoin],
+    minTradeNum: sizeText(instrument, instrument.lotsMin),
+    // The tick is priceEndStep x 10^-pricePlace.
+    priceEndStep: String(priceGrid.units),
+    volumePlace: String(sizeGrid.decimals),
+    pricePlace: String(priceGrid.decimals),
+    sizeMultiplier: sizeGrid.step,
+    symbolType: delivery === undefined ? 'perpetual' : 'delivery',
+    minTradeUSDT: instrument.notionalMin,
+    maxSymbolOrderNum: String(instrument.symbolOrdersMax),
+    maxProductOrderNum: String(instrument.productOrdersMax),
+    maxPositionNum: '150',
+    symbolStatus: SYMBOL_STATUS[deliveryStatus(instrument, clock.now)],
+    offTime: '-1',
+    limitOpenTime: '-1',
+    deliveryTime: delivery === undefined ? '' : String(delivery.deliveryAt),
+    deliveryStartTime: delivery === undefined ? '' : String(delivery.listedAt),
+    deliveryPeriod: delivery === undefined ? '' : 'this_quarter',
+    launchTime: '',
+    fundInterval: delivery === undefined ? '8' : '',
+    minLever: '1',
+    maxLever: String(instrument.leverageMax),
+    posLimit: '0.05',
+    maintainTime: '',
+    maxMarketOrderQty: sizeText(instrument, instrument.marketLotsMax),
+    maxOrderQty: sizeText(instrument, instrument.limitLotsMax),
+    isRwa: 'NO',
+  }
+}
+
+const SYMBOL_STATUS = {
+  delivery_config_period: 'listed',
+  delivery_normal: 'normal',
+  delivery_before: 'limit_open',
+  delivery_period: 'maintain',
+} as const
+
+/** Facts of the real listing; `maxTradeAmount` 0 is no maximum there. */
+function toCurrency(row: MarginSymbol) {
+  const { symbol: pair, baseCoin, quoteCoin } = row
+  const feeRate = row.feeRate.toString()
+  return {
+    ...{ symbol: pair, baseCoin, quoteCoin },
+    maxCrossedLeverage: row.crossedLeverageMax.toString(),
+    maxIsolatedLeverage: row.isolatedLeverageMax.toString(),
+    ...{ warningRiskRatio: '0.8', liquidationRiskRatio: '1' },
+    minTradeAmount: row.baseMin.toString(),
+    ...{ maxTradeAmount: '0', takerFeeRate: feeRate, makerFeeRate: feeRate },
+    pricePrecision: String(row.pricePlaces),
+    quantityPrecision: String(row.quantityPlaces),
+    minTradeUSDT: row.notionalMin.toString(),
+    ...{ isBorrowable: true, userMinBorrow: '1', status: '1' },
+    ...{ isIsolatedBaseBorrowable: true, isIsolatedQuoteBorrowable: true, isCrossBorrowable: true },
+  }
+}
+
+const MINUTE_MS = 60_000
+const MINUTES: Readonly<Record<string, number>> = {
+  ...{ '1m': 1, '3m': 3, '5m': 5, '15m': 15, '30m': 30, '1H': 60, '4H': 240, '6H': 360, '12H': 720 },
+  ...{ '1D': 1440, '6Hutc': 360, '12Hutc': 720, '1Dutc': 1440 },
+}
+const CANDLES_DEFAULT = 100
+const CANDLES_MAX = 1000
+const VOLUME_DECIMALS = 4
+
+/**
+ * Candles of the last 24 hours, oldest first, from the minutes that the tickers' statistics keep. There are no
+ * older ones: a candle of a day is the part of it that is kept.
+ */
+function futuresCandles(state: CoreState, _: unknown, query: Asked<typeof candlesOf>) {
+  const listed = listedSymbol(state, query)
+  if (!listed.ok) return listed
+  const minutes = MINUTES[query.granularity]
+  if (minutes === undefined) return refusals.parameter('granularity')
+  const { instrument, statistics } = listed.data
+  statistics.read(state.clock.now)
+  const { startTime = 0, endTime = Number.POSITIVE_INFINITY, limit = CANDLES_DEFAULT } = query
+  const bars = [...barsOf(statistics, minutes * MINUTE_MS)].filter(
+    ([startAt]) => startAt >= Number(startTime) && startAt <= Number(endTime),
+  )
+  const price = (ticks: number) => priceText(instrument, ticks)
+  return accept(
+    bars
+      .slice(-Math.min(CANDLES_MAX, Number(limit)))
+      .map(([startAt, { open, high, low, close, lots, quoteVolume }]): z.input<typeof candle> => [
+        ...([String(startAt), price(open), price(high), price(low), price(close)] as const),
+        ...([sizeText(instrument, lots), quoteVolume.toFixed(VOLUME_DECIMALS)] as const),
+      ]),
+  )
+}
+
+interface Bar {
+  readonly open: number
+  high: number
+  low: number
+  close: number
+  lots: number
+  quoteVolume: number
+}
+
+/** By where they begin. A minute closes where the next one opens. */
+function barsOf(statistics: DayStatistics, spanMs: number): Map<number, Bar> {
+  const bars = new Map<number, Bar>()
+  const buckets = statistics.buckets()
+  for (const [index, { minute, figures }] of buckets.entries()) {
+    const [open = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = figures
+    const close = buckets[index + 1]?.figures[0] ?? statistics.state().lastTicks
+    const startAt = Math.floor((minute * MINUTE_MS) / spanMs) * spanMs
+    const bar = bars.get(startAt) ?? { open, high, low, close, lots: 0, quoteVolume: 0 }
+    bar.high = Math.max(bar.high, high, close)
+    bar.low = Math.min(bar.low, low, close)
+    bar.close = close
+    bar.lots += lots
+    bar.quoteVolume += quoteVolume
+    bars.set(startAt, bar)
+  }
+  return bars
+}

@@ -1,0 +1,272 @@
+import { z } from 'zod'
+import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { batchPlaceOrder } from '../../protocol/futures/batch-place-order.ts'
+import {
+  batchResult,
+  exchangeId,
+  marginCoin,
+  orderReference,
+  productType,
+  symbol,
+} from '../../protocol/values.ts'
+import { accountOf, leverageOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
+import { isOfAsked, listedSymbol } from '../futures/instruments/asked-symbols.ts'
+import { priceText, sizeText, type Instrument } from '../futures/instruments/instruments.ts'
+import { cancelAll, cancelByUser } from '../futures/orders/cancel-orders.ts'
+import { orderIdText, sequenceOfId, wireSide, type Order } from '../futures/orders/order.ts'
+import { placeOne } from '../futures/orders/place-orders.ts'
+import { type Fill } from '../futures/positions/fill.ts'
+import { baseSize, quoteValue, type Position } from '../futures/positions/position.ts'
+import { refusals } from '../futures/refusals.ts'
+import { isOpen } from '../matching/order-lifecycle.ts'
+import { type AccountRef } from '../shared/account.ts'
+import { eachOf } from '../shared/batch-result.ts'
+import { historyPage } from '../shared/history-page.ts'
+import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
+import { negated } from '../wallet/rounding.ts'
+import { triggerFields } from './position-exits.ts'
+import {
+  byEitherId,
+  change,
+  pageLimitOf,
+  pageOfOrders,
+  place,
+  read,
+  textRow,
+  toPage,
+  type Asked,
+} from './undocumented-row.ts'
+
+/** What an order of a batch says, and what the batch does. */
+const { orderList, ...instrumentOfBatch } = batchPlaceOrder.request.shape
+const oneOrder = { ...instrumentOfBatch, ...orderList.element.shape }
+const named = { symbol, productType, ...byEitherId }
+const list = {
+  productType,
+  symbol: symbol.optional(),
+  marginCoin: marginCoin.optional(),
+  orderIdList: z.array(z.looseObject(byEitherId)).optional(),
+}
+const page = {
+  productType,
+  symbol: symbol.optional(),
+  idLessThan: exchangeId.optional(),
+  startTime: z.string().optional(),
+  endTime: z.string().optional(),
+  limit: z.string().optional(),
+  ...byEitherId,
+}
+const positions = {
+  productType,
+  symbol: symbol.optional(),
+  holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
+}
+
+/** Futures orders outside the document, one at a time and by name. */
+export const futuresOrderRows = {
+  placeOrder: place('/mix/order/place-order', {
+    asks: oneOrder,
+    shows: orderReference,
+    answer: (state: CoreState, account, request) => {
+      const { orderType, force } = request
+      return placeOne(state, account, { ...request, force: orderType === 'limit' ? force : undefined })
+    },
+  }),
+  cancelOrder: change('/mix/order/cancel-order', {
+    asks: { ...named, marginCoin: marginCoin.optional() },
+    shows: orderReference,
+    answer: cancelNamed,
+  }),
+  /** Of a list; all of a product type, or of one symbol of it, when there is none. */
+  batchCancelOrders: change('/mix/order/batch-cancel-orders', {
+    asks: list,
+    shows: batchResult,
+    answer: cancelListed,
+  }),
+  /** One order, open or done within the idempotency window. */
+  orderDetail: read('/mix/order/detail', {
+    asks: named,
+    shows: textRow('orderId', 'symbol'),
+    answer: (state: CoreState, { uid }, request) => {
+      const account = accountOf(state, uid)
+      const order = findOrder(state, account, request)
+      return order === undefined ? refusals.orderDataUnknown() : accept(toOrderRow(state, account, order))
+    },
+  }),
+  /** Newest first, whenever they were placed. */
+  ordersPending: read('/mix/order/orders-pending', {
+    asks: page,
+    shows: pageOfOrders,
+    answer: (state: CoreState, { uid }, { startTime: _start, endTime: _end, ...query }) => {
+      const account = accountOf(state, uid)
+      return accept(orderPage(state, account, query, [...account.openOrders.values()]))
+    },
+  }),
+  /** Filled and cancelled orders, newest first: those of the idempotency window, no older ones are kept. */
+  ordersHistory: read('/mix/order/orders-history', {
+    asks: page,
+    shows: pageOfOrders,
+    answer: (state: CoreState, { uid }, query) => {
+      const account = accountOf(state, uid)
+      // They are kept in the order in which they ended.
+      const orders = [...account.closedOrders.values()].sort((a, b) => a.sequence - b.sequence)
+      return accept(orderPage(state, account, query, orders))
+    },
+  }),
+  closePositions: place('/mix/order/close-positions', {
+    calls: 1,
+    asks: positions,
+    shows: batchResult,
+    answer: closePositions,
+  }),
+}
+
+function cancelNamed(
+  state: CoreState,
+  { uid }: AccountRef,
+  request: Asked<typeof named>,
+): Reply<OrderReference> {
+  const order = findOrder(state, accountOf(state, uid), request)
+  if (order === undefined) return refusals.orderUnknown()
+  return isOpen(order) ? cancelByUser(state, order) : refusals.noOrderToCancel()
+}
+
+function cancelListed(
+  state: CoreState,
+  account: AccountRef,
+  { orderIdList, ...request }: Asked<typeof list>,
+) {
+  if (orderIdList === undefined) return cancelAll(state, account, request)
+  return eachOf(orderIdList, ({ orderId, clientOid }) => {
+    const order = orderNamed(accountOf(state, account.uid), { orderId, clientOid })
+    const { productType: product, symbol: name = order?.symbol ?? '' } = request
+    return cancelNamed(state, account, { orderId, clientOid, productType: product, symbol: name })
+  })
+}
+
+/** @param orders Oldest first. */
+function orderPage(state: CoreState, account: Account, query: Asked<typeof page>, orders: readonly Order[]) {
+  const { startTime, endTime, idLessThan, orderId, clientOid } = query
+  const isListed = isOfAsked(state, { productType: query.productType, symbol: query.symbol })
+  const found = historyPage(orders, {
+    idOf: ({ sequence }) => orderIdText(sequence),
+    timeOf: ({ createdAt }) => createdAt,
+    startAt: Number(startTime || 0),
+    endAt: Number(endTime || Number.POSITIVE_INFINITY),
+    idLessThan,
+    limit: pageLimitOf(query),
+    accepts: (order) =>
+      isListed(order) &&
+      orderIdText(order.sequence) === (orderId ?? orderIdText(order.sequence)) &&
+      order.clientOid === (clientOid ?? order.clientOid),
+  })
+  return toPage(found.map((order) => toOrderRow(state, account, order)))
+}
+
+function findOrder(state: CoreState, account: Account, request: Asked<typeof named>): Order | undefined {
+  const order = orderNamed(account, request)
+  const isAsked = isOfAsked(state, { productType: request.productType, symbol: request.symbol })
+  return order !== undefined && isAsked(order) ? order : undefined
+}
+
+/** A clientOid names the newest order that carried it. */
+function orderNamed(
+  { openOrders, closedOrders }: Account,
+  { orderId, clientOid }: Asked<typeof byEitherId>,
+): Order | undefined {
+  if (orderId !== undefined) {
+    const sequence = sequenceOfId(orderId) ?? 0
+    return openOrders.get(sequence) ?? closedOrders.get(sequence)
+  }
+  return [...closedOrders.values(), ...openOrders.values()]
+    .filter((order) => order.clientOid === clientOid)
+    .sort((one, other) => one.sequence - other.sequence)
+    .at(-1)
+}
+
+/**
+ * Closes positions by a market order each, under the rules of any order that closes: what resting orders of a
+ * hedge position hold stays with them. In one-way mode the direction is not asked about.
+ */
+function closePositions(state: CoreState, account: AccountRef, request: Asked<typeof positions>) {
+  const { symbol: name, productType: product, holdSide } = request
+  const listed = name === undefined ? undefined : listedSymbol(state, { symbol: name, productType: product })
+  if (listed?.ok === false) return listed
+  const closed = [...accountOf(state, account.uid).positions.values()]
+    .filter(isOfAsked(state, { productType: product, symbol: name }))
+    .filter(({ slot, holdSide: held }) => slot === 'net' || !holdSide || held === holdSide)
+    .map((position) => ({ position }))
+  if (closed.length === 0) return refusals.noPosition()
+  return eachOf<{ position: Position; orderId?: string; clientOid?: string }>(closed, ({ position }) => {
+    const { instrument } = symbolOf(state, position.symbol)
+    const isNet = position.slot === 'net'
+    return placeOne(state, account, {
+      symbol: position.symbol,
+      productType: product,
+      marginCoin: instrument.marginCoin,
+      marginMode: position.marginMode,
+      orderType: 'market',
+      size: sizeText(instrument, position.lots),
+      side: (position.holdSide === 'long') === isNet ? 'sell' : 'buy',
+      ...(isNet ? { reduceOnly: 'YES' } : { tradeSide: 'close' }),
+    })
+  })
+}
+
+const PRICE_DECIMALS = 10
+
+/** The real exchange spells `canceled` with one l here, and `cancelled` in the document's spot orders. */
+const WIRE_STATUS = {
+  ...{ pending: 'live', live: 'live', partially_filled: 'partially_filled' },
+  ...{ filled: 'filled', cancelled: 'canceled' },
+} as const
+
+/**
+ * A futures order as the detail and the pending list of the real exchange show it. The document knows neither.
+ * `state` is the detail's name of the status and `status` the list's: both are there.
+ */
+function toOrderRow(state: CoreState, account: Account, order: Order) {
+  const { instrument } = symbolOf(state, order.symbol)
+  const fills = account.fills.filter(({ orderSequence }) => orderSequence === order.sequence)
+  const sum = (amountOf: (fill: Fill) => Decimal) => sumDecimals(fills.map(amountOf))
+  const quoteVolume = sum(({ priceTicks, lots }) => quoteValue(instrument, priceTicks, lots))
+  const status = WIRE_STATUS[order.status]
+  return {
+    symbol: order.symbol,
+    size: sizeText(instrument, order.lots),
+    orderId: orderIdText(order.sequence),
+    clientOid: order.clientOid,
+    baseVolume: sizeText(instrument, order.filledLots),
+    priceAvg: averagePrice(instrument, fills, quoteVolume),
+    fee: sum(({ fee }) => negated(fee)).toString(),
+    price: order.priceTicks === 0 ? '' : priceText(instrument, order.priceTicks),
+    state: status,
+    status,
+    side: wireSide(order),
+    force: order.force,
+    totalProfits: sum(({ profit }) => profit).toString(),
+    posSide: order.slot,
+    marginCoin: instrument.marginCoin,
+    quoteVolume: quoteVolume.toString(),
+    orderType: order.orderType,
+    leverage: String(leverageOf(account, instrument)),
+    marginMode: order.marginMode,
+    reduceOnly: order.reduceOnly ? 'YES' : 'NO',
+    enterPointSource: order.source,
+    tradeSide: order.action === 'net' ? '' : order.action,
+    posMode: account.setup.positionMode,
+    orderSource: order.orderType === 'limit' ? 'normal' : 'market',
+    cancelReason: order.cancelReason ?? '',
+    cTime: String(order.createdAt),
+    uTime: String(order.updatedAt),
+    ...triggerFields('presetStopSurplus', instrument, order.takeProfit),
+    ...triggerFields('presetStopLoss', instrument, order.stopLoss),
+  }
+}
+
+/** Empty while nothing is filled. */
+function averagePrice(instrument: Instrument, fills: readonly Fill[], quoteVolume: Decimal): string {
+  if (quoteVolume.eq(ZERO)) return ''
+  const lots = fills.reduce((total, fill) => total + fill.lots, 0)
+  return quoteVolume.div(baseSize(instrument, lots)).round(PRICE_DECIMALS).toString()
+}

@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import {
+  batchResult,
+  exchangeId,
+  foreignClientOid,
+  marginCoin,
+  orderReference,
+  productType,
+  symbol,
+} from '../../protocol/values.ts'
+import { accountOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
+import { isOfAsked } from '../futures/instruments/asked-symbols.ts'
+import { priceText, sizeText } from '../futures/instruments/instruments.ts'
+import { referenceOf, sequenceOfId, wireSide } from '../futures/orders/order.ts'
+import { placePlanRequest } from '../futures/plans/place-plan-request.ts'
+import { isPending, type PlanOrder } from '../futures/plans/plan-order.ts'
+import { endPlanOrder, placePlanOrder } from '../futures/plans/plan-orders.ts'
+import { refusals } from '../futures/refusals.ts'
+import { type AccountRef } from '../shared/account.ts'
+import { eachOf } from '../shared/batch-result.ts'
+import { historyPage } from '../shared/history-page.ts'
+import { accept } from '../shared/reply.ts'
+import { exitsOf, removeExit, toExitRow, triggerFields } from './position-exits.ts'
+import { change, pageLimitOf, pageOfOrders, place, read, toPage, type Asked } from './undocumented-row.ts'
+
+const empty = z.literal('')
+const byEitherId = {
+  orderId: z.union([exchangeId, empty]).optional(),
+  clientOid: z.union([foreignClientOid, empty]).optional(),
+}
+const page = {
+  planType: z.string().min(1).describe('normal_plan, track_plan or profit_loss: the exits of positions'),
+  productType,
+  symbol: symbol.optional(),
+  idLessThan: exchangeId.optional(),
+  limit: z.string().optional(),
+  ...byEitherId,
+}
+const list = {
+  productType,
+  symbol: symbol.optional(),
+  marginCoin: marginCoin.optional(),
+  planType: z.string().optional(),
+  orderIdList: z.array(z.looseObject(byEitherId)).optional(),
+}
+
+/** Trigger orders outside the document, which can only change one that is there. */
+export const planOrderRows = {
+  placePlanOrder: place('/mix/order/place-plan-order', {
+    asks: placePlanRequest.shape,
+    shows: orderReference,
+    answer: placePlanOrder,
+  }),
+  ordersPlanPending: read('/mix/order/orders-plan-pending', {
+    asks: page,
+    shows: pageOfOrders,
+    answer: showPending,
+  }),
+  cancelPlanOrder: change('/mix/order/cancel-plan-order', {
+    asks: list,
+    shows: batchResult,
+    answer: cancelListed,
+  }),
+}
+
+/** Trigger orders that have not triggered, newest first; or the exits of positions. */
+function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof page>) {
+  const account = accountOf(state, uid)
+  const { planType, orderId, clientOid, idLessThan } = query
+  const rows =
+    planType === 'profit_loss'
+      ? // By id, which is not by age: stop-losses have the higher ones.
+        pendingExits(state, account, query)
+          .map((exit) => toExitRow(state, account, exit))
+          .sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
+      : pendingPlans(state, account, query)
+          .filter((plan) => plan.planType === planType)
+          .map((plan) => toPlanRow(state, account, plan))
+  const found = historyPage<(typeof rows)[number]>(rows, {
+    idOf: (row) => row.orderId,
+    idLessThan,
+    limit: pageLimitOf(query),
+    accepts: (row) =>
+      row.orderId === (orderId || row.orderId) && row.clientOid === (clientOid || row.clientOid),
+  })
+  return accept(toPage(found))
+}
+
+/**
+ * Cancels the trigger orders and exits of a list; without one all trigger orders of a product type, or of one
+ * symbol of it. Exits go by their ids alone: who cancels all orders does not mean to lose the stop-losses.
+ */
+function cancelListed(state: CoreState, { uid }: AccountRef, request: Asked<typeof list>) {
+  const account = accountOf(state, uid)
+  const pending = pendingPlans(state, account, request)
+  const { orderIdList, planType } = request
+  const cancel = (plan: PlanOrder) => {
+    endPlanOrder(state, plan, 'cancelled')
+    return accept(referenceOf(plan))
+  }
+  if (orderIdList === undefined)
+    return eachOf(
+      pending.filter((plan) => plan.planType === (planType ?? plan.planType)),
+      cancel,
+    )
+  return eachOf(orderIdList, (name) => {
+    const exit = pendingExits(state, account, request).find(({ orderId }) => orderId === name.orderId)
+    const plan = pending.find((candidate) => isPending(candidate) && isNamed(candidate, name))
+    if (exit === undefined) return plan === undefined ? refusals.planOrderUnknown() : cancel(plan)
+    removeExit(state, exit)
+    return accept({ orderId: exit.orderId, clientOid: exit.orderId })
+  })
+}
+
+type AskedPlans = Pick<Asked<typeof page>, 'productType' | 'symbol'>
+
+/** Oldest first. */
+function pendingPlans(state: CoreState, { planOrders }: Account, asked: AskedPlans): PlanOrder[] {
+  const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
+  return [...planOrders.values()].filter(isPending).filter(isAsked)
+}
+
+/** In the order the positions were opened. */
+function pendingExits(state: CoreState, { positions }: Account, asked: AskedPlans) {
+  const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
+  return [...positions.values()].filter(isAsked).flatMap(exitsOf)
+}
+
+/** When both ids are given, orderId prevails. */
+function isNamed(plan: PlanOrder, { orderId, clientOid }: Asked<typeof byEitherId>): boolean {
+  return orderId ? sequenceOfId(orderId) === plan.sequence : clientOid === plan.clientOid
+}
+
+function toPlanRow(state: CoreState, account: Account, plan: PlanOrder) {
+  const { instrument } = symbolOf(state, plan.symbol)
+  const price = plan.priceTicks === 0 ? '' : priceText(instrument, plan.priceTicks)
+  return {
+    planType: plan.planType,
+    symbol: plan.symbol,
+    size: sizeText(instrument, plan.lots),
+    ...referenceOf(plan),
+    ...{ price, executePrice: price, callbackRatio: plan.callbackPercent ?? '' },
+    triggerPrice: priceText(instrument, plan.triggerTicks),
+    triggerType: plan.triggerType,
+    planStatus: 'not_trigger',
+    side: wireSide(plan),
+    posSide: plan.slot,
+    marginCoin: instrument.marginCoin,
+    marginMode: plan.marginMode,
+    enterPointSource: 'API',
+    tradeSide: plan.action === 'net' ? '' : plan.action,
+    posMode: account.setup.positionMode,
+    orderType: plan.orderType,
+    orderSource: 'normal',
+    cTime: String(plan.createdAt),
+    uTime: String(plan.updatedAt),
+    ...triggerFields('stopSurplusTrigger', instrument, plan.takeProfit),
+    ...triggerFields('stopLossTrigger', instrument, plan.stopLoss),
+  }
+}

@@ -1,0 +1,88 @@
+import { symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
+import { priceText, sizeText, type Instrument } from '../futures/instruments/instruments.ts'
+import { type PositionTrigger } from '../futures/orders/order.ts'
+import { type Position } from '../futures/positions/position.ts'
+import { POSITIONS } from '../futures/stored-entities.ts'
+
+/** A take-profit or stop-loss of a position, as the real exchange lists it among the trigger orders. */
+export interface PositionExit {
+  readonly planType: 'pos_profit' | 'pos_loss'
+  readonly orderId: string
+  readonly position: Position
+  readonly trigger: PositionTrigger
+}
+
+/** Take-profit before stop-loss. A position has one exit of a kind: its own sequence names it, whatever its price. */
+export function exitsOf(position: Position): PositionExit[] {
+  const { takeProfit, stopLoss, sequence } = position
+  // 18 digits, as all ids.
+  const idOf = (prefix: string) => `${prefix}${String(sequence).padStart(16, '0')}`
+  const profit = { planType: 'pos_profit', orderId: idOf('14'), position } as const
+  const loss = { planType: 'pos_loss', orderId: idOf('15'), position } as const
+  return [
+    ...(takeProfit === undefined ? [] : [{ ...profit, trigger: takeProfit }]),
+    ...(stopLoss === undefined ? [] : [{ ...loss, trigger: stopLoss }]),
+  ]
+}
+
+/** `takeProfit`, `stopLoss` and their ids in a position's row: empty where there is none. */
+export function exitFields(state: CoreState, exits: readonly PositionExit[]) {
+  const [profit, loss] = (['pos_profit', 'pos_loss'] as const).map((kind) => {
+    const exit = exits.find(({ planType }) => planType === kind)
+    if (exit === undefined) return { price: '', id: '' }
+    const { instrument } = symbolOf(state, exit.position.symbol)
+    return { price: priceText(instrument, exit.trigger.triggerTicks), id: exit.orderId }
+  })
+  return {
+    ...{ takeProfit: profit?.price, stopLoss: loss?.price },
+    ...{ takeProfitId: profit?.id, stopLossId: loss?.id },
+  }
+}
+
+/** The position stays without it. */
+export function removeExit(state: CoreState, { position, planType }: PositionExit): void {
+  position[planType === 'pos_profit' ? 'takeProfit' : 'stopLoss'] = undefined
+  position.updatedAt = state.clock.now
+  state.rows.put(POSITIONS, position)
+}
+
+/** An exit in the list of trigger orders: it closes the whole position. */
+export function toExitRow(state: CoreState, account: Account, exit: PositionExit) {
+  const { position, trigger, planType, orderId } = exit
+  const { instrument } = symbolOf(state, position.symbol)
+  const isNet = position.slot === 'net'
+  const execute = trigger.executeTicks === undefined ? '' : priceText(instrument, trigger.executeTicks)
+  return {
+    planType,
+    symbol: position.symbol,
+    size: sizeText(instrument, position.lots),
+    ...{ orderId, clientOid: orderId, price: execute, executePrice: execute, callbackRatio: '' },
+    triggerPrice: priceText(instrument, trigger.triggerTicks),
+    triggerType: trigger.triggerType,
+    planStatus: 'live',
+    // In one-way mode how it trades, in hedge mode the direction of the position.
+    side: (position.holdSide === 'long') === isNet ? 'sell' : 'buy',
+    posSide: position.slot,
+    marginCoin: instrument.marginCoin,
+    marginMode: position.marginMode,
+    enterPointSource: 'API',
+    tradeSide: isNet ? '' : 'close',
+    posMode: account.setup.positionMode,
+    orderType: execute === '' ? 'market' : 'limit',
+    orderSource: planType,
+    cTime: String(position.openedAt),
+    uTime: String(position.updatedAt),
+    ...triggerFields('stopSurplusTrigger', instrument, undefined),
+    ...triggerFields('stopLossTrigger', instrument, undefined),
+  }
+}
+
+/** `…Price`, `…Type` and the execution price of an order's exit: empty where it has none. */
+export function triggerFields(name: string, instrument: Instrument, trigger: PositionTrigger | undefined) {
+  const ticks = trigger?.executeTicks
+  return {
+    [`${name.replace(/Trigger$/, '')}ExecutePrice`]: ticks === undefined ? '' : priceText(instrument, ticks),
+    [`${name}Price`]: trigger === undefined ? '' : priceText(instrument, trigger.triggerTicks),
+    [`${name}Type`]: trigger?.triggerType ?? '',
+  }
+}
