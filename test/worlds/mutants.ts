@@ -907,4 +907,46 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       'for (const { kind, max } of counted) if (timesOf(core, kind).length === 0) count(core, kind, max)',
   },
+  {
+    name: 'daily-loss-unlimited',
+    what: 'a scope that has lost what it may in a day trades on',
+    find: 'if (daily !== undefined && isReached(used.dayLoss, daily)) {',
+    replace: 'if (daily !== undefined && isReached(used.dayLoss, 1000 * daily)) {',
+  },
+  {
+    name: 'drawdown-not-reducing',
+    what: 'the second step of a drawdown holds nothing',
+    find: "else if (reached.includes('reducing')) reach(core, scope, 'drawdown', reasonOf('reducing'))",
+    replace: '',
+  },
+  {
+    name: 'drawdown-only-halts',
+    what: 'the last step of a drawdown halts the scope, and leaves what it holds',
+    find: 'startFlatten(core, { scope, reason, by: BY })',
+    replace: '',
+  },
+  {
+    name: 'streak-unlimited',
+    what: 'trades in a row that lost are not held against their limit',
+    find: 'lostInRow < streak) continue',
+    replace: 'lostInRow < 1000 * streak) continue',
+  },
+  {
+    name: 'rejections-unlimited',
+    what: 'a strategy whose orders are rejected again and again trades on',
+    find: 'count(core, kind, max) < max) return',
+    replace: 'count(core, kind, max) <= max) return',
+  },
+  {
+    name: '429-not-counted',
+    what: 'answers 429 are not held against their limit',
+    find: 'if (isRateLimited(event)) count(core, RATE_LIMITED, rateLimitedPerMinute)',
+    replace: 'if (isRateLimited(event)) count(core, RATE_LIMITED, 1)',
+  },
+  {
+    name: 'unknown-orders-unlimited',
+    what: 'more orders are unknown than may be, and the account trades on',
+    find: 'isBeyond: unknown > unknownOrdersMax,',
+    replace: 'isBeyond: unknown > 1000 * unknownOrdersMax,',
+  },
 ]

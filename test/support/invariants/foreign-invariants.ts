@@ -60,7 +60,7 @@ function isHalted({ facts }: World, symbol: string): boolean {
 }
 
 /** What a limit holds is judged by tests of the limits. */
-const OF_LIMITS = /, limit [\d.]+$/
+const OF_LIMITS = /, limit [\d.]+(?: %)?$/
 
 /** Whether this step has heard of anything that a person must look at. */
 function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {

@@ -30,6 +30,7 @@ import {
 } from './risk-invariants.ts'
 import { watchAnswers, watchDecisions, watchGrants, watchIdentical } from './hearing-invariants.ts'
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
+import { watchLosses, watchPaces } from './reached-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchClockGate, watchLooks } from './look-invariants.ts'
@@ -103,5 +104,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'MONEY', watch: watchFunding },
   { id: 'MONEY', watch: watchEquity },
   { id: 'RSK2', watch: watchPeak },
+  { id: 'RSK2', watch: watchLosses },
+  { id: 'RSK2', watch: watchPaces },
   { id: 'RSK1', watch: watchIdentical },
 ]

@@ -59,7 +59,8 @@ export function watchDebts(world: World): WorldWatcher {
       denied = deniedNow
       const isExcused = ({ strategyId, symbol }: Debt): boolean =>
         (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
-        restrictionsOn(engine.book, symbol, strategyId).length > 0
+        restrictionsOn(engine.book, symbol, strategyId).length > 0 ||
+        engine.restrictions.some(({ code }) => code === 'rateLimited' || code === 'unknownOrders')
       const open = debtsOf({ book: engine.book, settings: world.settings }, known.tickers).filter(
         (debt) => !isExcused(debt),
       )

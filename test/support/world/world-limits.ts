@@ -7,22 +7,28 @@ import { type WorldPlan } from './world-plan.ts'
 /** What equity is counted from: little, so that shares of it are reached. The exchange has more. */
 const CAPITAL = decimal('400')
 
-/** The limits that a world may have beside the others: tight enough to be reached in some. Absent where it has none. */
-export function limitsOf({ isLimited, isLimitedByEquity, strategies }: WorldPlan) {
+/** That little is lost within a world of a minute, so many orders are unknown: what is tight is reached in many. */
+const TIGHT = {
+  ...{ daily: 0.5, drawdown: { warn: 0.0003, reducing: 0.0008, flatten: 0.001 } },
+  ofStrategy: { drawdown: { warn: 0.1, reducing: 0.3, flatten: 0.36 }, streak: 3 },
+  ...{ rateLimitedPerMinute: 2, unknownOrdersMax: 2, rejectionsPerMinute: 3 },
+}
+const WIDE = {
+  ...{ daily: 20, drawdown: { warn: 0.005, reducing: 0.02, flatten: 0.04 } },
+  ofStrategy: { drawdown: { warn: 1, reducing: 4, flatten: 10 }, streak: 8 },
+  ...{ rateLimitedPerMinute: 25, unknownOrdersMax: 6, rejectionsPerMinute: 40 },
+}
+
+/** The limits that a world may have beside the others. Absent where it has none. */
+export function limitsOf({ isLimited, isLimitedByEquity, isTight, strategies }: WorldPlan) {
   if (!isLimited) return { account: {}, strategy: {}, losses: { capital: CAPITAL } }
-  const drawdown = { warn: 0.005, reducing: 0.02, flatten: 0.04 }
-  const ofAccount: LossLimits = { daily: 20, ...(isLimitedByEquity && { drawdown }) }
-  const limits = new Map<Scope, LossLimits>([[ACCOUNT, ofAccount]])
-  for (const { id } of strategies) {
-    limits.set(strategyScope(id), { drawdown: { warn: 1, reducing: 4, flatten: 10 }, streak: 8 })
-  }
+  const { daily, drawdown, ofStrategy, rejectionsPerMinute, ...ofAccount } = isTight ? TIGHT : WIDE
+  const limits = new Map<Scope, LossLimits>([[ACCOUNT, { daily, ...(isLimitedByEquity && { drawdown }) }]])
+  for (const { id } of strategies) limits.set(strategyScope(id), ofStrategy)
   const losses: LossSettings = { timeZone: 'UTC', coolDownMs: 0, limits }
   return {
-    account: {
-      ...{ rateLimitedPerMinute: 25, unknownOrdersMax: 6 },
-      ...(isLimitedByEquity && { leverageMax: 3, identicalPerMinute: 40 }),
-    },
-    strategy: { rejectionsPerMinute: 40, ...(isLimitedByEquity && { identicalPerMinute: 25 }) },
+    account: { ...ofAccount, ...(isLimitedByEquity && { leverageMax: 3, identicalPerMinute: 40 }) },
+    strategy: { rejectionsPerMinute, ...(isLimitedByEquity && { identicalPerMinute: 25 }) },
     losses: { losses, capital: CAPITAL },
   }
 }

@@ -88,6 +88,8 @@ export const worldPlanSchema = z.strictObject({
   isLimited: z.boolean().default(false),
   /** Whether the account's drawdown and leverage, and identical intents, are limited too. */
   isLimitedByEquity: z.boolean().default(false),
+  /** Whether those limits are reached soon. */
+  isTight: z.boolean().default(false),
 })
 
 export type WorldPlan = z.infer<typeof worldPlanSchema>
@@ -138,6 +140,7 @@ export function planWorld(seed: string): WorldPlan {
     openOrdersMax: pick(part('openOrdersMax'), [60, 60, 60, 60, 7]),
     isLimited: part('isLimited').integer(5) === 0,
     isLimitedByEquity: part('isLimitedByEquity').integer(2) === 0,
+    isTight: part('isTight').integer(2) === 0,
   }
 }
 

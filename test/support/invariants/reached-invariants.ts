@@ -1,0 +1,148 @@
+import { type ItemOutcome } from '../../../src/domain/record.ts'
+import { type UsedLoss } from '../../../src/domain/loss-limits.ts'
+import { ACCOUNT, type ModeReason, type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { openOrdersOf, splitPair } from '../../../src/engine/book/book.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+const MINUTE_MS = 60_000
+/** Beyond a limit by more than sums of floats may differ. */
+const BEYOND = 1 + 1e-6
+/** They change what was made after losses were judged in the same step. */
+const LATER: ReadonlySet<string> = new Set(['adopt', 'foreign', 'settle', 'outcome'])
+
+/**
+ * A scope that has lost what it may is held for that, in the step that has measured it. How much was lost is for MONEY
+ * and for the peak to say.
+ */
+export function watchLosses(world: World): WorldWatcher {
+  const limits = world.settings.losses?.limits
+  if (limits === undefined) return {}
+  const judged = new Map<Scope, UsedLoss>()
+  return {
+    onBirth: () => judged.clear(),
+    afterStep(event, effects) {
+      const { engine } = world.process
+      if (engine === undefined) return
+      for (const [scope, used] of engine.losses) {
+        if (judged.get(scope) === used) continue
+        judged.set(scope, used)
+        for (const code of reasonsOf(world, used)) assertHeld(world, scope, code)
+      }
+      if (effects.some((effect) => effect.kind === 'record' && LATER.has(effect.record.kind))) return
+      for (const [pair, { lostInRow = 0 }] of engine.book.ownTrades) {
+        const [id, symbol] = splitPair(pair)
+        const streak = limits.get(strategyScope(id))?.streak ?? Number.POSITIVE_INFINITY
+        if (lostInRow >= streak && isRead(event, symbol)) assertHeld(world, strategyScope(id), 'losingStreak')
+      }
+    },
+  }
+}
+
+function reasonsOf({ settings }: World, used: UsedLoss): readonly ModeReason[] {
+  const { daily = Number.POSITIVE_INFINITY, drawdown } = settings.losses?.limits.get(used.scope) ?? {}
+  const fallen = used.scope === ACCOUNT ? (used.drawdownShare ?? 0) : used.drawdown
+  const isAt = (step: 'reducing' | 'flatten'): boolean =>
+    fallen >= (drawdown?.[step] ?? Number.POSITIVE_INFINITY) * BEYOND
+  return [
+    ...(used.dayLoss >= daily * BEYOND ? (['dailyLoss'] as const) : []),
+    ...(isAt('flatten') ? (['drawdownFlatten', 'flatten'] as const) : []),
+    ...(isAt('reducing') && !isAt('flatten') ? (['drawdown'] as const) : []),
+  ]
+}
+
+/** A step that was passed by in one fall is not held beside the next one. */
+function assertHeld(world: World, scope: Scope, code: ModeReason): void {
+  const held = world.process.engine?.restrictions.filter((one) => one.scope === scope) ?? []
+  if (held.some((one) => one.code === code)) return
+  if (code === 'drawdown' && held.some((one) => one.code === 'drawdownFlatten')) return
+  violate(world, 'RSK2', `${scope} has reached a limit, and is not held for ${code}`)
+}
+
+function isRead(event: EngineEvent, symbol: string): boolean {
+  if (event.kind === 'positionRead') return event.reading.symbol === symbol
+  return event.kind === 'fillsRead' && event.reading.fills.some((fill) => fill.symbol === symbol)
+}
+
+/**
+ * The account is held while as many answers as its limit were 429 within a minute, or more orders are unknown than may
+ * be, and no longer; a strategy from the time on at which as many of its orders were rejected with one code.
+ */
+export function watchPaces(world: World): WorldWatcher {
+  const { rateLimitedPerMinute, unknownOrdersMax } = world.settings.limits
+  const rejected = new Map<string, number[]>()
+  let refusedAt: number[] = []
+  let wasUnknown: number | undefined
+  return {
+    onBirth() {
+      rejected.clear()
+      refusedAt = []
+      wasUnknown = undefined
+    },
+    afterStep(event, effects, now) {
+      const { engine } = world.process
+      if (engine === undefined) return
+      const isHeld = (code: ModeReason): boolean => engine.restrictions.some((one) => one.code === code)
+      if (isRateLimited(event)) refusedAt.push(now)
+      refusedAt = refusedAt.filter((at) => at > now - MINUTE_MS)
+      const isOften = refusedAt.length >= (rateLimitedPerMinute ?? Number.POSITIVE_INFINITY)
+      if (isOften !== isHeld('rateLimited'))
+        violate(world, 'RSK2', `${refusedAt.length} answers 429, held: ${!isOften}`)
+
+      // Within a step some may become known after they were counted.
+      const unknown = countUnknown(world)
+      const isBeyond = unknown > (unknownOrdersMax ?? Number.POSITIVE_INFINITY)
+      if (unknown === wasUnknown && isBeyond !== isHeld('unknownOrders'))
+        violate(world, 'RSK2', `${unknown} orders are unknown, held: ${!isBeyond}`)
+      wasUnknown = unknown
+      countRejected(world, rejected, { effects, now })
+    },
+  }
+}
+
+function isRateLimited(event: EngineEvent): boolean {
+  if (event.kind === 'readFailed') return event.status === 429
+  return 'answer' in event && event.answer.kind !== 'accepted' && event.answer.status === 429
+}
+
+function countUnknown({ process, settings }: World): number {
+  const { book } = process.engine ?? {}
+  if (book === undefined) return 0
+  return [...settings.instruments.keys()].reduce(
+    (sum, symbol) => sum + [...openOrdersOf(book, symbol)].filter(({ state }) => state === 'unknown').length,
+    0,
+  )
+}
+
+interface Step {
+  readonly effects: readonly Effect[]
+  readonly now: number
+}
+
+function countRejected(world: World, rejected: Map<string, number[]>, { effects, now }: Step): void {
+  const { engine } = world.process
+  const items = effects.flatMap((effect) =>
+    effect.kind === 'record' && effect.record.kind === 'outcome' && effect.record.answer !== undefined
+      ? effect.record.items
+      : [],
+  )
+  for (const { clientOid, code } of items.filter(isRejected)) {
+    const terms = engine?.book.orders.get(clientOid)?.terms
+    const strategy = [...world.settings.strategies.values()].find(({ id }) => id === terms?.strategyId)
+    const max = terms && strategy?.limits.get(terms.symbol)?.rejectionsPerMinute
+    if (!strategy || max === undefined) continue
+    const scope = strategyScope(strategy.id)
+    const kind = `${strategy.id} ${code}`
+    const times = [...(rejected.get(kind) ?? []), now].filter((at) => at > now - MINUTE_MS)
+    rejected.set(kind, times)
+    if (engine?.restrictions.some((one) => one.scope === scope && one.code === 'rejections'))
+      rejected.delete(kind)
+    else if (times.length >= max)
+      violate(world, 'RSK2', `${times.length} orders of ${strategy.id} were rejected with ${code}`)
+  }
+}
+
+function isRejected({ outcome, code }: ItemOutcome): boolean {
+  return outcome === 'rejected' && code !== undefined
+}
