@@ -6,7 +6,7 @@ export const LOG_EVENTS = {
   'account.notHeld':
     'The lock that keeps a second daemon off this account could not be made; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
   'account.off':
-    'An account among several could not be opened and does not trade, the others do; put right what the reason names, and restart.',
+    'An account among several could not be opened and does not trade, the others do; put right what the reason names, and reload.',
   'account.refused':
     'The exchange refuses the keys, or they are those of another account than the state; put right what the reason names. At the start the account is off, and the run ends with exit code 78, at once where no other account trades; later reads are asked again once a minute.',
   'alert.broken':
