@@ -13,6 +13,8 @@ export interface VirtualPolling {
   readonly timeMs: number
   /** While the core waits for a moment, time passes so soon after each other event, then ever more seldom. Absent: as ever. */
   readonly waitingMs?: number
+  /** So long before each read of the tickers, ms, and not every `fillsMs` and `positionsMs`. */
+  readonly beforeTickers?: { readonly fillsMs: number; readonly positionsMs: number }
   /** Unix ms, rising: from the first of them on prices are asked for then, and not every `tickersMs`. */
   readonly tickersAt?: readonly number[]
 }
@@ -65,7 +67,22 @@ export class VirtualPollers {
       },
       hear: onlyOnce((answer) => gate.enter(() => this.#takeTickers(table, answer))),
     })
-    time.after(this.#untilNextRead(), () => this.start())
+    const nextMs = this.#untilNextRead()
+    time.after(nextMs, () => this.start())
+    this.#readAccountBefore(nextMs)
+  }
+
+  #readAccountBefore(nextMs: number): void {
+    const { polling, wire } = this.#options
+    const { beforeTickers } = polling
+    if (beforeTickers === undefined) return
+    wire.time.after(nextMs - beforeTickers.positionsMs, () => this.#readAccount('positions'))
+    wire.time.after(nextMs - beforeTickers.fillsMs, () => this.#readAccount('fills'))
+  }
+
+  #readAccount(what: 'fills' | 'positions'): void {
+    const { wire, isOver, dispatch } = this.#options
+    if (this.#hasBegun && !isOver() && !wire.gate.isStill) dispatch({ kind: 'pollDue', what })
   }
 
   #untilNextRead(): number {
@@ -118,10 +135,10 @@ export class VirtualPollers {
   #begin(): void {
     this.#hasBegun = true
     this.#options.dispatch({ kind: 'started' })
-    const { dispatch } = this.#options
     this.#every('timeMs', () => this.#passTime())
-    this.#every('fillsMs', () => dispatch({ kind: 'pollDue', what: 'fills' }))
-    this.#every('positionsMs', () => dispatch({ kind: 'pollDue', what: 'positions' }))
+    if (this.#options.polling.beforeTickers !== undefined) return
+    this.#every('fillsMs', () => this.#readAccount('fills'))
+    this.#every('positionsMs', () => this.#readAccount('positions'))
   }
 
   #passTime(): void {

@@ -73,9 +73,10 @@ export interface PreparedBacktest {
 const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
 /** A seeded market moves this often at least, ms; oftener where it is looked at oftener. */
 const SEEDED_STEP_MS_MAX = 5000
-/** How often the core hears that time has passed, ms: of a daemon, and at most of a run that looks at prices seldom. */
+/** How often the core hears that time has passed, ms: of a daemon, and of a run that looks at prices so often. */
 const TIME_MS_MIN = 100
-const TIME_MS_MAX = 15_000
+/** What is read right before the prices is there so long before them, ms: a grant may be waited for. */
+const BEFORE_MS = 500
 /** Of the age at which what is known of the account is too old: read before. */
 const ACCOUNT_AGE_SHARE = 0.5
 /** Fills that the exchange keeps: some minutes of them are read again. */
@@ -287,16 +288,30 @@ function playSeed(
   }
 }
 
-/** As live, or as the section `backtest` says: then fills and positions as often as prices, unless they would grow too old. */
-function pollingOf({ polling, backtest, risk }: DaemonConfig): VirtualPolling {
-  const { pollMs } = backtest
+/**
+ * As live, or as the section `backtest` says: then fills and positions as often as prices. Where they would grow too
+ * old from one look at the prices to the next, they are read right before each; where that is not enough, more often.
+ */
+function pollingOf({ polling, backtest, risk, execution }: DaemonConfig): VirtualPolling {
+  const { pollMs, latencyMs } = backtest
   if (pollMs === undefined) return { ...polling, timeMs: TIME_MS_MIN }
-  const accountMs = Math.min(pollMs, Math.floor(risk.accountAgeMaxMs * ACCOUNT_AGE_SHARE))
+  const { dataAgeMaxMs, accountAgeMaxMs } = risk
+  const accountMs = Math.min(pollMs, Math.floor(accountAgeMaxMs * ACCOUNT_AGE_SHARE))
+  const [fillsMs, positionsMs] = [
+    Math.max(polling.fillsMs, accountMs),
+    Math.max(polling.positionsMs, accountMs),
+  ]
+  const fillsBeforeMs = 2 * latencyMs + BEFORE_MS
+  // A position counts once fills are known that were visible when it was read.
+  const positionsBeforeMs = fillsBeforeMs + execution.fillVisibilityMs + latencyMs + BEFORE_MS
+  const isBefore =
+    accountMs < pollMs &&
+    Math.max(polling.fillsMs, polling.positionsMs, 2 * positionsBeforeMs) <= pollMs &&
+    positionsBeforeMs + Math.min(dataAgeMaxMs, pollMs) <= accountAgeMaxMs
   return {
-    tickersMs: pollMs,
-    fillsMs: Math.max(polling.fillsMs, accountMs),
-    positionsMs: Math.max(polling.positionsMs, accountMs),
-    timeMs: Math.max(TIME_MS_MIN, Math.min(TIME_MS_MAX, pollMs)),
+    ...{ tickersMs: pollMs, fillsMs, positionsMs },
+    ...(isBefore && { beforeTickers: { fillsMs: fillsBeforeMs, positionsMs: positionsBeforeMs } }),
+    timeMs: Math.max(TIME_MS_MIN, pollMs),
     waitingMs: TIME_MS_MIN,
   }
 }
