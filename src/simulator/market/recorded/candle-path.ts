@@ -19,7 +19,7 @@
  *   the sign of the last one nor the opposite, and following or fading it brings nothing.
  */
 import type { Random } from '../../../lib/random.ts'
-import { type Shape, Shapes } from './path-shapes.ts'
+import { Shapes } from './path-shapes.ts'
 
 /** How the points between the four prices of a candle are found. */
 export const CANDLE_PATHS = ['random', 'highFirst', 'lowFirst'] as const
@@ -213,49 +213,51 @@ function layShape(path: Drawn, candle: TickCandle, wanted: Wanted, random: Rando
   const range = high - low
   const isFlipped = random.next() < 0.5
   const isReversed = random.next() < 0.5
-  const shareOf = (price: number) => (isFlipped ? high - price : price - low) / range
-  const [open, close] = [shareOf(candle.open), shareOf(candle.close)]
-  const ends = isReversed ? { open: close, close: open } : { open, close }
-  const drawn = wanted.shapes.draw({ ...ends, reach: wanted.reach }, random)
-  const shape = isReversed ? reversed(drawn) : drawn
-  const moves = shape.prices.length - 1
-  const [first, last] = [shape.prices[0] as number, shape.prices[moves] as number]
+  const open = (isFlipped ? high - candle.open : candle.open - low) / range
+  const close = (isFlipped ? high - candle.close : candle.close - low) / range
+  const [begin, end] = isReversed ? [close, open] : [open, close]
+  const shape = wanted.shapes.draw(begin, end, wanted.reach, random)
+  const { prices } = shape
+  const moves = prices.length - 1
+  const first = prices[isReversed ? moves : 0] as number
+  const last = prices[isReversed ? 0 : moves] as number
   const early = random.next() < 0.5 ? 1 : 0
+  const highMove = moveOf(shape.highMove, isReversed, moves)
+  const lowMove = moveOf(shape.lowMove, isReversed, moves)
+  const isHighFirst = highMove === lowMove ? shape.isHighFirst !== isReversed : highMove < lowMove
+  const [highPoint, lowPoint] = [pointOf(highMove, early), pointOf(lowMove, early)]
   let next = 0
-  const put = (level: number, point: number) => {
-    const price = low + range * (isFlipped ? 1 - level : level)
-    path.prices[next] = Math.max(low, Math.min(high, Math.round(price)))
-    path.times[next++] = point / (moves + 1)
-  }
   for (let point = 0; point <= moves; point++) {
-    for (const extreme of extremesIn(shape, point, early)) put(extreme, point)
-    const level = shape.prices[point] as number
+    const time = point / (moves + 1)
+    const [isHigh, isLow] = [point === highPoint, point === lowPoint]
+    if (isLow && !(isHigh && isHighFirst)) put(path, next++, isFlipped ? high : low, time)
+    if (isHigh) put(path, next++, isFlipped ? low : high, time)
+    if (isLow && isHigh && isHighFirst) put(path, next++, isFlipped ? high : low, time)
+    const level = prices[isReversed ? moves - point : point] as number
     const along = point / moves
     const isExtreme = level === 0 || level === 1
-    put(isExtreme ? level : level + (open - first) * (1 - along) + (close - last) * along, point)
+    const laid = isExtreme ? level : level + (open - first) * (1 - along) + (close - last) * along
+    const price = Math.round(low + range * (isFlipped ? 1 - laid : laid))
+    put(path, next++, Math.max(low, Math.min(high, price)), time)
   }
   path.prices[0] = candle.open
   path.prices[path.prices.length - 1] = candle.close
   meetExtremes(path.prices, candle)
 }
 
-function reversed({ prices, highMove, lowMove, isHighFirst, reach }: Shape): Shape {
-  const moveOf = (move: number) => (move === 0 ? 0 : prices.length - move)
-  const moves = { highMove: moveOf(highMove), lowMove: moveOf(lowMove), isHighFirst: !isHighFirst }
-  return { prices: prices.toReversed(), ...moves, reach }
+function put({ prices, times }: Drawn, index: number, price: number, time: number): void {
+  prices[index] = price
+  times[index] = time
 }
 
-/** What is met in the move to a point. @param early So many moves before its time, which changes what follows what. */
-function extremesIn(
-  { highMove, lowMove, isHighFirst }: Shape,
-  point: number,
-  early: number,
-): readonly number[] {
-  const isMet = (move: number) => move > 0 && Math.max(1, move - early) === point
-  if (!isMet(highMove)) return isMet(lowMove) ? [0] : []
-  if (!isMet(lowMove)) return [1]
-  const isFirst = highMove === lowMove ? isHighFirst : highMove < lowMove
-  return isFirst ? [1, 0] : [0, 1]
+/** In which move of the shape, which may be turned round, an extreme is met; 0 where it is one of the prices. */
+function moveOf(move: number, isReversed: boolean, moves: number): number {
+  return move > 0 && isReversed ? moves + 1 - move : move
+}
+
+/** Before which point. @param early So many moves before its time, which changes what follows what. */
+function pointOf(move: number, early: number): number {
+  return move === 0 ? -1 : Math.max(1, move - early)
 }
 
 /** A coarse shape of other proportions may have missed an extreme: then the point nearest to it is there. */

@@ -46,7 +46,7 @@ export class Shapes {
   }
 
   /** Of some shapes whose open and close lie where those of a candle lie, the one with the nearest reach. */
-  draw({ open, close, reach }: { open: number; close: number; reach: number }, random: Random): Shape {
+  draw(open: number, close: number, reach: number, random: Random): Shape {
     const cell = this.#cells[cellOf(open, close)] as readonly Shape[]
     let nearest = cell[random.integer(cell.length)] as Shape
     for (let other = 1; other < 3; other++) {
