@@ -63,7 +63,15 @@ function toNumbers(state: CoreState, { instrument, market, markTicks, statistics
   }
 }
 
-/** As the wire's text with so many decimals, which knows no -0. */
+/** As the number of the wire's text with so many decimals, which knows no -0. */
 function rounded(value = 0, decimals: number): number {
-  return Number(value.toFixed(decimals)) + 0
+  const scaled = value * 10 ** decimals
+  const whole = Math.round(scaled)
+  // Where the product may have been rounded over a half, the text decides.
+  const isSure = Math.abs(scaled) < SURE_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
+  return (isSure ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
 }
+
+/** Products below this are exact to a hundredth of {@link HALF_MARGIN}. */
+const SURE_MAX = 2 ** 40
+const HALF_MARGIN = 0.01

@@ -51,15 +51,20 @@ export interface DayStatisticsOptions {
 }
 
 interface DaySums {
-  readonly high: number
-  readonly low: number
-  readonly lots: number
-  readonly quoteVolume: number
+  high: number
+  low: number
+  lots: number
+  quoteVolume: number
+}
+
+interface HourSums extends DaySums {
+  readonly startMinute: number
 }
 
 const MINUTE_MS = 60_000
 /** Minutes kept of each instrument, and stored under their place among them. */
 export const BUCKETS = 1440
+const HOUR = 60
 const FIELDS = 5
 const [OPEN, HIGH, LOW, LOTS, QUOTE_VOLUME] = [0, 1, 2, 3, 4] as const
 
@@ -77,6 +82,8 @@ export class DayStatistics {
   #takenMinute = -1
   /** Over the complete buckets; undefined until somebody asks. The current one is added when read. */
   #closed: DaySums | undefined
+  /** Of the last whole hours, each under its hour of the day. */
+  readonly #hours: HourSums[] = []
 
   constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
     this.#tick = Number(instrument.tickSize)
@@ -194,23 +201,48 @@ export class DayStatistics {
     this.#closed = undefined
   }
 
-  /** From the buckets, at most once a minute: a running sum of floats would drift over months. */
+  /**
+   * From the buckets, at most once a minute: a running sum of floats would drift over months. Those of a whole hour
+   * are summed once.
+   */
   #sumClosed(): DaySums {
-    const ring = this.#ring
-    let [high, low, lots, quoteVolume] = [0, Number.POSITIVE_INFINITY, 0, 0]
-    let base = this.#slot(this.#oldest)
-    for (let left = this.#minute - this.#oldest; left > 0; left--) {
-      if ((ring[base + HIGH] as number) > high) high = ring[base + HIGH] as number
-      if ((ring[base + LOW] as number) < low) low = ring[base + LOW] as number
-      lots += ring[base + LOTS] as number
-      quoteVolume += ring[base + QUOTE_VOLUME] as number
-      base += FIELDS
-      if (base === ring.length) base = 0
+    const sums = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
+    for (let minute = this.#oldest; minute < this.#minute;) {
+      const isHour = minute % HOUR === 0 && minute + HOUR <= this.#minute
+      if (isHour) addHour(sums, this.#sumHour(minute))
+      else this.#addBucket(sums, minute)
+      minute += isHour ? HOUR : 1
     }
-    return { high, low, lots, quoteVolume }
+    return sums
+  }
+
+  #sumHour(startMinute: number): HourSums {
+    const place = (startMinute / HOUR) % (BUCKETS / HOUR)
+    const known = this.#hours[place]
+    if (known?.startMinute === startMinute) return known
+    const hour = { startMinute, high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
+    for (let minute = startMinute; minute < startMinute + HOUR; minute++) this.#addBucket(hour, minute)
+    this.#hours[place] = hour
+    return hour
+  }
+
+  #addBucket(sums: DaySums, minute: number): void {
+    const ring = this.#ring
+    const base = this.#slot(minute)
+    if ((ring[base + HIGH] as number) > sums.high) sums.high = ring[base + HIGH] as number
+    if ((ring[base + LOW] as number) < sums.low) sums.low = ring[base + LOW] as number
+    sums.lots += ring[base + LOTS] as number
+    sums.quoteVolume += ring[base + QUOTE_VOLUME] as number
   }
 
   #slot(minute: number): number {
     return (minute % BUCKETS) * FIELDS
   }
+}
+
+function addHour(sums: DaySums, { high, low, lots, quoteVolume }: HourSums): void {
+  if (high > sums.high) sums.high = high
+  if (low < sums.low) sums.low = low
+  sums.lots += lots
+  sums.quoteVolume += quoteVolume
 }
