@@ -64,14 +64,14 @@ function toNumbers(state: CoreState, { instrument, market, markTicks, statistics
 }
 
 /** As the number of the wire's text with so many decimals, which knows no -0. */
-function rounded(value = 0, decimals: number): number {
+export function rounded(value = 0, decimals: number): number {
   const scaled = value * 10 ** decimals
   const whole = Math.round(scaled)
-  // Where the product may have been rounded over a half, the text decides.
-  const isSure = Math.abs(scaled) < SURE_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
-  return (isSure ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
+  // Where the product itself may have been rounded over a half, the text decides.
+  const isClear = Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
+  return (isClear ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
 }
 
 /** Products below this are exact to a hundredth of {@link HALF_MARGIN}. */
-const SURE_MAX = 2 ** 40
+const CLEAR_MAX = 2 ** 40
 const HALF_MARGIN = 0.01

@@ -8,7 +8,8 @@ import { DISPLAY_DECIMALS, heldMargin, liquidationPrice, maintenanceRateOf, marg
 import { closingOrders } from '../orders/order-lifecycle.ts'
 import { namedSymbol } from '../instruments/asked-symbols.ts'
 import { mayOpen, reduces, remainingLotsOf } from '../orders/order.ts'
-import { baseSize, unrealised, type Position } from './position.ts'
+import { baseSize, type Position } from './position.ts'
+import { unrealisedText } from './unrealised-text.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { shareAfterFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
@@ -55,7 +56,7 @@ export function toHeldPosition(state: CoreState, account: Account, position: Pos
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
     // Not rounded: the ledger statement gives the same number, and books kept from it must add up.
-    unrealizedPL: unrealised(instrument, position, markTicks).toString(),
+    unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }
 }
