@@ -6,6 +6,7 @@ test.each([
   ['one two three', 13, ['one two three']],
   ['one', 2, ['one']],
   ['line\nbreaks \r\n  too', 20, ['line breaks too']],
+  ['clears\u001B[2J the\tscreen', 40, ['clears [2J the screen']],
   ['a/long/path/of/a/file is', 8, ['a/long/path/of/a/file', 'is']],
 ])('%j in %d columns', (text, columns, lines) => {
   expect(wrapWords(text, columns)).toEqual(lines)

@@ -1,7 +1,7 @@
-/** As one paragraph, broken between words into lines of at most `columns`; a word that is longer stays whole. */
+/** As one paragraph without control characters, in lines of at most `columns`; a word that is longer stays whole. */
 export function wrapWords(text: string, columns: number): readonly string[] {
   const lines: string[] = []
-  for (const word of text.split(/\s*\n\s*| /)) {
+  for (const word of text.split(/\s*\p{Cc}[\s\p{Cc}]*| /u)) {
     const line = lines.at(-1)
     if (line !== undefined && line.length + 1 + word.length <= columns)
       lines[lines.length - 1] = `${line} ${word}`
