@@ -4,7 +4,8 @@ import { type ResponseOf } from '../protocol/endpoints.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
 import { type BatchResult, type ProductType } from '../protocol/values.ts'
-import { readHeldPositions, readTickerNumbers } from '../simulator/futures/direct-reads.ts'
+import { listTickers, toTickerNumbers } from '../simulator/futures/instruments/ticker-view.ts'
+import { readHeldPositions } from '../simulator/futures/positions/position-view.ts'
 import { type ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
@@ -100,7 +101,7 @@ export class DirectExchange implements SimulatedExchange {
     const { view } = this.#options
     const now = this.#now()
     table.clear()
-    const rows = this.#core.carryOut(now, (state) => readTickerNumbers(state, this.#productType))
+    const rows = this.#core.carryOut(now, (state) => listTickers(state, this.#productType, toTickerNumbers))
     this.#options.onPlayed?.()
     for (const ticker of rows) {
       const { symbol, ts } = ticker

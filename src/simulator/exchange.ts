@@ -1,15 +1,14 @@
-import { openConvert, convertHandlers, convertLedger, type ConvertState } from './convert/convert.ts'
+import { openConvert, convertHandlers, convertLedger } from './convert/convert.ts'
 import { type ConvertSettings } from './convert/convert-settings.ts'
-import { copyHandlers, copyLedger, openCopy, playCopy, type CopyState } from './copy/copy.ts'
+import { copyHandlers, copyLedger, openCopy, playCopy } from './copy/copy.ts'
 import { futuresResults } from './copy/futures-results.ts'
 import { type AccountRef, type AccountSetup } from './shared/account.ts'
-import { type CoreState } from './futures/core-state.ts'
+import { type CoreState, type SymbolState } from './futures/core-state.ts'
 import { type ExchangeCore } from './futures/exchange-core.ts'
 import { futuresHandlers } from './futures/futures-handlers.ts'
 import { type LedgerStatement } from './futures/accounts/ledger-view.ts'
 import { type Reply } from './shared/reply.ts'
 import { toTicker } from './futures/instruments/ticker-view.ts'
-import { followedMarket } from './followed-market.ts'
 import { gatewayHandlers } from './gateway/gateway.ts'
 import { bindHandlers } from './shared/handlers.ts'
 import { depositCollateral } from './margin/debts/borrow-repay.ts'
@@ -17,24 +16,21 @@ import { marginLedger } from './margin/margin-ledger.ts'
 import { marginHandlers, openMargin, playMargin } from './margin/margin.ts'
 import { type LoanRequest } from './margin/margin-requests.ts'
 import { type MarginSettings } from './margin/margin-settings.ts'
-import { type MarginState } from './margin/margin-state.ts'
 import { PairsTaken } from './services/pairs-taken.ts'
-import { type ServicePorts } from './services/service-ports.ts'
+import { type FollowedMarket, type ServicePorts } from './services/service-ports.ts'
 import { addressesOf, contactOf } from './spot/address-book.ts'
 import { openSpot, spotHandlers, spotLedger } from './spot/spot.ts'
 import { type SpotSettings } from './spot/spot-settings.ts'
-import { type SpotState } from './spot/spot-state.ts'
 import {
   openSubaccounts,
   subaccountHandlers,
   subaccountsOf,
   type SubaccountSettings,
-  type SubaccountState,
 } from './subaccounts/subaccounts.ts'
 import { answersOf, undocumentedParts } from './undocumented/undocumented.ts'
 import { defaultPlatformCoin, type PlatformCoin } from './wallet/platform-coin.ts'
 import { createOrderSequence } from './shared/order-sequence.ts'
-import { writeDemoPast, type DemoServices } from './demo/write-past.ts'
+import { writeDemoPast } from './demo/write-past.ts'
 import { singleRow } from './store/stored-rows.ts'
 import { type WalletCoin } from './wallet/wallet-statement.ts'
 import { Wallet } from './wallet/wallet.ts'
@@ -70,16 +66,7 @@ export interface ExchangeStatement extends LedgerStatement {
 }
 
 /** The states of what is there beside futures, on one ledger. */
-interface Services extends DemoServices {
-  readonly ports: ServicePorts
-  readonly opened: Opened
-  readonly wallet: Wallet
-  readonly spot: SpotState
-  readonly margin: MarginState
-  readonly convert: ConvertState
-  readonly copy: CopyState
-  readonly subaccounts: SubaccountState
-}
+type Services = ReturnType<typeof openServices>
 
 /** What answers each row of the tables: one that nothing answers does not compile. */
 type Answers = {
@@ -168,16 +155,16 @@ export class Exchange implements ServedExchange {
 
   /** What does not add up, over all accounts and balances, as sentences: always none. */
   imbalances(): readonly string[] {
+    const { wallet } = this.services
+    const sums = [
+      ...this.core.books().map(({ marginCoin, sum }) => ({ name: `futures ${marginCoin}`, sum })),
+      ...wallet.sums().map(({ coin, sum }) => ({ name: `balances ${coin}`, sum })),
+    ]
     return [
-      ...this.core
-        .books()
+      ...sums
         .filter(({ sum }) => sum !== '0')
-        .map(({ marginCoin, sum }) => `futures ${marginCoin}: all books together are ${sum}`),
-      ...this.services.wallet
-        .sums()
-        .filter(({ sum }) => sum !== '0')
-        .map(({ coin, sum }) => `balances ${coin}: all books together are ${sum}`),
-      ...this.services.wallet
+        .map(({ name, sum }) => `${name}: all books together are ${sum}`),
+      ...wallet
         .unexplained()
         .map(({ uid, balance, coin }) => `${uid} ${balance} ${coin}: the bookings do not explain the equity`),
     ]
@@ -220,24 +207,20 @@ function openServices(
   core: ExchangeCore,
   state: CoreState,
   { seed, startAt, settings, demoPast }: Required<Omit<ExchangeOptions, 'core'>>,
-): Services {
-  const { rows } = state
+) {
+  const { rows, clock, matching, symbols } = state
   const opened = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }
   rows.put(OPENED, opened)
   const wallet = new Wallet(rows)
   const ports: ServicePorts = {
-    clock: state.clock,
-    market: (symbol) => followedMarket(state, symbol),
+    ...{ clock, matching, seed, rows, wallet },
+    market: (symbol) => followedMarket(symbols.get(symbol)),
     ticker: (symbol) => {
-      const found = state.symbols.get(symbol)
+      const found = symbols.get(symbol)
       return found === undefined || found.market.at === 0 ? undefined : toTicker(state, found)
     },
-    matching: state.matching,
     accounts: core.accounts(),
-    seed,
     startAt: opened.startAt,
-    rows,
-    wallet,
     taken: new PairsTaken(rows),
     sequence: createOrderSequence(rows),
   }
@@ -253,6 +236,17 @@ function openServices(
       results: (uid, afterTrade) => futuresResults(state, uid, afterTrade),
     }),
     subaccounts: openSubaccounts(ports, settings.subaccounts),
+  }
+}
+
+/** The futures market of a symbol, to be followed by an account service. */
+function followedMarket(found: SymbolState | undefined): FollowedMarket | undefined {
+  if (found === undefined) return undefined
+  const { instrument, market: shown, followers } = found
+  const { priceGrid, sizeGrid } = instrument
+  return {
+    ...{ tickSize: priceGrid.step, lotSize: sizeGrid.step, shown },
+    follow: (hear) => void followers.push(hear),
   }
 }
 

@@ -106,18 +106,55 @@ const TICK_MS = 50
  * @throws RangeError for impossible fault settings
  */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
-  const { clock = systemClock, onEvent = () => {} } = options
-  const { exchange, close } = await openExchange(options, clock)
+  const { clock = systemClock, seed, storeFile } = options
+  const startAt = clock.now()
+  const instruments = options.instruments ?? buildInstruments(nextQuarterlyDelivery(startAt))
+  const market = await prepareMarket(options.market, { instruments, seed, startAt })
+  const file = storeFile === undefined ? undefined : openSqliteStore(storeFile)
+  const store = file ?? options.store
+  try {
+    const accounts = options.accounts.map(openAccount)
+    const core = createExchangeCore({
+      ...{ instruments, accounts, market, seed, settings: options.core ?? {} },
+      ...(store && { store }),
+    })
+    // Whether it was stopped or killed: the market goes on from its last moment, as if no time had passed.
+    if (core.now > 0) {
+      core.pause(core.now)
+      core.resume(startAt)
+    }
+    if (options.isPaused === true) core.pause(startAt)
+    const { services: settings = {}, demoPast = false } = options
+    const exchange = new Exchange({ core, seed, startAt, settings, demoPast })
+    return await serve(options, exchange, { clock, close: () => file?.close() })
+  } catch (error) {
+    file?.close()
+    throw error
+  }
+}
+
+async function serve(
+  options: SimulatorOptions,
+  exchange: Exchange,
+  { clock, close }: { readonly clock: Clock; readonly close: () => void },
+): Promise<RunningSimulator> {
+  const { onEvent = () => {}, seed, answerLatency = NO_LATENCY } = options
   const { core } = exchange
   const platformCoin = options.services?.platformCoin?.name ?? defaultWireSettings.platformCoin
   const settings = { ...defaultWireSettings, platformCoin, ...options.wire }
   const wire = new Wire({ exchange, clock, settings, onEvent })
-  const server = await serve(options, { exchange, wire, clock, settings, onEvent }).catch(
-    (error: unknown) => {
-      close()
-      throw error
-    },
-  )
+  const faults = new FaultPlan(options.faults ?? noFaults, seed)
+  const random = createRandom(seed).fork('answers')
+  const server = await startServer({
+    ...{ wire, faults, clock, onEvent },
+    timers: options.timers ?? systemTimers,
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 0,
+    stepMs: options.tickMs ?? TICK_MS,
+    advance: (now) => exchange.advance(now),
+    answerDelay: () => drawLatency(answerLatency, random),
+    bodyBytesMax: settings.bodyBytesMax,
+  })
   let stopped: Promise<void> | undefined
   const stop = async () => {
     await server.stop()
@@ -125,89 +162,16 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     close()
   }
   return {
-    baseUrl: server.baseUrl,
-    accounts: core.accounts(),
-    core,
-    exchange,
+    ...{ baseUrl: server.baseUrl, accounts: core.accounts(), core, exchange },
     get endsAt() {
       return core.endsAt
     },
     ledger: (uid) => exchange.ledger(uid),
-    counters: () => ({ ...wire.counters(), faults: server.faults.counts() }),
+    counters: () => ({ ...wire.counters(), faults: faults.counts() }),
     pause: () => core.pause(clock.now()),
     resume: () => core.resume(clock.now()),
     stop: () => (stopped ??= stop()),
   }
-}
-
-interface OpenExchange {
-  readonly exchange: Exchange
-  /** Closes the file. */
-  readonly close: () => void
-}
-
-async function openExchange(options: SimulatorOptions, clock: Clock): Promise<OpenExchange> {
-  const { seed, storeFile, core: settings = {} } = options
-  const startAt = clock.now()
-  const instruments = options.instruments ?? buildInstruments(nextQuarterlyDelivery(startAt))
-  const accounts = options.accounts.map(openAccount)
-  const openMarket = await prepareMarket(options.market, { instruments, seed, startAt })
-  const opened = storeFile === undefined ? undefined : openSqliteStore(storeFile)
-  const store = opened ?? options.store
-  try {
-    const core = createExchangeCore({
-      instruments,
-      accounts,
-      market: openMarket,
-      settings,
-      seed,
-      ...(store && { store }),
-    })
-    if (core.now > 0) skipDowntime(core, startAt)
-    if (options.isPaused === true) core.pause(startAt)
-    const exchange = new Exchange({
-      ...{ core, seed, startAt },
-      settings: options.services ?? {},
-      demoPast: options.demoPast ?? false,
-    })
-    return { exchange, close: () => opened?.close() }
-  } catch (error) {
-    opened?.close()
-    throw error
-  }
-}
-
-/** Whether it was stopped or killed: the market goes on from its last moment, as if no time had passed. */
-function skipDowntime(core: ExchangeCore, now: number): void {
-  core.pause(core.now)
-  core.resume(now)
-}
-
-interface ServeParts {
-  readonly exchange: Exchange
-  readonly wire: Wire
-  readonly clock: Clock
-  readonly settings: WireSettings
-  readonly onEvent: (event: ServerEvent) => void
-}
-
-async function serve(options: SimulatorOptions, { exchange, wire, clock, settings, onEvent }: ServeParts) {
-  const faults = new FaultPlan(options.faults ?? noFaults, options.seed)
-  const random = createRandom(options.seed).fork('answers')
-  const server = await startServer({
-    wire,
-    faults,
-    clock,
-    timers: options.timers ?? systemTimers,
-    host: options.host ?? '127.0.0.1',
-    port: options.port ?? 0,
-    stepMs: options.tickMs ?? TICK_MS,
-    advance: (now) => exchange.advance(now),
-    answerDelay: () => drawLatency(options.answerLatency ?? NO_LATENCY, random),
-    bodyBytesMax: settings.bodyBytesMax,
-    onEvent,
-  })
-  return { baseUrl: server.baseUrl, faults, stop: () => server.stop() }
 }
 
 /** Key, secret and passphrase of nobody's choice are different at every start. */

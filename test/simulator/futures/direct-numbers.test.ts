@@ -2,9 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { createRandom } from '../../../src/lib/random.ts'
-import { rounded } from '../../../src/simulator/futures/direct-reads.ts'
 import { buildInstruments } from '../../../src/simulator/futures/instruments/instruments.ts'
-import { createPosition, quoteValue, unrealised } from '../../../src/simulator/futures/positions/position.ts'
+import { rounded } from '../../../src/simulator/futures/instruments/ticker-view.ts'
+import {
+  NO_POSITION,
+  quoteValue,
+  unrealised,
+  type Position,
+} from '../../../src/simulator/futures/positions/position.ts'
 import { unrealisedText } from '../../../src/simulator/futures/positions/unrealised-text.ts'
 
 const NOW = Date.UTC(2025, 0, 1)
@@ -26,10 +31,11 @@ describe('an unrealised profit is written to the last digit', () => {
   test.each(instruments)('$symbol', (instrument) => {
     for (const holdSide of ['long', 'short'] as const) {
       for (let count = 0; count < 200; count++) {
-        const position = createPosition({
+        const position: Position = {
           ...{ sequence: 1, uid: '1', symbol: instrument.symbol, slot: 'net', holdSide },
-          ...{ marginMode: 'crossed', leverage: 10, at: NOW },
-        })
+          ...{ marginMode: 'crossed', leverage: 10, openedAt: NOW, updatedAt: NOW },
+          ...NO_POSITION,
+        }
         const ticks = 1 + random.integer(2_000_000)
         position.lots = 1 + random.integer(count % 2 === 0 ? 100 : 2_000_000)
         position.cost = quoteValue(instrument, ticks, position.lots)

@@ -64,7 +64,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     ['market', 'store'],
     ['matching', 'shared', 'wallet', 'watched-market.ts'],
     ['futures', 'gateway', 'services'],
-    ['spot', 'margin', 'copy', 'subaccounts', 'followed-market.ts', 'prepare-market.ts'],
+    ['spot', 'margin', 'copy', 'subaccounts', 'prepare-market.ts'],
     ['convert', 'undocumented'],
     ['demo', 'wire'],
     'exchange.ts',

@@ -1,7 +1,7 @@
-import { accountOf, type CoreState, type SymbolState } from '../core-state.ts'
+import { type CoreState, type SymbolState } from '../core-state.ts'
 import { type Instrument } from './instruments.ts'
 import { cancelOrder } from '../orders/order-lifecycle.ts'
-import { ACCOUNTS, PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
+import { PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
 import { refusals } from '../refusals.ts'
 import { type Refusal } from '../../shared/reply.ts'
 import { settlePosition } from '../positions/system-close.ts'
@@ -9,16 +9,19 @@ import { settlePosition } from '../positions/system-close.ts'
 /** Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions prohibited". */
 const BEFORE_DELIVERY_MS = 10 * 60_000
 
-export type DeliveryStatus =
-  | 'delivery_config_period'
-  | 'delivery_normal'
-  | 'delivery_before'
-  | 'delivery_period'
-
 /**
  * delivery_config_period (listed, not open) -> delivery_normal -> delivery_before (10 minutes)
  * -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the contract removed.
  */
+export const DELIVERY_STAGES = [
+  'delivery_config_period',
+  'delivery_normal',
+  'delivery_before',
+  'delivery_period',
+] as const
+
+export type DeliveryStatus = (typeof DELIVERY_STAGES)[number]
+
 export function deliveryStatus(instrument: Instrument, now: number): DeliveryStatus {
   const { delivery } = instrument
   if (delivery === undefined) return 'delivery_normal'
@@ -72,14 +75,13 @@ export function settleDelivery(state: CoreState, symbol: SymbolState): void {
   const arriving = state.arrivals.filter((order) => order.symbol === instrument.symbol)
   for (const order of [...buys.orders, ...sells.orders, ...arriving]) cancelOrder(state, order, 'delivery')
   for (const position of positions.slice()) {
-    const tradeSide = position.holdSide === 'long' ? 'delivery_close_long' : 'delivery_close_short'
+    const tradeSide = `delivery_close_${position.holdSide}`
     settlePosition(state, position, { ticks: ticks > 0 ? ticks : symbol.market.lastTicks, tradeSide })
   }
   for (const plan of planOrders.splice(0)) {
     plan.status = 'cancelled'
     plan.updatedAt = state.clock.now
     state.rows.put(PLAN_ORDERS, plan)
-    state.rows.put(ACCOUNTS, accountOf(state, plan.uid))
   }
   symbol.isSettled = true
   state.rows.put(SYMBOLS, symbol)

@@ -1,9 +1,9 @@
 import { type RequestOf } from '../../../protocol/endpoints.ts'
 import { type WireTicker } from '../../../protocol/futures/tickers.ts'
-import { type CoreState } from '../core-state.ts'
-import { deliveryStatus, type DeliveryStatus } from './delivery.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import { tickerRows } from './ticker-view.ts'
+import { type CoreState } from '../core-state.ts'
+import { DELIVERY_STAGES, deliveryStatus } from './delivery.ts'
+import { listTickers, toTicker } from './ticker-view.ts'
 
 /** Statistics are kept in minute buckets: between two of them only a quote changes a ticker. */
 const MINUTE_MS = 60_000
@@ -30,7 +30,7 @@ export function tickers(
   const moves = movesOf(state, productType)
   const board = known.get(productType)
   if (board?.moves === moves) return accept(board.rows)
-  const rows = tickerRows(state, productType)
+  const rows = listTickers(state, productType, toTicker)
   known.set(productType, { moves, rows })
   return accept(rows)
 }
@@ -41,14 +41,7 @@ function movesOf(state: CoreState, productType: string): number {
   let moves = Math.floor(now / MINUTE_MS)
   for (const { instrument, quoteCount, isSettled } of state.symbols.values()) {
     if (instrument.productType !== productType) continue
-    moves += quoteCount + DELIVERY_STAGE[deliveryStatus(instrument, now)] + (isSettled ? 1 : 0)
+    moves += quoteCount + DELIVERY_STAGES.indexOf(deliveryStatus(instrument, now)) + (isSettled ? 1 : 0)
   }
   return moves
-}
-
-const DELIVERY_STAGE: Readonly<Record<DeliveryStatus, number>> = {
-  delivery_config_period: 0,
-  delivery_normal: 1,
-  delivery_before: 2,
-  delivery_period: 3,
 }

@@ -1,61 +1,114 @@
+import { floatOnGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
 import { type WireTicker } from '../../../protocol/futures/tickers.ts'
 import { type CoreState, type SymbolState } from '../core-state.ts'
 import { deliveryStatus } from './delivery.ts'
-import { priceText, sizeText } from './instruments.ts'
 
-export const RATE_DECIMALS = 6
-export const CHANGE_DECIMALS = 5
-export const VOLUME_DECIMALS = 4
+const RATE_DECIMALS = 6
+const CHANGE_DECIMALS = 5
+const VOLUME_DECIMALS = 4
+
+/** In what the figures of a ticker are written. */
+interface Notation<Value, Nothing> {
+  readonly steps: (grid: Grid, steps: number) => Value
+  readonly round: (value: number, decimals: number) => Value
+  /** Unix ms. */
+  readonly time: (at: number) => Value
+  readonly nothing: Nothing
+}
+
+const TEXTS: Notation<string, null> = {
+  steps: formatOnGrid,
+  // Without trailing zeros or an exponent.
+  round(value, decimals) {
+    const text = value.toFixed(decimals).replace(/\.?0+$/, '')
+    return text === '-0' ? '0' : text
+  },
+  time: String,
+  nothing: null,
+}
+
+/** Each value is what a client makes of the text, which knows no -0. */
+const NUMBERS: Notation<number, number> = {
+  steps: floatOnGrid,
+  round: rounded,
+  time: (at) => at,
+  nothing: Number.NaN,
+}
+
+/** As the number of the wire's text with so many decimals. */
+export function rounded(value: number, decimals: number): number {
+  const scaled = value * 10 ** decimals
+  const whole = Math.round(scaled)
+  // Where the product itself may have been rounded over a half, the text decides.
+  const isClear = Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
+  return (isClear ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
+}
+
+/** Products below this are exact to a hundredth of {@link HALF_MARGIN}. */
+const CLEAR_MAX = 2 ** 40
+const HALF_MARGIN = 0.01
+
+/** A ticker as numbers, under the names of the wire; NaN for what a contract without delivery has not. */
+export type TickerNumbers = ReturnType<typeof writeTicker<number, number>>
+
+/** Document: Futures ticker. Delivery fields are null for a perpetual contract, deliveryStatus is not. */
+export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
+  return writeTicker(state, symbol, TEXTS)
+}
+
+/** What a backtest reads again and again, without the texts of the wire. */
+export function toTickerNumbers(state: CoreState, symbol: SymbolState): TickerNumbers {
+  return writeTicker(state, symbol, NUMBERS)
+}
 
 /** The tickers of a product type: instruments without a first quote, and settled ones, are left out. */
-export function tickerRows(state: CoreState, productType: string): WireTicker[] {
-  const rows: WireTicker[] = []
+export function listTickers<Row>(
+  state: CoreState,
+  productType: string,
+  toRow: (state: CoreState, symbol: SymbolState) => Row,
+): Row[] {
+  const rows: Row[] = []
   for (const symbol of state.symbols.values()) {
-    if (isShown(symbol, productType)) rows.push(toTicker(state, symbol))
+    const { instrument, market, isSettled } = symbol
+    if (instrument.productType === productType && market.at !== 0 && !isSettled)
+      rows.push(toRow(state, symbol))
   }
   return rows
 }
 
-export function isShown({ instrument, market, isSettled }: SymbolState, productType: string): boolean {
-  return instrument.productType === productType && market.at !== 0 && !isSettled
-}
-
-/** Document: Futures ticker. Delivery fields are null for a perpetual contract, deliveryStatus is not. */
-export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
-  const { instrument } = symbol
-  const figures = symbol.statistics.read(state.clock.now)
-  const price = (ticks: number | undefined) => (ticks === undefined ? '0' : priceText(instrument, ticks))
-  const quoteVolume = fixed(figures?.quoteVolume ?? 0, VOLUME_DECIMALS)
-  const { delivery } = instrument
+function writeTicker<Value, Nothing>(
+  { clock }: CoreState,
+  { instrument, market, markTicks, statistics }: SymbolState,
+  { steps, round, time, nothing }: Notation<Value, Nothing>,
+) {
+  const { priceGrid, sizeGrid, delivery } = instrument
+  const figures = statistics.read(clock.now)
+  const price = (ticks = 0) => steps(priceGrid, ticks)
+  const size = (lots = 0) => steps(sizeGrid, lots)
+  const quoteVolume = round(figures?.quoteVolume ?? 0, VOLUME_DECIMALS)
   return {
     symbol: instrument.symbol,
-    lastPr: priceText(instrument, symbol.market.lastTicks),
-    askPr: priceText(instrument, symbol.market.askTicks),
-    bidPr: priceText(instrument, symbol.market.bidTicks),
-    bidSz: sizeText(instrument, symbol.market.bidLots),
-    askSz: sizeText(instrument, symbol.market.askLots),
+    lastPr: price(market.lastTicks),
+    askPr: price(market.askTicks),
+    bidPr: price(market.bidTicks),
+    bidSz: size(market.bidLots),
+    askSz: size(market.askLots),
     high24h: price(figures?.high24hTicks),
     low24h: price(figures?.low24hTicks),
-    ts: String(symbol.market.at),
-    change24h: fixed(figures?.change24h ?? 0, CHANGE_DECIMALS),
-    baseVolume: sizeText(instrument, figures?.baseLots ?? 0),
+    ts: time(market.at),
+    change24h: round(figures?.change24h ?? 0, CHANGE_DECIMALS),
+    baseVolume: size(figures?.baseLots),
     quoteVolume,
     usdtVolume: quoteVolume,
     openUtc: price(figures?.openUtcTicks),
-    changeUtc24h: fixed(figures?.changeUtc24h ?? 0, CHANGE_DECIMALS),
+    changeUtc24h: round(figures?.changeUtc24h ?? 0, CHANGE_DECIMALS),
     indexPrice: price(figures?.indexTicks),
-    markPrice: price(symbol.markTicks),
-    fundingRate: delivery === undefined ? fixed(figures?.fundingRate ?? 0, RATE_DECIMALS) : '0',
-    holdingAmount: sizeText(instrument, figures?.holdingLots ?? 0),
+    markPrice: price(markTicks),
+    fundingRate: round(delivery === undefined ? (figures?.fundingRate ?? 0) : 0, RATE_DECIMALS),
+    holdingAmount: size(figures?.holdingLots),
     open24h: price(figures?.open24hTicks),
-    deliveryStartTime: delivery === undefined ? null : String(delivery.listedAt),
-    deliveryTime: delivery === undefined ? null : String(delivery.deliveryAt),
-    deliveryStatus: deliveryStatus(instrument, state.clock.now),
+    deliveryStartTime: delivery === undefined ? nothing : time(delivery.listedAt),
+    deliveryTime: delivery === undefined ? nothing : time(delivery.deliveryAt),
+    deliveryStatus: deliveryStatus(instrument, clock.now),
   }
-}
-
-/** A float with so many decimals, without trailing zeros or an exponent. */
-function fixed(value: number, decimals: number): string {
-  const text = value.toFixed(decimals).replace(/\.?0+$/, '')
-  return text === '-0' ? '0' : text
 }

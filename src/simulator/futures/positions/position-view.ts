@@ -30,6 +30,16 @@ export function singlePosition(
   return accept(held.map((position) => toWirePosition(state, account, position)))
 }
 
+/** What is held of an instrument, for who reads it again and again. */
+export function readHeldPositions(
+  state: CoreState,
+  { uid }: AccountRef,
+  symbol: string,
+): readonly HeldPosition[] {
+  const account = accountOf(state, uid)
+  return positionsOf(account, symbol).map((position) => toHeldPosition(state, account, position))
+}
+
 /** None when flat, one in one-way mode, up to two (long first) in hedge mode. */
 export function positionsOf({ positions }: Account, symbol: string): Position[] {
   const held = [...positions.values()].filter((position) => position.symbol === symbol)
@@ -37,7 +47,7 @@ export function positionsOf({ positions }: Account, symbol: string): Position[] 
 }
 
 /** Of a row what says how much is held, at what price and with what profit: the rest of it costs ten times as much. */
-export type HeldPosition = Pick<
+type HeldPosition = Pick<
   WirePosition,
   | 'symbol'
   | 'holdSide'
@@ -50,7 +60,7 @@ export type HeldPosition = Pick<
   | 'totalFee'
 >
 
-export function toHeldPosition(state: CoreState, account: Account, position: Position): HeldPosition {
+function toHeldPosition(state: CoreState, account: Account, position: Position): HeldPosition {
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   return {
     ...toStandingPart(state, position),

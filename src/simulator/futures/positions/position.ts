@@ -116,25 +116,8 @@ export function updateFloats(position: Position): void {
   position.marginFloat = Number(position.margin.toString())
 }
 
-type PositionStart = Pick<
-  Position,
-  'sequence' | 'uid' | 'symbol' | 'slot' | 'holdSide' | 'marginMode' | 'leverage'
-> & { readonly at: number }
-
-export function createPosition({ at, ...start }: PositionStart): Position {
-  return {
-    ...start,
-    lots: 0,
-    cost: ZERO,
-    margin: ZERO,
-    costFloat: 0,
-    marginFloat: 0,
-    realised: ZERO,
-    fees: ZERO,
-    funding: undefined,
-    takeProfit: undefined,
-    stopLoss: undefined,
-    openedAt: at,
-    updatedAt: at,
-  }
+/** Before its first trade. */
+export const NO_POSITION = {
+  ...{ lots: 0, cost: ZERO, margin: ZERO, costFloat: 0, marginFloat: 0, realised: ZERO, fees: ZERO },
+  ...{ funding: undefined, takeProfit: undefined, stopLoss: undefined },
 }

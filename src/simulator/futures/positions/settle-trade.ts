@@ -21,9 +21,9 @@ import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.t
 import { type Fill } from './fill.ts'
 import { positionsOfCoin, unsetBalance } from './margin.ts'
 import {
-  createPosition,
   initialMargin,
   marginValue,
+  NO_POSITION,
   positionKey,
   profitOf,
   quoteValue,
@@ -142,16 +142,18 @@ function enlargePosition({ instrument }: SymbolState, position: Position, part: 
 }
 
 function startPosition(state: CoreState, account: Account, symbol: SymbolState, order: Order): Position {
-  const position = createPosition({
-    sequence: state.clock.tradeSequence + 1,
+  const { now: openedAt, tradeSequence } = state.clock
+  const position: Position = {
+    sequence: tradeSequence + 1,
     uid: account.setup.uid,
     symbol: order.symbol,
     slot: order.slot,
     holdSide: order.direction === 'buy' ? 'long' : 'short',
     marginMode: order.marginMode,
     leverage: leverageOf(account, symbol.instrument),
-    at: state.clock.now,
-  })
+    ...NO_POSITION,
+    ...{ openedAt, updatedAt: openedAt },
+  }
   account.positions.set(positionKey(position.symbol, position.slot), position)
   symbol.positions.push(position)
   return position
