@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type DatabaseSync, type StatementSync } from 'node:sqlite'
+import { type DatabaseSync } from 'node:sqlite'
 import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
-import { createMark, DurableMark, type Mark, type MarkReading, readMark } from './durable-mark.ts'
+import { createMark, DurableMark, type MarkReading, readMark } from './durable-mark.ts'
 import * as failures from './journal-failures.ts'
 import {
   isBlank,
@@ -12,35 +12,22 @@ import {
   openWriting,
   readNature,
 } from './journal-layout.ts'
-import { BookTable } from './book-table.ts'
 import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
-import { areBookingsWhole, BookingTable, totalToText } from './booking-table.ts'
+import { areBookingsWhole } from './booking-table.ts'
+import { JournalTables, type TablesGiven, toContents } from './journal-tables.ts'
 import { type BookingStore, type Journal, type JournalContents, type RowChange } from './journal.ts'
-import { KeyTable, NO_KEYS, salvageKeys } from './key-table.ts'
-import { sumToText } from './rows-sum.ts'
-import { nextLink } from './record-chain.ts'
-import { areOldRecordsWhole, readVerified, sealOf, type VerifiedPrefix } from './verify-journal.ts'
+import { salvageKeys } from './key-table.ts'
+import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Undurable records wait for the next durable one, but never more than these. */
 const WAITING_MAX = 256
 
-/** Old records that one checkpoint drops at most: twice what comes between two, some milliseconds of work. */
-const DROPPED_MAX = 20_000
-
-export interface SqliteJournalOptions {
+export interface SqliteJournalOptions extends TablesGiven {
   readonly file: string
   /** Names the account and place that the journal belongs to: a journal of another one is refused. */
   readonly identity: string
-  /** Records older than this are dropped at a checkpoint, Unix ms: what came before is in the checkpoint. */
-  readonly keepSince: () => number
-  /** Used keys older than this may be dropped at a checkpoint, Unix ms; never when absent. */
-  readonly keepKeysSince?: () => number
   /** The salt of a journal that is made anew; drawn when absent. */
   readonly salt?: string | undefined
-  /** The keys that were used before a journal that is made anew. */
-  readonly usedKeys?: readonly UsedKey[]
-  /** What was booked before it: written at its first checkpoint. */
-  readonly bookings?: Iterable<Booking>
 }
 
 /** The mark of a journal file, see {@link DurableMark}. */
@@ -159,12 +146,10 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   }
 }
 
-type Given = 'file' | 'keepSince' | 'keepKeysSince' | 'usedKeys' | 'bookings'
-type JournalParts = Pick<SqliteJournalOptions, Given> & {
+type JournalParts = Verified & {
   readonly database: DatabaseSync
-  readonly nature: JournalNature
   readonly mark: DurableMark
-}
+} & Pick<SqliteJournalOptions, 'file' | keyof TablesGiven>
 
 interface WaitingRecord {
   readonly record: JournalRecord
@@ -173,35 +158,21 @@ interface WaitingRecord {
 
 class SqliteJournal implements Journal, BookingStore {
   readonly salt: string
-  readonly #parts: JournalParts
-  readonly #insert: StatementSync
+  readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
+  readonly #tables: JournalTables
   /** What stood in the file when it was opened, until it is loaded. */
   #found: JournalContents | undefined
-  readonly #book: BookTable
-  readonly #keys: KeyTable
-  readonly #bookings: BookingTable
-  /** Of a journal that is made anew, until they are written. */
-  #carried: Iterable<Booking>
   #checkpointed: number
   #waiting: WaitingRecord[] = []
-  #last: Mark
   #poisonedBy: unknown
 
-  constructor({ prefix, ...parts }: JournalParts & Verified) {
-    this.#parts = parts
-    this.salt = parts.nature.salt
+  constructor(given: JournalParts) {
+    const { file, database, nature, mark, prefix } = given
+    this.#parts = { file, database, nature, mark }
+    this.salt = nature.salt
     this.#found = toContents(prefix)
-    this.#last = prefix.last
     this.#checkpointed = prefix.start.sequence
-    this.#book = new BookTable(parts.database, parts.nature.first, prefix.checkpoint)
-    this.#keys = new KeyTable(parts.database, parts.nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
-    this.#bookings = new BookingTable(parts.database, parts.nature.first, prefix.days)
-    this.#carried = parts.bookings ?? []
-    this.#keys.put(parts.usedKeys ?? [])
-    for (const record of this.#found.records) this.#keys.add(record)
-    this.#insert = parts.database.prepare(
-      'INSERT INTO records (sequence, at, kind, body, booked, link) VALUES (?, ?, ?, ?, ?, ?)',
-    )
+    this.#tables = new JournalTables({ ...given, records: this.#found.records })
   }
 
   load(): JournalContents {
@@ -214,7 +185,7 @@ class SqliteJournal implements Journal, BookingStore {
   append(record: JournalRecord, bookings: readonly Booking[] = []): void {
     this.#assertSound()
     this.#waiting.push({ record, bookings })
-    this.#keys.add(record)
+    this.#tables.noteKeys(record)
     if (this.#waiting.length >= WAITING_MAX) this.flush()
   }
 
@@ -226,10 +197,7 @@ class SqliteJournal implements Journal, BookingStore {
   flush(): void {
     if (this.#waiting.length === 0) return
     this.#write(() => {
-      for (const { record, bookings } of this.#waiting) {
-        this.#bookings.apply(bookings)
-        this.#insertRecord(record, bookings.length > 0)
-      }
+      for (const { record, bookings } of this.#waiting) this.#tables.putRecord(record, bookings)
     })
     this.#waiting = []
   }
@@ -237,7 +205,7 @@ class SqliteJournal implements Journal, BookingStore {
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
     this.#assertSound()
     try {
-      return keys.flatMap((key) => this.#keys.find(key) ?? [])
+      return this.#tables.usedKeys(keys)
     } catch (error) {
       this.#poisonedBy = error
       throw failures.keysDamaged(error)
@@ -245,37 +213,22 @@ class SqliteJournal implements Journal, BookingStore {
   }
 
   get recordsSinceCheckpoint(): number {
-    return this.#last.sequence + this.#waiting.length - this.#checkpointed
+    return this.#tables.last.sequence + this.#waiting.length - this.#checkpointed
   }
 
   saveCheckpoint(changes: Iterable<RowChange>): void {
     this.flush()
-    this.#write(({ database, mark, keepSince, keepKeysSince }) => {
+    this.#write(({ mark }) => {
       mark.sync()
-      this.#book.apply(changes)
-      this.#keys.save(keepKeysSince?.() ?? 0)
-      this.#bookings.apply(this.#carried)
-      this.#carried = []
-      const { sequence, link } = this.#last
-      const [{ sum: book }, { sum: keys }] = [this.#book, this.#keys]
-      const booked = totalToText(this.#bookings.sum)
-      const seal = sealOf(this.#last, { book, keys, booked })
-      database.prepare('DELETE FROM checkpoints').run()
-      database
-        .prepare(
-          `INSERT INTO checkpoints (sequence, link, rows, sum, keys, key_sum, booked, seal)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        )
-        .run(sequence, link, book.rows, sumToText(book), keys.rows, sumToText(keys), booked, seal)
-      dropOldRecords(database, keepSince())
+      this.#tables.putCheckpoint(changes)
     })
-    this.#checkpointed = this.#last.sequence
+    this.#checkpointed = this.#tables.last.sequence
   }
 
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
     this.flush()
     try {
-      yield* this.#bookings.read(kind, span)
+      yield* this.#tables.bookings(kind, span)
     } catch (error) {
       throw failures.translateJournalError(error, this.#parts.file)
     }
@@ -283,10 +236,7 @@ class SqliteJournal implements Journal, BookingStore {
 
   dropBookings(record: ArchivedRecord): void {
     this.flush()
-    this.#write(() => {
-      this.#bookings.drop(record.before)
-      this.#insertRecord(record, true)
-    })
+    this.#write(() => this.#tables.dropBookings(record))
   }
 
   close(): void {
@@ -299,25 +249,15 @@ class SqliteJournal implements Journal, BookingStore {
     }
   }
 
-  /** One that has booked something says what all booked rows come to. */
-  #insertRecord(record: JournalRecord, hasBooked: boolean): void {
-    const sequence = this.#last.sequence + 1
-    const parts = [sequence, Math.round(record.at), record.kind, JSON.stringify(record)] as const
-    const booked = hasBooked ? totalToText(this.#bookings.sum) : undefined
-    const link = nextLink(this.#last.link, ...parts, booked ?? '')
-    this.#insert.run(...parts, booked ?? null, link)
-    this.#last = { sequence, link }
-  }
-
   /** One transaction. After a failed write nothing is known of the disk: it is never tried again. */
-  #write(work: (parts: JournalParts) => void): void {
+  #write(work: (parts: Pick<JournalParts, 'mark'>) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts
     try {
       database.exec('BEGIN IMMEDIATE')
       work(this.#parts)
       database.exec('COMMIT')
-      mark.write(this.#last)
+      mark.write(this.#tables.last)
     } catch (error) {
       this.#poisonedBy = error
       throw failures.poisoned(error)
@@ -327,23 +267,4 @@ class SqliteJournal implements Journal, BookingStore {
   #assertSound(): void {
     if (this.#poisonedBy !== undefined) throw failures.poisoned(this.#poisonedBy)
   }
-}
-
-function toContents({ checkpoint, records }: VerifiedPrefix): JournalContents {
-  return {
-    // That of a journal which was made anew without a book has keys at most.
-    checkpoint: checkpoint && checkpoint.rows.length > 0 ? checkpoint.rows.map(({ row }) => row) : undefined,
-    records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
-  }
-}
-
-/** From the oldest on, so that the cost is that of what goes; their pages are used again. */
-function dropOldRecords(database: DatabaseSync, before: number): void {
-  database
-    .prepare(
-      `DELETE FROM records WHERE sequence < min(
-        coalesce((SELECT sequence FROM records WHERE at >= ? ORDER BY sequence LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
-        (SELECT min(sequence) FROM records) + ${DROPPED_MAX})`,
-    )
-    .run(before)
 }
