@@ -131,9 +131,9 @@ describe('a planted violation is found', () => {
     {
       title: 'folders that import each other through a third one',
       files: {
-        'src/journal/a/one.ts': "import type { A } from '../b/one.ts'\nexport type B = A\n",
-        'src/journal/b/one.ts': "import type { A } from '../c/one.ts'\nexport type B = A\n",
-        'src/journal/c/two.ts': "\nimport type { A } from '../a/two.ts'\nexport type B = A\n",
+        'src/recording/a/one.ts': "import type { A } from '../b/one.ts'\nexport type B = A\n",
+        'src/recording/b/one.ts': "import type { A } from '../c/one.ts'\nexport type B = A\n",
+        'src/recording/c/two.ts': "\nimport type { A } from '../a/two.ts'\nexport type B = A\n",
       },
       rule: 'folder-cycle',
       line: 2,
@@ -141,8 +141,8 @@ describe('a planted violation is found', () => {
     {
       title: 'a folder and a shared file of its module that import each other',
       files: {
-        'src/journal/journal.ts': "import type { A } from './a/one.ts'\nexport type B = A\n",
-        'src/journal/a/two.ts': "import type { A } from '../journal.ts'\nexport type B = A\n",
+        'src/recording/journal.ts': "import type { A } from './a/one.ts'\nexport type B = A\n",
+        'src/recording/a/two.ts': "import type { A } from '../journal.ts'\nexport type B = A\n",
       },
       rule: 'folder-cycle',
     },
@@ -411,10 +411,10 @@ describe('what is no violation is left alone', () => {
 
   test('a file of the module that no folder imports is in no cycle of folders', () => {
     const sources = {
-      'src/journal/journal.ts': "import './a/one.ts'\n",
-      'src/journal/layout.ts': '',
-      'src/journal/a/one.ts': "import '../layout.ts'\nimport '../b/one.ts'\n",
-      'src/journal/b/one.ts': "import '../layout.ts'\n",
+      'src/recording/journal.ts': "import './a/one.ts'\n",
+      'src/recording/layout.ts': '',
+      'src/recording/a/one.ts': "import '../layout.ts'\nimport '../b/one.ts'\n",
+      'src/recording/b/one.ts': "import '../layout.ts'\n",
     }
 
     expect(checkSourceTree(new Map(Object.entries(sources)))).toEqual([])

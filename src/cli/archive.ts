@@ -2,9 +2,11 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
+import { loadJournalPassword } from '../config/secrets.ts'
 import { archiveState } from '../daemon/state/archive-state.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
 import { systemClock } from '../lib/clock.ts'
+import { systemTimers } from '../lib/timers.ts'
 import {
   addConfigOptions,
   collect,
@@ -30,7 +32,7 @@ export function addArchiveCommand(program: Command, { setExit }: VerbFrame): voi
     .option('--to <file>', 'a CSV file that is not there yet (default: in the state directory)')
     .option('--market <file>', 'as it was given to run', collect, [])
     .option('--speed <n>', 'as it was given to run', parseSpeed)
-    .action((options: ArchiveCommandOptions) => setExit(archive(options)))
+    .action(async (options: ArchiveCommandOptions) => setExit(await archive(options)))
 }
 
 /** Unix ms. */
@@ -45,11 +47,16 @@ function parseBefore(text: string): number {
   return at
 }
 
-function archive({ before, to, market, speed, ...options }: ArchiveCommandOptions): number {
-  const { config } = loadConfig(toConfigRequest(options))
+async function archive({ before, to, market, speed, ...options }: ArchiveCommandOptions): Promise<number> {
+  const request = toConfigRequest(options)
+  const { config } = loadConfig(request)
   const directory = stateDirectoryOf(config, { files: market, speed })
   const file = to === undefined ? undefined : resolve(to)
-  const report = archiveState({ config, directory, before, file, at: systemClock.now() })
+  const report = await archiveState({
+    ...{ config, directory, before, file, clock: systemClock, timers: systemTimers },
+    password: loadJournalPassword(config, request),
+    logger: { log: () => undefined },
+  })
   const until = new Date(before).toISOString()
   process.stdout.write(
     report === undefined

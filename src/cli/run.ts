@@ -174,8 +174,9 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
       return undefined
     })
     if (next === undefined) return
-    // Another one is for the next run.
+    // Another one is for the next run, which goes on with the leases of this one.
     reloads.listen(undefined)
+    opened.keepLeases()
     opened.daemon.stop('leave')
   })
   const policies = [config, ...others.map((other) => other.loaded.config)].map(({ onStop }) => onStop)

@@ -34,6 +34,7 @@ export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkExecution(daemon),
   ...checkRecord(daemon),
   ...checkDryRun(daemon),
+  ...checkJournal(daemon),
 ]
 
 function checkVersion({ source, settings: { version } }: Daemon): Problem[] {
@@ -70,6 +71,22 @@ function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: Daemon
     ...(onStop === 'cancel' || onStop === 'flatten'
       ? [source.problem(['onStop'], 'a dry run cancels nothing: say onStop: leave')]
       : []),
+  ]
+}
+
+/** A password in a file that is copied and shown is none (SEC1). */
+function checkJournal({ source, settings: { journal } }: Daemon): Problem[] {
+  const { url } = journal ?? {}
+  if (url === undefined) return []
+  const parsed = URL.parse(url)
+  const at = ['journal', 'url']
+  if (parsed === null || parsed.pathname.length < 2)
+    return [
+      source.problem(at, 'expected a server and a database, as in postgresql://intentd@db.example/intentd'),
+    ]
+  if (parsed.password === '' && !parsed.searchParams.has('password')) return []
+  return [
+    source.problem(at, 'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'),
   ]
 }
 

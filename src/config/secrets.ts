@@ -79,6 +79,25 @@ export function loadCredentials(
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 
+/** Of the journal on PostgreSQL; with `_FILE` behind it, the file that holds it. */
+const JOURNAL_PASSWORD = 'INTENTD_JOURNAL_PASSWORD'
+
+/**
+ * The password of the journal's server; undefined where the journal is a file, or none is given: a server may know
+ * its users by something else.
+ * @throws ConfigError where it is unsafe
+ */
+export function loadJournalPassword(
+  { journal }: Pick<DaemonConfig, 'journal'>,
+  request: SecretsRequest,
+): Secret | undefined {
+  if (journal === undefined) return undefined
+  const { cwd, variables = processVariables() } = request
+  const given = { ...readEnvFile(cwd, []), ...dropEmpty(variables) }
+  const isGiven = [JOURNAL_PASSWORD, `${JOURNAL_PASSWORD}_FILE`].some((name) => given[name] !== undefined)
+  return isGiven ? loadSecrets([JOURNAL_PASSWORD], request).get(JOURNAL_PASSWORD) : undefined
+}
+
 /**
  * Reads secrets by the names of their variables: one for each name.
  * @throws ConfigError with everything that is missing or unsafe.
@@ -151,7 +170,9 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
   }
   for (const [index, line] of read.text.split('\n').entries()) {
     // dotenv takes an unquoted # for a comment, and the secret would silently lose its end.
-    if (!/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(line))
+    if (
+      !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|JOURNAL)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(line)
+    )
       continue
     const message = 'a value with # in it needs quotes, or everything from the # on is lost'
     problems.push({ source: ENV_FILE, line: index + 1, column: 1, path: '', message })

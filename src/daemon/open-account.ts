@@ -7,10 +7,11 @@ import { type EngineSettings } from '../engine/settings.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { type TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Limiter } from '../exchange/limiter/limiter.ts'
-import { type BookingStore, type Journal } from '../journal/journal.ts'
-import { openSqliteJournal } from '../journal/sqlite-journal.ts'
+import { type OpenedJournal } from '../journal/journal.ts'
+import { type Following } from '../journal/postgres/follow.ts'
 import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
+import { type Secret } from '../lib/secret.ts'
 import { type Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
 import { accessTo } from './account/account-keys.ts'
@@ -22,9 +23,10 @@ import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
 import { setWorldAside } from './embedded/simulator-world.ts'
 import { type ProductMarket } from './market-data/product-market.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
-import { hasRetreated } from './state/retreat-note.ts'
+import { openJournal } from './state/open-journal.ts'
+import { hasRetreated, retreatNote } from './state/retreat-note.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
-import { isEmbedded, journalPlaceOf, stateDirectoryOf } from './state/state-place.ts'
+import { isEmbedded, stateDirectoryOf } from './state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
 import { type LoadedStrategy, openRunners, type Runners, showSettingsOf } from './strategies/strategies.ts'
 
@@ -41,6 +43,8 @@ export interface AccountGiven {
   readonly credentials: Credentials | undefined
   /** Its keys are missing or unsafe: it is off. */
   readonly keysMissing?: Failure | undefined
+  /** Of the journal's server; absent where it is a file, or knows its users by something else. */
+  readonly journalPassword?: Secret | undefined
 }
 
 export interface Opening extends AccountGiven {
@@ -52,6 +56,10 @@ export interface Opening extends AccountGiven {
   readonly clock: Clock
   readonly trusted: TrustedClock
   readonly timers: Timers
+  /** The machine's own clock, for what must not outlast a sleep. */
+  readonly machineClock: Clock
+  /** Of a standby: it waits for the lease of the journal, and follows it meanwhile. */
+  readonly following?: Following | undefined
 }
 
 /** An account that is open, before it hears the market. */
@@ -115,20 +123,28 @@ export function createAccount(opened: OpenedAccount, { market, limiter, watchdog
   const { config } = loaded
   const ids = strategies.map(({ id }) => id)
   const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
-  return new Account({
+  const { lease } = journal
+  const account = new Account({
     ...{ ...common, settings, strategies, runners, journal, book, directory, access, market },
     watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
-    calls: createCalls({ ...common, access, address: limiter }),
+    calls: createCalls({
+      ...common,
+      access,
+      address: limiter,
+      signingObjection: lease && (() => lease.objection()),
+    }),
     ledger: embedded && (() => embedded.ledger()),
     onQuiesced: () => embedded?.pause(),
     onClosed: opened.release,
   })
+  lease?.onLost((failure) => account.fail(failure))
+  return account
 }
 
 /** What a daemon stands on. */
 export interface Ground {
   readonly directory: string
-  readonly journal: Journal & BookingStore
+  readonly journal: OpenedJournal
   readonly embedded: EmbeddedExchange | undefined
   /** Lets others take the state and the account over. */
   readonly release: () => void
@@ -147,21 +163,28 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     const holder = describeHolder(config.name, options.clock.now())
     const state = holdDirectory(directory, holder)
     taken.push(() => state.release())
-    if (!isEmbedded(config)) {
+    const hold = (): void => {
+      if (isEmbedded(config)) return
       const access = assertAccess(config, options.credentials)
       const account = holdAccount({ access, holder, onUnlocked: logUnlocked(options.logger) })
       taken.push(() => account.release())
     }
-    const journal = openJournal(options, directory)
-    taken.push(() => journal.close())
-    const embedded = await embed(options, directory)
-    taken.pop() // From here on whoever has the ground closes the journal.
-    const close = async () => {
-      journal.close()
-      release()
-      await embedded?.stop()
+    // A standby leaves the account to its writer, which may be on this machine.
+    if (!options.following) hold()
+    const journal = await openAccountJournal(options, directory)
+    try {
+      if (options.following) hold()
+      const embedded = await embed(options, directory)
+      const close = async () => {
+        await journal.close()
+        release()
+        await embedded?.stop()
+      }
+      return { directory, journal, embedded, release, close }
+    } catch (error) {
+      await journal.close()
+      throw error
     }
-    return { directory, journal, embedded, release, close }
   } catch (error) {
     release()
     throw error
@@ -172,12 +195,18 @@ function logUnlocked(logger: DaemonLogger): (reason: string) => void {
   return (reason) => logger.log('warn', 'account.notHeld', { reason })
 }
 
-function openJournal({ loaded: { config }, clock }: Opening, directory: string): Journal & BookingStore {
-  return openSqliteJournal({
-    ...journalPlaceOf(config, directory),
+/** One that another machine has left behind may have cancelled orders there without a record: that is noted here. */
+async function openAccountJournal(options: Opening, directory: string): Promise<OpenedJournal> {
+  const { loaded, clock, machineClock, logger, journalPassword: password } = options
+  if (password) logger.hide(password)
+  const journal = await openJournal({
+    ...options,
+    ...{ config: loaded.config, directory, password, clock: machineClock },
     keepSince: () => clock.now() - RECORDS_KEPT_MS,
     keepKeysSince: () => clock.now() - KEYS_KEPT_MS,
   })
+  if (journal.lease?.isAbandoned === true) retreatNote(directory, logger).leave()
+  return journal
 }
 
 /** @throws Failure where the book counts an instrument in steps that do not convert to the configured ones. */

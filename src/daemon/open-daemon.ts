@@ -23,13 +23,14 @@ import {
   type Opening,
 } from './open-account.ts'
 import { accountLogger } from './reporting/account-logger.ts'
+import { type DaemonLogger } from './reporting/logger.ts'
 import { journalPlaceOf } from './state/state-place.ts'
 import { loadStrategies } from './strategies/strategies.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
 
 export interface OpenDaemonOptions
-  extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers'> {
+  extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'following'> {
   readonly clock: Clock
   /** Further accounts on the same market. */
   readonly others?: readonly AccountGiven[]
@@ -44,6 +45,8 @@ export interface OpenedDaemon {
   readonly daemon: Daemon
   /** Unix ms when the recorded market ends. */
   readonly endsAt: () => number | undefined
+  /** The leases of the journals are not given back at the end: this process opens them again. */
+  readonly keepLeases: () => void
 }
 
 /** The accounts that could be opened, and what kept the others out. */
@@ -73,11 +76,14 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
 async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): Promise<readonly Opening[]> {
   const { others = [], logger } = options
   const openings: Opening[] = []
-  for (const { loaded, credentials, keysMissing } of [options, ...others]) {
+  for (const given of [options, ...others]) {
+    const { loaded, credentials, keysMissing, journalPassword } = given
     const { config, documents } = loaded
     const strategies = await loadStrategies(config, documents, toInstruments(config))
     openings.push({
-      ...{ ...options, loaded, credentials, keysMissing, strategies, trusted, clock: trusted.clock },
+      ...{ ...options, loaded, credentials, keysMissing, journalPassword, strategies },
+      ...{ trusted, clock: trusted.clock },
+      machineClock: options.clock,
       logger: others.length > 0 ? accountLogger(logger, config.name) : logger,
     })
   }
@@ -151,9 +157,25 @@ function assemble(
       }),
     )
   }
-  return {
-    daemon: new Daemon({ market: marketData, accounts, embedded, controls, watchdog, off }),
-    endsAt: () => embedded?.endsAt,
+  const daemon = new Daemon({ market: marketData, accounts, embedded, controls, watchdog, off })
+  return { daemon, endsAt: () => embedded?.endsAt, keepLeases: heedLeases(all, daemon, logger) }
+}
+
+/** A lease that is wanted elsewhere ends the run in good order. @returns what keeps them all for the next run */
+function heedLeases(
+  accounts: readonly OpenedAccount[],
+  daemon: Pick<Daemon, 'stop'>,
+  logger: Pick<DaemonLogger, 'log'>,
+): () => void {
+  const leases = accounts.flatMap(({ journal }) => journal.lease ?? [])
+  for (const lease of leases) {
+    lease.onHandover(() => {
+      logger.log('info', 'handover.asked', {})
+      daemon.stop('leave')
+    })
+  }
+  return () => {
+    for (const lease of leases) lease.keep()
   }
 }
 

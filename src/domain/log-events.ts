@@ -92,6 +92,8 @@ export const LOG_EVENTS = {
   'flatten.slow':
     'A flatten is not done after 15 s, and then each time it took twice as long: `status` says what holds it up; where it does not end, close by hand what `stillHeld` names.',
   'funding.paid': 'The funding counter of a position moved.',
+  'handover.asked':
+    'Somebody wants this daemon to hand its accounts over: it stops, leaves what rests, and gives the leases back; nothing to do.',
   'heartbeat.failing':
     'The monitor cannot be reached, and will raise its alarm; look at the connection and at its address.',
   'heartbeat.resumed': 'The monitor is called again.',
@@ -102,6 +104,10 @@ export const LOG_EVENTS = {
   'intent.denied': 'A wish did not become an order; the code says which check denied it.',
   'journal.notClosed':
     'The journal could not be closed in good order; look at the disk, the next start verifies it.',
+  'journal.notReplicated':
+    'A commit on PostgreSQL waits for one server alone, and what it has is lost with its disk; name a standby server in synchronous_standby_names there. With `synchronised: false` it does not even wait for the disk: set fsync to on.',
+  'journal.opened':
+    'The journal on PostgreSQL is open, and its lease taken. `abandoned`: another machine had it and did not give it back, so nothing is believed of what rests.',
   'kill.clean': 'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
   'kill.notThrown': 'A release named no scope, and no kill stands; name the scope that is to be released.',
   'kill.notWrittenDown':
@@ -116,6 +122,8 @@ export const LOG_EVENTS = {
     'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
   'limits.coolingDown':
     'Two endpoints answered 429, and reads rest for a while; find out what else calls from this address when this repeats.',
+  'lease.lost':
+    'The right to write the journal on PostgreSQL is lost, so nothing is signed or written any more and the run ends; look at the server and the network between, and whether a standby has taken over.',
   'limits.coolDown':
     'A release came before the cool-down of a drawdown was over and changed nothing; release it again when it is.',
   'limits.ended': 'What was beyond its limit just now is within it again; nothing to do.',

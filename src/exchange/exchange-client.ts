@@ -37,6 +37,8 @@ export interface ExchangeClientOptions {
   readonly gatewayCredentials?: GatewayCredentials | undefined
   /** The lower-case ticker of the platform's own coin. Absent: what has it in its path cannot be called. */
   readonly platformCoin?: string | undefined
+  /** Why nothing may be signed now; undefined: it may. Absent: it always may. */
+  readonly signingObjection?: (() => string | undefined) | undefined
   /** The one guarded endpoint that this client is for. Absent, as in the daemon: all are locked. */
   readonly unlocked?: GuardedEndpoint | undefined
   readonly positionMode: PositionMode
@@ -76,7 +78,8 @@ export class ExchangeClient implements EndpointCaller {
     this.#signer = credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
     const { answerBytesMax, locale, platformCoin } = options
     this.#reading = { answerBytesMax, scrub: (text) => this.#signer?.scrub(text) ?? text }
-    this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin })
+    const objection = options.signingObjection
+    this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin, objection })
     const api = this.#openTransport(baseUrl)
     this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : this.#openTransport(gatewayUrl) }
   }
@@ -209,7 +212,8 @@ export class ExchangeClient implements EndpointCaller {
     const written = this.#writer.write(prepared, () => offset.exchangeNow(clock.now()))
     if (written.kind === 'unwritable') {
       grant?.unused()
-      return this.#refuse('invalid', written.code, written.message)
+      const refusalClass = written.code === 'LEASE_OVER' ? 'notSent' : 'invalid'
+      return this.#refuse(refusalClass, written.code, written.message)
     }
     const outcome = await this.#transports[written.host]
       .send({

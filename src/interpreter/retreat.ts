@@ -19,6 +19,8 @@ export interface RetreatOptions {
   readonly instruments: readonly Instrument[]
   /** Whether a call that left before is not answered yet. */
   readonly isSending: () => boolean
+  /** Whether nothing may be sent any more. Absent: it always may. */
+  readonly isBarred?: () => boolean
   /** How long it is tried, ms. */
   readonly patienceMs: number
   readonly onEnd: (end: RetreatEnd) => void
@@ -58,10 +60,11 @@ export class Retreat {
   }
 
   #cancelUntilNothing(): void {
-    const { clock, timers } = this.#options.ports
+    const { ports, isBarred } = this.#options
+    const { clock, timers } = ports
     this.#cancelRound((hasFound) => {
       if (!hasFound) this.#end('cancelled')
-      else if (clock.monotonic() >= this.#endAt) this.#end('unproved')
+      else if (clock.monotonic() >= this.#endAt || isBarred?.() === true) this.#end('unproved')
       else timers.after(ROUND_MS, () => this.#cancelUntilNothing())
     })
   }

@@ -96,13 +96,17 @@ export function isBlank(database: DatabaseSync): boolean {
   return tables === 0 && readLayout(database) === 0
 }
 
-export function makeTables(database: DatabaseSync, identity: string, salt = randomHex(16)): JournalNature {
-  const first = nextLink('', identity, salt)
+export function createNature(identity: string, salt = randomHex(16)): JournalNature {
+  return { identity, salt, first: nextLink('', identity, salt) }
+}
+
+export function makeTables(database: DatabaseSync, nature: JournalNature): JournalNature {
   database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${LAYOUT}`)
   const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)')
+  const { identity, salt, first } = nature
   for (const [name, value] of Object.entries({ identity, salt, first })) insert.run(name, value)
   database.exec('COMMIT')
-  return { identity, salt, first }
+  return nature
 }
 
 /** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError when it is not as it was written */

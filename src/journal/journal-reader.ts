@@ -1,7 +1,7 @@
 import { type DatabaseSync } from 'node:sqlite'
 import { type JournalRecord } from '../domain/record.ts'
 import { type BookedRow, type BookingSpan } from './booking.ts'
-import { readBookings } from './booking-table.ts'
+import { readBookings } from './tables/booking-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
 import { openReading, readNature } from './journal-layout.ts'
 import { isLinked, toStoredText } from './verify-journal.ts'

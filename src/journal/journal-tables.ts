@@ -1,14 +1,14 @@
 import { type DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
-import { BookTable } from './book-table.ts'
+import { BookTable } from './tables/book-table.ts'
 import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
-import { BookingTable, totalToText } from './booking-table.ts'
+import { BookingTable, totalToText } from './tables/booking-table.ts'
 import { type Mark } from './durable-mark.ts'
 import { type JournalNature } from './journal-layout.ts'
 import { type JournalContents, type RowChange } from './journal.ts'
-import { KeyTable, NO_KEYS } from './key-table.ts'
+import { KeyTable, NO_KEYS } from './tables/key-table.ts'
 import { nextLink } from './record-chain.ts'
-import { sumToText } from './rows-sum.ts'
+import { sumToText } from './tables/rows-sum.ts'
 import { sealOf, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Old records that one checkpoint drops at most: twice what comes between two, some milliseconds of work. */

@@ -1,4 +1,5 @@
 import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import { type Failure } from '../lib/failure.ts'
 import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
 
 /** One entry of the book, as text: the collection that it stands in, its key there, and its value as JSON. */
@@ -54,8 +55,22 @@ export interface Journal {
    * A change keeps an entry's place; one that was taken away and put in again comes last, as in a map.
    */
   saveCheckpoint(changes: Iterable<RowChange>): void
-  /** What was appended is made durable. One that takes its time holds what it writes to until then. */
+  /** What was appended is made durable. */
   close(): void
+}
+
+/** The right to write a journal, which another machine may take once it is over. */
+export interface WriterLease {
+  /** Why nothing may be signed any more; undefined while it is held by both clocks of the machine. */
+  objection(): string | undefined
+  /** Hears once that it is lost, or that a write failed which nobody waited for. */
+  onLost(listener: (failure: Failure) => void): void
+  /** Hears once that somebody wants it handed over. */
+  onHandover(listener: () => void): void
+  /** It is not given back at the end: this process opens the journal again. */
+  keep(): void
+  /** Whether another place had it before, and did not give it back: nobody knows what was cancelled there. */
+  readonly isAbandoned: boolean
 }
 
 /** A journal that keeps what records have booked, beyond the records. */
@@ -70,4 +85,15 @@ export interface BookingStore {
    * @throws Failure JOURNAL_POISONED
    */
   dropBookings(record: ArchivedRecord): void
+}
+
+/** A journal as a daemon opens it, wherever it is. */
+export interface OpenedJournal extends Omit<Journal, 'close'>, BookingStore {
+  /** Of one that several machines could write; absent where a lock of this machine is enough. */
+  readonly lease?: WriterLease
+  /**
+   * What was appended is made durable. One that takes its time holds what it writes to until then.
+   * @param isWhole False after a breakdown: whoever takes over must wait for what may be on its way.
+   */
+  close(isWhole?: boolean): void | Promise<void>
 }

@@ -5,6 +5,7 @@ import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey
 import { createMark, DurableMark, type MarkReading, readMark } from './durable-mark.ts'
 import * as failures from './journal-failures.ts'
 import {
+  createNature,
   isBlank,
   type JournalNature,
   makeTables,
@@ -13,10 +14,10 @@ import {
   readNature,
 } from './journal-layout.ts'
 import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
-import { areBookingsWhole } from './booking-table.ts'
+import { areBookingsWhole } from './tables/booking-table.ts'
 import { JournalTables, type TablesGiven, toContents } from './journal-tables.ts'
 import { type BookingStore, type Journal, type JournalContents, type RowChange } from './journal.ts'
-import { salvageKeys } from './key-table.ts'
+import { salvageKeys } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Undurable records wait for the next durable one, but never more than these. */
@@ -138,7 +139,7 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   const database = openWriting(file)
   try {
     chmodSync(file, 0o600)
-    const nature = makeTables(database, identity, salt)
+    const nature = makeTables(database, createNature(identity, salt))
     createMark(markFileOf(file), { sequence: 0, link: nature.first })
     return { nature, prefix: readVerified(database, nature) }
   } finally {

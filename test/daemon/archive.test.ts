@@ -9,11 +9,13 @@ import { describeHolder, holdDirectory } from '../../src/daemon/state/state-dire
 import { journalPlaceOf } from '../../src/daemon/state/state-place.ts'
 import { type BookedFill, type Booking } from '../../src/journal/booking.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { ManualTime } from '../support/manual-time.ts'
 
 const DAY_MS = 86_400_000
 const DAY_AT = Date.UTC(2025, 5, 2)
 const { config } = loadConfig({ file: 'config/paper.yaml', cwd: join(import.meta.dirname, '../..') })
 
+const time = new ManualTime(DAY_AT + 2 * DAY_MS)
 let directory: string
 
 beforeEach(() => {
@@ -45,8 +47,11 @@ function bookSome(): void {
   journal.close()
 }
 
-function archive(file?: string): ArchiveReport | undefined {
-  return archiveState({ config, directory, before: DAY_AT, file, at: DAY_AT + 2 * DAY_MS })
+function archive(file?: string): Promise<ArchiveReport | undefined> {
+  return archiveState({
+    ...{ config, directory, before: DAY_AT, file, password: undefined },
+    ...{ clock: time, timers: time, logger: { log: () => undefined } },
+  })
 }
 
 function fillsLeft(): readonly string[] {
@@ -59,10 +64,10 @@ function fillsLeft(): readonly string[] {
 }
 
 describe('[ORD5] an archive', () => {
-  test('has what is older as a table with a header, and the journal has the rest', () => {
+  test('has what is older as a table with a header, and the journal has the rest', async () => {
     bookSome()
 
-    const report = archive()
+    const report = await archive()
 
     const file = join(directory, 'fills-before-2025-06-02.csv')
     expect(report).toEqual({ file, fills: 1, fundings: 1 })
@@ -73,59 +78,59 @@ describe('[ORD5] an archive', () => {
       '',
     ])
     expect(fillsLeft()).toEqual(['2'])
-    expect(archive()).toBeUndefined()
+    expect(await archive()).toBeUndefined()
   })
 
-  test('overwrites no file, and takes nothing out of the journal then', () => {
+  test('overwrites no file, and takes nothing out of the journal then', async () => {
     bookSome()
     const file = join(directory, 'mine.csv')
     writeFileSync(file, 'precious')
 
-    expect(() => archive(file)).toThrow(/ARCHIVE_EXISTS/)
+    await expect(archive(file)).rejects.toThrow(/ARCHIVE_EXISTS/)
 
     expect([readFileSync(file, 'utf8'), fillsLeft()]).toEqual(['precious', ['1', '2']])
   })
 
-  test('takes nothing out of the journal where it cannot be written', () => {
+  test('takes nothing out of the journal where it cannot be written', async () => {
     bookSome()
 
-    expect(() => archive(join(directory, 'nowhere', 'mine.csv'))).toThrow(/ARCHIVE_UNWRITABLE/)
+    await expect(archive(join(directory, 'nowhere', 'mine.csv'))).rejects.toThrow(/ARCHIVE_UNWRITABLE/)
 
     expect(fillsLeft()).toEqual(['1', '2'])
   })
 
-  test('leaves no file of rows that are not as they were written', () => {
+  test('leaves no file of rows that are not as they were written', async () => {
     bookSome()
     const database = new DatabaseSync(journalPlaceOf(config, directory).file)
     database.exec("UPDATE fills SET price = '10.6' WHERE tradeId = '1'")
     database.close()
     const file = join(directory, 'mine.csv')
 
-    expect(() => archive(file)).toThrow(/JOURNAL_CORRUPT[^]*a fill of 2025-06-01/)
+    await expect(archive(file)).rejects.toThrow(/JOURNAL_CORRUPT[^]*a fill of 2025-06-01/)
 
     expect(existsSync(file)).toBe(false)
   })
 
-  test('that was broken off before the rows were taken out is made again under another name', () => {
+  test('that was broken off before the rows were taken out is made again under another name', async () => {
     bookSome()
-    archive(join(directory, 'first.csv'))
+    await archive(join(directory, 'first.csv'))
     const whole = readFileSync(join(directory, 'first.csv'), 'utf8')
     rmSync(journalPlaceOf(config, directory).file)
     rmSync(`${journalPlaceOf(config, directory).file}.mark`)
     bookSome()
 
-    expect(() => archive(join(directory, 'first.csv'))).toThrow(/ARCHIVE_EXISTS[^]*broken off/)
-    archive(join(directory, 'second.csv'))
+    await expect(archive(join(directory, 'first.csv'))).rejects.toThrow(/ARCHIVE_EXISTS[^]*broken off/)
+    await archive(join(directory, 'second.csv'))
 
     expect(readFileSync(join(directory, 'second.csv'), 'utf8')).toBe(whole)
   })
 
-  test('is refused while a daemon runs, and where there is no journal', () => {
-    expect(() => archive()).toThrow(/ARCHIVE_NO_JOURNAL/)
+  test('is refused while a daemon runs, and where there is no journal', async () => {
+    await expect(archive()).rejects.toThrow(/ARCHIVE_NO_JOURNAL/)
     bookSome()
     const lock = holdDirectory(directory, describeHolder('another', 0))
 
-    expect(() => archive()).toThrow(/STATE_HELD[^]*another/)
+    await expect(archive()).rejects.toThrow(/STATE_HELD[^]*another/)
 
     lock.release()
     expect(fillsLeft()).toEqual(['1', '2'])

@@ -164,6 +164,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: () => 'status',
   },
   'funding.paid': SILENT,
+  'handover.asked': SILENT,
   'heartbeat.failing': SILENT,
   'heartbeat.resumed': SILENT,
   'heartbeat.withheld': SILENT,
@@ -177,6 +178,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'intent.denied': SILENT,
   'journal.notClosed': { urgency: urgent, by: [], title: () => 'the journal could not be closed' },
+  'journal.notReplicated': { urgency: info, by: [], title: () => 'the journal is on one server alone' },
+  'journal.opened': SILENT,
   'kill.clean': {
     urgency: warning,
     by: [],
@@ -190,6 +193,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'kill.releaseDropped': SILENT,
   'kill.released': { urgency: warning, by: [], title: () => 'the kill switch was released' },
   'kill.unproved': { urgency: urgent, by: [], title: () => 'a kill is not proved: look at the exchange' },
+  'lease.lost': { urgency: urgent, by: [], title: () => 'the lease of the journal is lost' },
   'limits.coolDown': SILENT,
   'limits.ended': {
     urgency: info,

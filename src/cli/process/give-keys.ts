@@ -1,5 +1,5 @@
 import { type LoadedConfig } from '../../config/load-config.ts'
-import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
+import { loadCredentials, loadJournalPassword, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { keysMissing } from '../../daemon/account/account-keys.ts'
 import { type AccountGiven } from '../../daemon/open-account.ts'
@@ -25,7 +25,12 @@ export function readKeys(
   onMissing: (error: ConfigError) => void = () => undefined,
 ): AccountGiven {
   try {
-    return { loaded, credentials: loadCredentials(loaded.config, request), keysMissing: undefined }
+    return {
+      loaded,
+      credentials: loadCredentials(loaded.config, request),
+      journalPassword: loadJournalPassword(loaded.config, request),
+      keysMissing: undefined,
+    }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     onMissing(error)

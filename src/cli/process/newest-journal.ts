@@ -1,11 +1,11 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { JOURNAL_FILE, REPLICA_FILE } from '../../daemon/state/state-place.ts'
 import { Failure } from '../../lib/failure.ts'
 
-const JOURNAL = 'journal.sqlite'
-
 /**
- * The journal that was written last below the state directory: the simulator's worlds have one each.
+ * The journal that was written last below the state directory: the simulator's worlds have one each. One that is on
+ * PostgreSQL is there as far as this machine holds it.
  * @throws Failure EXPLAIN_NO_JOURNAL
  */
 export function newestJournal(directory: string): string {
@@ -21,10 +21,8 @@ export function newestJournal(directory: string): string {
 
 /** The same; undefined where there is none. */
 export function findNewestJournal(directory: string): string | undefined {
-  const files = [
-    join(directory, JOURNAL),
-    ...foldersIn(directory).map((folder) => join(directory, folder, JOURNAL)),
-  ]
+  const places = [directory, ...foldersIn(directory).map((folder) => join(directory, folder))]
+  const files = places.flatMap((place) => [join(place, JOURNAL_FILE), join(place, REPLICA_FILE)])
   const dated = files.flatMap((file) => {
     const stats = statSync(file, { throwIfNoEntry: false })
     const log = statSync(`${file}-wal`, { throwIfNoEntry: false })

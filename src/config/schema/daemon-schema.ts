@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
+import { journalSchema } from './journal-schema.ts'
 import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
@@ -317,6 +318,7 @@ export const daemonFileSchema = z
         ),
       })
       .meta({ description: 'What survives a restart.' }),
+    journal: journalSchema.optional(),
     record: recordSchema,
     control: controlSchema.prefault({}),
     supervision: z

@@ -3,7 +3,7 @@ import { type Book } from '../../engine/book/book.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
-import { type BookingStore, type Journal } from '../../journal/journal.ts'
+import { type OpenedJournal } from '../../journal/journal.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type ProductMarket } from '../market-data/product-market.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
@@ -19,7 +19,7 @@ export interface AccountOptions {
   readonly strategies: readonly LoadedStrategy[]
   /** Of each of them; closed with the account. */
   readonly runners: Runners
-  readonly journal: Journal & Pick<BookingStore, 'bookings'>
+  readonly journal: OpenedJournal
   /** Rebuilt from the journal. */
   readonly book: Book
   /** Of this state: where the journal is. */

@@ -26,16 +26,15 @@ import { closeRunners, endingsOf, pausedOf } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import { type AccountOptions } from './account-options.ts'
-import { isPoisoned, logFatal } from './breakdown.ts'
+import { isBarred, isPoisoned, logFatal, retreatPolicy } from './breakdown.ts'
 import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
 import { closeJournal } from './close-journal.ts'
 import { judgeScope, listenToOperator, type Operator } from './operator.ts'
 import { type ShownAccount } from './shown-account.ts'
 
-/** How often health is looked at, in ms. */
+/** How often health is looked at, and commands from the operator are looked for, in ms. */
 const HEALTH_STEP_MS = 1000
-/** How often commands from the operator are looked for, in ms. */
 const OPERATOR_STEP_MS = 250
 
 /**
@@ -250,7 +249,7 @@ export class Account implements MarketListener {
     await client.close()
     await limiter.stop()
     await closeRunners(this.#options.runners)
-    closeJournal({
+    await closeJournal({
       ...this.#options,
       isWhole: this.#fatal === undefined,
       onBroken: (error) => this.fail(error),
@@ -299,15 +298,16 @@ export class Account implements MarketListener {
   /** Without its journal, or its core, it places nothing, and takes away what it may. */
   async #retreat(): Promise<void> {
     if (this.#fatal === undefined || !this.#hasBegun) return
-    const { config, settings, book } = this.#options
+    const { config, settings, journal, book } = this.#options
+    const isKilled = killOf(book) !== undefined || this.#operator.killSwitch.isThrown()
     await new Promise<unknown>((resolve) =>
       new Retreat({
         ports: this.#ports,
-        // A kill whose record did not reach the disk is a kill.
-        policy: killOf(book) !== undefined || this.#operator.killSwitch.isThrown() ? 'cancel' : config.onStop,
+        policy: retreatPolicy({ config, journal, isKilled }),
         onRestart: config.onRestart,
         instruments: [...settings.instruments.values()],
         isSending: () => this.#interpreter.isSending,
+        isBarred: () => isBarred(journal),
         patienceMs: settings.execution.stopTimeoutMs,
         onEnd: resolve,
       }).start(),

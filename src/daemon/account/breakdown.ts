@@ -1,15 +1,38 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type StopPolicy } from '../../engine/event.ts'
+import { type OpenedJournal } from '../../journal/journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 
 /** Refused keys are the operator's to mend, and nothing has broken. */
 export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): void {
   if (isOfKeys(error)) return logger.log('fatal', 'account.refused', { reason: messageOf(error) })
+  if (error instanceof Failure && error.code === 'JOURNAL_LEASE_LOST')
+    return logger.log('fatal', 'lease.lost', { reason: messageOf(error) })
   logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
 }
 
 /** It was not let in, before anything was done. */
 function isOfKeys(error: unknown): boolean {
   return error instanceof Failure && ['CREDENTIALS_REFUSED', 'STATE_OF_OTHER_KEYS'].includes(error.code)
+}
+
+/** Nothing may be signed any more, not even a cancel-all: another process may trade the account. */
+export function isBarred({ lease }: Pick<OpenedJournal, 'lease'>): boolean {
+  return lease?.objection() !== undefined
+}
+
+interface Breakdown {
+  readonly config: Pick<DaemonConfig, 'onStop'>
+  readonly journal: Pick<OpenedJournal, 'lease'>
+  /** One whose record did not reach the disk is one. */
+  readonly isKilled: boolean
+}
+
+/** What becomes of the orders that rest when a run breaks. */
+export function retreatPolicy({ config, journal, isKilled }: Breakdown): StopPolicy {
+  if (isBarred(journal)) return 'leave'
+  return isKilled ? 'cancel' : config.onStop
 }
 
 /** The journal could not be written. */

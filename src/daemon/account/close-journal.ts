@@ -1,12 +1,13 @@
 import { type Book } from '../../engine/book/book.ts'
 import { takeBookChanges } from '../../engine/book/book-json.ts'
-import { type Journal } from '../../journal/journal.ts'
+import { type BookingStore, type OpenedJournal } from '../../journal/journal.ts'
+import { untilDurable } from '../../journal/until-durable.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { forgetRetreat } from '../state/retreat-note.ts'
 
 export interface JournalToClose {
-  readonly journal: Journal
+  readonly journal: Omit<OpenedJournal, keyof BookingStore>
   readonly book: Book
   /** The state directory. */
   readonly directory: string
@@ -18,17 +19,21 @@ export interface JournalToClose {
 }
 
 /** Ends a run in the journal: the next start reads a checkpoint, and believes the book. */
-export function closeJournal({ journal, book, directory, logger, isWhole, onBroken }: JournalToClose): void {
+export async function closeJournal(ending: JournalToClose): Promise<void> {
+  const { journal, book, directory, logger, isWhole, onBroken } = ending
+  let isClosed = false
   try {
     if (isWhole) {
       journal.saveCheckpoint(takeBookChanges(book))
+      await untilDurable(journal)
       forgetRetreat(directory)
+      isClosed = true
     }
   } catch (error) {
     onBroken(error)
   }
   try {
-    journal.close()
+    await journal.close(isClosed)
   } catch (error) {
     logger.log('error', 'journal.notClosed', { reason: messageOf(error) })
   }

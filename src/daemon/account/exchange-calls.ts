@@ -12,6 +12,8 @@ export interface ExchangeCallsOptions {
   /** Without credentials only public endpoints can be called. */
   readonly access: Pick<ExchangeAccess, 'baseUrl'> & Partial<ExchangeAccess>
   readonly isEmbedded: boolean
+  /** Why nothing may be signed now; undefined: it may. Absent: it always may. */
+  readonly signingObjection?: (() => string | undefined) | undefined
   /** Of the address that this is called from; absent for the first. */
   readonly address?: Limiter
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -31,6 +33,7 @@ export function createCalls(options: ExchangeCallsOptions): ExchangeCalls {
   const client = new ExchangeClient({
     baseUrl: access.baseUrl,
     credentials: access.credentials,
+    signingObjection: options.signingObjection,
     platformCoin: isEmbedded ? simulatorCoin() : config.exchange.platformCoin,
     positionMode: config.account.positionMode,
     clock: trusted.clock,

@@ -4,6 +4,7 @@ import { rebuildBook } from '../../engine/book/book-json.ts'
 import { createEngine } from '../../engine/engine.ts'
 import { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { openStoredReplica, type StoredReplica } from '../../journal/stored-replica.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { toEngineSettings } from '../account/engine-settings.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
@@ -21,7 +22,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
   const directory = dirname(file)
   const lock = holdDirectory(directory, describeHolder(config.name, clock.now()))
   try {
-    const journal = openSqliteJournal({ ...journalPlaceOf(config, directory), keepSince: () => 0 })
+    const journal = openStored(config, directory)
     try {
       const settings = toEngineSettings(config, {
         ...{
@@ -32,7 +33,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
           shown: new Map(),
         },
       })
-      const book = rebuildBook(journal.load(), settings.positionMode)
+      const book = rebuildBook(journal.contents, settings.positionMode)
       return {
         ...{ config, settings, book },
         engine: createEngine(settings, book),
@@ -56,5 +57,18 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
     }
   } finally {
     lock.release()
+  }
+}
+
+/** Of a journal on PostgreSQL what this machine holds. */
+function openStored(config: DaemonConfig, directory: string): StoredReplica {
+  const place = journalPlaceOf(config, directory)
+  if (config.journal !== undefined) return openStoredReplica(place.file)
+  const journal = openSqliteJournal({ ...place, keepSince: () => 0 })
+  return {
+    salt: journal.salt,
+    contents: journal.load(),
+    bookings: (kind, span) => journal.bookings(kind, span),
+    close: () => journal.close(),
   }
 }

@@ -1,23 +1,21 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DaemonConfig } from '../../config/load-config.ts'
 import { type BookedRow } from '../../journal/booking.ts'
 import { type BookingStore } from '../../journal/journal.ts'
-import { openSqliteJournal } from '../../journal/sqlite-journal.ts'
 import { Failure } from '../../lib/failure.ts'
+import { type JournalToOpen, openJournal } from './open-journal.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
 import { journalPlaceOf } from './state-place.ts'
 import { writeArchive } from './archive-file.ts'
 
-export interface ArchiveOptions {
-  readonly config: DaemonConfig
-  readonly directory: string
+export interface ArchiveOptions extends Pick<
+  JournalToOpen,
+  'config' | 'directory' | 'password' | 'clock' | 'timers' | 'logger'
+> {
   /** Unix ms: what is older goes. */
   readonly before: number
   /** Where to; in the state directory when absent. */
   readonly file?: string | undefined
-  /** Unix ms, now. */
-  readonly at: number
 }
 
 export interface ArchiveReport {
@@ -35,13 +33,14 @@ export interface ArchiveReport {
  * Whatever ends it half way leaves them in the journal, in the file, or in both: never in neither.
  * @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, as `writeArchive` does, and as opening a journal does
  */
-export function archiveState(options: ArchiveOptions): ArchiveReport | undefined {
-  const { config, directory, before, at } = options
+export async function archiveState(options: ArchiveOptions): Promise<ArchiveReport | undefined> {
+  const { config, directory, before, clock } = options
+  const at = clock.now()
   const place = journalPlaceOf(config, directory)
-  if (!existsSync(place.file)) throw noJournal(place.file)
+  if (config.journal === undefined && !existsSync(place.file)) throw noJournal(place.file)
   const lock = holdDirectory(directory, describeHolder(config.name, at))
   try {
-    const journal = openSqliteJournal({ ...place, keepSince: () => 0 })
+    const journal = await openJournal({ ...options, keepSince: () => 0 })
     try {
       if (!hasAny(journal, before)) return undefined
       const file = options.file ?? join(directory, `fills-before-${toFileDate(before)}.csv`)
@@ -49,7 +48,7 @@ export function archiveState(options: ArchiveOptions): ArchiveReport | undefined
       journal.dropBookings({ kind: 'archived', at, before, fills, fundings, file })
       return { file, fills, fundings }
     } finally {
-      journal.close()
+      await journal.close()
     }
   } finally {
     lock.release()

@@ -1,13 +1,15 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
+import { Failure } from '../../lib/failure.ts'
 import { repairJournal, type RepairReport } from '../../journal/repair-journal.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
 import { journalPlaceOf } from './state-place.ts'
 
 /**
  * Repairs the journal of a state directory that no daemon holds; undefined when it needs none. `at`: Unix ms.
- * @throws Failure STATE_HELD, and as `repairJournal` does
+ * @throws Failure STATE_HELD, REPAIR_ON_SERVER, and as `repairJournal` does
  */
 export function repairState(config: DaemonConfig, directory: string, at: number): RepairReport | undefined {
+  if (config.journal !== undefined) throw onServer(config.journal.url)
   const lock = holdDirectory(directory, describeHolder(config.name, at))
   try {
     return repairJournal({
@@ -24,4 +26,13 @@ export function repairState(config: DaemonConfig, directory: string, at: number)
   } finally {
     lock.release()
   }
+}
+
+function onServer(url: string): Failure {
+  return new Failure({
+    code: 'REPAIR_ON_SERVER',
+    sentence: 'a journal on PostgreSQL is not repaired from here',
+    facts: { url },
+    hint: 'restore the database from its backup or its standby server',
+  })
 }

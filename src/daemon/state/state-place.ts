@@ -22,10 +22,14 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
   return join(directory, worldOf(config, config.simulator, market))
 }
 
+/** In the state directory: the journal; or, where that is on PostgreSQL, what of it this machine holds. */
+export const JOURNAL_FILE = 'journal.sqlite'
+export const REPLICA_FILE = 'journal-replica.sqlite'
+
 /** Where the journal of a state directory is, and whose. */
-export function journalPlaceOf({ environment, account }: DaemonConfig, directory: string) {
+export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {
   return {
-    file: join(directory, 'journal.sqlite'),
+    file: join(directory, journal === undefined ? JOURNAL_FILE : REPLICA_FILE),
     identity: `${environment} ${account.productType} ${account.positionMode}`,
   }
 }

@@ -9,6 +9,8 @@ export interface RequestWriterOptions {
   readonly signer: Signer | undefined
   /** Language of the exchange's messages. */
   readonly locale: string
+  /** Why nothing may be signed now; undefined: it may. Absent: it always may. */
+  readonly objection?: (() => string | undefined) | undefined
   /** What `{platform_coin}` stands for: the lower-case ticker of the platform's own coin. */
   readonly platformCoin: string | undefined
 }
@@ -29,7 +31,7 @@ export interface OutgoingRequest {
 
 export interface Unwritable {
   readonly kind: 'unwritable'
-  readonly code: 'CREDENTIALS_MISSING' | 'PATH_PARAMETER_MISSING'
+  readonly code: 'CREDENTIALS_MISSING' | 'PATH_PARAMETER_MISSING' | 'LEASE_OVER'
   readonly message: string
 }
 
@@ -55,7 +57,9 @@ export class RequestWriter {
     const { method, auth } = row
     const headers = [...this.#headers]
     if (auth !== 'public') {
-      const { signer } = this.#options
+      const { signer, objection } = this.#options
+      const objected = objection?.()
+      if (objected !== undefined) return { kind: 'unwritable', code: 'LEASE_OVER', message: objected }
       if (signer === undefined) {
         const message = `${endpoint} must be signed by ${auth}`
         return { kind: 'unwritable', code: 'CREDENTIALS_MISSING', message }

@@ -6,7 +6,7 @@ import {
   takeBookChanges,
 } from '../../../src/engine/book/book-json.ts'
 import { TrackedMap, TrackedSet } from '../../../src/engine/book/tracked-map.ts'
-import { MemoryRows } from '../../../src/journal/memory-tables.ts'
+import { MemoryRows } from '../../../src/journal/tables/memory-tables.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { EngineBench } from '../engine-bench.ts'
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
-import { makeTables } from '../../../src/journal/journal-layout.ts'
-import { KeyTable, NO_KEYS, readBuckets } from '../../../src/journal/key-table.ts'
+import { createNature, makeTables } from '../../../src/journal/journal-layout.ts'
+import { KeyTable, NO_KEYS, readBuckets } from '../../../src/journal/tables/key-table.ts'
 
 /** As long as the daemon keeps them. */
 const KEPT_MS = 365 * 86_400_000
@@ -16,7 +16,7 @@ export class StoredKeys {
   /** @param now Unix ms, our clock. */
   constructor(now: () => number) {
     this.#now = now
-    this.#first = makeTables(this.#database, 'world', 'salt').first
+    this.#first = makeTables(this.#database, createNature('world', 'salt')).first
     this.#table = new KeyTable(this.#database, this.#first, NO_KEYS)
   }
 

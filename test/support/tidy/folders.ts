@@ -73,6 +73,14 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts'],
   alerts: ['alert.ts', 'rules', 'delivery'],
   config: ['secret-key.ts', 'yaml', 'schema'],
+  journal: [
+    'booking.ts',
+    'journal.ts',
+    'tables',
+    ...['record-chain.ts', 'durable-mark.ts', 'journal-failures.ts', 'journal-layout.ts', 'until-durable.ts'],
+    ...['verify-journal.ts', 'journal-tables.ts', 'journal-reader.ts'],
+    'postgres',
+  ],
 }
 
 /** Modules whose folders may import each other. A module in neither table has no cycle among its folders. */

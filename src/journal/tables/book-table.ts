@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type BookRow, type RowChange } from './journal.ts'
+import { type BookRow, type RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
 /** A row of the book in its place: rows of a name stand in the order in which a map has their entries. */

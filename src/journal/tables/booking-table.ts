@@ -6,7 +6,7 @@ import {
   type BookedRow,
   type Booking,
   type BookingSpan,
-} from './booking.ts'
+} from '../booking.ts'
 import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
 
 const DAY_MS = 86_400_000

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { presetNumber } from './whole-number.ts'
+
+/** Absent: the journal is a file in `state.directory`. */
+export const journalSchema = z
+  .strictObject({
+    url: z
+      .string()
+      .max(2000)
+      .regex(/^postgres(?:ql)?:\/\/./)
+      .meta({
+        title: 'an address such as "postgresql://intentd@db.example/intentd"',
+        description:
+          'The PostgreSQL server and database, with the user. Its password is the variable INTENTD_JOURNAL_PASSWORD.',
+      }),
+    schema: z
+      .string()
+      .regex(/^[a-z_][a-z0-9_]{0,62}$/)
+      .optional()
+      .meta({
+        title: 'a name such as "intentd_live" (lower case letters, digits, _; at most 63)',
+        description:
+          'Where in the database the journal of this account is; made where there is none. Absent: intentd_ and the name.',
+      }),
+    leaseMs: presetNumber(
+      { min: 2000, max: 300_000, preset: 10_000 },
+      'The right to write lasts so long without being renewed, in ms. It is renewed four times in it; another machine ' +
+        'takes over when it is over, and what was signed under it has expired.',
+    ),
+  })
+  .meta({
+    description:
+      'The journal on PostgreSQL, for several machines. Absent: SQLite, in a file in state.directory.',
+  })

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type OpenedJournal } from '../../journal/journal.ts'
+import { type TablesGiven } from '../../journal/journal-tables.ts'
+import { openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { type Following } from '../../journal/postgres/follow.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { Failure } from '../../lib/failure.ts'
+import { type Secret } from '../../lib/secret.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+import { describeHolder } from './state-directory.ts'
+import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
+
+/** Names this directory among those of all machines: what was started here before is dead, since it is locked. */
+const PLACE_FILE = 'place'
+
+export interface JournalToOpen extends TablesGiven {
+  readonly config: DaemonConfig
+  /** Held by whoever opens it. */
+  readonly directory: string
+  /** Of the journal's server. */
+  readonly password: Secret | undefined
+  /** The machine's own: what makes up for jumps would hide a sleep. */
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'log'>
+  /** Waits for the lease of a journal on PostgreSQL, and follows it meanwhile. */
+  readonly following?: Following | undefined
+}
+
+/**
+ * The journal of a state directory: a file, or on PostgreSQL where the configuration says so. Only then is anything of
+ * PostgreSQL loaded.
+ * @throws Failure as opening either does; JOURNAL_NOT_COPIED
+ */
+export async function openJournal(options: JournalToOpen): Promise<OpenedJournal> {
+  const { config, directory, logger, password } = options
+  const place = journalPlaceOf(config, directory)
+  if (config.journal === undefined) return openSqliteJournal({ ...options, ...place })
+  const { openPostgresJournal } = await import('../../journal/postgres/open-postgres-journal.ts')
+  const server = serverPlaceOf(config, password)
+  const opened = await openPostgresJournal({
+    ...options,
+    ...place,
+    place: server,
+    taker: takerOf(config, directory, options.clock.now()),
+    terms: {
+      lastingMs: config.journal.leaseMs,
+      // Until then the exchange may still act on what was signed last.
+      validityMs: config.execution.acceptanceWindowMs,
+    },
+  })
+  const { journal, isEmpty, isReplicated, isSynchronised } = opened
+  const file = join(directory, JOURNAL_FILE)
+  if (isEmpty && isJournal(file)) {
+    await journal.close()
+    throw notCopied(file, server.schema)
+  }
+  const { url, schema } = server
+  logger.log('info', 'journal.opened', { url, schema, abandoned: journal.lease?.isAbandoned === true })
+  if (!isReplicated) logger.log('warn', 'journal.notReplicated', { url, synchronised: isSynchronised })
+  return journal
+}
+
+/** @throws where the journal is a file */
+function serverPlaceOf(
+  { journal, name }: Pick<DaemonConfig, 'journal' | 'name'>,
+  password: Secret | undefined,
+) {
+  if (journal === undefined) throw new Error('unreachable: this journal is a file')
+  return { url: journal.url, password, schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}` }
+}
+
+function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string, now: number) {
+  const { host, pid } = describeHolder(name, now)
+  return { place: `${host} ${readPlace(directory)}`, name: `${name} on ${host}, pid ${pid}, ${directory}` }
+}
+
+function readPlace(directory: string): string {
+  const file = join(directory, PLACE_FILE)
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  const place = randomHex(16)
+  writeDurably(file, `${place}\n`)
+  return place
+}
+
+function isJournal(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+function notCopied(file: string, schema: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_NOT_COPIED',
+    sentence: 'this state directory has a journal in a file, and there is nothing in the one on PostgreSQL',
+    facts: { file, schema },
+    hint: 'take what is in it along with `intentd journal copy --to postgres`, or move the file away',
+  })
+}

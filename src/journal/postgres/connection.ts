@@ -1,0 +1,103 @@
+import pg from 'pg'
+import { type Secret } from '../../lib/secret.ts'
+
+/** Where a journal lies on PostgreSQL. */
+export interface PostgresPlace {
+  /** Without a password. */
+  readonly url: string
+  readonly password: Secret | undefined
+  /** Of this account alone. */
+  readonly schema: string
+}
+
+/** To connect, TLS and all: a server that takes longer is as good as gone. */
+const CONNECT_MS_MAX = 5000
+
+/** A server may be set to say that a commit is done before it is. Settings that promise more than `on` stay. */
+const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') IN ('off', 'local')`
+
+type Row = Readonly<Record<string, unknown>>
+
+/**
+ * One connection to the server, made when it is needed and made anew after it was lost. What was under way when it
+ * was lost has failed: nothing is asked twice by itself. One question at a time is the caller's care.
+ */
+export class Connection {
+  readonly #place: PostgresPlace
+  readonly #answerMsMax: number
+  #client: pg.Client | undefined
+
+  /** @param answerMsMax An answer that takes longer has failed, ms; without one the server may take its time. */
+  constructor(place: PostgresPlace, answerMsMax = 0) {
+    this.#place = place
+    this.#answerMsMax = answerMsMax
+  }
+
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    const client = await this.#connect()
+    try {
+      return (await client.query<Row>(sql, [...values])).rows
+    } catch (error) {
+      // The server's own word leaves the connection as it was; anything else leaves it unknown.
+      if (sqlStateOf(error) === undefined) await this.#drop(client)
+      throw error
+    }
+  }
+
+  /** Within one transaction. */
+  async within<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
+    await this.query(begin)
+    try {
+      const result = await work()
+      await this.query('COMMIT')
+      return result
+    } catch (error) {
+      if (this.#client) await this.query('ROLLBACK').catch(() => undefined)
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#client) await this.#drop(this.#client)
+  }
+
+  async #connect(): Promise<pg.Client> {
+    if (this.#client) return this.#client
+    const client = new pg.Client({
+      connectionString: withPassword(this.#place),
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      query_timeout: this.#answerMsMax,
+      application_name: 'intentd',
+      keepAlive: true,
+    })
+    // One that is lost while nothing is asked is made anew for the next question.
+    client.on('error', () => {
+      if (this.#client === client) this.#client = undefined
+    })
+    client.on('end', () => {
+      if (this.#client === client) this.#client = undefined
+    })
+    await client.connect()
+    this.#client = client
+    await client.query(COMMIT_DURABLY)
+    return client
+  }
+
+  async #drop(client: pg.Client): Promise<void> {
+    if (this.#client === client) this.#client = undefined
+    await client.end().catch(() => undefined)
+  }
+}
+
+function withPassword({ url, password }: PostgresPlace): string {
+  if (password === undefined) return url
+  const whole = new URL(url)
+  whole.password = encodeURIComponent(password.reveal())
+  return whole.href
+}
+
+/** The server's word for what went wrong; undefined where it is not the server's. */
+export function sqlStateOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined
+}

@@ -1,0 +1,93 @@
+import { type Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { type Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
+import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
+import { type Replica } from './replica.ts'
+import { quoteName } from './tables.ts'
+
+/** How often it is looked for news. */
+const FOLLOW_MS = 250
+
+/** What a standby knows of the journal that it follows. */
+export interface StandbyState {
+  /** Who writes it, or wrote it last. */
+  readonly holder: string
+  /** How many transactions it was behind when it looked. */
+  readonly behind: number
+  /** Until it could take over by itself, ms; 0 where it may now. */
+  readonly freeInMs: number
+  /** Why it could not look; then the rest is from before. */
+  readonly trouble?: string | undefined
+}
+
+export interface Following {
+  /** Hears each time it has looked. */
+  readonly onState: (state: StandbyState) => void
+  /** Resolves after so many ms. @throws where it shall follow no longer */
+  readonly pause: (ms: number) => Promise<void>
+}
+
+export interface FollowOptions {
+  readonly connection: Connection
+  readonly place: PostgresPlace
+  readonly replica: Replica
+  readonly taker: LeaseTaker
+  readonly terms: LeaseTerms
+  readonly clock: Clock
+  readonly following: Following
+}
+
+/**
+ * Keeps the replica where the server is until the lease is free, and takes it. A server that is away is asked again:
+ * nobody can write while it is.
+ */
+export async function follow(options: FollowOptions): Promise<TakenLease> {
+  const { following } = options
+  let state: StandbyState = { holder: '', behind: 0, freeInMs: 0 }
+  for (;;) {
+    try {
+      state = await look(options)
+      if (state.freeInMs === 0) {
+        const taken = await tryToTake(options)
+        if (taken) return taken
+      }
+    } catch (error) {
+      // What the server itself refuses is refused again.
+      if (sqlStateOf(error) !== undefined && !isPassing(error)) throw error
+      state = { ...state, trouble: messageOf(error) }
+    }
+    following.onState(state)
+    await following.pause(FOLLOW_MS)
+  }
+}
+
+/** It shuts down, starts up, or ended the connection: classes 57P and 08. */
+function isPassing(error: unknown): boolean {
+  const state = sqlStateOf(error) ?? ''
+  return state.startsWith('57P') || state.startsWith('08')
+}
+
+async function look({ connection, place, replica, taker }: FollowOptions): Promise<StandbyState> {
+  const behind = await replica.catchUp()
+  const schema = quoteName(place.schema)
+  await connection.query(
+    `INSERT INTO ${schema}.followers VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT (place)
+      DO UPDATE SET holder = EXCLUDED.holder, feed_place = EXCLUDED.feed_place, seen_at = EXCLUDED.seen_at`,
+    [taker.place, taker.name, replica.feedPlace],
+  )
+  const [row = {}] = await connection.query(
+    `SELECT holder, CASE WHEN released OR place = $1 THEN 0
+        ELSE greatest(0, extract(epoch FROM expires_at + validity - clock_timestamp()) * 1000) END AS free_in_ms
+      FROM ${schema}.lease`,
+    [taker.place],
+  )
+  return { holder: String(row['holder']), behind, freeInMs: Number(row['free_in_ms']) }
+}
+
+async function tryToTake(options: FollowOptions): Promise<TakenLease | undefined> {
+  const { connection, place, taker, terms, clock } = options
+  const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)
+  if (attempt.kind === 'held') return undefined
+  await connection.query(`DELETE FROM ${quoteName(place.schema)}.followers WHERE place = $1`, [taker.place])
+  return attempt
+}

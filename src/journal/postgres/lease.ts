@@ -1,0 +1,220 @@
+import { type Clock } from '../../lib/clock.ts'
+import { type Failure, messageOf } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type WriterLease } from '../journal.ts'
+import { type Connection } from './connection.ts'
+import { leaseLost } from './postgres-failures.ts'
+import { quoteName } from './tables.ts'
+
+/** It is made to last again this often within its time: two of these may fail. */
+const RENEWALS = 4
+/**
+ * It counts as over so much before its end, as a share of it: two clocks do not run alike, and what was signed at the
+ * last moment has a valid signature for as long as the one who takes over waits.
+ */
+const MARGIN = 0.1
+
+export interface LeaseTerms {
+  /** How long it lasts without being renewed, ms. */
+  readonly lastingMs: number
+  /** How long after it was signed the exchange may still act on a request, ms. */
+  readonly validityMs: number
+}
+
+/** Who takes a lease. */
+export interface LeaseTaker {
+  /** Names a state directory among all. */
+  readonly place: string
+  /** For people. */
+  readonly name: string
+}
+
+export interface TakenLease {
+  readonly kind: 'taken'
+  readonly token: number
+  readonly feedPlace: number
+  /** Whether its last holder was at another place and did not give it back. */
+  readonly isAbandoned: boolean
+  /** By both clocks, before it was asked for: it lasts from then at least. */
+  readonly asked: Instant
+}
+
+export type LeaseAttempt =
+  | TakenLease
+  | { readonly kind: 'held'; readonly holder: string; readonly freeInMs: number }
+
+/** A moment by both clocks of the machine, ms. */
+interface Instant {
+  readonly monotonic: number
+  readonly now: number
+}
+
+interface LeaseFrame {
+  readonly connection: Pick<Connection, 'query' | 'close'>
+  readonly schema: string
+  /** The machine's own: a clock that makes up for jumps would hide a sleep. */
+  readonly clock: Clock
+}
+
+export async function takeLease(
+  { connection, schema, clock }: LeaseFrame,
+  { place, name }: LeaseTaker,
+  { lastingMs, validityMs }: LeaseTerms,
+): Promise<LeaseAttempt> {
+  const asked = instantOf(clock)
+  const [row = {}] = await connection.query(
+    `SELECT * FROM ${quoteName(schema)}.take_lease($1, $2, $3 * interval '1 ms', $4 * interval '1 ms')`,
+    [place, name, lastingMs, validityMs],
+  )
+  const { taken, token, feed_place, abandoned, holder, free_in_ms } = row
+  if (taken !== true) return { kind: 'held', holder: String(holder), freeInMs: Number(free_in_ms) }
+  return {
+    kind: 'taken',
+    token: Number(token),
+    feedPlace: Number(feed_place),
+    isAbandoned: abandoned === true,
+    asked,
+  }
+}
+
+export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingMs'> {
+  readonly taken: TakenLease
+  readonly timers: Timers
+}
+
+/**
+ * The right to write, for as long as it is renewed:
+ *
+ *     held ──renewed in time──► held ──given back──► over
+ *       └──a clock passes the deadline, or another has taken it──► lost, for ever
+ *
+ * The exchange knows no token, so nothing may be signed once it could be another's: both clocks must be before the
+ * deadline, since one stands still while the machine is suspended, and the other can be set. The deadline is counted
+ * from before the question that the server granted, and so never lies behind the server's.
+ */
+export class HeldLease implements Omit<WriterLease, 'keep'> {
+  readonly token: number
+  readonly isAbandoned: boolean
+  readonly #options: HeldLeaseOptions
+  #deadline: Instant
+  #failure: Failure | undefined
+  #onLost: ((failure: Failure) => void) | undefined
+  #onHandover: (() => void) | undefined
+  #isHandoverAsked = false
+  /** Why it could not be renewed last. */
+  #lastTrouble: string | undefined
+  #isOver = false
+  #cancelTimers: readonly (() => void)[] = []
+
+  constructor(options: HeldLeaseOptions) {
+    this.#options = options
+    this.token = options.taken.token
+    this.isAbandoned = options.taken.isAbandoned
+    this.#deadline = this.#deadlineFrom(options.taken.asked)
+    this.#waitToRenew()
+  }
+
+  objection(): string | undefined {
+    if (this.#failure === undefined && !this.#isOver) {
+      const { monotonic, now } = instantOf(this.#options.clock)
+      if (monotonic < this.#deadline.monotonic && now < this.#deadline.now) return undefined
+      this.#lose('it was not renewed in time')
+    }
+    return 'the lease of the journal is over: another process may trade the account'
+  }
+
+  onLost(listener: (failure: Failure) => void): void {
+    this.#onLost = listener
+    if (this.#failure) listener(this.#failure)
+  }
+
+  onHandover(listener: () => void): void {
+    this.#onHandover = listener
+    if (this.#isHandoverAsked) listener()
+  }
+
+  /** A write was refused because another has the lease. */
+  noteGone(): void {
+    this.#lose('another has taken it')
+  }
+
+  /** Another may take it from now on, without a wait: nothing of this process is on its way any more. */
+  async giveBack(): Promise<void> {
+    const { connection, schema } = this.#options
+    const isHeld = this.objection() === undefined
+    this.#end()
+    if (!isHeld) return
+    await connection.query(
+      `UPDATE ${quoteName(schema)}.lease SET released = true, expires_at = clock_timestamp() WHERE token = $1`,
+      [this.token],
+    )
+  }
+
+  /** It is renewed no more, and runs out. */
+  async close(): Promise<void> {
+    this.#end()
+    await this.#options.connection.close()
+  }
+
+  #end(): void {
+    this.#isOver = true
+    for (const cancel of this.#cancelTimers) cancel()
+  }
+
+  #waitToRenew(): void {
+    const { timers, clock, lastingMs } = this.#options
+    for (const cancel of this.#cancelTimers) cancel()
+    const leftMs = Math.max(0, this.#deadline.monotonic - clock.monotonic())
+    this.#cancelTimers = [
+      timers.after(Math.min(lastingMs / RENEWALS, leftMs), () => void this.#renew()),
+      // Whatever becomes of the question, its end is noticed.
+      timers.after(leftMs, () => void this.objection()),
+    ]
+  }
+
+  async #renew(): Promise<void> {
+    const { connection, schema, clock, lastingMs } = this.#options
+    if (this.objection() !== undefined) return
+    const asked = instantOf(clock)
+    try {
+      const [row] = await connection.query(
+        `UPDATE ${quoteName(schema)}.lease SET expires_at = clock_timestamp() + $2 * interval '1 ms'
+          WHERE token = $1 AND NOT released RETURNING handover_at IS NOT NULL AS wanted`,
+        [this.token, lastingMs],
+      )
+      if (this.#isOver) return
+      if (row === undefined) return this.noteGone()
+      // An answer may come late: a lease that is over is not held again.
+      if (this.objection() !== undefined) return
+      this.#deadline = this.#deadlineFrom(asked)
+      if (row['wanted'] === true) this.#hearHandover()
+    } catch (error) {
+      // It is tried again until its time is over.
+      this.#lastTrouble = messageOf(error)
+    }
+    if (!this.#isOver && this.#failure === undefined) this.#waitToRenew()
+  }
+
+  #hearHandover(): void {
+    if (this.#isHandoverAsked) return
+    this.#isHandoverAsked = true
+    this.#onHandover?.()
+  }
+
+  #lose(why: string): void {
+    if (this.#failure !== undefined || this.#isOver) return
+    for (const cancel of this.#cancelTimers) cancel()
+    const trouble = this.#lastTrouble === undefined ? '' : `: ${this.#lastTrouble}`
+    this.#failure = leaseLost(`${why}${trouble}`)
+    this.#onLost?.(this.#failure)
+  }
+
+  #deadlineFrom({ monotonic, now }: Instant): Instant {
+    const ms = this.#options.lastingMs * (1 - MARGIN)
+    return { monotonic: monotonic + ms, now: now + ms }
+  }
+}
+
+function instantOf(clock: Clock): Instant {
+  return { monotonic: clock.monotonic(), now: clock.now() }
+}

@@ -1,0 +1,103 @@
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type OpenedJournal } from '../journal.ts'
+import { type TablesGiven } from '../journal-tables.ts'
+import { Connection, type PostgresPlace } from './connection.ts'
+import { follow, type Following } from './follow.ts'
+import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
+import { leaseHeld, translatePostgresError } from './postgres-failures.ts'
+import { PostgresJournal } from './postgres-journal.ts'
+import { Replica } from './replica.ts'
+import { openServerTables } from './server-tables.ts'
+
+export interface OpenPostgresOptions extends TablesGiven {
+  readonly place: PostgresPlace
+  readonly identity: string
+  /** Of the replica. Whoever opens it holds its directory. */
+  readonly file: string
+  readonly taker: LeaseTaker
+  readonly terms: LeaseTerms
+  /** The machine's own, not one that makes up for jumps. */
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Waits for the lease, and follows meanwhile. Absent: a lease that is held is a refusal. */
+  readonly following?: Following | undefined
+}
+
+export interface OpenedPostgres {
+  readonly journal: OpenedJournal
+  /** Nothing was ever written to it. */
+  readonly isEmpty: boolean
+  /** Whether a commit waits for another server too, and whether this one waits for its disk. */
+  readonly isReplicated: boolean
+  readonly isSynchronised: boolean
+}
+
+/**
+ * The journal on PostgreSQL, with the right to write it: the schema is made where there is none, the replica brought
+ * to where the server is, the lease taken, and what is there proved.
+ * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, JOURNAL_MOVED, JOURNAL_CORRUPT
+ */
+export async function openPostgresJournal(options: OpenPostgresOptions): Promise<OpenedPostgres> {
+  const { place, terms } = options
+  const connection = new Connection(place, terms.lastingMs)
+  try {
+    return await openOver(connection, options)
+  } catch (error) {
+    await connection.close()
+    throw translatePostgresError(error, place)
+  }
+}
+
+async function openOver(connection: Connection, options: OpenPostgresOptions): Promise<OpenedPostgres> {
+  const { place, identity, file, following } = options
+  const nature = await openServerTables(connection, place, identity)
+  const replica = await Replica.open({ connection, place, nature, file })
+  try {
+    const taken = following
+      ? await follow({ ...options, connection, replica, following })
+      : await takeOrRefuse(connection, options)
+    const lease = new HeldLease({
+      ...options,
+      connection: new Connection(place, options.terms.lastingMs),
+      schema: place.schema,
+      lastingMs: options.terms.lastingMs,
+      taken,
+    })
+    try {
+      await replica.catchUp()
+      const prefix = await replica.verify()
+      const journal = new PostgresJournal({
+        ...options,
+        ...{ connection, nature, replica, prefix, lease, schema: place.schema },
+      })
+      const isEmpty = prefix.last.sequence === 0
+      return { journal, isEmpty, ...(await readDurability(connection)) }
+    } catch (error) {
+      await lease.giveBack().catch(() => undefined)
+      await lease.close()
+      throw error
+    }
+  } catch (error) {
+    replica.close()
+    throw error
+  }
+}
+
+async function takeOrRefuse(
+  connection: Connection,
+  { place, taker, terms, clock }: OpenPostgresOptions,
+): Promise<TakenLease> {
+  const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)
+  if (attempt.kind === 'taken') return attempt
+  throw leaseHeld(place, attempt.holder, attempt.freeInMs)
+}
+
+async function readDurability(
+  connection: Connection,
+): Promise<Pick<OpenedPostgres, 'isReplicated' | 'isSynchronised'>> {
+  const [row = {}] = await connection.query(
+    `SELECT current_setting('synchronous_standby_names') <> '' AS replicated, current_setting('fsync') = 'on' AS synchronised`,
+  )
+  return { isReplicated: row['replicated'] === true, isSynchronised: row['synchronised'] === true }
+}

@@ -1,0 +1,76 @@
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { sqlStateOf, type PostgresPlace } from './connection.ts'
+import { JOURNAL_MOVED } from './tables.ts'
+
+type Facts = Readonly<Record<string, string | number>>
+
+/** Where a journal is, for whoever reads of it. */
+export function placeFacts({ url, schema }: PostgresPlace): Facts {
+  return { url, schema }
+}
+
+/** What went wrong while a journal on the server was opened or read, in our words. */
+export function translatePostgresError(error: unknown, place: PostgresPlace): Failure {
+  if (error instanceof Failure) return error
+  const state = sqlStateOf(error)
+  if (state === JOURNAL_MOVED) return moved(place, messageOf(error))
+  return new Failure({
+    code: 'JOURNAL_UNREACHABLE',
+    sentence: 'the journal on PostgreSQL cannot be opened',
+    facts: { ...placeFacts(place), found: foundOf(error) },
+    hint: 'look whether the server runs and lets this machine and user in; the password is INTENTD_JOURNAL_PASSWORD',
+    cause: error,
+  })
+}
+
+function foundOf(error: unknown): string {
+  const state = sqlStateOf(error)
+  return state === undefined ? messageOf(error) : `${messageOf(error)} (${state})`
+}
+
+/** A write failed, or it is not known whether it did. */
+export function notWritten(error: unknown): Failure {
+  return new Failure({
+    code: 'JOURNAL_POISONED',
+    sentence: 'the journal on PostgreSQL could not be written, so nothing more may be sent',
+    facts: { found: foundOf(error) },
+    hint: 'look at the server: recovery finds out what is at the exchange when it is there again',
+    cause: error,
+  })
+}
+
+export function leaseHeld(place: PostgresPlace, holder: string, freeInMs: number): Failure {
+  return new Failure({
+    code: 'JOURNAL_LEASE_HELD',
+    sentence: 'another process writes this journal, or may still have requests on their way',
+    facts: { ...placeFacts(place), holder, freeInSeconds: Math.ceil(freeInMs / 1000) },
+    hint: '`intentd standby` waits for it and takes over by itself, `intentd handover` moves it here on purpose',
+  })
+}
+
+export function leaseLost(why: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_LEASE_LOST',
+    sentence: 'the lease of the journal is lost, so nothing more may be signed or written',
+    facts: { why },
+    hint: 'another process may trade the account now; this one ends, and can be started again as `intentd standby`',
+  })
+}
+
+function moved(place: PostgresPlace, to: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_MOVED',
+    sentence: 'the journal on PostgreSQL was moved elsewhere, and is written no more',
+    facts: { ...placeFacts(place), to },
+    hint: 'take journal.url out of the configuration, or copy the journal back',
+  })
+}
+
+export function layoutOther(place: PostgresPlace, layout: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_LAYOUT_UNKNOWN',
+    sentence: 'the journal on PostgreSQL was written by another version',
+    facts: { ...placeFacts(place), layout },
+    hint: 'start that version again, or name another journal.schema',
+  })
+}

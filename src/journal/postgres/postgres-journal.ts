@@ -1,0 +1,242 @@
+import {
+  type ArchivedRecord,
+  type JournalRecord,
+  type StrategyKey,
+  type UsedKey,
+} from '../../domain/record.ts'
+import { type Failure } from '../../lib/failure.ts'
+import { type BookedRow, type Booking, type BookingSpan } from '../booking.ts'
+import { keysDamaged, translateJournalError } from '../journal-failures.ts'
+import { JournalTables, type TablesGiven, toContents } from '../journal-tables.ts'
+import { type JournalContents, type OpenedJournal, type RowChange, type WriterLease } from '../journal.ts'
+import { untilDurable } from '../until-durable.ts'
+import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
+import { type JournalNature } from '../journal-layout.ts'
+import { readChanges, toServerText } from './changes.ts'
+import { type Connection, sqlStateOf } from './connection.ts'
+import { type HeldLease } from './lease.ts'
+import { notWritten } from './postgres-failures.ts'
+import { putFeedPlace, type Replica } from './replica.ts'
+import { LEASE_GONE, quoteName } from './tables.ts'
+
+/** Undurable records wait for the next durable one, but never more than these. */
+const WAITING_MAX = 256
+
+/** What one transaction does, in this order. */
+type Step =
+  | { readonly kind: 'record'; readonly record: JournalRecord; readonly bookings: readonly Booking[] }
+  | { readonly kind: 'checkpoint'; readonly changes: readonly RowChange[] }
+  | { readonly kind: 'archived'; readonly record: ArchivedRecord }
+
+type OnDone = (failure?: unknown) => void
+
+export interface PostgresJournalOptions extends TablesGiven {
+  readonly connection: Pick<Connection, 'query' | 'close'>
+  readonly schema: string
+  readonly nature: JournalNature
+  readonly replica: Replica
+  readonly prefix: VerifiedPrefix
+  readonly lease: HeldLease
+  /** Of the replica, for whoever reads of it. */
+  readonly file: string
+}
+
+/**
+ * The journal on PostgreSQL. What is appended waits until it must be durable; then one transaction takes all of it to
+ * the server, in one call that also looks at the lease, while what comes meanwhile waits for the next:
+ *
+ *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
+ *                                 └──refused, lost, too late──► broken, for ever
+ *
+ * The same transaction is open on the replica from before until then: what is read here is durable there. It is never
+ * known what became of a commit that was not answered, and it is not tried again: the next start finds out.
+ */
+export class PostgresJournal implements OpenedJournal {
+  readonly salt: string
+  readonly lease: WriterLease
+  readonly #options: Omit<PostgresJournalOptions, 'prefix' | 'usedKeys' | 'bookings'>
+  readonly #tables: JournalTables
+  #found: JournalContents | undefined
+  #checkpointed: number
+  /** Those of `#steps` that are records. */
+  #recordsWaiting = 0
+  #steps: Step[] = []
+  #waitingFor: OnDone[] = []
+  #underWay: Promise<void> | undefined
+  #isWanted = false
+  #isKept = false
+  #failure: Failure | undefined
+  #onBroken: ((failure: Failure) => void) | undefined
+
+  constructor({ prefix, ...options }: PostgresJournalOptions) {
+    const { nature, replica, lease } = options
+    this.#options = options
+    this.salt = nature.salt
+    this.#found = toContents(prefix)
+    this.#checkpointed = prefix.start.sequence
+    this.#tables = new JournalTables({
+      ...options,
+      prefix,
+      database: replica.database,
+      records: this.#found.records,
+    })
+    this.lease = {
+      objection: () => lease.objection(),
+      onLost: (listener) => {
+        this.#onBroken = listener
+        if (this.#failure) listener(this.#failure)
+        lease.onLost(listener)
+      },
+      onHandover: (listener) => lease.onHandover(listener),
+      keep: () => {
+        this.#isKept = true
+      },
+      isAbandoned: lease.isAbandoned,
+    }
+  }
+
+  load(): JournalContents {
+    const { replica, nature } = this.#options
+    const found = this.#found ?? toContents(readVerified(replica.database, nature))
+    this.#found = undefined
+    return found
+  }
+
+  append(record: JournalRecord, bookings: readonly Booking[] = []): void {
+    this.#assertSound()
+    this.#steps.push({ kind: 'record', record, bookings })
+    this.#recordsWaiting += 1
+    this.#tables.noteKeys(record)
+    if (this.#steps.length >= WAITING_MAX) this.flush()
+  }
+
+  commit(done: OnDone): void {
+    this.#assertSound()
+    this.#waitingFor.push(done)
+    this.flush()
+  }
+
+  flush(): void {
+    this.#assertSound()
+    this.#isWanted = this.#underWay !== undefined
+    if (this.#isWanted) return
+    if (this.#steps.length > 0) this.#underWay = this.#write()
+    else for (const done of this.#waitingFor.splice(0)) done()
+  }
+
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    this.#assertSound()
+    try {
+      return this.#tables.usedKeys(keys)
+    } catch (error) {
+      this.#failure = keysDamaged(error)
+      throw this.#failure
+    }
+  }
+
+  get recordsSinceCheckpoint(): number {
+    return this.#tables.last.sequence + this.#recordsWaiting - this.#checkpointed
+  }
+
+  saveCheckpoint(changes: Iterable<RowChange>): void {
+    this.#assertSound()
+    this.#checkpointed = this.#tables.last.sequence + this.#recordsWaiting
+    this.#steps.push({ kind: 'checkpoint', changes: [...changes] })
+    this.flush()
+  }
+
+  *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
+    try {
+      yield* this.#tables.bookings(kind, span)
+    } catch (error) {
+      throw translateJournalError(error, this.#options.file)
+    }
+  }
+
+  dropBookings(record: ArchivedRecord): void {
+    this.#assertSound()
+    this.#steps.push({ kind: 'archived', record })
+    this.#recordsWaiting += 1
+    this.flush()
+  }
+
+  /** Whole, it gives the lease back; else that runs out, so that whoever takes over waits. */
+  async close(isWhole = true): Promise<void> {
+    const { connection, replica, lease } = this.#options
+    try {
+      if (this.#failure === undefined) await untilDurable(this)
+      if (isWhole && !this.#isKept && this.#failure === undefined) await lease.giveBack()
+    } finally {
+      await this.#underWay
+      await lease.close()
+      await connection.close()
+      replica.close()
+    }
+  }
+
+  async #write(): Promise<void> {
+    const { replica, connection, schema, lease } = this.#options
+    const { database } = replica
+    const steps = this.#steps.splice(0)
+    const dones = this.#waitingFor.splice(0)
+    const feedPlace = replica.feedPlace + 1
+    try {
+      database.exec('BEGIN IMMEDIATE')
+      const changes = this.#carryOut(steps)
+      await connection.query(`SELECT ${quoteName(schema)}.write_changes($1, $2, $3, $4, $5)`, [
+        lease.token,
+        feedPlace,
+        this.#tables.last.sequence,
+        this.#tables.last.link,
+        changes,
+      ])
+      putFeedPlace(database, feedPlace)
+      database.exec('COMMIT')
+      replica.noteWritten(feedPlace)
+    } catch (error) {
+      this.#break(error)
+    }
+    this.#underWay = undefined
+    for (const done of dones) done(this.#failure)
+    if (this.#failure !== undefined) return this.#sayBroken(dones.length > 0)
+    if (this.#isWanted || this.#waitingFor.length > 0) this.flush()
+  }
+
+  /** Within the open transaction of the replica. @returns what it changed, as the server takes it */
+  #carryOut(steps: readonly Step[]): string {
+    const { database } = this.#options.replica
+    const session = database.createSession()
+    try {
+      for (const step of steps) this.#carryOutOne(step)
+      return toServerText(readChanges(database, session.changeset()))
+    } finally {
+      session.close()
+    }
+  }
+
+  #carryOutOne(step: Step): void {
+    if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
+    this.#recordsWaiting -= 1
+    if (step.kind === 'archived') this.#tables.dropBookings(step.record)
+    else this.#tables.putRecord(step.record, step.bookings)
+  }
+
+  #break(error: unknown): void {
+    const { replica, lease } = this.#options
+    if (sqlStateOf(error) === LEASE_GONE) lease.noteGone()
+    this.#failure = notWritten(error)
+    try {
+      replica.database.exec('ROLLBACK')
+    } catch {} // It did not come to the transaction.
+  }
+
+  /** @param isHeard Whether a commit waited for it. */
+  #sayBroken(isHeard: boolean): void {
+    for (const done of this.#waitingFor.splice(0)) done(this.#failure)
+    if (!isHeard && this.#failure) this.#onBroken?.(this.#failure)
+  }
+
+  #assertSound(): void {
+    if (this.#failure !== undefined) throw this.#failure
+  }
+}

@@ -1,0 +1,240 @@
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { type DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../lib/failure.ts'
+import { corrupt, isDamage, tailLost } from '../journal-failures.ts'
+import { isBlank, type JournalNature, makeTables, openWriting, readNature } from '../journal-layout.ts'
+import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
+import { applyChanges, type Changes, putRows } from './changes.ts'
+import { type Connection, type PostgresPlace } from './connection.ts'
+import { placeFacts } from './postgres-failures.ts'
+import { readServerTable } from './server-tables.ts'
+import { JOURNAL_TABLES, quoteName } from './tables.ts'
+
+/** Transactions that are fetched at a time: a checkpoint is a megabyte or two. */
+const FEED_PAGE = 50
+
+export interface ReplicaOptions {
+  readonly connection: Pick<Connection, 'query' | 'within'>
+  readonly place: PostgresPlace
+  /** What the journal on the server is. */
+  readonly nature: JournalNature
+  readonly file: string
+}
+
+/**
+ * The journal of the server in a file of SQLite, table by table: what a writer answers at once from, what a standby
+ * holds warm, and what readers read. It proves nothing by itself, needs no mark and may be removed at any time: what
+ * is not the server's journal word for word is thrown away and fetched anew.
+ */
+export class Replica {
+  readonly #options: ReplicaOptions
+  #database: DatabaseSync
+  #feedPlace: number
+
+  private constructor(options: ReplicaOptions, database: DatabaseSync, feedPlace: number) {
+    this.#options = options
+    this.#database = database
+    this.#feedPlace = feedPlace
+  }
+
+  /** Brings it to where the server is, or nearly. */
+  static async open(options: ReplicaOptions): Promise<Replica> {
+    const kept = await openKept(options)
+    if (kept) {
+      const replica = new Replica(options, kept.database, kept.feedPlace)
+      await replica.catchUp()
+      return replica
+    }
+    const replica = new Replica(options, ...(await fetchAnew(options)))
+    await replica.catchUp()
+    return replica
+  }
+
+  get database(): DatabaseSync {
+    return this.#database
+  }
+
+  /** How far it follows the feed. */
+  get feedPlace(): number {
+    return this.#feedPlace
+  }
+
+  /** Until nothing more comes. @returns how many transactions of the writer there were */
+  async catchUp(): Promise<number> {
+    const { connection, place } = this.#options
+    let caughtUp = 0
+    for (;;) {
+      const rows = await connection.query(
+        `SELECT place, changes FROM ${quoteName(place.schema)}.feed WHERE place > $1 ORDER BY place LIMIT ${FEED_PAGE}`,
+        [this.#feedPlace],
+      )
+      for (const { place: next, changes } of rows) {
+        if (Number(next) !== this.#feedPlace + 1) return this.#startOver(caughtUp)
+        this.#apply(changes as Changes)
+        caughtUp += 1
+      }
+      if (rows.length < FEED_PAGE) return caughtUp
+    }
+  }
+
+  /**
+   * What it holds, held against what the server has: the last record, the checkpoint and the sums. What differs is
+   * fetched anew, once.
+   * @throws Failure JOURNAL_CORRUPT where what the server has is not what was written
+   */
+  async verify(): Promise<VerifiedPrefix> {
+    const first = await this.#tryVerify()
+    if (first.prefix) return first.prefix
+    await this.#startOver(0)
+    const { prefix, found } = await this.#tryVerify()
+    if (prefix) return prefix
+    const { url, schema } = placeFacts(this.#options.place)
+    throw corrupt(`${url} ${schema}`, { sequence: undefined, found })
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  /** The writer's own changes, committed here once they are on the server. */
+  noteWritten(feedPlace: number): void {
+    this.#feedPlace = feedPlace
+  }
+
+  #apply(changes: Changes): void {
+    const next = this.#feedPlace + 1
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      applyChanges(this.#database, changes)
+      putFeedPlace(this.#database, next)
+      this.#database.exec('COMMIT')
+    } catch (error) {
+      this.#database.exec('ROLLBACK')
+      throw error
+    }
+    this.#feedPlace = next
+  }
+
+  async #startOver(caughtUp: number): Promise<number> {
+    this.#database.close()
+    ;[this.#database, this.#feedPlace] = await fetchAnew(this.#options)
+    return caughtUp + 1
+  }
+
+  async #tryVerify(): Promise<{ readonly prefix?: VerifiedPrefix; readonly found: string }> {
+    try {
+      const prefix = readVerified(this.#database, this.#options.nature)
+      const flaw = prefix.flaw ?? prefix.daysFlaw
+      if (flaw)
+        return { found: flaw.sequence === undefined ? flaw.found : `record ${flaw.sequence}: ${flaw.found}` }
+      const isServers = await this.#isServers(prefix)
+      return isServers
+        ? { prefix, found: '' }
+        : { found: 'it does not end with the record that was written last' }
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      return { found: messageOf(error) }
+    }
+  }
+
+  /** Whether the server's journal ends with the same record, behind the same checkpoint. */
+  async #isServers({ last, checkpoint }: VerifiedPrefix): Promise<boolean> {
+    const { connection, place, nature } = this.#options
+    const schema = quoteName(place.schema)
+    const [row = {}] = await connection.query(
+      `SELECT last_link, (SELECT seal FROM ${schema}.checkpoints) AS seal FROM ${schema}.lease`,
+    )
+    const seal = checkpoint && this.#database.prepare('SELECT seal FROM checkpoints').get()?.['seal']
+    return last.link === (row['last_link'] || nature.first) && (seal ?? null) === row['seal']
+  }
+}
+
+/** Within a transaction. */
+export function putFeedPlace(database: DatabaseSync, place: number): void {
+  database.prepare("REPLACE INTO meta (name, value) VALUES ('feed', ?)").run(String(place))
+}
+
+/**
+ * One of an earlier run, where it can be followed on from.
+ * @throws Failure JOURNAL_TAIL_LOST
+ */
+async function openKept({
+  connection,
+  place,
+  nature,
+  file,
+}: ReplicaOptions): Promise<{ readonly database: DatabaseSync; readonly feedPlace: number } | undefined> {
+  if (!existsSync(file)) return undefined
+  let database: DatabaseSync | undefined
+  try {
+    database = openReplica(file)
+    const feedPlace = readFeedPlace(database, nature, file)
+    const [row = {}] = await connection.query(
+      `SELECT feed_place, (SELECT min(place) FROM ${quoteName(place.schema)}.feed) AS oldest
+        FROM ${quoteName(place.schema)}.lease`,
+    )
+    const head = Number(row['feed_place'])
+    // What stands here was durable there: the server came back without it.
+    if (feedPlace > head) throw tailLost(`${place.url} ${place.schema}`, head, feedPlace)
+    const isInReach = feedPlace === head || (row['oldest'] !== null && feedPlace + 1 >= Number(row['oldest']))
+    if (feedPlace >= 0 && isInReach) return { database, feedPlace }
+  } catch (error) {
+    database?.close()
+    // Of the server's word, or of a lock, nothing follows for the file.
+    if (!isDamage(error)) throw error
+    return undefined
+  }
+  database.close()
+  return undefined
+}
+
+/** -1 where it is none of this journal. */
+function readFeedPlace(database: DatabaseSync, nature: JournalNature, file: string): number {
+  if (isBlank(database)) return -1
+  const { first } = readNature(database, file)
+  const place = database.prepare("SELECT value FROM meta WHERE name = 'feed'").get()?.['value']
+  return first === nature.first && place !== undefined ? Number(place) : -1
+}
+
+/** Reads every table in one look at the server, into a file that then takes the place of what was there. */
+async function fetchAnew({
+  connection,
+  place,
+  nature,
+  file,
+}: ReplicaOptions): Promise<[DatabaseSync, number]> {
+  const made = `${file}.new`
+  removeDatabase(made)
+  const database = openReplica(made)
+  let feedPlace = 0
+  try {
+    makeTables(database, nature)
+    await connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
+      const [row] = await connection.query(`SELECT feed_place FROM ${quoteName(place.schema)}.lease`)
+      feedPlace = Number(row?.['feed_place'])
+      database.exec('BEGIN IMMEDIATE')
+      for (const table of JOURNAL_TABLES) {
+        for await (const rows of readServerTable(connection, place.schema, table))
+          putRows(database, table, rows)
+      }
+      putFeedPlace(database, feedPlace)
+      database.exec('COMMIT')
+    })
+  } finally {
+    database.close()
+  }
+  removeDatabase(file)
+  renameSync(made, file)
+  return [openReplica(file), feedPlace]
+}
+
+function openReplica(file: string): DatabaseSync {
+  const database = openWriting(file)
+  // What a power cut takes of it is fetched again.
+  database.exec('PRAGMA synchronous = NORMAL')
+  return database
+}
+
+function removeDatabase(file: string): void {
+  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
+}

@@ -1,0 +1,94 @@
+import { type JournalNature, createNature } from '../journal-layout.ts'
+import { foreign } from '../journal-failures.ts'
+import { type Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
+import { type TableRow } from './changes.ts'
+import { layoutOther } from './postgres-failures.ts'
+import { type JournalTable, quoteName, schemaSql, SERVER_LAYOUT } from './tables.ts'
+
+/** Rows that are read at a time: some hundred kilobytes. */
+const PAGE_ROWS = 1000
+
+/** Two that make the same at once: of a schema, of a row in the server's own list of them. */
+const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['42P06', '23505'])
+
+type Asking = Pick<Connection, 'query' | 'within'>
+
+/** What the journal on the server is, which is made where there is none yet. */
+export async function openServerTables(
+  connection: Asking,
+  place: PostgresPlace,
+  identity: string,
+): Promise<JournalNature> {
+  const found = await readServerNature(connection, place)
+  if (found) return assertIdentity(found, place, identity)
+  const nature = createNature(identity)
+  try {
+    await connection.within('BEGIN', () => makeServerTables(connection, place.schema, nature))
+    return nature
+  } catch (error) {
+    const made = MADE_BY_ANOTHER.has(sqlStateOf(error) ?? '') && (await readServerNature(connection, place))
+    if (made) return assertIdentity(made, place, identity)
+    throw error
+  }
+}
+
+/** Within a transaction. */
+async function makeServerTables(
+  connection: Pick<Connection, 'query'>,
+  schema: string,
+  nature: JournalNature,
+): Promise<void> {
+  await connection.query(schemaSql(schema))
+  const { identity, salt, first } = nature
+  const meta = Object.entries({ layout: String(SERVER_LAYOUT), identity, salt, first })
+  for (const [name, value] of meta)
+    await connection.query(`INSERT INTO ${quoteName(schema)}.meta VALUES ($1, $2)`, [name, value])
+}
+
+/** Undefined where there is none. */
+async function readServerNature(
+  connection: Pick<Connection, 'query'>,
+  place: PostgresPlace,
+): Promise<JournalNature | undefined> {
+  const meta = `${quoteName(place.schema)}.meta`
+  const [there] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [meta])
+  if (there?.['found'] !== true) return undefined
+  const rows = await connection.query(`SELECT name, value FROM ${meta}`)
+  const values = new Map(rows.map(({ name, value }) => [String(name), String(value)]))
+  const read = (name: string): string => values.get(name) ?? ''
+  if (read('layout') !== String(SERVER_LAYOUT)) throw layoutOther(place, read('layout'))
+  return { identity: read('identity'), salt: read('salt'), first: read('first') }
+}
+
+function assertIdentity(
+  nature: JournalNature,
+  { url, schema }: PostgresPlace,
+  identity: string,
+): JournalNature {
+  if (nature.identity === identity) return nature
+  throw foreign(`${url} ${schema}`, nature.identity, identity)
+}
+
+/** All rows of a table, within a transaction. */
+export async function* readServerTable(
+  connection: Pick<Connection, 'query'>,
+  schema: string,
+  { name, columns }: JournalTable,
+): AsyncGenerator<readonly TableRow[]> {
+  const list = columns.map((column) => quoteName(column.name)).join(', ')
+  await connection.query(`DECLARE page NO SCROLL CURSOR FOR SELECT ${list} FROM ${quoteName(schema)}.${name}`)
+  for (;;) {
+    const rows = await connection.query(`FETCH ${PAGE_ROWS} FROM page`)
+    if (rows.length === 0) break
+    yield rows.map((row) =>
+      Object.fromEntries(
+        columns.map((column) => {
+          const value = row[column.name]
+          if (value === null) return [column.name, null]
+          return [column.name, column.type === 'bigint' ? Number(value) : (value as string)]
+        }),
+      ),
+    )
+  }
+  await connection.query('CLOSE page')
+}

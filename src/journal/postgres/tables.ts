@@ -1,0 +1,175 @@
+/** A table of the journal, which SQLite and PostgreSQL have alike. */
+export interface JournalTable {
+  readonly name: string
+  /** In the order in which SQLite has them. */
+  readonly columns: readonly { readonly name: string; readonly type: 'bigint' | 'text' }[]
+  readonly key: readonly string[]
+}
+
+function table(name: string, key: readonly string[], columns: string): JournalTable {
+  return {
+    name,
+    key,
+    columns: columns.split(' ').map((column) => {
+      const isNumber = column.endsWith('#')
+      return { name: isNumber ? column.slice(0, -1) : column, type: isNumber ? 'bigint' : 'text' }
+    }),
+  }
+}
+
+/** As `journal-layout.ts` makes them; a number has # behind it. */
+export const JOURNAL_TABLES: readonly JournalTable[] = [
+  table('records', ['sequence'], 'sequence# at# kind body booked link'),
+  table('book', ['position'], 'position# name key value digest'),
+  table('used_keys', ['bucket', 'name'], 'bucket# name at# digest'),
+  table('key_buckets', ['bucket'], 'bucket# keys# sum'),
+  table(
+    'fills',
+    ['tradeId'],
+    'tradeId at# orderId clientOid strategyId owner symbol side tradeSide price size profit fee coin scope source digest',
+  ),
+  table('funding', ['id'], 'id at# symbol side amount coin digest'),
+  table('booked_days', ['kind', 'day'], 'kind day# rows# sum'),
+  table('checkpoints', ['sequence'], 'sequence# link rows# sum keys# key_sum booked seal'),
+]
+
+/** Undefined for one that is not the journal's own. */
+export function tableNamed(name: string): JournalTable | undefined {
+  return JOURNAL_TABLES.find((one) => one.name === name)
+}
+
+/** Layout of the tables on the server. Another one is refused. */
+export const SERVER_LAYOUT = 1
+
+/**
+ * What followers may be behind before they have to read the tables anew: a machine that was away for longer is no
+ * standby, and the changes of an hour are some megabytes.
+ */
+const FEED_KEPT = '1 hour'
+
+/** A handover goes to another place: the one that gave it away may not take it back within this. */
+const HANDED_OVER_FOR = '30 seconds'
+
+/** SQLSTATEs of our own. */
+export const LEASE_GONE = 'IN001'
+export const JOURNAL_MOVED = 'IN002'
+
+const DOUBLE_QUOTE = /"/g
+
+/** @returns a name as it may stand in SQL */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll(DOUBLE_QUOTE, '""')}"`
+}
+
+/**
+ * Everything in one schema, made in one transaction:
+ *
+ * - the tables of the journal, and `meta`, as SQLite has them;
+ * - `feed`: what each transaction changed in them, for those who follow;
+ * - `lease`: one row, who may write, and until when. Every write names its token, in its own transaction, and
+ *   leaves the link of the last record, so that a tail cannot be lost without notice;
+ * - `followers`: who follows, and how far.
+ */
+export function schemaSql(schema: string): string {
+  return `
+    CREATE SCHEMA ${quoteName(schema)};
+    SET LOCAL search_path = ${quoteName(schema)};
+    CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
+    ${JOURNAL_TABLES.map(tableSql).join('\n')}
+    CREATE INDEX fills_by_time ON fills (at);
+    CREATE INDEX funding_by_time ON funding (at);
+    CREATE TABLE feed (
+      place bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp(), changes jsonb NOT NULL
+    );
+    CREATE TABLE lease (
+      one boolean PRIMARY KEY DEFAULT true CHECK (one),
+      token bigint NOT NULL, place text NOT NULL, holder text NOT NULL,
+      taken_at timestamptz NOT NULL, expires_at timestamptz NOT NULL, validity interval NOT NULL,
+      released boolean NOT NULL, handover_at timestamptz, feed_place bigint NOT NULL, last_sequence bigint NOT NULL, last_link text NOT NULL, moved_to text
+    );
+    INSERT INTO lease VALUES (true, 0, '', '', now(), now(), '0', true, NULL, 0, 0, '', NULL);
+    CREATE TABLE followers (
+      place text PRIMARY KEY, holder text NOT NULL, feed_place bigint NOT NULL, seen_at timestamptz NOT NULL
+    );
+    ${functionSql('write_changes(held bigint, new_place bigint, new_sequence bigint, new_link text, changes jsonb) RETURNS void', WRITE_CHANGES, schema)}
+    ${functionSql(TAKE_LEASE_HEAD, TAKE_LEASE, schema)}
+  `
+}
+
+function tableSql({ name, columns, key }: JournalTable): string {
+  // What a record has booked is the one value that may be missing.
+  const parts = columns.map(
+    (column) =>
+      `${quoteName(column.name)} ${column.type}${column.name === 'booked' && name === 'records' ? '' : ' NOT NULL'}`,
+  )
+  return `CREATE TABLE ${name} (${parts.join(', ')}, PRIMARY KEY (${key.map(quoteName).join(', ')}));`
+}
+
+function functionSql(head: string, body: string, schema: string): string {
+  return `CREATE FUNCTION ${head} LANGUAGE plpgsql SET search_path = ${quoteName(schema)} AS $intentd$${body}$intentd$;`
+}
+
+/**
+ * One write of the journal: the token first, which locks the row of the lease until the end. A lease that was taken
+ * by another has another token for ever.
+ */
+const WRITE_CHANGES = `
+  BEGIN
+    UPDATE lease SET feed_place = new_place, last_sequence = new_sequence, last_link = new_link
+      WHERE token = held AND NOT released AND moved_to IS NULL AND feed_place = new_place - 1;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the lease has gone to another' USING ERRCODE = '${LEASE_GONE}';
+    END IF;
+    ${JOURNAL_TABLES.map(changeSql).join('\n')}
+    INSERT INTO feed (place, changes) VALUES (new_place, changes);
+    IF changes ? 'checkpoints' THEN
+      DELETE FROM feed WHERE at < clock_timestamp() - interval '${FEED_KEPT}' AND place < new_place;
+    END IF;
+  END`
+
+function changeSql({ name, columns, key }: JournalTable): string {
+  const rest = columns.filter((column) => !key.includes(column.name)).map((column) => quoteName(column.name))
+  return `
+    IF changes ? '${name}' THEN
+      DELETE FROM ${name} AS t USING jsonb_populate_recordset(NULL::${name}, changes #> '{${name},drop}') AS gone
+        WHERE ${key.map((one) => `t.${quoteName(one)} = gone.${quoteName(one)}`).join(' AND ')};
+      INSERT INTO ${name} SELECT * FROM jsonb_populate_recordset(NULL::${name}, changes #> '{${name},put}')
+        ON CONFLICT (${key.map(quoteName).join(', ')})
+        DO UPDATE SET ${rest.map((one) => `${one} = EXCLUDED.${one}`).join(', ')};
+    END IF;`
+}
+
+const TAKE_LEASE_HEAD = `take_lease(
+  IN who_place text, IN who text, IN lasting interval, IN valid interval,
+  OUT taken boolean, OUT token bigint, OUT feed_place bigint, OUT abandoned boolean, OUT holder text,
+  OUT free_in_ms double precision)`
+
+/**
+ * Free is a lease that was given back, or whose time is over, and that of every request signed under it; or one of
+ * this very place, whose process is dead: its directory is locked.
+ */
+const TAKE_LEASE = `
+  DECLARE
+    before lease%ROWTYPE;
+    free_at timestamptz;
+  BEGIN
+    SELECT * INTO before FROM lease FOR UPDATE;
+    IF before.moved_to IS NOT NULL THEN
+      RAISE EXCEPTION '%', before.moved_to USING ERRCODE = '${JOURNAL_MOVED}';
+    END IF;
+    free_at := CASE
+      WHEN before.released AND before.handover_at IS NOT NULL AND before.place = who_place
+        THEN before.handover_at + interval '${HANDED_OVER_FOR}'
+      WHEN before.released OR before.place = who_place THEN '-infinity'
+      ELSE before.expires_at + before.validity END;
+    taken := free_at <= clock_timestamp();
+    token := before.token + 1;
+    feed_place := before.feed_place;
+    abandoned := NOT before.released AND before.place <> who_place;
+    holder := before.holder;
+    free_in_ms := CASE WHEN taken THEN 0 ELSE extract(epoch FROM free_at - clock_timestamp()) * 1000 END;
+    IF taken THEN
+      UPDATE lease SET token = before.token + 1, place = who_place, holder = who, taken_at = clock_timestamp(),
+        expires_at = clock_timestamp() + lasting, validity = valid, released = false, handover_at = NULL;
+    END IF;
+  END`

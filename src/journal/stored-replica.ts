@@ -1,0 +1,37 @@
+import { type BookedRow, type BookingSpan } from './booking.ts'
+import { translateJournalError } from './journal-failures.ts'
+import { openReading, readNature } from './journal-layout.ts'
+import { type JournalContents } from './journal.ts'
+import { JournalReader } from './journal-reader.ts'
+import { toContents } from './journal-tables.ts'
+import { readVerified } from './verify-journal.ts'
+
+/** What a machine holds of a journal on PostgreSQL, read without the server: as it was when it was looked at last. */
+export interface StoredReplica {
+  readonly salt: string
+  readonly contents: JournalContents
+  bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
+  close(): void
+}
+
+/** @throws Failure JOURNAL_UNREADABLE, JOURNAL_CORRUPT, JOURNAL_LAYOUT_UNKNOWN */
+export function openStoredReplica(file: string): StoredReplica {
+  try {
+    const database = openReading(file)
+    try {
+      const nature = readNature(database, file)
+      const contents = toContents(readVerified(database, nature))
+      const reader = new JournalReader(file)
+      return {
+        salt: nature.salt,
+        contents,
+        bookings: (kind, span) => reader.bookings(kind, span),
+        close: () => reader.close(),
+      }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw translateJournalError(error, file)
+  }
+}

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { HeldLease } from '../../../src/journal/postgres/lease.ts'
+import { ManualTime } from '../../support/manual-time.ts'
+
+/** A server that answers as it is told, and at once. */
+class Server {
+  answer: () => Promise<readonly Readonly<Record<string, unknown>>[]> = () =>
+    Promise.resolve([{ wanted: false }])
+  asked = 0
+
+  query(): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    this.asked += 1
+    return this.answer()
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+describe('[RSK1] a lease that is held', () => {
+  let time: ManualTime
+  let server: Server
+  let lease: HeldLease
+  let lost: string[]
+
+  beforeEach(() => {
+    time = new ManualTime(1_000_000)
+    server = new Server()
+    lost = []
+    const asked = { monotonic: time.monotonic(), now: time.now() }
+    lease = new HeldLease({
+      ...{ connection: server, schema: 's', clock: time, timers: time, lastingMs: 10_000 },
+      taken: { kind: 'taken', token: 7, feedPlace: 0, isAbandoned: false, asked },
+    })
+    lease.onLost((failure) => lost.push(failure.message))
+  })
+
+  afterEach(() => lease.close())
+
+  test('lasts as long as it is renewed, four times in its time', async () => {
+    await time.pass(100_000)
+
+    expect([lease.objection(), server.asked, lost]).toEqual([undefined, 40, []])
+  })
+
+  test('counts from before the question, and as over before the server says so', async () => {
+    server.answer = () => Promise.reject(new Error('no route'))
+    await time.pass(8999)
+    const before = lease.objection()
+    await time.pass(1)
+
+    expect([before, lease.objection()]).toEqual([undefined, expect.stringContaining('over')])
+    expect(lost).toEqual([expect.stringMatching(/JOURNAL_LEASE_LOST[^]*no route/)])
+  })
+
+  test('an answer that comes when it is over does not bring it back', async () => {
+    let answer = (): void => undefined
+    server.answer = () =>
+      new Promise((resolve) => {
+        answer = () => resolve([{ wanted: false }])
+      })
+    await time.pass(9000)
+    answer()
+    await time.pass(0)
+
+    expect([lease.objection() === undefined, lost.length]).toEqual([false, 1])
+  })
+
+  test('a process that stood still beyond it signs nothing, whatever is called first when it goes on', () => {
+    const held = lease.objection()
+    void time.block(9000)
+
+    expect([held, lease.objection(), server.asked]).toEqual([undefined, expect.any(String), 0])
+  })
+
+  test('a machine that slept knows it by the clock that did not stand still, and one whose clock is set back by the other', async () => {
+    time.setClock(time.now() + 9000)
+    const asleep = lease.objection()
+    time.setClock(time.now() - 9_000_000)
+
+    expect([asleep, lease.objection()]).toEqual([expect.any(String), asleep])
+    expect(lost).toHaveLength(1)
+  })
+
+  test('set back, the clock does not make it last longer', async () => {
+    server.answer = () => Promise.reject(new Error('no route'))
+    time.setClock(time.now() - 60_000)
+    await time.pass(9000)
+
+    expect(lease.objection()).toEqual(expect.any(String))
+  })
+
+  test('one that another has taken is over at once', async () => {
+    server.answer = () => Promise.resolve([])
+    await time.pass(2500)
+
+    expect([lease.objection(), lost]).toEqual([
+      expect.any(String),
+      [expect.stringContaining('another has taken it')],
+    ])
+  })
+
+  test('says once that it is wanted elsewhere', async () => {
+    let wanted = 0
+    lease.onHandover(() => {
+      wanted += 1
+    })
+    server.answer = () => Promise.resolve([{ wanted: true }])
+    await time.pass(20_000)
+
+    expect([wanted, lease.objection()]).toEqual([1, undefined])
+  })
+
+  test('given back, nothing is signed under it any more, and nothing was lost', async () => {
+    await lease.giveBack()
+
+    expect([lease.objection(), lost, time.timersWaiting]).toEqual([expect.any(String), [], 0])
+  })
+})

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+
+/** Debian has the newest of several versions last. */
+const PROGRAMS = findPrograms()
+
+/** Why tests that want a PostgreSQL server are skipped; undefined where they are not. */
+export const postgresMissing = PROGRAMS === undefined ? 'no PostgreSQL: npm run servers' : undefined
+
+/** A server of the tests' own. */
+export interface PostgresServer {
+  readonly port: number
+  /** A place where nothing is yet. */
+  newPlace(): PostgresPlace
+  /** Ends it as a crash does, and starts it again. */
+  restart(): void
+}
+
+let running: Promise<PostgresServer> | undefined
+let places = 0
+
+/** The one of this process, which is started for whoever asks first, and ends with the process. */
+export function postgresServer(): Promise<PostgresServer> {
+  running ??= startServer()
+  return running
+}
+
+async function startServer(): Promise<PostgresServer> {
+  const home = mkdtempSync(join(tmpdir(), 'intentd-postgres-'))
+  const data = join(home, 'data')
+  const port = await findPort()
+  const control = (...args: readonly string[]): void => run('pg_ctl', home, ['-D', data, '-w', ...args])
+  const settings = `-p ${port} -k ${home} -c listen_addresses=127.0.0.1 -c fsync=off -c shared_buffers=16MB`
+  const start = (): void => control('-l', join(home, 'log'), '-o', settings, 'start')
+  run('initdb', home, ['-D', data, '--auth=trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C'])
+  start()
+  process.once('exit', () => {
+    try {
+      control('-m', 'immediate', 'stop')
+    } finally {
+      rmSync(home, { recursive: true, force: true })
+    }
+  })
+  return {
+    port,
+    newPlace: () => ({
+      url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+      password: undefined,
+      schema: `test_${process.pid}_${places++}`,
+    }),
+    restart() {
+      control('-m', 'immediate', 'stop')
+      start()
+    },
+  }
+}
+
+/** The server refuses to run as root, so its programs run as the user that came with it. */
+function run(program: string, home: string, args: readonly string[]): void {
+  const file = join(PROGRAMS ?? '', program)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) giveTo(home)
+  const [command, all] = isRoot ? ['runuser', ['-u', 'postgres', '--', file, ...args]] : [file, args]
+  // Whoever starts a server must not wait for its output.
+  const { status, stderr } = spawnSync(command, all, { cwd: home, stdio: ['ignore', 'ignore', 'pipe'] })
+  if (status !== 0) throw new Error(`${program} failed: ${String(stderr)}`)
+}
+
+function giveTo(home: string): void {
+  const [uid = '', gid = ''] = ['-u', '-g'].map((which) =>
+    String(spawnSync('id', [which, 'postgres']).stdout).trim(),
+  )
+  chownSync(home, Number(uid), Number(gid))
+}
+
+function findPrograms(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian)
+    ? readdirSync(debian).toSorted((one, other) => Number(one) - Number(other))
+    : []
+  const folders = [...versions.map((version) => join(debian, version, 'bin')), '/usr/local/bin', '/usr/bin']
+  return folders.findLast(
+    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')),
+  )
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
