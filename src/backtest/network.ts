@@ -49,9 +49,10 @@ export class DirectNetwork implements Network {
       const requestTime = this.#time.now
       const reply = perform(false)
       this.#time.after(this.#latencyMs, () => {
-        const times = { requestTime, receivedAt: ourNow() }
-        onTime({ ...times, sentAt })
-        hear(toAnswer(reply, times))
+        const receivedAt = ourNow()
+        onTime({ requestTime, receivedAt, sentAt })
+        if (reply.ok) hear({ kind: 'accepted', data: reply.data, requestTime, receivedAt })
+        else hear(toAnswer(reply, { requestTime, receivedAt }))
       })
     })
   }

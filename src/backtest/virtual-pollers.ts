@@ -33,6 +33,9 @@ export interface VirtualPollersOptions {
   readonly isWaiting: () => boolean
 }
 
+/** How long an offset that has not changed is not said again. */
+const OFFSET_SAID_MS = 1000
+
 /** Everything that happens by itself in a run, as the daemon's pollers make it happen. */
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
@@ -42,6 +45,9 @@ export class VirtualPollers {
   #waitsUntil = 0
   /** The next of `tickersAt`. */
   #nextRead = 0
+  /** The offset of the exchange's clock that the core heard last, and when (Unix ms, our clock; 0 for not any more). */
+  #saidOffsetMs = 0
+  #saidAt = 0
   /** The table that the core looks at, and those that nobody does. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
@@ -116,13 +122,24 @@ export class VirtualPollers {
     const { isSynchronised, offset, clock } = wire.trusted
     table.readAt = clock.now()
     table.requestTime = answer.requestTime ?? 0
-    if (isSynchronised) dispatch({ kind: 'clockSynchronised', offsetMs: offset.offsetMs })
-    else dispatch({ kind: 'clockUnsynchronised', reason: 'not confirmed yet' })
+    if (isSynchronised) this.#sayOffset(offset.offsetMs, table.readAt)
+    else {
+      this.#saidAt = 0
+      dispatch({ kind: 'clockUnsynchronised', reason: 'not confirmed yet' })
+    }
     if (!this.#hasBegun && !isSynchronised) return
     if (!this.#hasBegun) this.#begin()
     dispatch({ kind: 'snapshotTaken', tickers: table })
     if (this.#shown && wire.network.isFaithful) this.#spare.push(this.#shown)
     this.#shown = table
+  }
+
+  /** The core knows it for a minute: the same is said again long before that. */
+  #sayOffset(offsetMs: number, now: number): void {
+    if (offsetMs === this.#saidOffsetMs && now - this.#saidAt < OFFSET_SAID_MS) return
+    this.#saidOffsetMs = offsetMs
+    this.#saidAt = now
+    this.#options.dispatch({ kind: 'clockSynchronised', offsetMs })
   }
 
   /** Where an answer may come twice, each has a table of its own. */

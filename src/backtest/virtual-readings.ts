@@ -110,6 +110,7 @@ export class VirtualReadings {
 
   /** A row that cannot be read costs its instrument alone; those of instruments that are not traded here are left out. */
   #toReading(rows: readonly WireFill[]): Pick<FillsReading, 'fills' | 'unreadable'> {
+    if (rows.length === 0) return NO_FILLS
     const fills: Fill[] = []
     const unreadable: UnreadableFill[] = []
     for (const row of rows) {
@@ -131,6 +132,8 @@ export class VirtualReadings {
     return fill
   }
 }
+
+const NO_FILLS: Pick<FillsReading, 'fills'> = { fills: [] }
 
 /** As the exchange's client answers it. */
 function unreadableRow(message: string, receivedAt: number): Answer<never> {

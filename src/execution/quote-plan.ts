@@ -21,12 +21,12 @@ export interface QuotePlan {
 export function planQuote(input: QuotePlanInput): QuotePlan {
   const standing = Map.groupBy(
     input.orders.filter((order) => !isTerminal(order)),
-    ({ terms }) => rungOf(tradesAs(terms.action), terms.ticks ?? 0, terms.lots),
+    ({ terms }) => terms.ticks ?? 0,
   )
   const closable = closableLots(input)
   const missing: Candidate[] = []
   for (const level of input.levels) {
-    const order = standing.get(rungOf(level.side, level.ticks, level.lots))?.shift()
+    const order = takeFor(level, standing.get(level.ticks))
     if (order === undefined) {
       missing.push({ intent: toOrderIntent(input, level, closable, input.ordinal + missing.length) })
     } else if (order.state === 'queued')
@@ -35,8 +35,11 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   return { missing, extra: [...standing.values()].flat() }
 }
 
-function rungOf(side: 'buy' | 'sell', ticks: number, lots: number): string {
-  return `${side}:${ticks}:${lots}`
+/** Takes out the first of the orders at a price that stands for the level. */
+function takeFor({ side, lots }: QuoteLevel, orders: Order[] | undefined): Order | undefined {
+  if (orders === undefined) return undefined
+  const place = orders.findIndex(({ terms }) => terms.lots === lots && tradesAs(terms.action) === side)
+  return place < 0 ? undefined : orders.splice(place, 1)[0]
 }
 
 interface ClosableLots {

@@ -28,13 +28,16 @@ export class SteadyClock implements Clock {
     const machineNow = this.#source.now()
     const now = Math.floor(this.#originAt + before)
     const movedMs = machineNow - now - this.#gapMs
-    // Held up between the two readings, the process compares two instants: the next look will tell.
-    const isOneInstant = this.#source.monotonic() - before < STEP_MS / 2
-    if (isOneInstant && Math.abs(movedMs) > STEP_MS) {
+    if (Math.abs(movedMs) > STEP_MS && this.#isSameInstant(before)) {
       this.#gapMs += movedMs
       this.onStep(movedMs)
     }
     return now
+  }
+
+  /** Held up between the two readings, the process compares two instants: the next look will tell. */
+  #isSameInstant(before: number): boolean {
+    return this.#source.monotonic() - before < STEP_MS / 2
   }
 
   monotonic(): number {

@@ -19,21 +19,23 @@ export function objectToSelfTrade(
 
 /** How many orders have left within a minute, of the strategy and of the account. */
 export function objectToPace({ account, strategy, pace }: RiskContext): Objection | undefined {
-  const found = [
-    ['of the strategy', pace.strategy(), strategy.ordersPerMinute],
-    ['of the account', pace.account(), account.ordersPerMinute],
-  ] as const
-  for (const [whose, orders, max] of found) {
-    if (max !== undefined && orders >= max)
-      return { code: 'ORDER_PACE', detail: `${orders} ${whose}, limit ${max}` }
-  }
-  return undefined
+  return (
+    objectToCount('of the strategy', pace.strategy, strategy.ordersPerMinute) ??
+    objectToCount('of the account', pace.account, account.ordersPerMinute)
+  )
+}
+
+function objectToCount(whose: string, count: () => number, max: number | undefined): Objection | undefined {
+  if (max === undefined) return undefined
+  const orders = count()
+  return orders < max ? undefined : { code: 'ORDER_PACE', detail: `${orders} ${whose}, limit ${max}` }
 }
 
 /** @param worst What the account could hold, in the quote coin. */
-export function objectToLeverage(worst: number, { account, equity }: RiskContext): Objection | undefined {
-  const { leverageMax } = account
+export function objectToLeverage(worst: number, context: RiskContext): Objection | undefined {
+  const { leverageMax } = context.account
   if (leverageMax === undefined) return undefined
+  const { equity } = context
   if (equity === undefined) return { code: 'LEVERAGE_LIMIT', detail: 'the equity is not known yet' }
   if (worst <= leverageMax * equity) return undefined
   const detail = `could reach ${worst.toFixed(2)} on an equity of ${equity.toFixed(2)}, limit ${leverageMax}`

@@ -42,11 +42,14 @@ export function noteFailure({ decisions }: Core, strategyId: StrategyId): number
 /** What the strategy remembers from now on. */
 export function noteState({ decisions, now }: Core, strategyId: StrategyId, state: unknown): void {
   const known = decisions.states.get(strategyId)
-  if (known && isSameData(known.state, state)) return
+  if (known?.state === state) return
   const { states } = own(decisions)
-  // In the order in which they begin to wait.
-  if (known?.waitsSince === undefined) states.delete(strategyId)
-  states.set(strategyId, { state, waitsSince: known?.waitsSince ?? now })
+  if (known?.waitsSince !== undefined) states.set(strategyId, { state, waitsSince: known.waitsSince })
+  else if (known === undefined || !isSameData(known.state, state)) {
+    // In the order in which they begin to wait.
+    states.delete(strategyId)
+    states.set(strategyId, { state, waitsSince: now })
+  }
 }
 
 /** The book says what the strategy remembers. */
