@@ -59,6 +59,8 @@ export default defineStrategy({
     const [first, second] = snapshot.instruments
     const spread = readSpread(snapshot, params)
     if (!first?.hasPrices || !second?.hasPrices || spread === undefined) return { intents: [], state }
+    // At a start one leg may be traded sooner than the other.
+    if (first.positionReadAt === 0 || second.positionReadAt === 0) return { intents: [], state }
     const pair = updatePair(state, spread, params, () => [lotsOf(first, params), lotsOf(second, params)])
     const [firstLots, secondLots] = pair.lots
     const intents = [first.target(pair.side * firstLots), second.target(-pair.side * secondLots)]

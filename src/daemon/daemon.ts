@@ -1,3 +1,4 @@
+import { type Engine } from '../engine/engine.ts'
 import { type StopPolicy } from '../engine/event.ts'
 import { type Account } from './account/account.ts'
 import { type AccountOff } from './account/shown-account.ts'
@@ -140,9 +141,9 @@ export class Daemon {
     return { summaries, fatals: this.#fatals, isBroken: this.#isBroken }
   }
 
-  /** No account still reads what the exchange holds, or proves what became of old orders. */
+  /** No account still reads what the exchange holds, or proves what became of old orders, of any instrument. */
   get isRecovered(): boolean {
-    return this.accounts.every(({ fatal, shown }) => fatal !== undefined || shown.engine.phase !== 'starting')
+    return this.accounts.every(({ fatal, shown }) => fatal !== undefined || isRecovered(shown.engine))
   }
 
   /** Grows each time the accounts have dealt with the passing of time, twenty times a second. */
@@ -166,4 +167,8 @@ export class Daemon {
       account.fail(error)
     }
   }
+}
+
+function isRecovered({ phase, unproved }: Pick<Engine, 'phase' | 'unproved'>): boolean {
+  return phase === 'running' ? unproved.length === 0 : phase !== 'starting'
 }

@@ -64,7 +64,8 @@ export const LOG_EVENTS = {
   'daemon.killed':
     'It runs under the kill switch: it cancels, proves that nothing rests, and creates nothing until a release.',
   'daemon.opened': 'State, journal and strategies are open, and the exchange is asked next.',
-  'daemon.running': 'The start is over, and strategies are asked from now on.',
+  'daemon.running':
+    'Strategies are asked from now on; where instruments are still being read and proved, it says how many are (`proved` of `instruments`), and `recovery.ended` follows.',
   'daemon.stopRequested': 'A signal, the end of `--for` or the end of a recording asked for a stop.',
   'daemon.stopped':
     'The run came to rest; where it is not clean, look at the exchange for orders, or start again: the next run finds out.',
@@ -179,6 +180,9 @@ export const LOG_EVENTS = {
   'recording.started': 'A file of the recording of this run began.',
   'recording.startsAgain':
     'Recorded prices were played to their end before, so they start again with a fresh account.',
+  'recovery.ended': 'The last instrument was read and proved: all are traded.',
+  'recovery.progress':
+    'How far a start is that takes long: how many instruments are traded, and how many are still read, resolved or checked.',
   'recovery.started': 'A run began, with what the journal says that stands.',
   'retreat.cancelled':
     'The journal or the program broke, and what rested on an instrument was cancelled; `daemon.broken` says what to mend.',

@@ -13,6 +13,10 @@ export interface Holding {
 
 export const FLAT: Holding = { longLots: 0, shortLots: 0 }
 
+export function isFlat({ longLots, shortLots }: Holding): boolean {
+  return longLots === 0 && shortLots === 0
+}
+
 /** Long less short, in lots. */
 export function netLots(holding: Holding): number {
   return holding.longLots - holding.shortLots

@@ -18,7 +18,7 @@ import {
   startKill,
   stopWhenKilled,
 } from './lifecycle/kill.ts'
-import { advanceStart, startRun } from './lifecycle/start.ts'
+import { advanceStart, startRun, unprovedOf } from './lifecycle/start.ts'
 import { advanceStop, askForStop, excuseStop, stopWhenFlat } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
 import { isStillDenied } from './orders/denied-look.ts'
@@ -75,6 +75,8 @@ export interface Engine {
   /** For looking at, never for changing. */
   readonly book: Book
   readonly phase: RunPhase
+  /** The instruments that the start of this run has not proved yet. */
+  readonly unproved: readonly string[]
   /** Whether strategies are asked: it runs, no stop was asked for, and no kill stands. Not whether orders may leave. */
   readonly isTrading: boolean
   /** Whether time that passes may be a reason to do something, beside what is done at long intervals. */
@@ -139,6 +141,9 @@ export function resumeEngine(core: Core): Engine {
     book: core.book,
     get phase() {
       return core.run.phase
+    },
+    get unproved() {
+      return unprovedOf(core)
     },
     get isTrading() {
       return isTrading(core)

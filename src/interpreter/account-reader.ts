@@ -11,10 +11,11 @@ export interface AccountReaderOptions {
 }
 
 /**
- * Reads fills and positions for the core. Of the fills, and of each position, one read is on the wire at a time; asked
- * for again meanwhile, it is read once more afterwards, fills from the earlier of the two starts: a core that asks
- * often cannot pile up calls. Positions beyond those on the wire stand in line here and not at the limiter, where they
- * would come too late: what is urgent first, then in the order in which they were asked for.
+ * Reads fills and positions for the core. Of the fills, and of each position, one read is on the wire at a time: a core
+ * that asks often cannot pile up calls. Asked for again meanwhile, fills are read once more afterwards, from the earlier
+ * of the two starts, and so is a position that is urgent; one in its turn is being read. Positions beyond those on the
+ * wire stand in line here and not at the limiter, where they would come too late: what is urgent first, then in the
+ * order in which they were asked for.
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions
@@ -39,7 +40,7 @@ export class AccountReader {
     if (isUrgent) {
       this.#line.delete(symbol)
       this.#urgent.add(symbol)
-    } else if (!this.#urgent.has(symbol)) this.#line.add(symbol)
+    } else if (!this.#urgent.has(symbol) && !this.#onWire.has(symbol)) this.#line.add(symbol)
     this.#nextPositions()
   }
 

@@ -241,7 +241,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get accountShortLots(): number {
     return this.#moment.accountHolding.shortLots
   }
-  /** Unix ms, our clock, when the exchange last confirmed what the account holds; 0 never. */
+  /** Unix ms, our clock, when the exchange last confirmed what the account holds; 0 before this run has proved it. */
   get positionReadAt(): number {
     return this.#moment.positionReadAt
   }

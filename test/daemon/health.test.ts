@@ -15,7 +15,11 @@ const START = Date.UTC(2026, 10, 23)
 function openScene(heartbeatMs = 0) {
   const time = new ManualTime(START)
   const book = createBook('one_way_mode')
-  const engine = { book, phase: 'running' as 'starting' | 'running' | 'stopping' | 'stopped' }
+  const engine = {
+    book,
+    phase: 'running' as 'starting' | 'running' | 'stopping' | 'stopped',
+    unproved: [] as string[],
+  }
   const statistics = new RunStatistics()
   const positions = new Map<string, PositionReading>()
   const paused = new Map<string, string>()

@@ -47,16 +47,17 @@ test('ten positions are on the wire at most; the others stand in line, each once
   expect(heard).toEqual(['position S3', 'position S4'])
 })
 
-test('what is asked for again while it is on the wire is read once more, after those that wait', () => {
+test('what is urgent and on the wire is read once more; what is asked for in its turn is being read', () => {
   for (const symbol of SYMBOLS.slice(0, 11)) reader.readPosition(symbol, false)
+  reader.readPosition('S0', true)
   reader.readPosition('S0', false)
-  reader.readPosition('S0', false)
+  reader.readPosition('S1', false)
 
   answer('S0')
   answer('S1')
   answer('S2')
 
-  expect(asked.slice(10)).toEqual(['S10', 'S0'])
+  expect(asked.slice(10)).toEqual(['S0', 'S10'])
 })
 
 test('fills are read once at a time, and once more from the earlier of the starts', () => {

@@ -81,6 +81,7 @@ export class InterpreterBench {
       step,
       book: this.book,
       phase: 'running',
+      unproved: [],
       isTrading: true,
       isWaiting: false,
       losses: new Map(),

@@ -461,8 +461,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'never-begins',
     what: 'a start never ends',
-    find: "if (core.run.phase !== 'starting' || core.book.epoch",
-    replace: "if (core.run.phase === 'starting' || core.book.epoch",
+    find: 'if (start.isOver || start.askedAt === 0',
+    replace: 'if (!start.isOver || start.askedAt === 0',
   },
   {
     name: 'window-without-end',
@@ -698,15 +698,32 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'old-wishes-placed-at-a-start',
     what: 'what a strategy wanted in the run before is placed before it has seen the market of now',
-    find: "return run.phase === 'running' && (decisions.decidedOn.get(id) ?? 0) < decisions.wishesFrom",
-    replace: 'return false',
+    find: "if (run.phase !== 'running') return false\n  const decidedOn",
+    replace: "if (run.phase === 'running') return false\n  const decidedOn",
   },
   {
     name: 'trading-before-all-is-known',
-    what: 'a start trades as soon as one instrument is resolved',
-    find: "if ([...core.instruments.values()].every((instrument) => instrument.phase === 'idle')) beginRunning(core)",
-    replace:
-      "if ([...core.instruments.values()].some((instrument) => instrument.phase === 'idle')) beginRunning(core)",
+    what: 'an instrument is traded before its own position was read',
+    find: 'const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince',
+    replace: 'const isRead = core.readings.fillsReadAt > 0 && position.agreedAt >= 0 && start.readSince >= 0',
+  },
+  {
+    name: 'traded-while-others-are-proved',
+    what: 'with the first instrument that a start has proved all are traded',
+    find: "return run.phase === 'starting' || (run.phase === 'running' && !isProved(instrument))",
+    replace: "return run.phase === 'starting' && !isProved(instrument)",
+  },
+  {
+    name: 'unproved-instruments-not-counted',
+    what: 'an instrument that the start has not proved yet counts nothing in the limit of the account',
+    find: 'if (other === symbol) continue',
+    replace: "if (other === symbol || core.instruments.get(other)?.start.stage !== 'proved') continue",
+  },
+  {
+    name: 'a-look-before-the-proof-counts',
+    what: 'a wish is placed that its strategy has not looked at since its instrument was proved',
+    find: 'start.wishesFrom.set(symbol, snapshot)',
+    replace: 'start.wishesFrom.set(symbol, 0)',
   },
   {
     name: 'absent-places-forgotten',

@@ -287,6 +287,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'recording.resumed': SILENT,
   'recording.started': SILENT,
   'recording.startsAgain': SILENT,
+  'recovery.ended': SILENT,
+  'recovery.progress': SILENT,
   'recovery.started': SILENT,
   'retreat.cancelled': SILENT,
   'retreat.ended': {

@@ -48,8 +48,11 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     if (ageMs === null || ageMs > dataAgeMaxMs)
       yield `${symbol}: the price is ${inWords(ageMs)}; ${inWords(dataAgeMaxMs)} is the most (risk.dataAgeMaxMs)`
   }
+  const unproved = new Set(engine.unproved)
+  if (engine.phase === 'running' && unproved.size > 0)
+    yield `the start has yet to prove ${unproved.size} of ${settings.instruments.size} instruments, and trades the others: ${named(unproved)}`
   for (const [symbol, ageMs] of Object.entries({ ...ages.positionsMs, fills: ages.fillsMs })) {
-    if (ageMs !== null && ageMs <= accountAgeMaxMs) continue
+    if ((ageMs !== null && ageMs <= accountAgeMaxMs) || unproved.has(symbol)) continue
     const what = symbol === 'fills' ? 'the last reading of fills' : `${symbol}: the reading of the position`
     yield `${what} is ${inWords(ageMs)}; ${inWords(accountAgeMaxMs)} is the most (risk.accountAgeMaxMs)`
   }
@@ -62,6 +65,14 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
 export function describeOff(why: string): string {
   return `it is off until the daemon is reloaded or started again and finds that mended: ${why}`
 }
+
+/** The first few. */
+function named(symbols: ReadonlySet<string>): string {
+  const shown = [...symbols].slice(0, NAMED_MAX).join(', ')
+  return symbols.size > NAMED_MAX ? `${shown} …` : shown
+}
+
+const NAMED_MAX = 5
 
 /** Strategies that were not shown yet as many candles as they declare, for themselves or for an indicator. */
 export function* listWarmUps({ settings, book }: Pick<ShownAccount, 'settings' | 'book'>): Generator<string> {

@@ -13,7 +13,7 @@ import { type RunSummary } from './summary.ts'
 
 export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
-  readonly engine: Pick<Engine, 'book' | 'phase'>
+  readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved'>
   readonly statistics: RunStatistics
   /** As last read, by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
@@ -98,6 +98,9 @@ export class Health {
     const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
     const stale = this.#symbols.filter((symbol) => this.#ages.pricesMs(symbol, now) > dataAgeMaxMs)
     if (stale.length > 0) return ofSome(stale, (named) => `the prices of ${named} are stale`)
+    const unproved = this.#symbols.filter((symbol) => engine.unproved.includes(symbol))
+    if (unproved.length > 0)
+      return ofSome(unproved, () => `the start has yet to prove ${unproved.length} instruments`)
     const unread = this.#symbols.filter((symbol) => this.#ages.accountMs(symbol, now) > accountAgeMaxMs)
     if (unread.length > 0)
       return ofSome(unread, (named) => `fills or the position of ${named} were not read for too long`)

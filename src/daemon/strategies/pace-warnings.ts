@@ -69,7 +69,7 @@ function listSlowPositions(
   // The oldest is read again a round after it was read, and the answer takes its time.
   const message =
     roundMs < accountAgeMaxMs
-      ? `${round}: so old they grow, and so long a start takes`
+      ? `${round}: so old they grow, and so long after a start the last one is traded`
       : `${round}: older than risk.accountAgeMaxMs ${accountAgeMaxMs}, so orders that add risk are denied most of the time; raise it, or trade fewer instruments with this account`
   return [documents.main.problem(['polling', 'positionsMs'], message)]
 }

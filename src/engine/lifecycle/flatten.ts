@@ -29,8 +29,8 @@ export function advanceFlatten(core: Core): void {
     if (code !== 'flatten') continue
     const { isDone, patientUntil } = core.run.flattens.get(scope) ?? {}
     if (!isOpen(core, scope)) {
-      // What was filled since the last run is not read yet.
-      if (core.run.phase === 'starting') continue
+      // What was filled since the last run may not be read yet.
+      if (!core.run.start.isOver) continue
       if (!isDone) announceDone(core, scope)
       if (!isDone) noteFlatten(core.run, scope, { isDone: true, patientUntil: core.now })
     } else if (patientUntil === undefined || isDone) {

@@ -1,34 +1,41 @@
 import { type Order } from '../../domain/order.ts'
-import { netLots } from '../../domain/position.ts'
-import { isHaltedItself, killOf } from '../book/book.ts'
+import { isFlat, netLots } from '../../domain/position.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
+import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
 import { isHeldUnreadable } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
+import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
-import { noteLateCancel, noteUnansweredCancel } from '../state/instrument-state.ts'
-import { askForFills, askForPosition } from '../state/readings.ts'
-import { noteStartStage, enterPhase, noteStarted } from '../state/run-state.ts'
+import { isProved, noteLateCancel, noteStartStage, noteUnansweredCancel } from '../state/instrument-state.ts'
+import { askForFills, askForPosition, askForPositionSoon } from '../state/readings.ts'
+import { enterPhase, holdWishesOn, noteStart, noteStarted } from '../state/run-state.ts'
 import { dropPlaces, dropUncountable } from '../strategies/take-decision.ts'
 import { beginKill } from './kill.ts'
 
 /**
- * How a run begins, in this order; everything before it is the driver's: the lock, the journal, the kill file,
- * the exchange's clock, and a pause for the rate windows of a run before (the limiter gives no grant in it; not with
- * the embedded simulator).
+ * How a run begins; everything before it is the driver's: the lock, the journal, the kill file, the exchange's clock,
+ * and a pause for the rate windows of a run before (the limiter gives no grant in it; not with the embedded simulator).
+ * The boot is recorded, and what was on the wire is unknown. Then each instrument goes its own way:
  *
- *     boot recorded, SENT ⇒ UNKNOWN ──► reading ──agrees──► resolving ──idle──► checking ──agrees──► running
- *                                                              └──nothing to resolve, or killed────────────►
+ *     reading ──agrees──► resolving ──idle──► checking ──agrees──► proved
+ *        │                    ▲                  │                    ▲
+ *        │                    └──halt released───┘                    │
+ *        └──nothing to resolve, or killed─────────────────────────────┘
  *
- * `reading` until fills and positions agree with the book · `resolving` until it is proved what became of unknown
- * orders, and of what rests where `onRestart` says cancel; a halted instrument is not waited for · `checking` until
- * fills and positions, read after all that, agree once more; back to `resolving` where a halted instrument was
- * released meanwhile. Strategies run only then.
+ * `reading` until fills were read in this run, and its position agrees with the book · `resolving` until it is proved
+ * what became of its unknown orders, and of what rests where `onRestart` says cancel; not while it is halted ·
+ * `checking` until fills and position, read after all that, agree once more; back to `resolving` where a halt was
+ * released meanwhile · `proved`: it is traded. With the first one the run is `running`: strategies are asked. The
+ * others count in the account's limits as the book says meanwhile: what they hold, and every order that may rest.
  */
 
-/** The readings of a start are asked for again when they do not come, or prove nothing yet. */
+/** What a start waits for is asked for again when it does not come, or proves nothing yet. */
 const READ_AGAIN_MS = 500
+/** A start that takes longer logs how far it is, so often, ms. */
+const SAID_EVERY_MS = 2000
 
 /** Our clock was set back while nothing ran: the times until which orders may wait say nothing any more. */
 const SET_BACK_MS = 1000
@@ -74,6 +81,7 @@ export function startRun(core: Core): void {
     if (settings.hasRetreated) noteLateCancel(instrument, core.now + settings.execution.acceptanceWindowMs)
   }
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
+  noteStart(core.run, { saidAt: core.now })
   askForAccount(core)
 }
 
@@ -126,76 +134,127 @@ function countFound(core: Core): Record<string, unknown> {
   }
 }
 
+/** Fills first: without them no position is proved. Then what the book holds, and what strategies trade. */
 function askForAccount(core: Core): void {
-  const { start } = core.run
-  noteStartStage(core.run, { ...start, askedAt: core.now })
+  noteStart(core.run, { askedAt: core.now })
   askForFills(core)
-  for (const instrument of core.instruments.values()) {
-    if (!isReadSince(instrument, start.readSince)) askForPosition(core, instrument.symbol)
+  for (const instrument of inOrderOfNeed(core)) {
+    if (isAccountedFor(core, instrument)) continue
+    if (instrument.start.stage === 'reading') askForPosition(core, instrument.symbol)
+    else if (instrument.start.stage === 'checking') askForPositionSoon(core, instrument.symbol)
   }
 }
 
-/** `since`: Unix ms, our clock; 0 for ever in this run. */
-function isReadSince({ position: { agreedAt } }: InstrumentState, since: number): boolean {
-  return agreedAt > 0 && agreedAt >= since
+/** What is held or rests counts in the limits of all others; of what nobody trades nothing is waited for. */
+function inOrderOfNeed({ instruments, book, settings }: Core): readonly InstrumentState[] {
+  const traded = new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols))
+  const needOf = ({ symbol }: InstrumentState): number => {
+    if ((book.open.get(symbol)?.size ?? 0) > 0 || !isFlat(accountHoldingOf(book, symbol))) return 0
+    return traded.has(symbol) ? 1 : 2
+  }
+  return [...instruments.values()].sort((left, right) => needOf(left) - needOf(right))
 }
 
-/** What cannot be read holds the other instruments up no longer (MKT4). */
-function isAccountedFor(core: Core, instrument: InstrumentState): boolean {
-  return isReadSince(instrument, core.run.start.readSince) || isHeldUnreadable(core.book, instrument.symbol)
+/** What cannot be read holds nothing up any longer (MKT4). */
+function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState): boolean {
+  const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince
+  return isRead || isHeldUnreadable(core.book, symbol)
 }
 
 /** Moves a start on as far as readings allow; runs after every event. */
 export function advanceStart(core: Core): void {
-  const { start, kill } = core.run
-  if (core.run.phase !== 'starting' || core.book.epoch === 0 || start.askedAt === 0) return
-  if (start.phase === 'resolving') return endResolving(core)
-  if ([...core.instruments.values()].every((instrument) => isAccountedFor(core, instrument))) {
-    // A kill waits for nothing: what it cancels and proves is more than a start would.
-    if (kill) return beginRunning(core)
-    return start.phase === 'checking' ? endChecking(core) : resolveInstruments(core)
+  const { start, phase } = core.run
+  if (start.isOver || start.askedAt === 0 || phase === 'stopping' || phase === 'stopped') return
+  if (core.readings.fillsReadAt > 0) {
+    for (const instrument of core.instruments.values()) advanceInstrument(core, instrument)
   }
+  const unproved = unprovedOf(core)
+  const proved = core.instruments.size - unproved.length
+  if (phase === 'starting' && proved > 0 && areLossesKnown(core)) beginRunning(core, proved)
+  if (unproved.length === 0) return endStart(core, phase === 'running')
   if (core.now - start.askedAt >= READ_AGAIN_MS) askForAccount(core)
+  if (core.now - start.saidAt >= SAID_EVERY_MS) sayProgress(core, proved)
 }
 
-/** Instruments with unknown orders are resolved anyway; those with resting orders here, if `onRestart` says cancel. */
-function resolveInstruments(core: Core): void {
-  noteStartStage(core.run, { ...core.run.start, phase: 'resolving' })
-  for (const instrument of core.instruments.values()) {
-    if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
-      startResolution(core, instrument, 'restart')
-  }
-  if ([...core.instruments.values()].every((instrument) => instrument.phase === 'idle')) beginRunning(core)
-}
-
-/** An instrument that is halted holds the others up no longer (ORD4). */
-function isResolved({ instruments, book }: Core): boolean {
-  return [...instruments.values()].every(
-    (instrument) => instrument.phase === 'idle' || isHaltedItself(book, instrument.symbol),
+/** Where the account's losses are limited nothing is traded before they can be counted: what is held is read first. */
+function areLossesKnown(core: Core): boolean {
+  if (!core.settings.losses?.limits.has(ACCOUNT)) return true
+  return [...core.instruments.values()].every(
+    (instrument) =>
+      isFlat(accountHoldingOf(core.book, instrument.symbol)) || isAccountedFor(core, instrument),
   )
 }
 
-/** One that was halted, and released meanwhile, is waited for after all. */
-function endChecking(core: Core): void {
-  if (isResolved(core)) return beginRunning(core)
-  noteStartStage(core.run, { ...core.run.start, phase: 'resolving' })
+/** The instruments that are not traded yet. */
+export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly string[] {
+  return [...instruments.values()].flatMap((instrument) => (isProved(instrument) ? [] : instrument.symbol))
 }
 
-function endResolving(core: Core): void {
-  if (!isResolved(core)) return
-  noteStartStage(core.run, { phase: 'checking', readSince: core.now, askedAt: core.now })
-  askForAccount(core)
+function advanceInstrument(core: Core, instrument: InstrumentState): void {
+  const { stage } = instrument.start
+  if (stage === 'resolving') {
+    if (isResolved(core, instrument)) check(core, instrument)
+  } else if (stage !== 'proved' && isAccountedFor(core, instrument)) {
+    if (stage === 'reading' && core.run.kill === undefined) resolve(core, instrument)
+    // A kill waits for nothing: what it cancels and proves is more than a start would.
+    if (core.run.kill || isResolved(core, instrument)) prove(core, instrument)
+    else noteStartStage(instrument, { ...instrument.start, stage: 'resolving' })
+  }
 }
 
-function beginRunning(core: Core): void {
+/** Unknown orders are resolved anyway; those that rest here, if `onRestart` says cancel. */
+function resolve(core: Core, instrument: InstrumentState): void {
+  if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
+    startResolution(core, instrument, 'restart')
+}
+
+/** An instrument that is halted holds nothing up any longer (ORD4). One that was released meanwhile does after all. */
+function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean {
+  return phase === 'idle' || isHaltedItself(book, symbol)
+}
+
+function check(core: Core, instrument: InstrumentState): void {
+  noteStartStage(instrument, { stage: 'checking', readSince: core.now })
+  askForFills(core)
+  askForPositionSoon(core, instrument.symbol)
+}
+
+function prove(core: Core, instrument: InstrumentState): void {
+  noteStartStage(instrument, { ...instrument.start, stage: 'proved' })
+  holdWishesOn(core.run, instrument.symbol, core.market.snapshots + 1)
+  noteChanged(core.changes, instrument.symbol)
+}
+
+function beginRunning(core: Core, proved: number): void {
   enterPhase(core.run, 'running')
+  noteStart(core.run, { saidAt: core.now })
   const warmingUp = listMissingCandles(core)
+  const instruments = core.instruments.size
   announce(core, 'info', killOf(core.book) ? 'daemon.killed' : 'daemon.running', {
     epoch: core.book.epoch,
     onRestart: core.settings.onRestart,
     ...countFound(core),
     ...(warmingUp.length > 0 && { warmingUp }),
+    ...(proved < instruments && { proved, instruments }),
   })
+}
+
+function sayProgress(core: Core, proved: number): void {
+  noteStart(core.run, { saidAt: core.now })
+  const stages = Object.groupBy(core.instruments.values(), ({ start }) => start.stage)
+  announce(core, 'info', 'recovery.progress', {
+    ...{ proved, instruments: core.instruments.size },
+    ...{ reading: stages.reading?.length ?? 0, resolving: stages.resolving?.length ?? 0 },
+    checking: stages.checking?.length ?? 0,
+  })
+}
+
+/** @param wasRunning Some were traded before the last one was proved. */
+function endStart(core: Core, wasRunning: boolean): void {
+  noteStart(core.run, { isOver: true })
+  if (!wasRunning) return
+  const tookMs = core.now - core.run.startedAt
+  announce(core, 'info', 'recovery.ended', { instruments: core.instruments.size, tookMs })
 }
 
 /** Where the last run had sent a cancel-all, recorded or not, what rests is not known, whatever the policy says. */

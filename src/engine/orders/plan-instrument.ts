@@ -120,7 +120,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   const purpose = isFlat ? 'flatten' : 'target'
   const wish = wishKey(id, symbol, purpose)
   const isWaiting = isBackingOff(core, wish)
-  if (!isFlat && isUndecided(core, id)) return
+  if (!isFlat && isUndecided(core, id, symbol)) return
   if (!(bid > 0 && ask > 0) || isWaiting) {
     plan.isWaiting = true
     return

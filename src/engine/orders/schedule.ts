@@ -10,6 +10,7 @@ import { noteDenials } from '../state/denials.ts'
 import {
   enterPlacing,
   hasOrder,
+  isStarting,
   noteCancelDue,
   noteCrossed,
   noteUnwanted,
@@ -38,7 +39,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (instrument.phase !== 'idle' || core.run.phase === 'stopped') return
   if (hasOrder(core, instrument.symbol, 'unknown')) return startResolution(core, instrument, 'unknown')
   if (hasReleasedQuarantine(core, instrument.symbol)) return startResolution(core, instrument, 'released')
-  if (core.run.phase === 'starting') return
+  if (isStarting(core, instrument)) return
   // A cancel-all came by while its batch was out: which of the orders it met is not known.
   if (core.book.cancels.has(instrument.symbol)) return startResolution(core, instrument, 'cancelledAlong')
   const plan = planInstrument(core, instrument.symbol)

@@ -4,7 +4,7 @@ import { openOrdersOf, pairKey } from '../book/book.ts'
 import { announce, type Core, type InstrumentState } from '../state/core.ts'
 import { denialKindsOf } from '../state/denials.ts'
 import { isFlattening, isTrading } from '../state/trading-mode.ts'
-import { noteDisplaced } from '../state/instrument-state.ts'
+import { isStarting, noteDisplaced } from '../state/instrument-state.ts'
 
 /**
  * A resolution has ended, and these orders with it: what of them is wanted has to rest again soon (ORD8). `provedAt`:
@@ -31,7 +31,7 @@ function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): 
 /** Looks which displaced orders rest again, or are not wanted any more, and logs when that takes too long. */
 export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const [first] = instrument.displaced
-  if (!first || core.run.phase === 'starting') return
+  if (!first || isStarting(core, instrument)) return
   const wasLate = instrument.displaced.some(({ isLateLogged }) => isLateLogged)
   const isRunning = isTrading(core)
   const missing = isRunning ? instrument.displaced.filter(({ terms }) => isMissing(core, terms)) : []

@@ -2,6 +2,7 @@ import { type Fill } from '../../domain/fill.ts'
 import {
   applyToHolding,
   FLAT,
+  isFlat,
   type Holding,
   type HoldingChange,
   netLots,
@@ -78,10 +79,6 @@ function objectionTo(
     : undefined
 }
 
-function isFlat({ longLots, shortLots }: Holding): boolean {
-  return longLots === 0 && shortLots === 0
-}
-
 function toHolding(rows: readonly PositionRow[]): Holding {
   const lotsOf = (side: 'long' | 'short'): number =>
     rows.filter((row) => row.holdSide === side).reduce((sum, row) => sum + row.lots, 0)
@@ -116,7 +113,12 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
-  if (!reading || core.readings.fillsReadAt + (core.clock.offsetMs ?? 0) < reading.exchangeTime) return
+  if (!reading) return
+  if (core.readings.fillsReadAt + (core.clock.offsetMs ?? 0) < reading.exchangeTime) {
+    if (isEnoughForStart(core, instrument, reading) && agrees(core, instrument, reading))
+      position.agreedAt = reading.requestedAt
+    return
+  }
   position.pending = undefined
   if (core.readings.fillsReadAt - reading.requestedAt > RECENT_MS) return
   if (agrees(core, instrument, reading)) {
@@ -135,6 +137,20 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
     return
   }
   if (reading.requestedAt >= seen.requestedAt) adopt(core, instrument, difference, reading.requestedAt)
+}
+
+/**
+ * A start does not wait until the fills of the last moments are readable where the position is what those explain that
+ * were read in this run: later fills are news, as at any time. The reading is judged all the same when they are
+ * readable. A silent answer counts only where nothing could have been filled.
+ */
+function isEnoughForStart(
+  { readings, book }: Core,
+  { symbol, start }: InstrumentState,
+  { isSilent }: PendingReading,
+): boolean {
+  if (start.stage !== 'reading' || readings.fillsReadAt === 0) return false
+  return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 
 /** Said when it is first seen; it may be gone with the next reading. */

@@ -16,6 +16,7 @@ import {
   enterResolving,
   hasOrder,
   hasResting,
+  isStarting,
   leaveResolving,
   noteCancelResolution,
 } from '../state/instrument-state.ts'
@@ -51,7 +52,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
   enterResolving(instrument, {
     cause,
     stage: 'waiting',
-    cancels: needsCancel(core, symbol, cause),
+    cancels: needsCancel(core, instrument, cause),
     notBefore,
     acceptanceDeadlineAt,
     patientUntil: notBefore + PATIENCE_MS,
@@ -83,11 +84,12 @@ function lostOrdersUntil({ book, settings, clock, run }: Core): number {
 }
 
 /** Where orders are unknown, or another's cancel-all came by, there may be nothing that could rest. */
-function needsCancel(core: Core, symbol: string, cause: ResolutionCause): boolean {
+function needsCancel(core: Core, instrument: InstrumentState, cause: ResolutionCause): boolean {
+  const { symbol } = instrument
   if (cause !== 'unknown' && cause !== 'cancelledAlong') return true
   if (cause === 'cancelledAlong' ? hasResting(core, symbol) : core.book.cancels.has(symbol)) return true
   // What rests is cancelled at a start too, with the same resolution.
-  if (core.run.phase === 'starting' && cancelsAtStart(core, symbol)) return true
+  if (isStarting(core, instrument) && cancelsAtStart(core, symbol)) return true
   return [...openOrdersOf(core.book, symbol)].some(
     ({ state, terms }) => state === 'unknown' && canRest(terms),
   )
@@ -190,7 +192,7 @@ export function distrustResting(core: Core): void {
   announce(core, 'warn', 'orders.unconfirmed', { symbols })
   for (const instrument of instruments) {
     // A start resolves by itself what is idle yet.
-    if (core.run.phase !== 'starting' || instrument.phase !== 'idle') closeBehindCancel(core, instrument)
+    if (!isStarting(core, instrument) || instrument.phase !== 'idle') closeBehindCancel(core, instrument)
   }
 }
 

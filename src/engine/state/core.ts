@@ -21,7 +21,7 @@ import { recountRecord, type RecountState } from '../book/recount.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type EngineSettings } from '../settings.ts'
 import { beginMoment, type ChangeState, concernedBy, noteChanged } from './changes.ts'
-import { type RunState } from './run-state.ts'
+import { type InstrumentStart, type RunState } from './run-state.ts'
 import { forgetTotals, type KeptTotals } from './totals.ts'
 
 /**
@@ -110,6 +110,7 @@ export interface InstrumentState {
   readonly displaced: readonly DisplacedOrder[]
   /** Changed by `resolution/reconcile.ts`. */
   readonly position: PositionCheck
+  readonly start: InstrumentStart
 }
 
 /** Why an instrument is resolved: it decides what is placed again and what is logged. */
@@ -325,8 +326,7 @@ export function beginStep(core: Core, now: number): void {
   state.effects = NO_EFFECTS
 }
 
-const NO_EFFECTS: Effect[] = [] // most steps want nothing done
-Object.freeze(NO_EFFECTS)
+const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[] // most steps want nothing done
 
 /** Wants something done, after everything that this step has wanted so far. */
 export function emit(core: Core, effect: Effect): void {

@@ -49,7 +49,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     run: {
       phase: 'starting',
       startedAt: 0,
-      start: { phase: 'reading', readSince: 0, askedAt: 0 },
+      start: { isOver: false, askedAt: 0, saidAt: 0, wishesFrom: new Map(), wishesFromLatest: 0 },
       stop: undefined,
       kill: undefined,
       flattens: new Map(),
@@ -77,5 +77,6 @@ function createInstrumentState(symbol: string): InstrumentState {
     crossedSince: new Map(),
     displaced: [],
     position: { agreedAt: 0, mismatch: undefined, recentFills: [], pending: undefined },
+    start: { stage: 'reading', readSince: 0 },
   }
 }

@@ -13,12 +13,13 @@ const BACK_OFF_MS_MAX = 60_000
 
 /** The strategy has looked: what waited for that may be placed. */
 export function noteDecision(
-  { decisions, changes }: Core,
+  { decisions, changes, run }: Core,
   { id, symbols }: Pick<StrategySettings, 'id' | 'symbols'>,
   snapshot: number,
 ): void {
   const state = own(decisions)
-  if ((decisions.decidedOn.get(id) ?? 0) < decisions.wishesFrom) {
+  const before = decisions.decidedOn.get(id) ?? 0
+  if (before < Math.max(decisions.wishesFrom, run.start.wishesFromLatest)) {
     for (const symbol of symbols) noteChanged(changes, symbol)
   }
   state.decidedOn.set(id, snapshot)
@@ -73,16 +74,19 @@ export function holdAllWishes({ decisions, market }: Core): void {
   state.failuresInRow.clear()
 }
 
-/** Whether a strategy has not looked yet since a start, or since something was released. */
-export function isUndecided({ decisions, run }: Core, id: StrategyId): boolean {
-  return run.phase === 'running' && (decisions.decidedOn.get(id) ?? 0) < decisions.wishesFrom
+/** Whether a strategy has not looked at an instrument since a start has proved it, or since something was released. */
+export function isUndecided({ decisions, run }: Core, id: StrategyId, symbol: string): boolean {
+  if (run.phase !== 'running') return false
+  const decidedOn = decisions.decidedOn.get(id) ?? 0
+  if (decidedOn < decisions.wishesFrom) return true
+  return decidedOn < run.start.wishesFromLatest && decidedOn < (run.start.wishesFrom.get(symbol) ?? 0)
 }
 
 /** Whether a ladder waits for its strategy to look again. */
 export function isQuoteHeld(core: Core, id: StrategyId, symbol: string): boolean {
   const { decidedOn, quoteHolds } = core.decisions
   const needed = quoteHolds.get(id)?.get(symbol)
-  return isUndecided(core, id) || (needed !== undefined && (decidedOn.get(id) ?? 0) < needed)
+  return isUndecided(core, id, symbol) || (needed !== undefined && (decidedOn.get(id) ?? 0) < needed)
 }
 
 interface Answered {

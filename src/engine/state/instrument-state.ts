@@ -3,7 +3,22 @@ import { canRest, type OrderState } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { exchangeNow } from './clock-state.ts'
-import { type Core, type InstrumentState, type Resolution, type DisplacedOrder } from './core.ts'
+import { type Core, type DisplacedOrder, type InstrumentState, type Resolution } from './core.ts'
+import { type InstrumentStart } from './run-state.ts'
+
+export function noteStartStage(instrument: InstrumentState, start: InstrumentStart): void {
+  own(instrument).start = start
+}
+
+/** Whether the start of this run has proved what the instrument holds and what rests on it: before, it is not traded. */
+export function isProved({ start }: InstrumentState): boolean {
+  return start.stage === 'proved'
+}
+
+/** Whether the instrument waits for the start; a stop does not. */
+export function isStarting({ run }: Core, instrument: InstrumentState): boolean {
+  return run.phase === 'starting' || (run.phase === 'running' && !isProved(instrument))
+}
 
 /** A batch is about to leave. */
 export function enterPlacing(instrument: InstrumentState): void {

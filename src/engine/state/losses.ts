@@ -1,5 +1,5 @@
 import { type Equity, type UsedLoss, type Watermark } from '../../domain/loss-limits.ts'
-import { FLAT, type Holding, type PositionReading } from '../../domain/position.ts'
+import { FLAT, type Holding, isFlat, type PositionReading } from '../../domain/position.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
@@ -61,9 +61,16 @@ function netProfitOf(core: Core, scope: Scope): number | undefined {
   const { netBySymbol } = core.losses
   if (scope !== ACCOUNT) return netBySymbol.get(scope)
   let net = 0
-  for (const symbol of core.settings.instruments.keys()) net += netBySymbol.get(symbol) ?? Number.NaN
+  for (const symbol of core.settings.instruments.keys())
+    net += netBySymbol.get(symbol) ?? unreadNetOf(core, symbol)
   for (const symbol of otherSymbols(core)) net += settledOf(core, symbol)
   return Number.isNaN(net) ? undefined : net
+}
+
+/** Of an instrument whose position was not read yet in this run: nothing is unrealised where nothing is held. */
+function unreadNetOf(core: Core, symbol: string): number {
+  const isKnown = core.readings.fillsReadAt > 0 && isFlat(accountHoldingOf(core.book, symbol))
+  return isKnown ? settledOf(core, symbol) : Number.NaN
 }
 
 /** Of the account, in the margin coin; undefined while it is not known. */

@@ -4,8 +4,8 @@ import { type StopPolicy } from '../event.ts'
 
 /**
  * The phase of a run of the process: who is asked, not what may leave (that is the trading mode). `starting` reads
- * what the exchange holds; strategies do not run yet · `running` · `stopping` decides nothing any more and brings in
- * what is out · `stopped`.
+ * what the exchange holds; strategies do not run yet · `running` from when the first instrument is proved (the others
+ * follow one by one) · `stopping` decides nothing any more and brings in what is out · `stopped`.
  */
 export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
 
@@ -43,12 +43,30 @@ export interface FlattenProgress {
   readonly patientUntil: number
 }
 
+/** Of the account; each instrument has a stage of its own. */
 export interface StartState {
-  readonly phase: 'reading' | 'resolving' | 'checking'
-  /** Unix ms, our clock: positions count that were asked for later. */
-  readonly readSince: number
-  /** Unix ms, our clock, when the account was asked for last; 0 never. */
+  /** Every instrument is proved. */
+  readonly isOver: boolean
+  /** Unix ms, our clock, when what is not read yet was asked for last; 0 never. */
   readonly askedAt: number
+  /** Unix ms, our clock, when it was last logged how far it is. */
+  readonly saidAt: number
+  /** By symbol: what stands as a wish is placed once its strategy has decided on this snapshot or a later one. */
+  readonly wishesFrom: ReadonlyMap<string, number>
+  readonly wishesFromLatest: number
+}
+
+/**
+ * How far the start of a run has come on an instrument. `reading` until fills and its position agree with the book ·
+ * `resolving` until it is proved what became of unknown orders, and of what rests where `onRestart` says cancel ·
+ * `checking` until fills and position, read after that, agree once more · `proved`: it is traded.
+ */
+export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
+
+export interface InstrumentStart {
+  readonly stage: StartStage
+  /** Unix ms, our clock: a position counts that was asked for later. */
+  readonly readSince: number
 }
 
 /** A stop was asked for that waits until everything is closed. */
@@ -108,8 +126,15 @@ export function enterPhase(run: RunState, phase: RunPhase): void {
   own(run).phase = phase
 }
 
-export function noteStartStage(run: RunState, start: StartState): void {
-  own(run).start = start
+export function noteStart(run: RunState, change: Partial<StartState>): void {
+  Object.assign(own(run.start), change)
+}
+
+/** The instrument was proved: who trades it looks at it, on that snapshot or a later one, before something is placed. */
+export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
+  const start = own(run.start)
+  start.wishesFrom.set(symbol, snapshot)
+  start.wishesFromLatest = snapshot
 }
 
 /** The daemon ends: nothing is decided any more. */

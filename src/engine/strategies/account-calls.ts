@@ -7,6 +7,7 @@ import { type CallEndedRecord } from '../../domain/record.ts'
 import { approveCall } from '../../risk/approve.ts'
 import { pairKey } from '../book/book.ts'
 import { announce, type Core, emit, record, recordBefore, specOf } from '../state/core.ts'
+import { isProved } from '../state/instrument-state.ts'
 import {
   closeAccountCall,
   forgetAccountCall,
@@ -53,8 +54,14 @@ export function makeAccountCalls(core: Core): void {
     if (onWire.has(pair) || core.now < (core.calls.accountCallsNotBefore.get(pair) ?? 0)) continue
     if (core.now > call.deadlineAt)
       endCall(core, call, { outcome: 'expired', reason: 'not done within its time' })
-    else sendCall(core, pair, call)
+    else if (!isUnproved(core, call.symbol)) sendCall(core, pair, call)
   }
+}
+
+/** An instrument that is not configured any more is not proved by any run. */
+function isUnproved({ instruments }: Core, symbol: string): boolean {
+  const instrument = instruments.get(symbol)
+  return instrument !== undefined && !isProved(instrument)
 }
 
 /** While trading is restricted, a call that cancels nothing waits, and expires if nobody releases it in time. */

@@ -8,6 +8,7 @@ import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { isUndecided } from '../state/decision-state.ts'
 import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
+import { isProved } from '../state/instrument-state.ts'
 import { crossedOrders, freshUntil, isBeyondOrder, nextSnapshot, noteTickers } from '../state/market-state.ts'
 import { askForFills } from '../state/readings.ts'
 import { momentOf } from '../state/totals.ts'
@@ -38,7 +39,7 @@ function askToDecide(core: Core, cause: 'snapshot' | 'fill', strategies: Iterabl
   if (!isTrading(core) || !tickers) return
   for (const strategy of strategies) {
     if (hasFailed(core, strategy.id) || !isToAsk(core, cause, strategy)) continue
-    if (!strategy.symbols.some((symbol) => core.now <= freshUntil(core, symbol))) continue
+    if (!strategy.symbols.some((symbol) => isTraded(core, symbol))) continue
     noteAsked(core, strategy.id)
     const snapshot = buildSnapshot(core, tickers, strategy)
     emit(core, { kind: 'decide', strategyId: strategy.id, snapshot })
@@ -46,12 +47,22 @@ function askToDecide(core: Core, cause: 'snapshot' | 'fill', strategies: Iterabl
 }
 
 /**
- * Whether it decides now: at what it has named, and at the first snapshot of a run, or after a release. A candle that
+ * Whether it decides now: at what it has named, and at the first snapshot after a start has proved an instrument of
+ * its, or after a release. A candle that
  * closed while it could not be asked is waited for no longer than until it can.
  */
-function isToAsk(core: Core, cause: 'snapshot' | 'fill', { id, decides }: StrategySettings): boolean {
+function isToAsk(
+  core: Core,
+  cause: 'snapshot' | 'fill',
+  { id, decides, symbols }: StrategySettings,
+): boolean {
   if (decides === undefined || decides.includes('snapshot') || decides.includes(cause)) return true
-  return isCandleDue(core, id) || isUndecided(core, id)
+  return isCandleDue(core, id) || symbols.some((symbol) => isUndecided(core, id, symbol))
+}
+
+/** Proved, and with fresh prices. */
+function isTraded(core: Core, symbol: string): boolean {
+  return core.now <= freshUntil(core, symbol) && isProved(instrumentOf(core, symbol))
 }
 
 /** The market has reached one of our resting orders: there is a fill to read, sooner than the grid would. */
@@ -75,9 +86,11 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     feeds: feedsOf(core, strategy),
     candles: core.book.candles,
     account: new AccountLook(core),
-    instruments: strategy.symbols.map((symbol) =>
-      momentOf(core, strategy.id, specOf(core, symbol), instrumentOf(core, symbol).position.agreedAt),
-    ),
+    instruments: strategy.symbols.map((symbol) => {
+      const instrument = instrumentOf(core, symbol)
+      const readAt = isProved(instrument) ? instrument.position.agreedAt : 0
+      return momentOf(core, strategy.id, specOf(core, symbol), readAt)
+    }),
   }
 }
 

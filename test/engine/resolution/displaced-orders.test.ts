@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { beginStep, type Core, instrumentOf, type InstrumentState } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
+import { noteStartStage } from '../../../src/engine/state/instrument-state.ts'
 import { enterPhase } from '../../../src/engine/state/run-state.ts'
 import { expectDisplaced, watchDisplaced } from '../../../src/engine/resolution/displaced-orders.ts'
 import { madeTerms } from '../../execution/made-terms.ts'
@@ -15,7 +16,9 @@ function wanting(): { readonly core: Core; readonly instrument: InstrumentState 
   bench.quote(FIRST, SECOND)
   const core = createCore(bench.settings, bench.book)
   enterPhase(core.run, 'running')
-  return { core, instrument: instrumentOf(core, SYMBOL) }
+  const instrument = instrumentOf(core, SYMBOL)
+  noteStartStage(instrument, { stage: 'proved', readSince: 0 })
+  return { core, instrument }
 }
 
 function take(instrument: InstrumentState, ticks: number, provedAt: number): void {
@@ -51,12 +54,12 @@ test('[ORD8] an order that is taken twice counts from the first time', () => {
   expect(lateAt(core, instrument, 6500)).toMatchObject([{ fields: { sinceMs: 5500 } }])
 })
 
-test('[ORD8] while a run begins nothing is given up', () => {
+test('[ORD8] until a start has proved the instrument nothing is given up', () => {
   const { core, instrument } = wanting()
-  enterPhase(core.run, 'starting')
+  noteStartStage(instrument, { stage: 'resolving', readSince: 0 })
   take(instrument, FIRST.ticks, 1000)
 
   expect(lateAt(core, instrument, 9000)).toEqual([])
-  enterPhase(core.run, 'running')
+  noteStartStage(instrument, { stage: 'proved', readSince: 0 })
   expect(lateAt(core, instrument, 9000)).toMatchObject([{ event: 'order.displacedLate' }])
 })

@@ -48,6 +48,7 @@ describe('[MKT4] a fill that cannot be read', () => {
 
   test('is read again, whatever was filled and read after it, and over a restart', () => {
     const bench = manyInstruments()
+    bench.pass(2000)
     const sinceAt = bench.now - 1000
     const times = { requestedAt: bench.now, exchangeTime: bench.now }
     place(bench, LIT, 'a')

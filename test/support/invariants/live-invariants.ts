@@ -1,5 +1,7 @@
 import { type DenialCode } from '../../../src/domain/denial.ts'
+import { type StrategyId } from '../../../src/domain/ids.ts'
 import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
+import { type Engine } from '../../../src/engine/engine.ts'
 import { type Debt, debtsOf, isSameDebt, isToCancel, isUnexplained, nameDebt, paidBy } from './debts.ts'
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -111,13 +113,18 @@ export function watchStarting(world: World): WorldWatcher {
       lookedAt = world.time.now
       const { engine } = world.process
       const isEasy = world.facts.isCalm || Object.keys(world.plan.faults).length === 0
-      if (world.quiet.isOn || !isEasy || engine?.phase !== 'starting' || hasUnknown(engine.book))
+      if (world.quiet.isOn || !isEasy || !engine || isStartOver(engine) || hasUnknown(engine.book))
         since = undefined
       else since ??= world.time.now
       if (since !== undefined && world.time.now - since > STARTING_MS)
         violate(world, 'LIVE', `it is starting since ${since}`)
     },
   }
+}
+
+/** Every instrument is proved; a stop or a kill has its own end. */
+function isStartOver({ phase, unproved, kill }: Engine): boolean {
+  return unproved.length === 0 || (phase !== 'starting' && phase !== 'running') || kill !== undefined
 }
 
 function hasUnknown({ open }: Book): boolean {
@@ -149,6 +156,8 @@ export function watchDeciding(world: World): WorldWatcher {
         if (effect.kind === 'decide') askedAt.set(effect.strategyId, world.time.now)
       }
       for (const { id } of world.plan.strategies) {
+        const { symbols } = world.settings.strategies.get(id as StrategyId) ?? { symbols: [] }
+        if (symbols.every((symbol) => world.process.engine?.unproved.includes(symbol))) continue
         const at = askedAt.get(id) ?? world.time.now
         askedAt.set(id, at)
         if (world.time.now - at > UNDECIDED_MS) violate(world, 'LIVE', `${id} is not asked since ${at}`)

@@ -2,8 +2,8 @@ import { pairKey } from '../../../src/engine/book/book.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
- * What stands as a wish is placed once its strategy has looked at the market since: when a run has begun or a kill
- * was released, and a rung of a ladder also after a fill of that ladder (WISH).
+ * What stands as a wish is placed once its strategy has looked at the market since: when a start has proved the
+ * instrument or a kill was released, and a rung of a ladder also after a fill of that ladder (WISH).
  */
 export function watchLooks(world: World): WorldWatcher {
   /** The newest snapshot that anybody was asked on; they are counted anew in each run. */
@@ -11,17 +11,25 @@ export function watchLooks(world: World): WorldWatcher {
   let wishesFrom = 1
   const decidedOn = new Map<string, number>()
   const laddersFrom = new Map<string, number>()
+  const provedFrom = new Map<string, number>()
   return {
     onBirth() {
+      provedFrom.clear()
       newest = 0
       wishesFrom = 1
       decidedOn.clear()
       laddersFrom.clear()
     },
     afterStep(event, effects) {
-      const { book } = world.process.engine ?? {}
-      if (!book) return
+      const { engine } = world.process
+      if (!engine) return
+      const { book } = engine
       if (event.kind === 'decided') decidedOn.set(event.strategyId, event.sequence)
+      if (provedFrom.size < world.plan.symbols.length) {
+        const unproved = new Set(engine.unproved)
+        for (const symbol of world.plan.symbols)
+          if (!unproved.has(symbol) && !provedFrom.has(symbol)) provedFrom.set(symbol, newest + 1)
+      }
       for (const effect of effects) {
         if (effect.kind === 'decide') newest = Math.max(newest, effect.snapshot.sequence)
         if (effect.kind === 'killState' && effect.state === 'released') wishesFrom = newest + 1
@@ -34,12 +42,13 @@ export function watchLooks(world: World): WorldWatcher {
           }
         }
         if (effect.kind !== 'sendBatch') continue
+        const { symbol } = effect.batch
         for (const clientOid of effect.batch.clientOids) {
           const { terms, attempts = 0 } = book.orders.get(clientOid) ?? {}
           if (attempts !== 1 || (terms?.purpose !== 'quote' && terms?.purpose !== 'target')) continue
           const ladderFrom =
             terms.purpose === 'quote' ? laddersFrom.get(pairKey(terms.strategyId, terms.symbol)) : undefined
-          const from = Math.max(wishesFrom, ladderFrom ?? 0)
+          const from = Math.max(wishesFrom, ladderFrom ?? 0, provedFrom.get(symbol) ?? 0)
           if ((decidedOn.get(terms.strategyId) ?? 0) < from)
             violate(world, 'WISH', `${clientOid} leaves, and ${terms.strategyId} has not looked since`)
         }

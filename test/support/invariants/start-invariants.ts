@@ -3,30 +3,58 @@ import { isHalted } from '../../../src/engine/book/book.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
- * When trading begins nothing is unknown any more; and where `onRestart` says cancel, nothing that the run before
- * left resting is believed in.
+ * An instrument is traded once its own fills and position were read in this run, nothing of it is unknown, and, where
+ * `onRestart` says cancel, nothing that the run before left resting on it is believed in. A strategy is asked once that
+ * is so of one of its instruments.
  */
 export function watchStart(world: World): WorldWatcher {
   let left: ReadonlySet<string> = new Set()
-  let [isStarting, isCancelling] = [false, false]
+  let isCancelling = false
+  let areFillsRead = false
+  const read = new Set<string>()
+  const traded = new Set<string>()
+
+  const lookAt = (symbol: string): void => {
+    const { engine } = world.process
+    if (!engine || traded.has(symbol)) return
+    traded.add(symbol)
+    if (isHalted(engine.book, symbol)) return
+    if (!areFillsRead || !read.has(symbol)) violate(world, 'ORD5', `${symbol} is traded before it was read`)
+    for (const order of engine.book.open.get(symbol)?.values() ?? []) {
+      const { clientOid } = order.terms
+      if (order.state === 'unknown') violate(world, 'ORD5', `${clientOid} is unknown when trading begins`)
+      if (!isCancelling || !left.has(clientOid) || !isResting(order)) continue
+      violate(world, 'ORD5', `${clientOid} was not resolved at the start`)
+    }
+  }
+
   return {
     onBirth() {
       const { engine, settings } = world.process
       const orders = [...(engine?.book.orders.values() ?? [])].filter(isResting)
-      isStarting = true
       isCancelling = settings.onRestart === 'cancel'
       left = new Set(orders.map(({ terms }) => terms.clientOid))
+      areFillsRead = false
+      read.clear()
+      traded.clear()
     },
-    afterStep() {
+    afterStep(event, effects) {
       const { engine } = world.process
-      if (!isStarting || engine?.isTrading !== true) return
-      isStarting = false
-      for (const order of engine.book.orders.values()) {
-        const { clientOid, symbol } = order.terms
-        if (isHalted(engine.book, symbol)) continue
-        if (order.state === 'unknown') violate(world, 'ORD5', `${clientOid} is unknown when trading begins`)
-        if (!isCancelling || !left.has(clientOid) || !isResting(order)) continue
-        violate(world, 'ORD5', `${clientOid} was not resolved at the start`)
+      if (!engine) return
+      if (event.kind === 'fillsRead') areFillsRead = true
+      if (event.kind === 'positionRead') read.add(event.reading.symbol)
+      const unproved = new Set(engine.unproved)
+      for (const effect of effects) {
+        if (effect.kind === 'sendBatch' && unproved.has(effect.batch.symbol) && engine.phase === 'running')
+          violate(world, 'ORD5', `${effect.batch.symbol} is traded before it is proved`)
+        if (effect.kind !== 'decide') continue
+        const { symbols = [] } = world.settings.strategies.get(effect.strategyId) ?? {}
+        if (symbols.every((symbol) => unproved.has(symbol)))
+          violate(world, 'ORD5', `${effect.strategyId} is asked before one of its instruments is proved`)
+      }
+      if (!engine.isTrading || traded.size === world.plan.symbols.length) return
+      for (const symbol of world.plan.symbols) {
+        if (!unproved.has(symbol)) lookAt(symbol)
       }
     },
   }
