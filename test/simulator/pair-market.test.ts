@@ -31,7 +31,9 @@ function openContract() {
     matching: { model: fillModel('default'), levelsMax: 20, speed: 1 },
   })
   const openPair = (priceDecimals = 2, sizeDecimals = 6, ports = openPorts()) =>
-    new PairMarket(ports, { symbol: 'BTCUSDT', priceDecimals, sizeDecimals })
+    new PairMarket(ports, {
+      ...{ symbol: 'BTCUSDT', baseCoin: 'BTC', quoteCoin: 'USDT', priceDecimals, sizeDecimals },
+    })
   return { show, openPair, openPorts }
 }
 

@@ -1,5 +1,4 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
-import { Failure } from '../../lib/failure.ts'
 import { CONVERT_PAGE_MAX } from '../../protocol/convert/convert-records.ts'
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../shared/account.ts'
@@ -7,7 +6,7 @@ import { accept, refuse, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { spotRefusals } from '../spot/spot-refusals.ts'
-import { type Codec } from '../store/stored-rows.ts'
+import { Histories } from '../shared/histories.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { HISTORY_DAYS, HISTORY_MS, historyPage, historySpan } from '../shared/history-page.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
@@ -30,24 +29,26 @@ const LIMIT_BY_DEFAULT = 20
 const DECIMALS = 8
 export const CONVERTED_COINS = ['BTC', 'ETH', 'USDT'] as const
 
-const CONVERSIONS: Codec<ConvertRecord> = { table: 'conversions', id: ({ orderId }) => orderId }
-
 /** Conversions of small spot balances into the platform's own coin. */
 export interface ConvertState {
   readonly ports: ServicePorts
   readonly settings: ConvertSettings
-  /** By uid, oldest first; at most `recordsMax` each. */
-  readonly records: ReadonlyMap<string, ConvertRecord[]>
+  /** Of each account at most `recordsMax`. */
+  readonly records: Histories<ConvertRecord>
 }
 
 export function openConvert(ports: ServicePorts, settings: Partial<ConvertSettings> = {}): ConvertState {
-  const records = new Map<string, ConvertRecord[]>(ports.accounts.map(({ uid }) => [uid, []]))
-  for (const record of ports.rows.read(CONVERSIONS)) records.get(record.uid)?.push(record)
-  return { ports, settings: { ...defaultConvertSettings, ...settings }, records }
+  const complete = { ...defaultConvertSettings, ...settings }
+  const records = new Histories<ConvertRecord>(ports.rows, {
+    codec: { table: 'conversions', id: ({ orderId }) => orderId },
+    max: complete.recordsMax,
+    ownerOf: ({ uid }) => uid,
+  })
+  return { ports, settings: complete, records }
 }
 
-export function convertLedger(state: ConvertState, uid: string): { readonly conversions: number } {
-  return { conversions: recordsOf(state, uid).length }
+export function convertLedger({ records }: ConvertState, uid: string): { readonly conversions: number } {
+  return { conversions: records.of(uid).length }
 }
 
 export const convertHandlers = { convertRecords } satisfies Handlers<ConvertState>
@@ -64,7 +65,7 @@ function convertRecords(
   if (query.startTime && query.endTime && span > HISTORY_MS) {
     return refuse(spotRefusals.spanTooLong(HISTORY_DAYS))
   }
-  const page = historyPage(recordsOf(state, uid), {
+  const page = historyPage(state.records.of(uid), {
     ...historySpan(query, now),
     idOf: ({ orderId }) => orderId,
     timeOf: ({ createdAt }) => createdAt,
@@ -82,7 +83,6 @@ export function convert(
   { fromCoin, amount }: ConvertRequest,
 ): Reply<{ orderId: string }> {
   const { ports, settings } = state
-  recordsOf(state, uid)
   if (!CONVERTED_COINS.some((coin) => coin === fromCoin))
     return refuse(spotRefusals.conversionUnsupported(fromCoin))
   if (decimalsOf(amount) > DECIMALS) return refuse(spotRefusals.scale('amount', amount, DECIMALS))
@@ -107,8 +107,9 @@ export function bookConversion(
   ports.wallet.book(balance(uid, fromCoin), 'conversion', from.times('-1'))
   ports.wallet.book(balance(uid, platformCoin.name), 'conversion', to)
   ports.wallet.book(balance(uid, platformCoin.name), 'fee', fee.times('-1'))
-  const record: ConvertRecord = {
-    orderId: serviceIdText(ports.sequence.next()),
+  const orderId = serviceIdText(ports.sequence.next())
+  state.records.add({
+    orderId,
     uid,
     fromCoin,
     fromAmount: from.toFixed(DECIMALS),
@@ -118,29 +119,8 @@ export function bookConversion(
     toCoinPrice: toPrice.toFixed(DECIMALS),
     fee: fee.toFixed(DECIMALS),
     createdAt: at,
-  }
-  keep(state, record)
-  return { orderId: record.orderId }
-}
-
-function keep(state: ConvertState, record: ConvertRecord): void {
-  const { ports, settings } = state
-  const records = recordsOf(state, record.uid)
-  records.push(record)
-  ports.rows.put(CONVERSIONS, record)
-  const oldest = records.length > settings.recordsMax ? records.shift() : undefined
-  if (oldest !== undefined) ports.rows.drop(CONVERSIONS, oldest)
-}
-
-function recordsOf({ records }: ConvertState, uid: string): ConvertRecord[] {
-  const found = records.get(uid)
-  if (found !== undefined) return found
-  throw new Failure({
-    code: 'SIMULATOR_ACCOUNT_UNKNOWN',
-    sentence: 'the conversion service of the simulated exchange has no such account',
-    facts: { uid },
-    hint: 'name the account in the simulator configuration',
   })
+  return { orderId }
 }
 
 interface Conversion {

@@ -80,7 +80,7 @@ function live(state: MarginState, { uid, mode, symbol, isLong, at, price, cents 
   const borrowed = Math.floor((cents * BORROWED_PERCENT[mode]) / 100)
   const size = isLong
     ? { quoteSize: toQuote(borrowed + cents).toString() }
-    : { baseSize: (borrowed / 100 / price).toFixed(Math.min(4, market.rules.quantityPlaces)) }
+    : { baseSize: (borrowed / 100 / price).toFixed(Math.min(4, market.rules.sizeDecimals)) }
   const order = { symbol, side: isLong ? 'buy' : 'sell', orderType: 'market', loanType: 'autoLoan' } as const
   placeOrder(state, { uid, mode, source: 'API' }, { ...order, ...size })
   const step = isLong ? -1 : 1

@@ -1,8 +1,8 @@
 import { decimal } from '../../lib/decimal.ts'
 import { balanceOf, type LoanType, type MarginMode, type OrderSource } from '../margin/orders/margin-order.ts'
-import { accountOf, coinIn, marketOf, type MarginState } from '../margin/margin-state.ts'
+import { coinIn, marketOf, type MarginState } from '../margin/margin-state.ts'
 import { cancelMarginOrder, createVenue } from '../margin/orders/margin-venue.ts'
-import { fillOrder } from '../matching/order-lifecycle.ts'
+import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { passTime } from '../margin/debts/pass-time.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
 import { showPrice } from './margin-liquidations.ts'
@@ -78,8 +78,8 @@ function placeRow(
   const size = { price: at.toFixed(2), baseSize: (VALUE / at).toFixed(4) }
   const order = { symbol, orderType: 'limit', ...terms, ...clientOid, ...size } as const
   const placed = placeOrder(state, { uid, mode, source }, order)
-  const found = placed.ok ? accountOf(state, uid).open.get(placed.data.orderId) : undefined
-  if (found === undefined) return
+  const found = placed.ok ? state.orders.find(uid, placed.data.orderId) : undefined
+  if (found === undefined || !isOpen(found)) return
   if (status === 'cancelled') cancelMarginOrder(state, found, 'user')
   if (status !== 'partial_fill') return
   const market = marketOf(state, symbol)

@@ -111,7 +111,7 @@ function fillShare(
   const isMarket = order.orderType === 'market'
   const price = isMarket ? reference : order.price
   const whole = order.isQuoteSized ? remainingOf(order).div(price) : remainingOf(order)
-  const base = roundDown(whole.times(kind.filled), market.symbol.baseDecimals)
+  const base = roundDown(whole.times(kind.filled), market.symbol.sizeDecimals)
   if (!base.gt(ZERO)) return
   fillOrder(createVenue(state, market, { now: at + 500 }), order, {
     lots: market.book.lots(base),
@@ -123,18 +123,18 @@ function fillShare(
 /** A limit order stands a little, one that is still open far, on the side of the market that waits. */
 function termsOf(state: SpotState, { uid, market, kind, index, reference }: PastOrder): SpotTerms {
   const { orderType, isFollowing, hasTrigger } = kind
-  const { priceDecimals, baseDecimals, row } = market.symbol
+  const { priceDecimals, sizeDecimals, symbol } = market.symbol
   const direction = index % 2 === 0 ? 'buy' : 'sell'
   const awayRatio = (isStanding(kind) ? 0.03 : 0.002) * (direction === 'buy' ? -1 : 1)
   const away = decimalOfFloat(Number(reference.toString()) * (1 + awayRatio), priceDecimals)
   const notional = decimal(String(100 + 20 * (index % 9)))
   const isBuyOfQuote = orderType === 'market' && direction === 'buy'
   return {
-    ...{ uid, symbol: row.symbol, direction, orderType, force: 'gtc', stpMode: 'none' },
+    ...{ uid, symbol, direction, orderType, force: 'gtc', stpMode: 'none' },
     clientOid: isStanding(kind) || index % 3 === 0 ? `past-${index}` : undefined,
     price: orderType === 'limit' ? away : ZERO,
     isQuoteSized: isBuyOfQuote,
-    size: isBuyOfQuote ? notional : roundDown(notional.div(reference), baseDecimals),
+    size: isBuyOfQuote ? notional : roundDown(notional.div(reference), sizeDecimals),
     trigger: hasTrigger === true ? { price: away, isAbove: direction === 'sell' } : undefined,
     entry: ENTRIES[index % ENTRIES.length] ?? 'API',
     source: isFollowing === true ? `spot_follower_${direction}` : orderType === 'limit' ? 'normal' : 'market',
@@ -144,6 +144,6 @@ function termsOf(state: SpotState, { uid, market, kind, index, reference }: Past
 
 /** An account that was opened with little has less of a past. */
 function isPaid({ ports }: SpotState, market: SpotMarket, terms: SpotTerms): boolean {
-  const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(market.symbol.row, terms)))
+  const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(market.symbol, terms)))
   return available.gte(costOf(terms))
 }

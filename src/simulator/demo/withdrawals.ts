@@ -11,7 +11,7 @@ const DAYS = 88
 export function writeWithdrawals(state: SpotState, uid: string): void {
   const { seed, startAt } = state.ports
   const routes = COINS.flatMap(({ coin, chains }) => chains.map((row) => ({ coin, ...row })))
-  const other = [...state.accounts.keys()].find((one) => one !== uid)
+  const other = state.ports.accounts.map((account) => account.uid).find((one) => one !== uid)
   const moments = pastMoments({ seed: `${seed}/out/${uid}`, count: WITHDRAWALS, days: DAYS, endAt: startAt })
   for (const [index, { at }] of moments.entries()) {
     const clientOid = index % 2 === 0 ? { clientOid: `past-withdrawal-${index}` } : {}

@@ -1,6 +1,7 @@
 import { type WalletCoin } from '../wallet/wallet-statement.ts'
-import { type LiquidationRecord } from './orders/margin-order.ts'
-import { accountOf, refreshBooks, type MarginState } from './margin-state.ts'
+import { isOpen } from '../matching/order-lifecycle.ts'
+import { type MarginMode } from './orders/margin-order.ts'
+import { recordsKey, refreshBooks, type MarginState } from './margin-state.ts'
 import { toWireOrder, type WireMarginOrder } from './orders/open-orders-page.ts'
 import { assessBalance, riskRatio } from './debts/balance-risk.ts'
 
@@ -8,7 +9,7 @@ import { assessBalance, riskRatio } from './debts/balance-risk.ts'
 export interface MarginLedger {
   readonly balances: readonly MarginBalance[]
   readonly openOrders: readonly WireMarginOrder[]
-  /** Filled, cancelled and rejected ones that are remembered, in the order they ended. */
+  /** Filled, cancelled and rejected ones that are remembered, oldest first. */
   readonly endedOrders: readonly WireMarginOrder[]
   readonly liquidations: { readonly isolated: number; readonly crossed: number }
 }
@@ -25,17 +26,17 @@ export interface MarginBalance {
 
 export function marginLedger(state: MarginState, uid: string): MarginLedger {
   refreshBooks(state)
-  const account = accountOf(state, uid)
+  const orders = state.orders.of(uid)
   const { coins } = state.ports.wallet.statement(uid)
   const balances = [...new Set(coins.map(({ balance }) => balance))]
     .filter((balance) => balance !== 'spot')
     .sort()
-  const count = (records: readonly LiquidationRecord[]) => records.length
+  const count = (mode: MarginMode) => state.records.of(recordsKey({ uid, mode })).length
   return {
     balances: balances.map((balance) => toBalance(state, uid, { balance, coins })),
-    openOrders: [...account.open.values()].map(toWireOrder),
-    endedOrders: [...account.ended.values()].map(toWireOrder),
-    liquidations: { isolated: count(account.records.isolated), crossed: count(account.records.crossed) },
+    openOrders: orders.filter(isOpen).map(toWireOrder),
+    endedOrders: orders.filter((order) => !isOpen(order)).map(toWireOrder),
+    liquidations: { isolated: count('isolated'), crossed: count('crossed') },
   }
 }
 

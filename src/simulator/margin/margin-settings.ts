@@ -20,8 +20,8 @@ export interface MarginSettings {
   readonly openOrdersMax: number
   /** Items of a batch cancel. The document states none; error 40912 knows 50. */
   readonly cancelItemsMax: number
-  /** Ended orders remembered an account, for their clientOid and for cancelling late; the oldest go first. */
-  readonly endedOrdersMax: number
+  /** Orders kept an account, also for their clientOid and for cancelling late: the oldest that are done go first. */
+  readonly ordersMax: number
   /** Liquidation records kept an account and mode; the oldest go first. */
   readonly recordsMax: number
 }
@@ -35,6 +35,6 @@ export const defaultMarginSettings: MarginSettings = {
   liquidationSide: 'hyphen',
   openOrdersMax: 200,
   cancelItemsMax: 50,
-  endedOrdersMax: 1000,
+  ordersMax: 1500,
   recordsMax: 2000,
 }

@@ -1,12 +1,16 @@
 import { type Decimal } from '../../lib/decimal.ts'
-import { type ServicePorts } from '../services/service-ports.ts'
 import { PairMarket } from '../services/pair-market.ts'
+import { PairOrders } from '../services/pair-order.ts'
+import { type ServicePorts } from '../services/service-ports.ts'
+import { Histories } from '../shared/histories.ts'
+import { known } from '../shared/known.ts'
+import { singleRow, type Codec, type PlacedCodec } from '../store/stored-rows.ts'
 import { type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
 import {
-  type LiquidationRecord,
-  type MarginMode,
-  type MarginOrder,
+  balanceOf,
   type BalanceRef,
+  type LiquidationRecord,
+  type MarginOrder,
 } from './orders/margin-order.ts'
 import { type MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
@@ -18,8 +22,10 @@ export interface MarginState {
   readonly clock: MarginClock
   /** By symbol; bounded by the list of margin symbols. */
   readonly symbols: ReadonlyMap<string, SymbolMarket>
-  /** By uid; bounded by the accounts of the exchange. */
-  readonly accounts: ReadonlyMap<string, MarginAccount>
+  /** Of each account at most `ordersMax`; open ones at most `openOrdersMax` a mode, and the system's own. */
+  readonly orders: PairOrders<MarginOrder>
+  /** By {@link recordsKey}; at most `recordsMax` each. */
+  readonly records: Histories<LiquidationRecord>
   /** Balances that owe something, by {@link balanceKey}. Bounded by accounts x balances. */
   readonly debtors: Map<string, Debtor>
   /** What the debtors have and owe, as of the wallet's revision; see balance-risk.ts. */
@@ -37,18 +43,6 @@ export interface MarginClock {
 export interface SymbolMarket {
   readonly rules: MarginSymbol
   readonly book: PairMarket<MarginOrder>
-}
-
-export interface MarginAccount {
-  readonly uid: string
-  /** By id, oldest first. At most `openOrdersMax` a mode, and the system's own. */
-  readonly open: Map<string, MarginOrder>
-  /** By id, in the order they ended. At most `endedOrdersMax`. */
-  readonly ended: Map<string, MarginOrder>
-  /** How many ever ended. */
-  endings: number
-  /** Oldest first. At most `recordsMax` each. */
-  readonly records: Readonly<Record<MarginMode, LiquidationRecord[]>>
 }
 
 export interface Debtor extends BalanceRef {
@@ -71,32 +65,59 @@ export interface RiskFigures {
   }[]
 }
 
+/** The hour up to which interest has accrued. */
+export const ACCRUAL: Codec<{ accruedAt: number }> & { readonly id: () => string } =
+  singleRow('margin_accrual')
+
+type DebtorRow = Omit<Debtor, 'since'> & { readonly since: Readonly<Record<string, number>> }
+
+export const DEBTORS: PlacedCodec<MarginState, Debtor, DebtorRow> = {
+  table: 'debtors',
+  id: balanceKey,
+  isGone: ({ since }) => since.size === 0,
+  write: (debtor) => ({ ...debtor, since: Object.fromEntries(debtor.since) }),
+  place(state, row) {
+    // Of an account that is gone nothing is owed here.
+    if (!state.ports.accounts.some(({ uid }) => uid === row.uid)) return
+    state.debtors.set(balanceKey(row), { ...row, since: new Map(Object.entries(row.since)) })
+  },
+}
+
 const HOUR_MS = 3_600_000
 
-export function createMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
-  return {
-    settings,
-    ports,
-    clock: { now: ports.startAt, accruedAt: ports.startAt - (ports.startAt % HOUR_MS) },
-    symbols: new Map(MARGIN_SYMBOLS.map((rules) => [rules.symbol, createMarket(ports, rules)])),
-    accounts: new Map(ports.accounts.map(({ uid }) => [uid, createAccount(uid)])),
+/** The state as it was stored; empty at the very first start. */
+export function openMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
+  const { rows, startAt } = ports
+  const symbols = new Map(
+    MARGIN_SYMBOLS.map((rules) => [rules.symbol, { rules, book: new PairMarket<MarginOrder>(ports, rules) }]),
+  )
+  const books = new Map([...symbols].map(([symbol, { book }]) => [symbol, book]))
+  const { ordersMax, recordsMax } = settings
+  const state: MarginState = {
+    ...{ settings, ports, symbols },
+    clock: {
+      ...{ now: startAt, accruedAt: startAt - (startAt % HOUR_MS) },
+      ...rows.readOne(ACCRUAL, ACCRUAL.id()),
+    },
+    orders: new PairOrders(ports, books, { table: 'margin_orders', decimals: ['loan'], ordersMax }),
+    records: new Histories(rows, {
+      codec: {
+        ...{ table: 'margin_records', id: ({ id }) => id },
+        decimals: ['price', 'size', 'filledBase', 'filledQuote', 'fromSize', 'toSize'],
+      },
+      max: recordsMax,
+      ownerOf: recordsKey,
+    }),
     debtors: new Map(),
     figures: { revision: -1, byDebtor: new Map() },
   }
+  rows.restore(DEBTORS, state)
+  return state
 }
 
-/** @throws RangeError: callers of the service are accounts of the exchange. */
-export function accountOf(state: MarginState, uid: string): MarginAccount {
-  const account = state.accounts.get(uid)
-  if (account === undefined) throw new RangeError(`the simulated exchange has no account ${uid}`)
-  return account
-}
-
-/** @throws RangeError: only for symbols that were checked before. */
-export function marketOf(state: MarginState, symbol: string): SymbolMarket {
-  const market = state.symbols.get(symbol)
-  if (market === undefined) throw new RangeError(`${symbol} is not traded on margin`)
-  return market
+/** @throws Failure SIMULATOR_UNKNOWN: only for symbols that were checked before. */
+export function marketOf({ symbols }: MarginState, symbol: string): SymbolMarket {
+  return known(symbols, symbol, 'a margin pair')
 }
 
 /** The symbols that a balance trades: its own, or all of them. */
@@ -108,6 +129,10 @@ export function marketsOf(state: MarginState, { balance }: BalanceRef): SymbolMa
 
 export function balanceKey({ uid, balance }: BalanceRef): string {
   return `${uid}/${balance}`
+}
+
+export function recordsKey({ uid, mode }: Pick<LiquidationRecord, 'uid' | 'mode'>): string {
+  return `${uid}/${mode}`
 }
 
 export function coinIn(ref: BalanceRef, coin: string): CoinRef {
@@ -124,11 +149,8 @@ export function debtOf({ borrowed, interest }: CoinMoney): Decimal {
 }
 
 /** Open orders of the balance, oldest first. */
-export function openOrdersOf(state: MarginState, ref: BalanceRef): MarginOrder[] {
-  const orders = [...accountOf(state, ref.uid).open.values()]
-  return orders.filter(({ mode, symbol }) =>
-    mode === 'crossed' ? ref.balance === 'crossed' : ref.balance === `isolated:${symbol}`,
-  )
+export function openOrdersOf({ orders }: MarginState, { uid, balance }: BalanceRef): MarginOrder[] {
+  return orders.openOf(uid).filter(({ mode, symbol }) => balanceOf(mode, symbol) === balance)
 }
 
 /** Bid and ask in quote coin; undefined while nothing is displayed. */
@@ -142,13 +164,4 @@ export function pricesShown({
 /** Takes in what is displayed now: a quote that concerned nobody was not looked at. */
 export function refreshBooks({ symbols }: MarginState): void {
   for (const { book } of symbols.values()) book.refresh()
-}
-
-function createMarket(ports: ServicePorts, rules: MarginSymbol): SymbolMarket {
-  const { symbol, pricePlaces: priceDecimals, quantityPlaces: sizeDecimals } = rules
-  return { rules, book: new PairMarket(ports, { symbol, priceDecimals, sizeDecimals }) }
-}
-
-function createAccount(uid: string): MarginAccount {
-  return { uid, open: new Map(), ended: new Map(), endings: 0, records: { isolated: [], crossed: [] } }
 }

@@ -1,14 +1,8 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { type Pair } from '../services/pair-market.ts'
 
 /** A pair that can be traded on margin, isolated and crossed, with both coins borrowable. */
-export interface MarginSymbol {
-  readonly symbol: string
-  readonly baseCoin: string
-  readonly quoteCoin: string
-  /** Decimals of a price; one unit of the last one is the tick. */
-  readonly pricePlaces: number
-  /** Decimals of a quantity of the base coin; one unit of the last one is the lot. */
-  readonly quantityPlaces: number
+export interface MarginSymbol extends Pair {
   /** The smallest order: base coin, and its value in quote coin. */
   readonly baseMin: Decimal
   readonly notionalMin: Decimal
@@ -28,8 +22,8 @@ export interface BorrowableCoin {
 
 /** The first row is the vendor's listing of the pair; the second its documentation sample. */
 export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
-  buildSymbol({ symbol: 'BTCUSDT', baseCoin: 'BTC', pricePlaces: 2, quantityPlaces: 6, notionalMin: '1' }),
-  buildSymbol({ symbol: 'ETHUSDT', baseCoin: 'ETH', pricePlaces: 4, quantityPlaces: 4, notionalMin: '5' }),
+  buildSymbol({ symbol: 'BTCUSDT', baseCoin: 'BTC', priceDecimals: 2, sizeDecimals: 6, notionalMin: '1' }),
+  buildSymbol({ symbol: 'ETHUSDT', baseCoin: 'ETH', priceDecimals: 4, sizeDecimals: 4, notionalMin: '5' }),
 ]
 
 /** The document gives neither rates nor caps: these are the simulator's own, a year of 4 % to 9 %. */
@@ -45,7 +39,7 @@ export const BORROWABLE_COINS: ReadonlyMap<string, BorrowableCoin> = new Map(
 )
 
 function buildSymbol(
-  row: Pick<MarginSymbol, 'symbol' | 'baseCoin' | 'pricePlaces' | 'quantityPlaces'> & { notionalMin: string },
+  row: Pick<MarginSymbol, 'symbol' | 'baseCoin' | 'priceDecimals' | 'sizeDecimals'> & { notionalMin: string },
 ): MarginSymbol {
   return {
     ...row,

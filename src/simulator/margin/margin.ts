@@ -4,9 +4,8 @@ import { type ServicePorts } from '../services/service-ports.ts'
 import { cancelBatch } from './orders/cancel-batch.ts'
 import { judgeDebtors } from './debts/liquidation.ts'
 import { liquidationPage } from './debts/liquidation-page.ts'
-import { restoreMargin } from './margin-rows.ts'
 import { defaultMarginSettings, type MarginSettings } from './margin-settings.ts'
-import { createMarginState, type MarginState, type SymbolMarket } from './margin-state.ts'
+import { openMarginState, type MarginState, type SymbolMarket } from './margin-state.ts'
 import { createVenue } from './orders/margin-venue.ts'
 import { openOrdersPage } from './orders/open-orders-page.ts'
 import { passTime } from './debts/pass-time.ts'
@@ -16,8 +15,7 @@ import { passTime } from './debts/pass-time.ts'
  * liquidated, at each. Amounts are exact; all money is in the wallet.
  */
 export function openMargin(ports: ServicePorts, settings: Partial<MarginSettings> = {}): MarginState {
-  const state = createMarginState(ports, { ...defaultMarginSettings, ...settings })
-  restoreMargin(state)
+  const state = openMarginState(ports, { ...defaultMarginSettings, ...settings })
   for (const market of state.symbols.values()) followSymbol(state, market)
   return state
 }

@@ -1,10 +1,12 @@
 import { decimal, decimalOfInteger, type Decimal } from '../../lib/decimal.ts'
 import { createGrid, type Grid } from '../../lib/grid.ts'
+import { type PairTaken } from './pairs-taken.ts'
 import { type FollowedMarket, type ServicePorts } from './service-ports.ts'
 import { type Quote } from '../market/market.ts'
 import { type BookOrder } from '../matching/book-order.ts'
 import {
   createDisplayedMarket,
+  createTaken,
   firstLevel,
   levelTicksAt,
   showQuote,
@@ -13,40 +15,47 @@ import {
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import { roundDown } from '../wallet/rounding.ts'
 
-export interface PairOptions {
+/** Two coins that are traded for each other. */
+export interface Pair {
   readonly symbol: string
+  readonly baseCoin: string
+  readonly quoteCoin: string
   /** Decimals of a price and of a size: one unit of the last one is the tick, and the lot. */
   readonly priceDecimals: number
   readonly sizeDecimals: number
 }
 
 /**
- * The market of a pair: the quotes of the futures of the same name, put on the pair's own grids. What orders take
- * of it is the pair's own (see pairs-taken.ts), and nothing of it is missing at the futures.
+ * The market of a pair: the quotes of the futures of the same name, put on the pair's own grids, and the orders of all
+ * accounts. What orders take of it is the pair's own (see pairs-taken.ts), and nothing of it is missing at the futures.
  */
 export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
+  readonly pair: Pair
   readonly market: DisplayedMarket
   readonly buys = createBookSide<Order>(true)
   readonly sells = createBookSide<Order>(false)
+  /** Orders that are not in the market yet, oldest first. */
+  readonly waiting = new Set<Order>()
   readonly #ports: ServicePorts
+  readonly #taken: PairTaken
   readonly #source: FollowedMarket | undefined
   readonly #scales: PairScales
   readonly #tick: Decimal
   readonly #lot: Decimal
   /** The tick as a float, for prechecks only. */
   readonly tickFloat: number
-  readonly #options: PairOptions
   /** There may be a quote that was not looked at. */
   #isBehind = true
 
   /** Opens it with what the store knows that orders took. */
-  constructor(ports: ServicePorts, options: PairOptions) {
-    const tick = createGrid(unitText(options.priceDecimals))
-    const lot = createGrid(unitText(options.sizeDecimals))
+  constructor(ports: ServicePorts, pair: Pair) {
+    const tick = createGrid(unitText(pair.priceDecimals))
+    const lot = createGrid(unitText(pair.sizeDecimals))
+    this.pair = pair
     this.#ports = ports
-    this.#options = options
-    this.market = createDisplayedMarket(ports.taken.of(options.symbol, options.sizeDecimals))
-    this.#source = ports.market(options.symbol)
+    this.#taken = ports.taken.of(pair)
+    this.market = createDisplayedMarket(this.#taken.taken)
+    this.#source = ports.market(pair.symbol)
     this.#tick = decimal(tick.step)
     this.#lot = decimal(lot.step)
     this.tickFloat = Number(tick.step)
@@ -58,7 +67,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   }
 
   get hasOrders(): boolean {
-    return this.buys.orders.length > 0 || this.sells.orders.length > 0
+    return this.buys.orders.length > 0 || this.sells.orders.length > 0 || this.waiting.size > 0
   }
 
   /** Calls at every quote; who needs it takes it in with {@link refresh}. */
@@ -85,8 +94,8 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
 
   /** Forgets what was displayed and taken before now. */
   clear(): void {
-    const { symbol, sizeDecimals } = this.#options
-    this.#ports.taken.clear(symbol, sizeDecimals)
+    Object.assign(this.market.taken, createTaken())
+    this.put()
     Object.assign(this.market, createDisplayedMarket(this.market.taken))
     this.#isBehind = true
     this.refresh()
@@ -94,8 +103,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
 
   /** Stores what orders took. */
   put(): void {
-    const { symbol, sizeDecimals } = this.#options
-    this.#ports.taken.put(symbol, sizeDecimals)
+    this.#ports.taken.put(this.#taken)
   }
 
   price(ticks: number): Decimal {

@@ -1,8 +1,17 @@
-import { type Decimal } from '../../lib/decimal.ts'
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { isOpen, pendingSince } from '../matching/order-lifecycle.ts'
 import { type BookOrder } from '../matching/book-order.ts'
+import { insertOrder, sideOf } from '../matching/order-book.ts'
+import { Histories } from '../shared/histories.ts'
+import { serviceIdText } from '../shared/order-sequence.ts'
+import { type PairMarket } from './pair-market.ts'
+import { type ServicePorts } from './service-ports.ts'
 
 /** An order of spot or margin: it pays one coin of a pair with the other. */
 export interface PairOrder extends BookOrder {
+  /** 18 digits; later ids are larger. */
+  readonly id: string
+  readonly clientOid: string
   readonly symbol: string
   /** Quote coin; zero for a market order of an account. */
   readonly price: Decimal
@@ -19,4 +28,82 @@ export interface PairOrder extends BookOrder {
 /** Unfilled, in the coin of its size. */
 export function remainingOf(order: PairOrder): Decimal {
   return order.size.minus(order.isQuoteSized ? order.filledQuote : order.filledBase)
+}
+
+/** What an order of a pair begins with: pending, and of nothing filled. @param at Unix ms. */
+export function beginOrder<Order extends PairOrder>(
+  { sequence: ids }: ServicePorts,
+  book: PairMarket<Order>,
+  { orderType, price, at }: Pick<PairOrder, 'orderType' | 'price'> & { readonly at: number },
+) {
+  const sequence = ids.next()
+  return {
+    ...pendingSince(at),
+    ...{ sequence, id: serviceIdText(sequence), filledBase: ZERO, filledQuote: ZERO },
+    priceTicks: orderType === 'limit' ? book.ticks(price) : 0,
+  }
+}
+
+interface OrdersOptions {
+  readonly table: string
+  /** Fields that are decimals beside those of every order. */
+  readonly decimals: readonly string[]
+  /** Orders kept an account: the oldest that are done go first. */
+  readonly ordersMax: number
+}
+
+/** The orders of one service: of each account, and those of them that its markets have. */
+export class PairOrders<Order extends PairOrder> {
+  readonly #histories: Histories<Order>
+  readonly #books: ReadonlyMap<string, PairMarket<Order>>
+
+  constructor(
+    { rows }: ServicePorts,
+    books: ReadonlyMap<string, PairMarket<Order>>,
+    { table, decimals, ordersMax }: OrdersOptions,
+  ) {
+    this.#books = books
+    this.#histories = new Histories<Order>(rows, {
+      codec: {
+        ...{ table, id: ({ id }) => id },
+        decimals: ['price', 'size', 'filledBase', 'filledQuote', 'frozen', ...decimals],
+      },
+      max: ordersMax,
+      ownerOf: ({ uid }) => uid,
+      mayGo: (order) => !isOpen(order),
+    })
+    for (const order of this.#histories.all()) {
+      const book = isOpen(order) ? books.get(order.symbol) : undefined
+      if (book === undefined) continue
+      if (order.status === 'pending') book.waiting.add(order)
+      else insertOrder(sideOf(book, order), order)
+    }
+  }
+
+  /** All of an account that are kept, oldest first. */
+  of(uid: string): readonly Order[] {
+    return this.#histories.of(uid)
+  }
+
+  /** Those in the markets, and those that wait for them, oldest first. */
+  openOf(uid: string): readonly Order[] {
+    return [...this.#books.values()]
+      .flatMap(({ buys, sells, waiting }) => [...buys.orders, ...sells.orders, ...waiting])
+      .filter((order) => order.uid === uid)
+      .sort((a, b) => a.sequence - b.sequence)
+  }
+
+  find(uid: string, id: string): Order | undefined {
+    return this.#histories.find(uid, id)
+  }
+
+  /** A new order: it waits until it enters the market. */
+  add(order: Order): void {
+    this.#books.get(order.symbol)?.waiting.add(order)
+    this.#histories.add(order)
+  }
+
+  put(order: Order): void {
+    this.#histories.put(order)
+  }
 }

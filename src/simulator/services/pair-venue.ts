@@ -1,11 +1,10 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type Trade } from '../matching/book-order.ts'
 import { type Venue } from '../matching/venue.ts'
-import { type Codec } from '../store/stored-rows.ts'
 import { type BalanceName, type CoinRef } from '../wallet/coin-money.ts'
 import { negated, smaller } from '../wallet/rounding.ts'
-import { type PairMarket } from './pair-market.ts'
-import { remainingOf, type PairOrder } from './pair-order.ts'
+import { type Pair, type PairMarket } from './pair-market.ts'
+import { remainingOf, type PairOrder, type PairOrders } from './pair-order.ts'
 import { type ServicePorts } from './service-ports.ts'
 
 /** What an order obtained of a trade. */
@@ -19,30 +18,28 @@ export interface Receipt {
 
 /** What spot and margin do each in their own way. */
 export interface PairRules<Order extends PairOrder> {
-  readonly ports: Pick<ServicePorts, 'matching' | 'wallet' | 'rows'>
+  readonly ports: Pick<ServicePorts, 'matching' | 'wallet'>
   readonly clock: { readonly now: number }
   readonly book: PairMarket<Order>
-  readonly baseCoin: string
-  readonly quoteCoin: string
-  readonly codec: Codec<Order, unknown>
+  readonly orders: PairOrders<Order>
   balanceOf(order: Order): BalanceName
   /** The system's own: nothing is set aside for it, and it stops where the money ends. */
   readonly isForced: (order: Order) => boolean
   /** Charges the fee of what was obtained, and does what follows. */
   receive(order: Order, receipt: Receipt): void
-  readonly stopWaiting: (order: Order) => void
   /** @param unused What it had set aside: it is free again. */
   close(order: Order, unused: Decimal): void
 }
 
 /** How the orders of a pair are paid: of spot and margin alike. */
 export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>): Venue<Order> {
-  const { ports, book, isForced } = rules
-  const { wallet, rows } = ports
+  const { ports, book, orders, isForced } = rules
+  const { pair } = book
+  const { wallet } = ports
   const balanceIn = (order: Order, coin: string): CoinRef => {
     return { uid: order.uid, balance: rules.balanceOf(order), coin }
   }
-  const paidBalance = (order: Order): CoinRef => balanceIn(order, paidCoin(rules, order))
+  const paidBalance = (order: Order): CoinRef => balanceIn(order, paidCoin(pair, order))
   const wantedLots = (order: Order, ticks: number): number => {
     const price = book.price(ticks)
     const remaining = remainingOf(order)
@@ -60,7 +57,7 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
     const [base, price] = [book.size(trade.lots), book.price(trade.ticks)]
     const quote = base.times(price)
     const [paid, amount] = order.direction === 'buy' ? [quote, base] : [base, quote]
-    const balance = balanceIn(order, obtainedCoin(rules, order))
+    const balance = balanceIn(order, obtainedCoin(pair, order))
     wallet.book(paidBalance(order), 'trade', negated(paid), isForced(order) ? 'available' : 'frozen')
     if (!isForced(order)) order.frozen = order.frozen.minus(paid)
     wallet.book(balance, 'trade', amount)
@@ -87,30 +84,25 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
       return order.isQuoteSized && wantedLots(order, book.nextAsk()) === 0
     },
     isPointless: () => false,
-    stopWaiting: rules.stopWaiting,
+    stopWaiting: (order) => book.waiting.delete(order),
     close: (order) => {
       const unused = order.frozen
       release(order, unused)
       rules.close(order, unused)
     },
-    putOrder: (order) => rows.put(rules.codec, order),
+    putOrder: (order) => orders.put(order),
     putMarket: () => book.put(),
   }
 }
 
-type PairCoins = Pick<PairRules<PairOrder>, 'baseCoin' | 'quoteCoin'>
-
 /** The coin that an order pays with. */
-export function paidCoin(
-  { baseCoin, quoteCoin }: PairCoins,
-  { direction }: Pick<PairOrder, 'direction'>,
-): string {
+export function paidCoin({ baseCoin, quoteCoin }: Pair, { direction }: Pick<PairOrder, 'direction'>): string {
   return direction === 'buy' ? quoteCoin : baseCoin
 }
 
 /** The coin obtained from the trade: fees are in it. */
 export function obtainedCoin(
-  { baseCoin, quoteCoin }: PairCoins,
+  { baseCoin, quoteCoin }: Pair,
   { direction }: Pick<PairOrder, 'direction'>,
 ): string {
   return direction === 'buy' ? baseCoin : quoteCoin

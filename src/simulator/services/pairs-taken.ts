@@ -1,12 +1,17 @@
 import { createTaken, type Taken } from '../matching/displayed-market.ts'
 import { type Codec, type StoredRows } from '../store/stored-rows.ts'
 
-interface PairRow {
+/** What orders took of a pair. */
+export interface PairTaken {
   readonly id: string
   readonly taken: Taken
 }
 
-const PAIRS_TAKEN: Codec<PairRow> = { table: 'pairs_taken', id: ({ id }) => id }
+const PAIRS_TAKEN: Codec<PairTaken> = {
+  table: 'pairs_taken',
+  id: ({ id }) => id,
+  isGone: ({ taken }) => taken.at === 0,
+}
 
 /**
  * What orders took of each pair. Spot and margin of a pair share one order book: what one has taken is not there for the
@@ -14,34 +19,21 @@ const PAIRS_TAKEN: Codec<PairRow> = { table: 'pairs_taken', id: ({ id }) => id }
  */
 export class PairsTaken {
   readonly #rows: StoredRows
-  readonly #byId = new Map<string, PairRow>()
+  readonly #byId = new Map<string, PairTaken>()
 
   constructor(rows: StoredRows) {
     this.#rows = rows
   }
 
   /** Of the pairs with such lots, so that the counts are of one unit. */
-  of(symbol: string, sizeDecimals: number): Taken {
-    return this.#row(symbol, sizeDecimals).taken
-  }
-
-  put(symbol: string, sizeDecimals: number): void {
-    this.#rows.put(PAIRS_TAKEN, this.#row(symbol, sizeDecimals))
-  }
-
-  /** Nothing is taken any more. */
-  clear(symbol: string, sizeDecimals: number): void {
-    const row = this.#row(symbol, sizeDecimals)
-    Object.assign(row.taken, createTaken())
-    this.#rows.drop(PAIRS_TAKEN, row)
-  }
-
-  #row(symbol: string, sizeDecimals: number): PairRow {
+  of({ symbol, sizeDecimals }: { readonly symbol: string; readonly sizeDecimals: number }): PairTaken {
     const id = `${symbol}/${sizeDecimals}`
-    const found = this.#byId.get(id)
-    if (found !== undefined) return found
-    const row = this.#rows.readOne(PAIRS_TAKEN, id) ?? { id, taken: createTaken() }
-    this.#byId.set(id, row)
-    return row
+    const found = this.#byId.get(id) ?? this.#rows.readOne(PAIRS_TAKEN, id) ?? { id, taken: createTaken() }
+    this.#byId.set(id, found)
+    return found
+  }
+
+  put(pair: PairTaken): void {
+    this.#rows.put(PAIRS_TAKEN, pair)
   }
 }

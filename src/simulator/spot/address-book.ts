@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../../lib/random.ts'
 import { type Codec } from '../store/stored-rows.ts'
 import { COINS, isSameName } from './coins.ts'
-import { spotAccountOf, type BookAddress, type SpotAccount, type SpotState } from './spot-state.ts'
+import { type BookAddress, type SpotState } from './spot-state.ts'
 
 /** How other accounts name an account in internal transfers. */
 export interface AccountContact {
@@ -12,19 +12,20 @@ export interface AccountContact {
   readonly areaCode: string
 }
 
-const ADDRESSES: Codec<SpotAccount, Pick<SpotAccount, 'uid' | 'addresses'>> = {
-  table: 'addresses',
-  id: ({ uid }) => uid,
-  write: ({ uid, addresses }) => ({ uid, addresses }),
+interface AddressRow {
+  readonly uid: string
+  readonly addresses: readonly BookAddress[]
 }
 
-export function restoreAddresses({ ports, accounts }: SpotState): void {
-  for (const { uid, addresses } of ports.rows.read(ADDRESSES)) accounts.get(uid)?.addresses.push(...addresses)
+const ADDRESSES: Codec<AddressRow> = { table: 'addresses', id: ({ uid }) => uid }
+
+export function restoreAddresses({ ports, addresses }: SpotState): void {
+  for (const row of ports.rows.read(ADDRESSES)) addresses.set(row.uid, row.addresses)
 }
 
 /** The account's address book. It begins with one address a coin and chain, which follows from the account's UID. */
 export function addressesOf(state: SpotState, uid: string): readonly BookAddress[] {
-  return [...firstAddresses(uid), ...spotAccountOf(state, uid).addresses]
+  return [...firstAddresses(uid), ...(state.addresses.get(uid) ?? [])]
 }
 
 export function hasAddress(state: SpotState, uid: string, sought: BookAddress): boolean {
@@ -44,9 +45,9 @@ export function addAddress(state: SpotState, uid: string, address: BookAddress):
   if (addressesOf(state, uid).length >= settings.addressesMax) {
     throw new RangeError(`an address book holds at most ${settings.addressesMax} addresses`)
   }
-  const account = spotAccountOf(state, uid)
-  account.addresses.push(address)
-  ports.rows.put(ADDRESSES, account)
+  const addresses = [...(state.addresses.get(uid) ?? []), address]
+  state.addresses.set(uid, addresses)
+  ports.rows.put(ADDRESSES, { uid, addresses })
 }
 
 /** How the accounts of the exchange can be reached: derived from their UIDs, the same at every start. */

@@ -12,24 +12,13 @@ import {
 import { type AccountRef } from '../shared/account.ts'
 import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
-import { serviceIdText } from '../shared/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
-import { isOpen, pendingSince } from '../matching/order-lifecycle.ts'
+import { beginOrder } from '../services/pair-order.ts'
 import { costOf, paidCoin } from '../services/pair-venue.ts'
 import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { spotRefusals } from './spot-refusals.ts'
 import { enterSpotMarket, isTriggered } from './spot-venue.ts'
-import {
-  forgetOrder,
-  keepOrder,
-  openOrdersIn,
-  SPOT_ORDERS,
-  spotAccountOf,
-  spotMarketOf,
-  spotBalance,
-  type SpotMarket,
-  type SpotState,
-} from './spot-state.ts'
+import { spotBalance, spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
 
 /** The document has no such endpoint. */
 export const placeRequest = z.looseObject({
@@ -71,7 +60,7 @@ export function placeSpotOrder(
   const { now } = state.ports.clock
   const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: lastPrice(market) })
   if (isTriggered(order, market)) enterSpotMarket(state, order)
-  return accept({ orderId: order.orderId, clientOid: order.clientOid })
+  return accept({ orderId: order.id, clientOid: order.clientOid })
 }
 
 interface OpeningFacts {
@@ -88,30 +77,22 @@ export function openOrder(
   terms: SpotTerms,
   { at, hasOldFees, reference }: OpeningFacts,
 ): SpotOrder {
-  const market = spotMarketOf(state, terms.symbol)
-  const sequence = state.ports.sequence.next()
-  const orderId = serviceIdText(sequence)
+  const { book } = spotMarketOf(state, terms.symbol)
   const frozen = costOf(terms)
+  const begun = beginOrder(state.ports, book, { ...terms, at })
   const order: SpotOrder = {
     ...terms,
-    ...pendingSince(at),
-    sequence,
-    orderId,
-    priceTicks: market.book.ticks(terms.price),
-    triggerTicks: market.book.ticks(terms.trigger?.price ?? ZERO),
-    clientOid: terms.clientOid ?? `SIM-${orderId}`,
+    ...begun,
+    triggerTicks: book.ticks(terms.trigger?.price ?? ZERO),
+    clientOid: terms.clientOid ?? `SIM-${begun.id}`,
     isClientOidOwn: terms.clientOid !== undefined,
-    filledBase: ZERO,
-    filledQuote: ZERO,
     fees: NO_FEES,
     frozen,
     hasOldFees,
     quoteSize: terms.isQuoteSized ? terms.size : terms.size.times(reference),
   }
-  state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(market.symbol.row, terms)), frozen)
-  keepOrder(state, order)
-  state.ports.rows.put(SPOT_ORDERS, order)
-  forgetOldest(state, order.uid)
+  state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(book.pair, terms)), frozen)
+  state.orders.add(order)
   return order
 }
 
@@ -158,7 +139,7 @@ function readTerms(state: SpotState, uid: string, { market, request }: Asked): S
 }
 
 function numberRefusal({ symbol }: SpotMarket, terms: SpotTerms, request: PlaceRequest): Refusal | undefined {
-  const sizeDecimals = terms.isQuoteSized ? symbol.quoteDecimals : symbol.baseDecimals
+  const sizeDecimals = terms.isQuoteSized ? symbol.quoteDecimals : symbol.sizeDecimals
   const checks = [
     { name: 'size', value: request.size, scale: sizeDecimals },
     { name: 'price', value: request.price ?? '0', scale: symbol.priceDecimals },
@@ -201,25 +182,18 @@ function priceRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined
     : spotRefusals.postOnlySellWouldTake()
 }
 
-function accountRefusal(state: SpotState, market: SpotMarket, terms: SpotTerms): Refusal | undefined {
-  const account = spotAccountOf(state, terms.uid)
-  const { clientOid } = terms
-  if (clientOid !== undefined && account.byClientOid.has(clientOid)) return spotRefusals.duplicateClientOid()
-  const open = openOrdersIn(market, terms.uid).length
-  const { openOrdersMax } = market.symbol
-  if (open >= openOrdersMax) return spotRefusals.ordersFull(openOrdersMax)
-  const { available } = state.ports.wallet.coin(spotBalance(terms.uid, paidCoin(market.symbol.row, terms)))
+function accountRefusal(state: SpotState, { symbol }: SpotMarket, terms: SpotTerms): Refusal | undefined {
+  const { orders, ports } = state
+  const { uid, clientOid } = terms
+  if (clientOid !== undefined && orders.of(uid).some((order) => order.clientOid === clientOid)) {
+    return spotRefusals.duplicateClientOid()
+  }
+  const open = orders.openOf(uid).filter((order) => order.symbol === symbol.symbol)
+  if (open.length >= symbol.openOrdersMax) return spotRefusals.ordersFull(symbol.openOrdersMax)
+  const { available } = ports.wallet.coin(spotBalance(uid, paidCoin(symbol, terms)))
   return available.lt(costOf(terms)) ? spotRefusals.balance() : undefined
 }
 
 function lastPrice({ book }: SpotMarket): Decimal {
   return book.price(book.market.lastTicks)
-}
-
-/** Beyond `ordersMax` the oldest orders that are done are forgotten. */
-function forgetOldest(state: SpotState, uid: string): void {
-  const account = spotAccountOf(state, uid)
-  if (account.orders.length <= state.settings.ordersMax) return
-  const oldest = account.orders.find((order) => !isOpen(order))
-  if (oldest !== undefined) forgetOrder(state, account, oldest)
 }

@@ -1,5 +1,4 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { feeDetailText } from './spot-fee-detail.ts'
 import { type OrderStatus } from '../matching/book-order.ts'
 import { obtainedCoin } from '../services/pair-venue.ts'
 import { type SpotOrder } from './spot-order.ts'
@@ -72,7 +71,7 @@ function shared(order: SpotOrder) {
   return {
     userId: order.uid,
     symbol: order.symbol,
-    orderId: order.orderId,
+    orderId: order.id,
     clientOid: order.clientOid,
     price: order.orderType === 'market' ? '0' : amountText(order.price),
     orderType: order.orderType,
@@ -93,13 +92,26 @@ function amountText(amount: Decimal): string {
   return amount.toFixed(16)
 }
 
+/**
+ * Document: feeDetail, "a JSON document serialized into a string". Amounts are JSON numbers, negative when
+ * the account pays, in all their digits. Recent orders have the key `newFees`; earlier ones a key named
+ * after the fee-deduction coin; the detail endpoint writes both, in the alphabet's order.
+ */
 function feeText(state: SpotState, order: SpotOrder, keys: readonly ('newFees' | 'coin')[]): string {
-  if (!order.filledBase.gt(ZERO)) return ''
-  const facts = {
-    fees: order.fees,
-    deductsFee: order.deductsFee,
-    obtainedCoin: obtainedCoin(spotMarketOf(state, order.symbol).symbol.row, order),
-    platformCoin: state.settings.platformCoin.name,
+  const { fees, deductsFee, filledBase } = order
+  if (!filledBase.gt(ZERO)) return ''
+  const obtained = obtainedCoin(spotMarketOf(state, order.symbol).symbol, order)
+  const coin = deductsFee ? state.settings.platformCoin.name : obtained
+  const [d, r, t] = [paid(fees.deducted), paid(fees.remainder), paid(fees.total)]
+  const texts = {
+    newFees: `"newFees":{"c":0,"d":${d},"deduction":false,"r":${r},"t":${t},"totalDeductionFee":0}`,
+    coin: `"${coin}":{"deduction":${deductsFee},"feeCoinCode":"${coin}","totalDeductionFee":${d},"totalFee":${t}}`,
   }
-  return feeDetailText(facts, keys)
+  const nameOf = (key: 'newFees' | 'coin') => (key === 'coin' ? coin : key).toLowerCase()
+  const sorted = [...keys].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+  return `{${sorted.map((key) => texts[key]).join(',')}}`
+}
+
+function paid(amount: Decimal): string {
+  return amount.eq('0') ? '0' : amount.times('-1').toString()
 }

@@ -34,8 +34,6 @@ export interface SpotFeeSums {
 }
 
 export interface SpotOrder extends Omit<SpotTerms, 'clientOid'>, PairOrder {
-  readonly orderId: string
-  readonly clientOid: string
   readonly isClientOidOwn: boolean
   /** 0 without a trigger. */
   readonly triggerTicks: number

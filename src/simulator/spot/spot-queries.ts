@@ -8,7 +8,7 @@ import { type SpotOrder } from './spot-order.ts'
 import { toHistoryOrder, toOrderDetail, toUnfilledOrder } from './spot-order-view.ts'
 import { spotRefusals } from './spot-refusals.ts'
 import { type SpotSymbolRow } from './spot-symbol.ts'
-import { openOrdersIn, orderNamed, spotAccountOf, type SpotState } from './spot-state.ts'
+import { type SpotState } from './spot-state.ts'
 
 /** Document: GET /api/v2/spot/trade/history-orders. Open orders stand in it too. */
 export function spotHistory(
@@ -19,7 +19,7 @@ export function spotHistory(
   const { symbol, startTime, endTime } = query
   if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
   if (startTime && endTime && Number(startTime) > Number(endTime)) return refuse(spotRefusals.startAfterEnd())
-  const page = orderPage(state, spotAccountOf(state, uid).orders, query)
+  const page = orderPage(state, state.orders.of(uid), query)
   return accept(page.map((order) => toHistoryOrder(state, order)))
 }
 
@@ -33,24 +33,20 @@ export function spotOrderInfo(
   { orderId, clientOid }: WireRequestOf<'spotOrderInfo'>,
 ) {
   if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
-  const account = spotAccountOf(state, uid)
   const order =
-    orderId === undefined ? unfilled(account.byClientOid.get(clientOid ?? '')) : orderNamed(account, orderId)
+    orderId === undefined
+      ? state.orders
+          .of(uid)
+          .find((one) => one.isClientOidOwn && one.clientOid === clientOid && one.filledBase.eq(ZERO))
+      : state.orders.find(uid, orderId)
   return accept(order === undefined ? [] : [toOrderDetail(state, order)])
-}
-
-function unfilled(order: SpotOrder | undefined): SpotOrder | undefined {
-  return order?.filledBase.gt(ZERO) === true ? undefined : order
 }
 
 /** The undocumented unfilled-orders: open orders, newest first. */
 export function spotUnfilled(state: SpotState, { uid }: AccountRef, query: SpotPageQuery) {
   const { symbol } = query
   if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
-  const open = [...state.markets.values()]
-    .flatMap((market) => openOrdersIn(market, uid))
-    .sort((a, b) => a.sequence - b.sequence)
-  return accept(orderPage(state, open, query).map(toUnfilledOrder))
+  return accept(orderPage(state, state.orders.openOf(uid), query).map(toUnfilledOrder))
 }
 
 type SpotPageQuery = HistoryQuery & {
@@ -67,12 +63,12 @@ function orderPage(
 ): SpotOrder[] {
   return historyPage(orders, {
     ...historySpan(query, state.ports.clock.now),
-    idOf: (order) => order.orderId,
+    idOf: ({ id }) => id,
     timeOf: ({ createdAt }) => createdAt,
     idLessThan: query.idLessThan,
     limit: Math.min(Number(query.limit ?? SPOT_HISTORY_PAGE_MAX), SPOT_HISTORY_PAGE_MAX),
     accepts: (order) =>
-      (orderId === undefined || order.orderId === orderId) &&
+      (orderId === undefined || order.id === orderId) &&
       (!symbol || order.symbol === symbol) &&
       (order.trigger === undefined) === (tpslType === 'normal'),
   })

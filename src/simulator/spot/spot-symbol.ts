@@ -1,4 +1,5 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { type Pair } from '../services/pair-market.ts'
 import { type FeeRates } from '../wallet/fees.ts'
 
 /** A trading pair as the wire writes it. Document: Spot symbol. */
@@ -22,11 +23,9 @@ export interface SpotSymbolRow {
 }
 
 /** The same in numbers: exact where money is computed. */
-export interface SpotSymbol {
+export interface SpotSymbol extends Pair {
   readonly row: SpotSymbolRow
   readonly feeRates: FeeRates
-  readonly priceDecimals: number
-  readonly baseDecimals: number
   readonly quoteDecimals: number
   readonly buyPriceRatioMax: Decimal
   readonly sellPriceRatioMin: Decimal
@@ -61,11 +60,12 @@ export const SPOT_SYMBOLS: readonly SpotSymbolRow[] = [
 
 export function readSpotSymbol(row: SpotSymbolRow): SpotSymbol {
   const one = decimal('1')
+  const { symbol, baseCoin, quoteCoin } = row
   return {
-    row,
+    ...{ row, symbol, baseCoin, quoteCoin },
     feeRates: { taker: decimal(row.takerFeeRate), maker: decimal(row.makerFeeRate) },
     priceDecimals: Number(row.pricePrecision),
-    baseDecimals: Number(row.quantityPrecision),
+    sizeDecimals: Number(row.quantityPrecision),
     quoteDecimals: Number(row.quotePrecision),
     buyPriceRatioMax: one.plus(row.buyLimitPriceRatio),
     sellPriceRatioMin: one.minus(row.sellLimitPriceRatio),

@@ -3,21 +3,19 @@ import { type Venue } from '../matching/venue.ts'
 import { createPairVenue } from '../services/pair-venue.ts'
 import { chargeFee } from './spot-fees.ts'
 import { type SpotOrder } from './spot-order.ts'
-import { SPOT_ORDERS, spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
+import { spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
 
 /** The orders of one pair, for the matching engine. @param clock The exchange's; another for a past. */
 export function createVenue(
   state: SpotState,
-  { book, symbol, waiting }: SpotMarket,
+  { book }: SpotMarket,
   clock: { readonly now: number } = state.ports.clock,
 ): Venue<SpotOrder> {
-  const { baseCoin, quoteCoin } = symbol.row
   return createPairVenue<SpotOrder>({
-    ...{ ports: state.ports, clock, book, baseCoin, quoteCoin, codec: SPOT_ORDERS },
+    ...{ ports: state.ports, clock, book, orders: state.orders },
     balanceOf: () => 'spot',
     isForced: () => false,
     receive: (order, receipt) => chargeFee(state, order, receipt, clock.now),
-    stopWaiting: (order) => waiting.delete(order),
     close: () => undefined,
   })
 }
@@ -35,12 +33,12 @@ export function isTriggered({ trigger, triggerTicks }: SpotOrder, { book }: Spot
 
 /** Matches the pair's orders at every quote to come, then those whose trigger it reaches. */
 export function followPair(state: SpotState, market: SpotMarket): void {
-  const { book, waiting } = market
+  const { book } = market
   const venue = createVenue(state, market)
   book.follow(() => {
-    if (!book.hasOrders && waiting.size === 0) return
+    if (!book.hasOrders) return
     book.refresh()
     matchResting(venue)
-    for (const order of waiting) if (isTriggered(order, market)) enterSpotMarket(state, order)
+    for (const order of book.waiting) if (isTriggered(order, market)) enterMarket(venue, order)
   })
 }

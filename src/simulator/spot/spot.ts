@@ -8,9 +8,9 @@ import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
 import { spotRefusals } from './spot-refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
-import { openSpotState, orderNamed, spotAccountOf, spotMarketOf, type SpotState } from './spot-state.ts'
+import { openSpotState, spotMarketOf, type SpotState } from './spot-state.ts'
 import { createVenue, followPair } from './spot-venue.ts'
-import { restoreWithdrawals, withdraw } from './withdrawals.ts'
+import { withdraw } from './withdrawals.ts'
 
 /**
  * Opens the spot side of the exchange: pairs, orders and their history, and withdrawals. It books each account's
@@ -19,7 +19,6 @@ import { restoreWithdrawals, withdraw } from './withdrawals.ts'
 export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = {}): SpotState {
   const complete = { ...defaultSpotSettings, ...settings }
   const state = openSpotState(ports, complete)
-  restoreWithdrawals(state)
   restoreAddresses(state)
   const opening = { ...complete.opening, [complete.platformCoin.name]: complete.platformOpening }
   for (const { uid } of ports.accounts) bookOpening(ports.wallet, uid, opening)
@@ -46,7 +45,7 @@ export interface SpotLedger {
 }
 
 export function spotLedger(state: SpotState, uid: string): SpotLedger {
-  const { orders, withdrawals } = spotAccountOf(state, uid)
+  const { orders, withdrawals } = state
   const coins = state.ports.wallet.coins(uid, 'spot')
   return {
     uid,
@@ -55,9 +54,9 @@ export function spotLedger(state: SpotState, uid: string): SpotLedger {
       available: available.toString(),
       frozen: frozen.toString(),
     })),
-    ordersOpen: orders.filter(isOpen).length,
-    ordersKept: orders.length,
-    withdrawals: withdrawals.length,
+    ordersOpen: orders.openOf(uid).length,
+    ordersKept: orders.of(uid).length,
+    withdrawals: withdrawals.of(uid).length,
   }
 }
 
@@ -73,15 +72,14 @@ export function cancelSpotOrder(
   { uid }: AccountRef,
   { orderId, clientOid, symbol }: SpotCancelRequest,
 ): Reply<OrderReference> {
-  const account = spotAccountOf(state, uid)
   if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
   const order =
     orderId === undefined
-      ? account.orders.findLast((other) => other.clientOid === clientOid)
-      : orderNamed(account, orderId)
+      ? state.orders.of(uid).findLast((other) => other.clientOid === clientOid)
+      : state.orders.find(uid, orderId)
   if (order === undefined || order.symbol !== symbol || !isOpen(order)) {
     return refuse(spotRefusals.orderUnknown())
   }
   cancelOrder(createVenue(state, spotMarketOf(state, symbol)), order, 'user')
-  return accept({ orderId: order.orderId, clientOid: order.clientOid })
+  return accept({ orderId: order.id, clientOid: order.clientOid })
 }

@@ -4,20 +4,13 @@ import { type AccountRef } from '../shared/account.ts'
 import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
-import { type Codec } from '../store/stored-rows.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
 import { contactOf, hasAddress } from './address-book.ts'
 import { COINS, isSameName, TRANSFER_SCALE, type Coin, type CoinChain } from './coins.ts'
 import { spotRefusals } from './spot-refusals.ts'
-import { spotAccountOf, spotBalance, type SpotState, type WithdrawalRecord } from './spot-state.ts'
+import { spotBalance, type SpotState } from './spot-state.ts'
 
 type Withdrawal = WireRequestOf<'spotWithdrawal'>
-
-const WITHDRAWALS: Codec<WithdrawalRecord> = { table: 'withdrawals', id: ({ orderId }) => orderId }
-
-export function restoreWithdrawals({ ports, accounts }: SpotState): void {
-  for (const record of ports.rows.read(WITHDRAWALS)) accounts.get(record.uid)?.withdrawals.push(record)
-}
 
 /** Document: POST /api/v2/spot/wallet/withdrawal. @param at Unix ms: the past is written through it too. */
 export function withdraw(
@@ -27,11 +20,10 @@ export function withdraw(
   at = state.ports.clock.now,
 ): Reply<OrderReference> {
   const { wallet, sequence } = state.ports
-  const { withdrawals } = spotAccountOf(state, uid)
   const coin = coinNamed(state, request.coin)
   if (coin === undefined) return refuse(spotRefusals.coinUnknown())
   const { clientOid = '' } = request
-  if (clientOid !== '' && withdrawals.some((record) => record.clientOid === clientOid)) {
+  if (clientOid !== '' && state.withdrawals.of(uid).some((record) => record.clientOid === clientOid)) {
     return refuse(spotRefusals.duplicateClientOid())
   }
   const route =
@@ -42,8 +34,9 @@ export function withdraw(
   const size = decimal(request.size)
   if (wallet.coin(spotBalance(uid, coin.coin)).available.lt(size)) return refuse(spotRefusals.balance())
   pay(state, spotBalance(uid, coin.coin), { ...route, size })
-  const record: WithdrawalRecord = {
-    orderId: serviceIdText(sequence.next()),
+  const orderId = serviceIdText(sequence.next())
+  state.withdrawals.add({
+    orderId,
     uid,
     clientOid,
     coin: coin.coin,
@@ -54,9 +47,8 @@ export function withdraw(
     fee: route.fee.toString(),
     remark: request.remark ?? '',
     createdAt: at,
-  }
-  keep(state, record)
-  return accept({ orderId: record.orderId, clientOid })
+  })
+  return accept({ orderId, clientOid })
 }
 
 /** The fee is part of the size: the receiver gets the rest. */
@@ -82,11 +74,13 @@ function routeInternally(state: SpotState, uid: string, request: Withdrawal): Ro
   const { address, innerToType = 'uid', areaCode, size } = request
   if (innerToType === 'mobile' && areaCode === undefined) return spotRefusals.parameterEmpty('areaCode')
   if (decimalsOf(size) > TRANSFER_SCALE) return spotRefusals.scale('size', size, TRANSFER_SCALE)
-  const receiver = [...state.accounts.keys()].find((other) => {
-    const contact = contactOf(other)
-    if (innerToType === 'mobile' && contact.areaCode !== areaCode?.replace('+', '')) return false
-    return contact[innerToType] === address
-  })
+  const receiver = state.ports.accounts
+    .map((account) => account.uid)
+    .find((other) => {
+      const contact = contactOf(other)
+      if (innerToType === 'mobile' && contact.areaCode !== areaCode?.replace('+', '')) return false
+      return contact[innerToType] === address
+    })
   if (receiver === undefined) return spotRefusals.addressNotInBook()
   if (receiver === uid) return spotRefusals.ownAddress()
   return { kind: 'account', to: receiver, chain: '', fee: decimal('0') }
@@ -100,15 +94,6 @@ function pay(
   if (kind === 'account') return wallet.transfer(from, { uid: to, balance: 'spot' }, size)
   wallet.book(from, 'withdrawal', fee.minus(size))
   wallet.book(from, 'withdrawalFee', fee.times('-1'))
-}
-
-function keep(state: SpotState, record: WithdrawalRecord): void {
-  const { rows } = state.ports
-  const { withdrawals } = spotAccountOf(state, record.uid)
-  withdrawals.push(record)
-  rows.put(WITHDRAWALS, record)
-  const oldest = withdrawals.length > state.settings.withdrawalsMax ? withdrawals.shift() : undefined
-  if (oldest !== undefined) rows.drop(WITHDRAWALS, oldest)
 }
 
 interface Route {

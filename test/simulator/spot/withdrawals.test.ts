@@ -1,6 +1,5 @@
 import { addAddress } from '../../../src/simulator/spot/address-book.ts'
 import { addressesOf } from '../../../src/simulator/spot/address-book.ts'
-import { spotAccountOf } from '../../../src/simulator/spot/spot-state.ts'
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { endpoints, type WireRequestOf } from '../../../src/protocol/endpoints.ts'
@@ -25,7 +24,7 @@ describe('a withdrawal on chain', () => {
     expect(reply).toMatchObject({ ok: true, data: { clientOid: 'w-1' } })
     expect(before.minus(balance(bench, ONE.uid)).toString()).toBe('100')
     expect(bench.wallet.sums().every(({ sum }) => sum === '0')).toBe(true)
-    expect(spotAccountOf(bench.service.state, ONE.uid).withdrawals.at(-1)).toMatchObject({
+    expect(bench.service.state.withdrawals.of(ONE.uid).at(-1)).toMatchObject({
       size: '100',
       fee: '1',
       chain: 'TRC20',

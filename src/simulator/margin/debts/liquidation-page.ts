@@ -4,7 +4,7 @@ import { historyPage } from '../../shared/history-page.ts'
 import { type LiquidationRecord, type MarginMode, type OrderRecord } from '../orders/margin-order.ts'
 import { marginRefusals } from '../margin-refusals.ts'
 import { type MarginSettings } from '../margin-settings.ts'
-import { accountOf, type MarginState } from '../margin-state.ts'
+import { recordsKey, type MarginState } from '../margin-state.ts'
 import { averagePrice } from '../orders/open-orders-page.ts'
 
 export type LiquidationQuery = WireRequestOf<'isolatedLiquidationOrders'>
@@ -33,7 +33,7 @@ export function liquidationPage(
   const refusal = queryRefusal(state, query)
   if (refusal !== undefined) return refuse(refusal)
   const endAt = Number(query.endTime ?? state.clock.now)
-  const page = historyPage(accountOf(state, uid).records[mode], {
+  const page = historyPage(state.records.of(recordsKey({ uid, mode })), {
     idOf: ({ id }) => id,
     timeOf: ({ createdAt }) => createdAt,
     startAt: Number(query.startTime ?? endAt - SPAN_MS_MAX),

@@ -2,8 +2,7 @@ import { ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { roundUp, smaller } from '../../wallet/rounding.ts'
 import { type BalanceRef } from '../orders/margin-order.ts'
 import { BORROWABLE_COINS } from '../margin-symbols.ts'
-import { DEBTORS } from '../margin-rows.ts'
-import { coinIn, moneyOf, balanceKey, type MarginState } from '../margin-state.ts'
+import { DEBTORS, coinIn, moneyOf, balanceKey, type MarginState } from '../margin-state.ts'
 
 /** Lends to the balance; what may be lent is borrow-limit.ts's to say. */
 export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): void {

@@ -1,8 +1,7 @@
 import { ZERO } from '../../../lib/decimal.ts'
 import { placeForcedOrder } from '../orders/forced-orders.ts'
 import { chargeInterest, payBack } from './loans.ts'
-import { ACCRUAL } from '../margin-rows.ts'
-import { debtOf, moneyOf, type MarginState } from '../margin-state.ts'
+import { ACCRUAL, debtOf, moneyOf, type MarginState } from '../margin-state.ts'
 
 const HOUR_MS = 3_600_000
 

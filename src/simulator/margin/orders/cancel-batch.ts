@@ -4,7 +4,7 @@ import { accept, refuse, type OrderReference, type Refusal, type Reply } from '.
 import { isOpen } from '../../matching/order-lifecycle.ts'
 import { type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from '../margin-refusals.ts'
-import { accountOf, type MarginState } from '../margin-state.ts'
+import { type MarginState } from '../margin-state.ts'
 import { cancelMarginOrder } from './margin-venue.ts'
 
 type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
@@ -71,7 +71,7 @@ export function cancelOne(
 
 function cancelAllOf(state: MarginState, uid: string, symbol: string): BatchCancelResult {
   const successList: OrderReference[] = []
-  for (const order of [...accountOf(state, uid).open.values()]) {
+  for (const order of state.orders.openOf(uid)) {
     if (order.mode !== 'isolated' || order.symbol !== symbol) continue
     cancelMarginOrder(state, order, 'user')
     successList.push({ orderId: order.id, clientOid: order.clientOid })
@@ -97,14 +97,13 @@ interface Wanted {
 
 /** The order of the symbol that answers to every id of the item. */
 function findOrder(state: MarginState, { uid, mode, symbol, item }: Wanted): MarginOrder | undefined {
-  const { open, ended } = accountOf(state, uid)
   const clientOid = clientOidOf(item)
   const isMeant = (order: MarginOrder) =>
     order.mode === mode &&
     order.symbol === symbol &&
     (item.orderId === undefined || order.id === item.orderId) &&
     (clientOid === undefined || order.clientOid === clientOid)
-  return [...open.values()].find(isMeant) ?? [...ended.values()].find(isMeant)
+  return state.orders.of(uid).find(isMeant)
 }
 
 function cancelRefusal(order: MarginOrder | undefined): Refusal | undefined {

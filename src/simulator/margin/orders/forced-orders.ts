@@ -64,9 +64,9 @@ function forcedSize(
   const afterFee = shareAfterFee(rules.feeRate)
   const isSell = direction === 'sell'
   const { available } = moneyOf(state, ref, isSell ? rules.baseCoin : rules.quoteCoin)
-  const most = roundDown(isSell ? available : available.div(price), rules.quantityPlaces)
-  const needed = roundUp(isSell ? owed.div(price.times(afterFee)) : owed.div(afterFee), rules.quantityPlaces)
-  const least = larger(rules.baseMin, roundUp(rules.notionalMin.div(price), rules.quantityPlaces))
+  const most = roundDown(isSell ? available : available.div(price), rules.sizeDecimals)
+  const needed = roundUp(isSell ? owed.div(price.times(afterFee)) : owed.div(afterFee), rules.sizeDecimals)
+  const least = larger(rules.baseMin, roundUp(rules.notionalMin.div(price), rules.sizeDecimals))
   if (most.lt(least)) return undefined
   if (purpose === 'liquidation' && isSell && modeOf(ref.balance) === 'isolated') return most
   if (needed.lt(least)) return purpose === 'liquidation' ? undefined : least

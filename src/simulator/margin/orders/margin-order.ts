@@ -16,17 +16,12 @@ export interface BalanceRef {
 
 /** A forced one has the displayed price it was placed at. */
 export interface MarginOrder extends PairOrder {
-  /** 18 digits; later ids are larger. */
-  readonly id: string
   readonly mode: MarginMode
-  readonly clientOid: string
   readonly loanType: LoanType
   readonly source: OrderSource
   readonly purpose: Purpose
   /** What it borrowed when it came in. Own money is spent first: what it does not use goes back. */
   readonly loan: Decimal
-  /** Its place among the ended orders of the account; 0 while it is open. */
-  ending: number
 }
 
 export function balanceOf(mode: MarginMode, symbol: string): BalanceName {

@@ -1,27 +1,24 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { enterMarket } from '../../matching/match-orders.ts'
 import { type CancelReason } from '../../matching/book-order.ts'
-import { cancelOrder, pendingSince } from '../../matching/order-lifecycle.ts'
+import { cancelOrder } from '../../matching/order-lifecycle.ts'
 import { type Venue } from '../../matching/venue.ts'
+import { beginOrder } from '../../services/pair-order.ts'
 import { createPairVenue, paidCoin, type Receipt } from '../../services/pair-venue.ts'
-import { serviceIdText } from '../../shared/order-sequence.ts'
 import { wholeFee } from '../../wallet/fees.ts'
-import { negated } from '../../wallet/rounding.ts'
+import { negated, smaller } from '../../wallet/rounding.ts'
 import { payBack, returnLoan } from '../debts/loans.ts'
 import { recordForcedOrder } from '../debts/records.ts'
 import { balanceOf, balanceRefOf, isForced, repays, type MarginOrder } from './margin-order.ts'
-import { MARGIN_ORDERS } from '../margin-rows.ts'
-import { accountOf, marketOf, type MarginState, type SymbolMarket } from '../margin-state.ts'
+import { marketOf, type MarginState, type SymbolMarket } from '../margin-state.ts'
 
 /** The orders of one symbol, isolated and crossed, for the matching engine. */
-export function createVenue(state: MarginState, { book, rules }: SymbolMarket): Venue<MarginOrder> {
-  const { baseCoin, quoteCoin } = rules
+export function createVenue(state: MarginState, { book }: SymbolMarket): Venue<MarginOrder> {
   return createPairVenue<MarginOrder>({
-    ...{ ports: state.ports, clock: state.clock, book, baseCoin, quoteCoin, codec: MARGIN_ORDERS },
+    ...{ ports: state.ports, clock: state.clock, book, orders: state.orders },
     balanceOf: ({ mode, symbol }) => balanceOf(mode, symbol),
     isForced,
     receive: (order, receipt) => receive(state, order, receipt),
-    stopWaiting: () => undefined,
     close: (order, unused) => close(state, order, unused),
   })
 }
@@ -36,56 +33,28 @@ function receive(state: MarginState, order: MarginOrder, { balance, amount }: Re
 
 /** What it borrowed and did not use goes back. */
 function close(state: MarginState, order: MarginOrder, unused: Decimal): void {
-  const account = accountOf(state, order.uid)
-  const { settings, ports } = state
   if (unused.gt(ZERO)) {
     const coin = paidCoin(marketOf(state, order.symbol).rules, order)
-    returnLoan(state, balanceRefOf(order), { coin, amount: unused.lt(order.loan) ? unused : order.loan })
+    returnLoan(state, balanceRefOf(order), { coin, amount: smaller(unused, order.loan) })
   }
-  order.ending = ++account.endings
-  account.open.delete(order.id)
-  account.ended.set(order.id, order)
   if (order.purpose === 'liquidation') recordForcedOrder(state, order)
-  for (const [id, oldest] of account.ended) {
-    if (account.ended.size <= settings.endedOrdersMax) return
-    account.ended.delete(id)
-    ports.rows.drop(MARGIN_ORDERS, oldest)
-  }
 }
 
 /** What is asked for, after validation. */
-export type NewOrder = Pick<MarginOrder, OrderTerm> & { readonly clientOid: string | undefined }
-
-type OrderTerm =
-  | 'uid'
-  | 'mode'
-  | 'symbol'
-  | 'direction'
-  | 'orderType'
-  | 'force'
-  | 'loanType'
-  | 'source'
-  | 'purpose'
-  | 'price'
-  | 'size'
-  | 'isQuoteSized'
-  | 'frozen'
-  | 'loan'
+export interface NewOrder extends Omit<
+  MarginOrder,
+  keyof ReturnType<typeof beginOrder> | 'stpMode' | 'clientOid'
+> {
+  readonly clientOid: string | undefined
+}
 
 /** Makes an order of accepted terms, and lets it in. */
 export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrder {
-  const sequence = state.ports.sequence.next()
-  const id = serviceIdText(sequence)
   const market = marketOf(state, terms.symbol)
-  const order: MarginOrder = {
-    ...terms,
-    ...pendingSince(state.clock.now),
-    ...{ id, sequence, stpMode: 'none', filledBase: ZERO, filledQuote: ZERO, ending: 0 },
-    priceTicks: terms.orderType === 'limit' ? market.book.ticks(terms.price) : 0,
-    // The sample answers an order without a clientOid with its orderId under both names.
-    clientOid: terms.clientOid ?? id,
-  }
-  accountOf(state, order.uid).open.set(id, order)
+  const begun = beginOrder(state.ports, market.book, { ...terms, at: state.clock.now })
+  // The sample answers an order without a clientOid with its orderId under both names.
+  const order: MarginOrder = { ...terms, ...begun, stpMode: 'none', clientOid: terms.clientOid ?? begun.id }
+  state.orders.add(order)
   enterMarket(createVenue(state, market), order)
   return order
 }

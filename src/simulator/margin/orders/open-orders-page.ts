@@ -4,7 +4,7 @@ import { historyPage } from '../../shared/history-page.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
 import { type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from '../margin-refusals.ts'
-import { accountOf, type MarginState } from '../margin-state.ts'
+import { type MarginState } from '../margin-state.ts'
 
 export type OpenOrdersQuery = WireRequestOf<'crossedOpenOrders'> | WireRequestOf<'isolatedOpenOrders'>
 export type OpenOrdersPage = WireResponseOf<'crossedOpenOrders'>
@@ -35,15 +35,14 @@ export function openOrdersPage(
   const startAt = Number(query.startTime ?? 0)
   const endAt = Number(query.endTime ?? Number.POSITIVE_INFINITY)
   if (startAt > endAt) return refuse(marginRefusals.startAfterEnd())
-  const { open, ended } = accountOf(state, uid)
+  const isNamed = query.orderId !== undefined || query.clientOid !== undefined
   const isMeant = (order: MarginOrder) =>
     order.mode === mode &&
     order.symbol === query.symbol &&
     (query.orderId === undefined || order.id === query.orderId) &&
     (query.clientOid === undefined || order.clientOid === query.clientOid)
-  const isNamed = query.orderId !== undefined || query.clientOid !== undefined
-  // A name is one order's: where ended ones count too, there is no order among them.
-  const page = historyPage([...(isNamed ? ended.values() : []), ...open.values()].filter(isMeant), {
+  const page = historyPage(isNamed ? state.orders.of(uid) : state.orders.openOf(uid), {
+    accepts: isMeant,
     idOf: ({ id }) => id,
     timeOf: ({ createdAt }) => createdAt,
     ...{ startAt, endAt },

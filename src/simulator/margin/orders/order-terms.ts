@@ -20,7 +20,7 @@ export function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest
   const isQuoteSized = request.orderType === 'market' && request.side === 'buy'
   const price = request.orderType === 'limit' ? readPositive(request.price, 'price') : undefined
   if (price !== undefined && 'code' in price) return price
-  if (price !== undefined && !hasPlaces(price, rules.pricePlaces)) {
+  if (price !== undefined && !hasPlaces(price, rules.priceDecimals)) {
     return marginRefusals.priceStep(market.book.price(1).toString())
   }
   if (request.orderType === 'market' && request.price !== undefined)
@@ -30,7 +30,7 @@ export function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest
   if (request[other] !== undefined) return marginRefusals.parameterPresent(other)
   const size = readPositive(request[name], name)
   if ('code' in size) return size
-  const scale = isQuoteSized ? QUOTE_PLACES : rules.quantityPlaces
+  const scale = isQuoteSized ? QUOTE_PLACES : rules.sizeDecimals
   if (!hasPlaces(size, scale)) return marginRefusals.scale(name, size.toString(), scale)
   if (!isQuoteSized && size.lt(rules.baseMin)) return marginRefusals.sizeBelowMinimum()
   const notional = isQuoteSized ? size : size.times(price ?? shown.bid)

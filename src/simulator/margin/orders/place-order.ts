@@ -6,14 +6,7 @@ import { lend } from '../debts/loans.ts'
 import { borrows, balanceOf, type MarginMode, type OrderSource, type BalanceRef } from './margin-order.ts'
 import { marginRefusals } from '../margin-refusals.ts'
 import { type PlaceMarginOrderRequest } from '../margin-requests.ts'
-import {
-  accountOf,
-  coinIn,
-  moneyOf,
-  refreshBooks,
-  type MarginAccount,
-  type MarginState,
-} from '../margin-state.ts'
+import { coinIn, moneyOf, refreshBooks, type MarginState } from '../margin-state.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 import { readTerms } from './order-terms.ts'
 
@@ -44,9 +37,8 @@ export function placeOrder(
 ): Reply<OrderReference> {
   const market = state.symbols.get(request.symbol)
   if (market === undefined) return refuse(marginRefusals.symbolUnknown(request.symbol))
-  const account = accountOf(state, uid)
   const ref: BalanceRef = { uid, balance: balanceOf(mode, request.symbol) }
-  const refusal = accountRefusal(state, account, { mode, request })
+  const refusal = accountRefusal(state, { uid, mode, clientOid: request.clientOid })
   if (refusal !== undefined) return refuse(refusal)
   const terms = readTerms(market, request)
   if ('code' in terms) return refuse(terms)
@@ -71,16 +63,11 @@ export function placeOrder(
 }
 
 function accountRefusal(
-  state: MarginState,
-  account: MarginAccount,
-  { mode, request }: { mode: MarginMode; request: PlaceMarginOrderRequest },
+  { orders, settings }: MarginState,
+  { uid, mode, clientOid }: { uid: string; mode: MarginMode; clientOid: string | undefined },
 ): Refusal | undefined {
-  const open = [...account.open.values()].filter((order) => order.mode === mode)
-  if (open.length >= state.settings.openOrdersMax) return marginRefusals.ordersFull()
-  const { clientOid } = request
-  if (clientOid === undefined) return undefined
-  const isTaken = [...account.open.values(), ...account.ended.values()].some(
-    (order) => order.clientOid === clientOid,
-  )
+  const open = orders.openOf(uid).filter((order) => order.mode === mode)
+  if (open.length >= settings.openOrdersMax) return marginRefusals.ordersFull()
+  const isTaken = clientOid !== undefined && orders.of(uid).some((order) => order.clientOid === clientOid)
   return isTaken ? marginRefusals.duplicateClientOid() : undefined
 }
