@@ -1,5 +1,4 @@
-import { openConvert, convertHandlers, convertLedger } from './convert/convert.ts'
-import { type ConvertSettings } from './convert/convert-settings.ts'
+import { convertHandlers, convertLedger, openConvert, type ConvertSettings } from './convert/convert.ts'
 import { copyHandlers, copyLedger, openCopy, playCopy } from './copy/copy.ts'
 import { futuresResults } from './copy/futures-results.ts'
 import { type AccountRef, type AccountSetup } from './shared/account.ts'
@@ -11,10 +10,8 @@ import { type Reply } from './shared/reply.ts'
 import { toTicker } from './futures/instruments/ticker-view.ts'
 import { gatewayHandlers } from './gateway/gateway.ts'
 import { bindHandlers } from './shared/handlers.ts'
-import { depositCollateral } from './margin/debts/borrow-repay.ts'
-import { marginLedger } from './margin/margin-ledger.ts'
-import { marginHandlers, openMargin, playMargin } from './margin/margin.ts'
-import { type LoanRequest } from './margin/margin-requests.ts'
+import { marginHandlers, marginLedger, openMargin } from './margin/margin.ts'
+import { passTime } from './margin/debts/pass-time.ts'
 import { type MarginSettings } from './margin/margin-settings.ts'
 import { PairsTaken } from './services/pairs-taken.ts'
 import { type FollowedMarket, type ServicePorts } from './services/service-ports.ts'
@@ -32,8 +29,7 @@ import { defaultPlatformCoin, type PlatformCoin } from './wallet/platform-coin.t
 import { createOrderSequence } from './shared/order-sequence.ts'
 import { writeDemoPast } from './demo/write-past.ts'
 import { singleRow } from './store/stored-rows.ts'
-import { type WalletCoin } from './wallet/wallet-statement.ts'
-import { Wallet } from './wallet/wallet.ts'
+import { Wallet, type WalletCoin } from './wallet/wallet.ts'
 import { type ServedExchange } from './wire/served-exchange.ts'
 import { type ServedName, type ServedRequestOf, type ServedResponseOf } from './wire/served-rows.ts'
 
@@ -129,12 +125,7 @@ export class Exchange implements ServedExchange {
 
   /** How others name the account in transfers, and where it may withdraw to: for its operator. */
   contact(uid: string) {
-    return { ...contactOf(uid), withdrawalAddresses: addressesOf(this.services.spot, uid) }
-  }
-
-  /** Adds play money to a margin balance. */
-  depositMargin(account: AccountRef, request: LoanRequest, now: number): void {
-    this.core.carryOut(now, () => depositCollateral(this.services.margin, account, request))
+    return { ...contactOf(uid), withdrawalAddresses: addressesOf(uid) }
   }
 
   /** As of the latest moment that was played. @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
@@ -142,7 +133,7 @@ export class Exchange implements ServedExchange {
     const { wallet, spot, margin, convert, copy, subaccounts } = this.services
     return {
       ...this.core.ledger(uid),
-      balances: wallet.statement(uid).coins,
+      balances: wallet.statement(uid),
       services: {
         spot: spotLedger(spot, uid),
         margin: marginLedger(margin, uid),
@@ -190,7 +181,7 @@ function buildAnswers(futures: CoreState, { spot, margin, convert, copy, subacco
 /** What falls due at the services by the clock alone. */
 function playServices(services: Services, now: number): void {
   if (services.opened.isPastDue) writePast(services)
-  playMargin(services.margin, now)
+  passTime(services.margin, now)
   playCopy(services.copy, now)
 }
 

@@ -5,7 +5,7 @@ import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
-import { type BookAddress } from '../../src/simulator/spot/spot-state.ts'
+import { type BookAddress } from '../../src/simulator/spot/address-book.ts'
 import { Projects, writeRecording } from '../daemon/project.ts'
 
 const projects = new Projects()

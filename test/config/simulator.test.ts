@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { ConfigError, formatProblem } from '../../src/config/yaml/problem.ts'
-import { defaultConvertSettings } from '../../src/simulator/convert/convert-settings.ts'
+import { defaultConvertSettings } from '../../src/simulator/convert/convert.ts'
 import { defaultCoreSettings } from '../../src/simulator/futures/settings.ts'
 import { defaultMarginSettings } from '../../src/simulator/margin/margin-settings.ts'
 import { defaultSpotSettings } from '../../src/simulator/spot/spot-settings.ts'

@@ -1,9 +1,9 @@
-import { marginLedger } from '../../src/simulator/margin/margin-ledger.ts'
+import { marginLedger } from '../../src/simulator/margin/margin.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 import { type ServiceSettings } from '../../src/simulator/exchange.ts'
 import { createMemoryStore } from './futures/memory-store.ts'
-import { ANNA, BERT, ExchangeBench, TARA } from './exchange-bench.ts'
+import { ANNA, BERT, depositMargin, ExchangeBench, TARA } from './exchange-bench.ts'
 import { listOf } from './margin/margin-bench.ts'
 import { START_AT } from './wire/signed-request.ts'
 
@@ -141,7 +141,7 @@ function openLong(
   const mode = pick(random, ['isolated', 'crossed'] as const)
   const quoteSize = String(amount * (mode === 'isolated' ? 8.9 : 2.9))
   const loan = { mode, symbol, coin: 'USDT', amount: String(amount) }
-  bench.exchange.depositMargin(account, loan, bench.now)
+  depositMargin(bench.exchange, account, loan, bench.now)
   const body = { symbol, side: 'buy', orderType: 'market', quoteSize, loanType: 'autoLoan' }
   bench.call(account, `${mode}PlaceOrder`, { body })
 }

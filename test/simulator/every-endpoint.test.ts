@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type RunningSimulator, startSimulator } from '../../src/simulator/start-simulator.ts'
 import { servedRow, type ServedName } from '../../src/simulator/wire/served-rows.ts'
-import { ANNA, BERT, TARA } from './exchange-bench.ts'
+import { ANNA, BERT, depositMargin, TARA } from './exchange-bench.ts'
 import { sendRequest } from './wire/server-bench.ts'
 import { GATEWAY_PATH, GOOD_REQUESTS, requestFor, type RequestParts } from './wire/signed-request.ts'
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   })
   const now = systemClock.now()
   for (const mode of ['isolated', 'crossed'] as const) {
-    simulator.exchange.depositMargin(TARA, { mode, symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' }, now)
+    depositMargin(simulator.exchange, TARA, { mode, symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' }, now)
   }
 })
 
@@ -72,7 +72,7 @@ test.each(parts)('$name is answered over HTTP as its row says', async (request) 
 function livePartsOf(name: ServedName): Partial<RequestParts> {
   if (name === 'crossedOpenOrders') return { query: `startTime=${systemClock.now() - 60_000}&symbol=BTCUSDT` }
   if (name !== 'spotWithdrawal') return {}
-  const [address] = addressesOf(simulator.exchange.services.spot, TARA.uid)
+  const [address] = addressesOf(TARA.uid)
   return { body: { transferType: 'on_chain', size: '20', ...address } }
 }
 

@@ -4,6 +4,8 @@ import {
   buildInstruments,
   nextQuarterlyDelivery,
 } from '../../src/simulator/futures/instruments/instruments.ts'
+import { decimal } from '../../src/lib/decimal.ts'
+import { balanceOf, type MarginMode } from '../../src/simulator/margin/orders/margin-order.ts'
 import { type RowStore } from '../../src/simulator/store/row-store.ts'
 import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'
@@ -134,4 +136,15 @@ export class ExchangeBench {
     }
     return { status, headers, ...envelope }
   }
+}
+
+/** Adds play money to a margin balance. */
+export function depositMargin(
+  { core, services }: Exchange,
+  { uid }: Pick<AccountSetup, 'uid'>,
+  { mode, symbol, coin, amount }: { mode: MarginMode; symbol: string; coin: string; amount: string },
+  now: number,
+): void {
+  const ref = { uid, balance: balanceOf(mode, symbol), coin }
+  core.carryOut(now, () => services.wallet.book(ref, 'deposit', decimal(amount)))
 }

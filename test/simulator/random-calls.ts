@@ -132,7 +132,7 @@ class RandomCaller implements RandomCalls {
   }
 
   #withdrawal({ uid }: AccountSetup) {
-    const [address] = addressesOf(this.#bench.exchange.services.spot, uid).filter(({ chain }) => chain)
+    const [address] = addressesOf(uid).filter(({ chain }) => chain)
     return address && { size: '20', transferType: 'on_chain', ...address }
   }
 

@@ -131,7 +131,6 @@ const marginSchema = z
 const convertSchema = z
   .strictObject({
     feeRate: signedDecimal('A share of what is received: 0.02 is 2 %.').default('0.02'),
-    worthMin: positiveDecimal('What a conversion must be worth, in USDT.').default('0.01'),
   })
   .meta({ description: 'The conversion service.' })
 

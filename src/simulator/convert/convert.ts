@@ -1,25 +1,64 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { CONVERT_PAGE_MAX } from '../../protocol/convert/convert-records.ts'
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
-import { type AccountRef } from '../shared/account.ts'
-import { accept, refuse, type Reply } from '../shared/reply.ts'
-import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
-import { spotRefusals } from '../spot/spot-refusals.ts'
+import { type AccountRef } from '../shared/account.ts'
+import { type Handlers } from '../shared/handlers.ts'
 import { Histories } from '../shared/histories.ts'
-import { type CoinRef } from '../wallet/coin-money.ts'
 import { HISTORY_DAYS, HISTORY_MS, historyPage, historySpan } from '../shared/history-page.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
-import { platformCoinPrice } from '../wallet/platform-coin.ts'
-import { decimalsOf, roundDown, roundUp } from '../wallet/rounding.ts'
-import { lastPrice } from '../services/start-prices.ts'
-import { toWireRecord, type ConvertRecord } from './convert-record.ts'
-import { defaultConvertSettings, type ConvertSettings } from './convert-settings.ts'
+import { accept, refuse, type Reply } from '../shared/reply.ts'
+import { spotRefusals } from '../spot/spot-refusals.ts'
+import { type CoinRef } from '../wallet/coin-money.ts'
+import { defaultPlatformCoin, platformCoinPrice, type PlatformCoin } from '../wallet/platform-coin.ts'
+import { roundDown, roundUp } from '../wallet/rounding.ts'
 
-/** What a conversion is asked for. */
-export interface ConvertRequest {
+/** The settings of the conversion service. */
+export interface ConvertSettings {
+  readonly platformCoin: PlatformCoin
+  /** A share of what is received: 0.02 is 2 %, as in the vendor's sample. */
+  readonly feeRate: string
+  /** Records kept an account; the oldest go first. */
+  readonly recordsMax: number
+}
+
+export const defaultConvertSettings: ConvertSettings = {
+  platformCoin: defaultPlatformCoin,
+  feeRate: '0.02',
+  recordsMax: 10_000,
+}
+
+/** A conversion as it is kept; amounts and prices are decimals in strings, prices in USDT. */
+export interface ConvertRecord {
+  readonly orderId: string
+  readonly uid: string
   readonly fromCoin: string
-  readonly amount: string
+  readonly fromAmount: string
+  readonly fromCoinPrice: string
+  readonly toCoin: string
+  /** Before the fee. */
+  readonly toAmount: string
+  readonly toCoinPrice: string
+  /** In the target coin. */
+  readonly fee: string
+  readonly createdAt: number
+}
+
+/** As the wire writes it: the field table's `ts` is `ctime` in the sample. Document: Convert record. */
+function toWireRecord(record: ConvertRecord) {
+  const { orderId, fromCoin, fromAmount, fromCoinPrice, toCoin, toAmount, toCoinPrice, fee } = record
+  return {
+    orderId,
+    fromCoin,
+    fromAmount,
+    fromCoinPrice,
+    toCoin,
+    toAmount,
+    toCoinPrice,
+    feeDetail: [{ feeCoin: toCoin, fee }],
+    status: 'success',
+    ctime: String(record.createdAt),
+  }
 }
 
 /** Document: "limit (optional, default 20, max 100)". */
@@ -76,30 +115,12 @@ function convertRecords(
   return accept(page.map(toWireRecord))
 }
 
-/** Makes a conversion: the document only lists them, so something must make them first. */
-export function convert(
-  state: ConvertState,
-  { uid }: AccountRef,
-  { fromCoin, amount }: ConvertRequest,
-): Reply<{ orderId: string }> {
-  const { ports, settings } = state
-  if (!CONVERTED_COINS.some((coin) => coin === fromCoin))
-    return refuse(spotRefusals.conversionUnsupported(fromCoin))
-  if (decimalsOf(amount) > DECIMALS) return refuse(spotRefusals.scale('amount', amount, DECIMALS))
-  const price = decimal(fromCoin === 'USDT' ? '1' : lastPrice(ports, `${fromCoin}USDT`))
-  const from = decimal(amount)
-  if (from.times(price).lt(settings.worthMin)) return refuse(spotRefusals.conversionTooSmall())
-  if (ports.wallet.coin(balance(uid, fromCoin)).available.lt(from)) return refuse(spotRefusals.balance())
-  return accept(bookConversion(state, uid, { fromCoin, from, price, at: ports.clock.now }))
-}
-
-/** Books both sides against the platform, the fee out of what was received. */
+/** Makes a conversion of what is there, which the document only lists; the fee is paid out of what was received. */
 export function bookConversion(
-  state: ConvertState,
+  { ports, settings, records }: ConvertState,
   uid: string,
   { fromCoin, from, price, at }: Conversion,
-): { orderId: string } {
-  const { ports, settings } = state
+): void {
   const { platformCoin, feeRate } = settings
   const toPrice = decimal(platformCoinPrice(platformCoin, ports.seed, at))
   const to = roundDown(from.times(price).div(toPrice), DECIMALS)
@@ -107,9 +128,8 @@ export function bookConversion(
   ports.wallet.book(balance(uid, fromCoin), 'conversion', from.times('-1'))
   ports.wallet.book(balance(uid, platformCoin.name), 'conversion', to)
   ports.wallet.book(balance(uid, platformCoin.name), 'fee', fee.times('-1'))
-  const orderId = serviceIdText(ports.sequence.next())
-  state.records.add({
-    orderId,
+  records.add({
+    orderId: serviceIdText(ports.sequence.next()),
     uid,
     fromCoin,
     fromAmount: from.toFixed(DECIMALS),
@@ -120,7 +140,6 @@ export function bookConversion(
     fee: fee.toFixed(DECIMALS),
     createdAt: at,
   })
-  return { orderId }
 }
 
 interface Conversion {

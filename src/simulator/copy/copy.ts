@@ -6,11 +6,9 @@ import { type Instrument } from '../futures/instruments/instruments.ts'
 import { accept, refuse, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
-import { copyRefusals } from './copy-refusals.ts'
-import { TRADERS } from './stored-trader.ts'
-import { changeSettings } from './symbol-settings.ts'
+import { changeSettings, copyRefusals } from './symbol-settings.ts'
+import { closeDays, createTrader, dayStart, TRADERS, type SymbolSetting, type Trader } from './trader.ts'
 import { toSummary } from './trader-summary.ts'
-import { closeDays, createTrader, dayStart, type SymbolSetting, type Trader } from './trader.ts'
 
 /** What the service must know of a trader's futures account. USDT. */
 export interface FuturesResults {

@@ -1,9 +1,18 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { deliveryStatus } from '../futures/instruments/delivery.ts'
 import { type Instrument } from '../futures/instruments/instruments.ts'
+import { refusal } from '../shared/common-refusals.ts'
 import { type Refusal } from '../shared/reply.ts'
-import { copyRefusals } from './copy-refusals.ts'
 import { type SymbolSetting } from './trader.ts'
+
+/** Every refusal of the copy service, with code and message as the real exchange's error table has them. */
+export const copyRefusals = {
+  notTrader: () => refusal('31001', 'The user is not a trader'),
+  symbolUnknown: () => refusal('31019', 'Support trading currency pair does not exist'),
+  symbolClosed: () =>
+    refusal('31021', 'The currency pair is not available for trading, please select another currency pair'),
+  symbolNotOpened: () => refusal('31052', 'Cannot set trading symbol that have not been opened by traders.'),
+} as const
 
 export type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 
@@ -27,8 +36,8 @@ export function changeSettings(
 ): ChangedSettings {
   const changed = new Map(settings)
   for (const change of changes) {
-    const refusal = refusalOf(change, { changed, instrument: instruments.get(change.symbol), now })
-    if (refusal !== undefined) return { ok: false, refusal }
+    const found = refusalOf(change, { changed, instrument: instruments.get(change.symbol), now })
+    if (found !== undefined) return { ok: false, refusal: found }
     if (change.settingType === 'DELETE') changed.delete(change.symbol)
     else changed.set(change.symbol, toSetting(change, changed.get(change.symbol)))
   }

@@ -1,6 +1,7 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type Random } from '../../lib/random.ts'
 import { type ProductType } from '../../protocol/values.ts'
+import { type PlacedCodec } from '../store/stored-rows.ts'
 
 /** What a trader's followers take over of a symbol. Ratios in percent, 1 to 400, or none set. */
 export interface SymbolSetting {
@@ -90,4 +91,19 @@ export function closeDays(
     trader.today += DAY_MS
   }
   days.splice(0, Math.max(0, days.length - DAYS_KEPT))
+}
+
+type TraderRow = Omit<Trader, 'settings'> & { readonly settings: readonly SymbolSetting[] }
+
+export const TRADERS: PlacedCodec<Map<string, Trader>, Trader, TraderRow> = {
+  table: 'traders',
+  id: ({ uid }) => uid,
+  decimals: ['totalProfit', 'capital', 'profitTaken', 'equity', 'profit'],
+  write: (trader) => ({ ...trader, settings: [...trader.settings.values()] }),
+  // An account may have ceased to be a trader.
+  place(traders, row) {
+    if (!traders.has(row.uid)) return
+    const settings = new Map(row.settings.map((setting) => [setting.symbol, setting]))
+    traders.set(row.uid, { ...row, settings })
+  },
 }

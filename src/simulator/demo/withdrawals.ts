@@ -24,7 +24,7 @@ export function writeWithdrawals(state: SpotState, uid: string): void {
       continue
     }
     const { coin, chain, minWithdrawAmount: size } = route
-    const listed = addressesOf(state, uid).find((row) => row.coin === coin && row.chain === chain)
+    const listed = addressesOf(uid).find((row) => row.coin === coin && row.chain === chain)
     const address = listed?.address ?? ''
     withdraw(state, { uid }, { transferType: 'on_chain', coin, chain, size, address, ...clientOid }, at)
   }

@@ -1,7 +1,7 @@
 import { createRandom } from '../../lib/random.ts'
 import { type ConvertState } from '../convert/convert.ts'
 import { firstSetting, type CopyState } from '../copy/copy.ts'
-import { TRADERS } from '../copy/stored-trader.ts'
+import { TRADERS } from '../copy/trader.ts'
 import { type MarginState } from '../margin/margin-state.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { type SpotState } from '../spot/spot-state.ts'

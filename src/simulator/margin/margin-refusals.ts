@@ -16,6 +16,4 @@ export const marginRefusals = {
   coinMismatch: () => refusal('50039', 'The currency and the trading pair do not match'),
   borrowTooSmall: () => refusal('50034', 'The borrowing amount must be over 0.00000001'),
   borrowTooLarge: () => refusal('50035', 'The maximum borrowing amount is exceeded'),
-  repayTooSmall: () => refusal('50040', 'The repayment amount must be more than 0'),
-  repayTooLarge: () => refusal('50041', 'The repayment amount must be less than your available balance'),
 } as const

@@ -28,8 +28,4 @@ export const spotRefusals = {
   withdrawalBelowFee: (fee: string) =>
     refusal('43112', `The amount of coins withdrawn is less than the handling fee ${fee}`),
   ownAddress: () => refusal('43121', 'Withdrawal address cannot be your own'),
-
-  conversionUnsupported: (coin: string) =>
-    refusal('43131', `Current currency: ${coin} does not support convert`),
-  conversionTooSmall: () => refusal('12006', 'Minimum limit not reached.'),
 } as const

@@ -17,8 +17,6 @@ export interface SpotSettings {
   readonly ordersMax: number
   /** Withdrawals kept an account, and their clientOids with them. */
   readonly withdrawalsMax: number
-  /** Entries of an account's address book. */
-  readonly addressesMax: number
 }
 
 export const defaultSpotSettings: SpotSettings = {
@@ -30,5 +28,4 @@ export const defaultSpotSettings: SpotSettings = {
   deductionRatio: '0.8',
   ordersMax: 20_000,
   withdrawalsMax: 10_000,
-  addressesMax: 100,
 }

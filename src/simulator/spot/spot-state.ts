@@ -18,8 +18,6 @@ export interface SpotState {
   readonly orders: PairOrders<SpotOrder>
   /** Of each account at most `withdrawalsMax`. */
   readonly withdrawals: Histories<WithdrawalRecord>
-  /** What the operator has added to the address book of each account; it holds at most `addressesMax`. */
-  readonly addresses: Map<string, readonly BookAddress[]>
 }
 
 /** A withdrawal that was made; nothing of it is pending. */
@@ -38,15 +36,6 @@ export interface WithdrawalRecord {
   readonly fee: string
   readonly remark: string
   readonly createdAt: number
-}
-
-/** Where an account may withdraw to on chain. Set up on the web client; here by the operator. */
-export interface BookAddress {
-  readonly coin: string
-  readonly chain: string
-  readonly address: string
-  /** Of coins that need one; empty otherwise. */
-  readonly tag: string
 }
 
 export interface SpotMarket {
@@ -75,7 +64,6 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
       max: withdrawalsMax,
       ownerOf: ({ uid }) => uid,
     }),
-    addresses: new Map(),
   }
 }
 

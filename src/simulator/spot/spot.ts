@@ -3,7 +3,6 @@ import { accept, refuse, type OrderReference, type Reply } from '../shared/reply
 import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { bookOpening } from '../wallet/opening.ts'
-import { restoreAddresses } from './address-book.ts'
 import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
 import { spotRefusals } from './spot-refusals.ts'
@@ -19,7 +18,6 @@ import { withdraw } from './withdrawals.ts'
 export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = {}): SpotState {
   const complete = { ...defaultSpotSettings, ...settings }
   const state = openSpotState(ports, complete)
-  restoreAddresses(state)
   const opening = { ...complete.opening, [complete.platformCoin.name]: complete.platformOpening }
   for (const { uid } of ports.accounts) bookOpening(ports.wallet, uid, opening)
   for (const market of state.markets.values()) followPair(state, market)

@@ -28,7 +28,7 @@ export function withdraw(
   }
   const route =
     request.transferType === 'on_chain'
-      ? routeOnChain(state, uid, { coin, request })
+      ? routeOnChain(uid, { coin, request })
       : routeInternally(state, uid, request)
   if ('code' in route) return refuse(route)
   const size = decimal(request.size)
@@ -53,7 +53,6 @@ export function withdraw(
 
 /** The fee is part of the size: the receiver gets the rest. */
 function routeOnChain(
-  state: SpotState,
   uid: string,
   { coin: { coin, chains }, request }: { readonly coin: Coin; readonly request: Withdrawal },
 ): Route | Refusal {
@@ -64,8 +63,7 @@ function routeOnChain(
   if (chain === undefined) return spotRefusals.parameter('chain')
   const sizes = sizeRefusal(size, chain)
   if (sizes !== undefined) return sizes
-  if (!hasAddress(state, uid, { coin, chain: chain.chain, address, tag }))
-    return spotRefusals.addressNotInBook()
+  if (!hasAddress(uid, { coin, chain: chain.chain, address, tag })) return spotRefusals.addressNotInBook()
   return { kind: 'chain', to: address, chain: chain.chain, fee: decimal(chain.withdrawFee) }
 }
 

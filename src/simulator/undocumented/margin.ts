@@ -1,28 +1,9 @@
-import {
-  clientOid,
-  force,
-  orderReference,
-  orderType,
-  positiveDecimal,
-  side,
-  symbol,
-} from '../../protocol/values.ts'
+import { orderReference, symbol } from '../../protocol/values.ts'
 import { cancelOne } from '../margin/orders/cancel-batch.ts'
 import { type MarginMode } from '../margin/orders/margin-order.ts'
-import { placeNow } from '../margin/orders/place-order.ts'
+import { placeMarginFields, placeNow } from '../margin/orders/place-order.ts'
 import { type MarginState } from '../margin/margin-state.ts'
 import { byEitherId, change, place } from './undocumented-row.ts'
-import { z } from 'zod'
-
-const placing = {
-  ...{ symbol, side, orderType },
-  force: force.optional(),
-  price: positiveDecimal.optional(),
-  baseSize: positiveDecimal.optional(),
-  quoteSize: positiveDecimal.optional(),
-  loanType: z.enum(['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay']),
-  clientOid: clientOid.optional(),
-}
 
 /** Margin orders one at a time: outside the document, which reads, cancels in batch and liquidates them. */
 export const marginRows = {
@@ -34,7 +15,7 @@ export const marginRows = {
 
 function placeRow(mode: MarginMode) {
   return place(`/margin/${mode}/place-order`, {
-    asks: placing,
+    asks: placeMarginFields,
     shows: orderReference,
     answer: (state: MarginState, { uid }, request) => placeNow(state, { uid, mode }, request),
   })

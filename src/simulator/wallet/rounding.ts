@@ -1,7 +1,7 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 
 /** Coins are kept to eight decimals. Error table, 50063: "Token precision must less than or equal to eight". */
-export const COIN_PLACES = 8
+const COIN_PLACES = 8
 
 /** big.js's modes: 0 toward zero, 1 half up, 3 away from zero. */
 const DOWN = 0

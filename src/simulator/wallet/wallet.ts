@@ -5,20 +5,19 @@ import {
   COIN_ACCOUNTS,
   COIN_COUNTERPARTIES,
   coinKey,
+  COUNTERPARTY_OF,
   createCounterparties,
   equityOf,
   isExplained,
   NO_MONEY,
-  COUNTERPARTY_OF,
+  type BalanceName,
   type CoinAccount,
   type CoinMoney,
   type CoinRef,
-  type MoneyColumn,
   type Counterparties,
-  type BalanceName,
+  type MoneyColumn,
   type WalletBooking,
 } from './coin-money.ts'
-import { toWalletStatement, type WalletSum, type WalletStatement } from './wallet-statement.ts'
 
 /**
  * The coin ledger of every service but futures. Each method is one transfer booked on both sides, so that the
@@ -135,8 +134,8 @@ export class Wallet {
   }
 
   /** Every balance of the account, with the bookings that explain it. */
-  statement(uid: string): WalletStatement {
-    return toWalletStatement(this.#of(uid))
+  statement(uid: string): readonly WalletCoin[] {
+    return this.#of(uid).map(toCoin)
   }
 
   /** Every row whose bookings do not explain its equity: always none. */
@@ -198,4 +197,40 @@ function shortage({ uid, balance, coin }: CoinRef, column: string, held: Decimal
     facts: { uid, balance, coin, column, held: held.toString(), change: delta.toString() },
     hint: 'this is a defect of the service that books: it must refuse the request first',
   })
+}
+
+/**
+ * What an account holds of a coin in a balance, and how it came to it. Amounts are exact decimals in strings; equity = available + frozen - borrowed - interest = the sum of `bookings`, exactly.
+ */
+export interface WalletCoin {
+  /** `spot`, `crossed` or `isolated:BTCUSDT`. */
+  readonly balance: string
+  readonly coin: string
+  readonly available: string
+  readonly frozen: string
+  readonly borrowed: string
+  readonly interest: string
+  readonly equity: string
+  /** Received is positive, paid is negative. Bookings that never happened are left out. */
+  readonly bookings: Readonly<Partial<Record<WalletBooking, string>>>
+}
+
+/** All equities and counterparties of a coin together. */
+export interface WalletSum {
+  readonly coin: string
+  readonly sum: string
+}
+
+function toCoin({ ref, money, flows }: CoinAccount): WalletCoin {
+  const bookings = Object.entries(flows).map(([booking, amount]) => [booking, amount.toString()])
+  return {
+    balance: ref.balance,
+    coin: ref.coin,
+    available: money.available.toString(),
+    frozen: money.frozen.toString(),
+    borrowed: money.borrowed.toString(),
+    interest: money.interest.toString(),
+    equity: equityOf(money).toString(),
+    bookings: Object.fromEntries(bookings) as WalletCoin['bookings'],
+  }
 }

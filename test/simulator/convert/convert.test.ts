@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { endpoints, type WireRequestOf } from '../../../src/protocol/endpoints.ts'
-import { convertLedger } from '../../../src/simulator/convert/convert.ts'
-import { type ConvertSettings } from '../../../src/simulator/convert/convert-settings.ts'
+import { convertLedger, type ConvertSettings } from '../../../src/simulator/convert/convert.ts'
 import { writeConversions } from '../../../src/simulator/demo/conversions.ts'
 import { openSpot } from '../../../src/simulator/spot/spot.ts'
 import { createServiceBench, dataOf, ONE, STARTED_AT, type ServiceBench } from '../wallet/service-bench.ts'
@@ -102,20 +101,9 @@ describe('a conversion', () => {
     expect(row?.ctime).toBe(String(STARTED_AT + 5))
   })
 
-  test.each([
-    ['43131', 'a coin that is not converted', { fromCoin: 'HOUSE', amount: '1' }],
-    ['43012', 'more than is available', { fromCoin: 'ETH', amount: '1000' }],
-    ['12006', 'next to nothing', { fromCoin: 'ETH', amount: '0.00000001' }],
-    ['40808', 'too many decimals', { fromCoin: 'ETH', amount: '0.000000001' }],
-  ])('is refused with %s for %s', (code, _title, request) => {
-    const { service } = openService()
-
-    expect(service.answer('convert', ONE, request, STARTED_AT)).toMatchObject({ ok: false, code })
-  })
-
   test('survives a restart, and the past is not written twice', () => {
     const { service, bench } = openService()
-    dataOf(service.answer('convert', ONE, { fromCoin: 'USDT', amount: '3' }, STARTED_AT))
+    dataOf(service.answer('convert', ONE, { fromCoin: 'ETH', amount: '0.003' }, STARTED_AT))
 
     const again = openService({}, bench)
 

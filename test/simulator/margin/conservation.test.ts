@@ -1,4 +1,4 @@
-import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
+import { marginLedger } from '../../../src/simulator/margin/margin.ts'
 import { describe, expect, test } from 'vitest'
 import { decimal, ZERO } from '../../../src/lib/decimal.ts'
 import { ALICE, HOUR_MS, type MarginBench } from './margin-bench.ts'
@@ -66,10 +66,7 @@ function expectMoved(bench: MarginBench): void {
     'reject',
   ])
   expect(liquidations.isolated + liquidations.crossed).toBeGreaterThan(2)
-  const bookings = bench.wallet
-    .statement(ALICE.uid)
-    .coins.map((coin) => Object.keys(coin.bookings))
-    .flat()
+  const bookings = bench.wallet.statement(ALICE.uid).flatMap((coin) => Object.keys(coin.bookings))
   for (const booking of ['trade', 'fee', 'interest', 'insurance', 'conversion']) {
     expect(bookings).toContain(booking)
   }

@@ -1,4 +1,4 @@
-import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
+import { marginLedger } from '../../../src/simulator/margin/margin.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../../src/protocol/endpoints.ts'
 import { type LiquidationQuery } from '../../../src/simulator/margin/debts/liquidation-page.ts'
@@ -139,7 +139,7 @@ describe('the made-up past', () => {
   })
 
   test('has what its records traded and swapped in the bookings of the wallet', () => {
-    const coins = bench.wallet.statement(ALICE.uid).coins
+    const coins = bench.wallet.statement(ALICE.uid)
     const query = { type: 'swap', limit: '500' } as const
     const old = page('isolated', { ...query, ...OLDER }).rows
     const recent = page('isolated', query).rows

@@ -1,4 +1,4 @@
-import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
+import { marginLedger } from '../../../src/simulator/margin/margin.ts'
 import { describe, expect, test } from 'vitest'
 import { ALICE, dataOf, DAY_MS, HOUR_MS, MarginBench } from './margin-bench.ts'
 
@@ -72,7 +72,7 @@ describe('an isolated balance', () => {
     expect(bench.coin('isolated', 'USDT')).toEqual({
       ...{ available: '0', frozen: '0', borrowed: '0', interest: '0' },
     })
-    const usdt = bench.wallet.statement(ALICE.uid).coins.find(({ coin }) => coin === 'USDT')
+    const usdt = bench.wallet.statement(ALICE.uid).find(({ coin }) => coin === 'USDT')
     expect(Number(usdt?.bookings.insurance)).toBeGreaterThan(1900)
     expect(bench.defects()).toEqual([])
   })

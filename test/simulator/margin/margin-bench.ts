@@ -1,18 +1,15 @@
 import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
-import { type Reply } from '../../../src/simulator/shared/reply.ts'
+import { accept, refuse, type Reply } from '../../../src/simulator/shared/reply.ts'
+import { decimal } from '../../../src/lib/decimal.ts'
 import { fillModel } from '../../../src/simulator/matching/fill-model.ts'
 import { writeMarginPast } from '../../../src/simulator/demo/margin-past.ts'
-import { borrow, depositCollateral, repay } from '../../../src/simulator/margin/debts/borrow-repay.ts'
-import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
-import { marginHandlers, openMargin, playMargin } from '../../../src/simulator/margin/margin.ts'
-import {
-  type LoanRequest,
-  type PlaceMarginOrderRequest,
-} from '../../../src/simulator/margin/margin-requests.ts'
+import { borrowRefusal, lend, payBack } from '../../../src/simulator/margin/debts/loans.ts'
+import { marginHandlers, marginLedger, openMargin } from '../../../src/simulator/margin/margin.ts'
+import { passTime } from '../../../src/simulator/margin/debts/pass-time.ts'
 import { type MarginSettings } from '../../../src/simulator/margin/margin-settings.ts'
-import { type MarginMode } from '../../../src/simulator/margin/orders/margin-order.ts'
-import { type MarginState } from '../../../src/simulator/margin/margin-state.ts'
-import { placeNow } from '../../../src/simulator/margin/orders/place-order.ts'
+import { balanceOf, type MarginMode } from '../../../src/simulator/margin/orders/margin-order.ts'
+import { refreshBooks, type MarginState } from '../../../src/simulator/margin/margin-state.ts'
+import { placeNow, type PlaceMarginOrderRequest } from '../../../src/simulator/margin/orders/place-order.ts'
 import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
 import { PairsTaken } from '../../../src/simulator/services/pairs-taken.ts'
 import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
@@ -40,6 +37,14 @@ export interface BenchOptions extends Partial<MarginSettings> {
   readonly seed?: number
   readonly prices?: Readonly<Record<string, QuoteText>>
   readonly accounts?: readonly AccountSetup[]
+}
+
+/** A coin of one of Alice's balances. */
+export interface LoanRequest {
+  readonly mode: MarginMode
+  readonly symbol?: string
+  readonly coin: string
+  readonly amount: string
 }
 
 /** A margin service at prices that the test sets. */
@@ -86,8 +91,8 @@ export class MarginBench {
       settings,
     )
     if (demoPast) writeMarginPast(state)
-    this.service = new Part(this.market, state, marginHandlers, playMargin)
-    playMargin(state, this.now)
+    this.service = new Part(this.market, state, marginHandlers, passTime)
+    passTime(state, this.now)
   }
 
   /** Stores what has changed, as the exchange does after every operation. */
@@ -111,12 +116,12 @@ export class MarginBench {
 
   wait(ms: number): void {
     this.now += ms
-    playMargin(this.service.state, this.now)
+    passTime(this.service.state, this.now)
   }
 
   deposit(mode: MarginMode, coin: string, amount: string, symbol = 'BTCUSDT'): void {
-    const request = { mode, coin, amount, ...(mode === 'isolated' ? { symbol } : {}) }
-    dataOf(this.service.at(this.now, (state) => depositCollateral(state, ALICE, request)))
+    const ref = { ...ALICE, balance: balanceOf(mode, symbol), coin }
+    this.service.at(this.now, () => this.wallet.book(ref, 'deposit', decimal(amount)))
   }
 
   /** @returns the orderId. */
@@ -129,12 +134,25 @@ export class MarginBench {
     return this.service.at(this.now, (state) => placeNow(state, { ...ALICE, mode }, request))
   }
 
-  borrow(request: LoanRequest) {
-    return this.service.at(this.now, (state) => borrow(state, ALICE, request))
+  /** A loan without an order. */
+  borrow({ mode, symbol = 'BTCUSDT', coin, amount }: LoanRequest): Reply<{ amount: string }> {
+    return this.service.at(this.now, (state) => {
+      refreshBooks(state)
+      const ref = { ...ALICE, balance: balanceOf(mode, symbol) }
+      const loan = { coin, amount: decimal(amount) }
+      const refusal = borrowRefusal(state, ref, loan)
+      if (refusal !== undefined) return refuse(refusal)
+      lend(state, ref, loan)
+      return accept({ amount })
+    })
   }
 
-  repay(request: LoanRequest) {
-    return this.service.at(this.now, (state) => repay(state, ALICE, request))
+  /** @returns what was paid. */
+  repay({ mode, symbol = 'BTCUSDT', coin, amount }: LoanRequest): string {
+    const ref = { ...ALICE, balance: balanceOf(mode, symbol) }
+    return this.service.at(this.now, (state) =>
+      payBack(state, ref, { coin, amount: decimal(amount) }).toString(),
+    )
   }
 
   /** Alice's coin as texts: available, frozen, borrowed, interest. */

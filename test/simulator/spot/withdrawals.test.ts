@@ -1,4 +1,3 @@
-import { addAddress } from '../../../src/simulator/spot/address-book.ts'
 import { addressesOf } from '../../../src/simulator/spot/address-book.ts'
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
@@ -14,12 +13,7 @@ describe('a withdrawal on chain', () => {
     const bench = openSpotBench()
     const before = balance(bench, ONE.uid)
 
-    const reply = bench.service.answer(
-      'spotWithdrawal',
-      ONE,
-      { ...onChain(bench), clientOid: 'w-1' },
-      bench.now,
-    )
+    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(), clientOid: 'w-1' }, bench.now)
 
     expect(reply).toMatchObject({ ok: true, data: { clientOid: 'w-1' } })
     expect(before.minus(balance(bench, ONE.uid)).toString()).toBe('100')
@@ -30,20 +24,6 @@ describe('a withdrawal on chain', () => {
       chain: 'TRC20',
     })
     expect(endpoints.spotWithdrawal.response.parse(reply.ok && reply.data)).toBeDefined()
-  })
-
-  test('goes to an address that the operator added, also after a restart', () => {
-    const bench = openSpotBench()
-    const address = { coin: 'BTC', chain: 'BTC', address: '1Elsewhere', tag: '' }
-    addAddress(bench.service.state, ONE.uid, address)
-    bench.restart()
-
-    const request = { ...address, chain: 'btc', transferType: 'on_chain', size: '0.01' } as const
-    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({ ok: true })
-    expect(bench.service.answer('spotWithdrawal', TWO, request, bench.now)).toMatchObject({
-      ok: false,
-      code: '11000',
-    })
   })
 
   test.each([
@@ -61,7 +41,7 @@ describe('a withdrawal on chain', () => {
     const bench = openSpotBench()
     const before = balance(bench, ONE.uid)
 
-    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(bench), ...change }, bench.now)
+    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(), ...change }, bench.now)
 
     expect(reply).toMatchObject({ ok: false, code })
     expect(balance(bench, ONE.uid)).toEqual(before)
@@ -69,7 +49,7 @@ describe('a withdrawal on chain', () => {
 
   test('with a clientOid that was used is refused, also after a restart', () => {
     const bench = openSpotBench()
-    const request = { ...onChain(bench), clientOid: 'w-1' }
+    const request = { ...onChain(), clientOid: 'w-1' }
     bench.service.answer('spotWithdrawal', ONE, request, bench.now)
     const after = balance(bench, ONE.uid)
     bench.restart()
@@ -85,7 +65,7 @@ describe('a withdrawal on chain', () => {
     const bench = openSpotBench()
     bench.place({ price: '64000', size: '0.7' })
 
-    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(bench), size: '6000' }, bench.now)
+    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(), size: '6000' }, bench.now)
 
     expect(reply).toMatchObject({ ok: false, code: '43012' })
   })
@@ -132,17 +112,8 @@ describe('an internal transfer', () => {
   })
 })
 
-test('an address book has a maximum', () => {
-  const bench = openSpotBench({ addressesMax: 5 })
-  const address = { coin: 'BTC', chain: 'BTC', tag: '' }
-  addAddress(bench.service.state, ONE.uid, { ...address, address: 'a' })
-
-  expect(() => addAddress(bench.service.state, ONE.uid, { ...address, address: 'b' })).toThrow(RangeError)
-  expect(addressesOf(bench.service.state, ONE.uid)).toHaveLength(5)
-})
-
-function onChain({ service }: SpotBench): Request {
-  const address = addressesOf(service.state, ONE.uid).find(({ chain }) => chain === 'TRC20')?.address ?? ''
+function onChain(): Request {
+  const address = addressesOf(ONE.uid).find(({ chain }) => chain === 'TRC20')?.address ?? ''
   return { coin: 'USDT', transferType: 'on_chain', chain: 'trc20', address, size: '100' }
 }
 

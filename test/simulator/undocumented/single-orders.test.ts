@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ANNA, BERT, ExchangeBench } from '../exchange-bench.ts'
+import { ANNA, BERT, depositMargin, ExchangeBench } from '../exchange-bench.ts'
 
 async function openQuoted() {
   const bench = await ExchangeBench.open()
@@ -51,7 +51,7 @@ describe.each(['isolated', 'crossed'] as const)('%s margin', (mode) => {
   test('an order is cancelled by either id, once, and by its owner in its own mode', async () => {
     const { bench, price } = await openQuoted()
     const deposit = { symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' }
-    bench.exchange.depositMargin(ANNA, { mode, ...deposit }, bench.now)
+    depositMargin(bench.exchange, ANNA, { mode, ...deposit }, bench.now)
     const order = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price, baseSize: '0.01' }
     const place = (clientOid: string) =>
       bench.data(ANNA, `${mode}PlaceOrder`, { body: { ...order, loanType: 'normal', clientOid } }).orderId

@@ -23,7 +23,7 @@ describe('the wallet', () => {
 
     expect(wallet.coin(spot).available.toString()).toBe('99.999999999')
     expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
-    expect(wallet.statement('1').coins[0]?.bookings).toEqual({ opening: '100', fee: '-0.000000001' })
+    expect(wallet.statement('1')[0]?.bookings).toEqual({ opening: '100', fee: '-0.000000001' })
   })
 
   test('keeps the equity of who borrows, and takes interest from it', () => {
@@ -35,7 +35,7 @@ describe('the wallet', () => {
     wallet.accrueInterest(isolated, decimal('0.5'))
     wallet.repay(isolated, { principal: decimal('20'), interest: decimal('0.5') })
 
-    const row = wallet.statement('1').coins.find(({ balance }) => balance === 'isolated:BTCUSDT')
+    const row = wallet.statement('1').find(({ balance }) => balance === 'isolated:BTCUSDT')
     expect(row).toMatchObject({ available: '79.5', borrowed: '40', interest: '0', equity: '39.5' })
     expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
     expect(wallet.unexplained()).toEqual([])

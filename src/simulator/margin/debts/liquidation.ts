@@ -1,21 +1,28 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { negated } from '../../wallet/rounding.ts'
-import { swapForDebt, convertDust } from './coin-swap.ts'
-import { placeForcedOrder } from '../orders/forced-orders.ts'
-import { payBack } from './loans.ts'
-import { balanceOf, type BalanceRef, type MarginOrder } from '../orders/margin-order.ts'
+import { serviceIdText } from '../../shared/order-sequence.ts'
+import { liquidationFee } from '../../wallet/fees.ts'
+import { negated, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
 import {
   coinIn,
   debtOf,
   marketsOf,
   moneyOf,
   openOrdersOf,
+  pricesShown,
   type MarginState,
   type SymbolMarket,
 } from '../margin-state.ts'
+import { placeForcedOrder } from '../orders/forced-orders.ts'
+import {
+  balanceOf,
+  modeOf,
+  type BalanceRef,
+  type MarginOrder,
+  type SwapSizes,
+} from '../orders/margin-order.ts'
 import { cancelMarginOrder } from '../orders/margin-venue.ts'
-import { liquidationFee } from '../../wallet/fees.ts'
-import { assessBalance, isNearLiquidation, mustLiquidate } from './balance-risk.ts'
+import { assessBalance, isNearLiquidation, mustLiquidate, pricesOf } from './balance-risk.ts'
+import { payBack } from './loans.ts'
 
 /*
  * A balance whose risk ratio reaches `liquidationRatio` is taken over at that very quote: its orders are cancelled;
@@ -54,9 +61,18 @@ function liquidate(state: MarginState, ref: BalanceRef): void {
 function firstForced(state: MarginState, ref: BalanceRef, coins: readonly string[]): MarginOrder | undefined {
   for (const coin of coins) {
     const order = placeForcedOrder(state, ref, { coin, purpose: 'liquidation' })
-    if (order !== undefined) return order
+    if (order !== undefined) return recordForced(state, order)
   }
   return undefined
+}
+
+/** One that traded nothing leaves no record. */
+function recordForced(state: MarginState, order: MarginOrder): MarginOrder {
+  const { uid, mode, id, symbol, direction, price, size, filledBase, filledQuote, createdAt, updatedAt } =
+    order
+  const traded = { id, symbol, direction, price, size, filledBase, filledQuote, createdAt, updatedAt }
+  if (filledBase.gt(ZERO)) state.records.add({ type: 'place_order', uid, mode, ...traded })
+  return order
 }
 
 function owedCoins(state: MarginState, ref: BalanceRef): string[] {
@@ -85,4 +101,52 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
   const { available } = moneyOf(state, ref, quoteCoin)
   const fee = liquidationFee(traded, decimal(state.settings.liquidationFeeRate), available)
   state.ports.wallet.book(coinIn(ref, quoteCoin), 'insurance', negated(fee))
+}
+
+/*
+ * What no order can do, the platform swaps out of its own stock, at the displayed prices and without a fee:
+ * amounts below the smallest order, and coins without a pair between them.
+ */
+
+/** Swaps as much of the other coins as the debt in this coin takes. @returns whether anything was swapped */
+function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {
+  const markets = marketsOf(state, ref)
+  const target = pricesOf(markets, coin)
+  if (target === undefined) return false
+  for (const [fromCoin, { available }] of state.ports.wallet.coins(ref.uid, ref.balance)) {
+    const source = pricesOf(markets, fromCoin)
+    if (fromCoin === coin || available.eq(ZERO) || source === undefined) continue
+    const owed = debtOf(moneyOf(state, ref, coin))
+    const fromSize = smaller(available, roundUp(owed.times(target.ask).div(source.bid)))
+    const toSize = roundDown(fromSize.times(source.bid).div(target.ask))
+    if (swap(state, ref, { fromCoin, toCoin: coin, fromSize, toSize })) return true
+  }
+  return false
+}
+
+/** Swaps what is left of a base coin, and is too little to be sold, into the quote coin. */
+function convertDust(state: MarginState, ref: BalanceRef): void {
+  for (const market of marketsOf(state, ref)) {
+    const { rules } = market
+    const shown = pricesShown(market)
+    const { available } = moneyOf(state, ref, rules.baseCoin)
+    if (shown === undefined || available.eq(ZERO)) continue
+    const isDust = available.lt(rules.baseMin) || available.times(shown.bid).lt(rules.notionalMin)
+    if (!isDust) continue
+    const toSize = roundDown(available.times(shown.bid))
+    swap(state, ref, { fromCoin: rules.baseCoin, toCoin: rules.quoteCoin, fromSize: available, toSize })
+  }
+}
+
+function swap(state: MarginState, ref: BalanceRef, sizes: SwapSizes): boolean {
+  const { fromCoin, toCoin, fromSize, toSize } = sizes
+  if (toSize.lte(ZERO)) return false
+  const { wallet, sequence } = state.ports
+  wallet.book(coinIn(ref, fromCoin), 'conversion', negated(fromSize))
+  wallet.book(coinIn(ref, toCoin), 'conversion', toSize)
+  const { now } = state.clock
+  const id = serviceIdText(sequence.next())
+  const owner = { uid: ref.uid, mode: modeOf(ref.balance) }
+  state.records.add({ type: 'swap', ...owner, id, ...sizes, createdAt: now, updatedAt: now })
+  return true
 }

@@ -3,7 +3,8 @@ import { type PairOrder } from '../../services/pair-order.ts'
 import { type BalanceName } from '../../wallet/coin-money.ts'
 
 export type MarginMode = 'isolated' | 'crossed'
-export type LoanType = 'normal' | 'autoLoan' | 'autoRepay' | 'autoLoanAndRepay'
+export const LOAN_TYPES = ['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'] as const
+export type LoanType = (typeof LOAN_TYPES)[number]
 export type OrderSource = 'WEB' | 'IOS' | 'ANDROID' | 'API' | 'SYS'
 
 /** Why it is there: an account's own order, a forced one, or one that repays an overdue loan. */
@@ -72,10 +73,13 @@ export interface OrderRecord extends RecordBase {
   readonly filledQuote: Decimal
 }
 
-export interface SwapRecord extends RecordBase {
-  readonly type: 'swap'
+export interface SwapSizes {
   readonly fromCoin: string
   readonly toCoin: string
   readonly fromSize: Decimal
   readonly toSize: Decimal
+}
+
+export interface SwapRecord extends RecordBase, SwapSizes {
+  readonly type: 'swap'
 }

@@ -8,7 +8,6 @@ import { createPairVenue, paidCoin, type Receipt } from '../../services/pair-ven
 import { wholeFee } from '../../wallet/fees.ts'
 import { negated, smaller } from '../../wallet/rounding.ts'
 import { payBack, returnLoan } from '../debts/loans.ts'
-import { recordForcedOrder } from '../debts/records.ts'
 import { balanceOf, balanceRefOf, isForced, repays, type MarginOrder } from './margin-order.ts'
 import { marketOf, type MarginState, type SymbolMarket } from '../margin-state.ts'
 
@@ -33,11 +32,9 @@ function receive(state: MarginState, order: MarginOrder, { balance, amount }: Re
 
 /** What it borrowed and did not use goes back. */
 function close(state: MarginState, order: MarginOrder, unused: Decimal): void {
-  if (unused.gt(ZERO)) {
-    const coin = paidCoin(marketOf(state, order.symbol).rules, order)
-    returnLoan(state, balanceRefOf(order), { coin, amount: smaller(unused, order.loan) })
-  }
-  if (order.purpose === 'liquidation') recordForcedOrder(state, order)
+  if (!unused.gt(ZERO)) return
+  const coin = paidCoin(marketOf(state, order.symbol).rules, order)
+  returnLoan(state, balanceRefOf(order), { coin, amount: smaller(unused, order.loan) })
 }
 
 /** What is asked for, after validation. */

@@ -1,14 +1,48 @@
-import { ZERO } from '../../../lib/decimal.ts'
+import { z } from 'zod'
+import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import * as wire from '../../../protocol/values.ts'
+import { type PairOrder } from '../../services/pair-order.ts'
 import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
-import { larger, roundUp } from '../../wallet/rounding.ts'
-import { borrowRefusal } from '../debts/borrow-limit.ts'
-import { lend } from '../debts/loans.ts'
-import { borrows, balanceOf, type MarginMode, type OrderSource, type BalanceRef } from './margin-order.ts'
+import { hasPlaces, larger, roundUp } from '../../wallet/rounding.ts'
+import { borrowRefusal, lend } from '../debts/loans.ts'
 import { marginRefusals } from '../margin-refusals.ts'
-import { type PlaceMarginOrderRequest } from '../margin-requests.ts'
-import { coinIn, moneyOf, refreshBooks, type MarginState } from '../margin-state.ts'
+import {
+  coinIn,
+  moneyOf,
+  pricesShown,
+  refreshBooks,
+  type MarginState,
+  type SymbolMarket,
+} from '../margin-state.ts'
+import {
+  balanceOf,
+  borrows,
+  LOAN_TYPES,
+  type BalanceRef,
+  type MarginMode,
+  type OrderSource,
+} from './margin-order.ts'
 import { enterMarginOrder } from './margin-venue.ts'
-import { readTerms } from './order-terms.ts'
+
+/**
+ * Placing is outside the document; it is asked for in the words of the exchange's undocumented endpoints. A limit order
+ * and a market sell name `baseSize`, a market buy `quoteSize`.
+ */
+export const placeMarginFields = {
+  symbol: wire.symbol,
+  side: wire.side,
+  orderType: wire.orderType,
+  force: wire.force.optional().describe('Default gtc; a market order has none'),
+  price: wire.positiveDecimal.optional(),
+  baseSize: wire.positiveDecimal.optional(),
+  quoteSize: wire.positiveDecimal.optional(),
+  loanType: z.enum(LOAN_TYPES),
+  clientOid: wire.clientOid.optional(),
+}
+
+/** From inside the exchange a loan type may be left out. */
+const looseRequest = z.looseObject(placeMarginFields).partial({ loanType: true })
+export type PlaceMarginOrderRequest = z.input<typeof looseRequest>
 
 interface Placing {
   readonly uid: string
@@ -70,4 +104,49 @@ function accountRefusal(
   if (open.length >= settings.openOrdersMax) return marginRefusals.ordersFull()
   const isTaken = clientOid !== undefined && orders.of(uid).some((order) => order.clientOid === clientOid)
   return isTaken ? marginRefusals.duplicateClientOid() : undefined
+}
+
+/** What of an order is measured: prices in quote coin, sizes as asked for. */
+interface OrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> {
+  /** What has to be set aside of the coin that it pays with. */
+  readonly cost: Decimal
+}
+
+/** The order's numbers, or why the symbol does not take them. */
+function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest): OrderTerms | Refusal {
+  const { rules } = market
+  const shown = pricesShown(market)
+  if (shown === undefined) return marginRefusals.noPrice()
+  const isQuoteSized = request.orderType === 'market' && request.side === 'buy'
+  const price = request.orderType === 'limit' ? readPositive(request.price, 'price') : undefined
+  if (price !== undefined && 'code' in price) return price
+  if (price !== undefined && !hasPlaces(price, rules.priceDecimals)) {
+    return marginRefusals.priceStep(market.book.price(1).toString())
+  }
+  if (request.orderType === 'market' && request.price !== undefined)
+    return marginRefusals.parameterPresent('price')
+  const name = isQuoteSized ? 'quoteSize' : 'baseSize'
+  const other = isQuoteSized ? 'baseSize' : 'quoteSize'
+  if (request[other] !== undefined) return marginRefusals.parameterPresent(other)
+  const size = readPositive(request[name], name)
+  if ('code' in size) return size
+  const scale = isQuoteSized ? QUOTE_PLACES : rules.sizeDecimals
+  if (!hasPlaces(size, scale)) return marginRefusals.scale(name, size.toString(), scale)
+  if (!isQuoteSized && size.lt(rules.baseMin)) return marginRefusals.sizeBelowMinimum()
+  const notional = isQuoteSized ? size : size.times(price ?? shown.bid)
+  if (notional.lt(rules.notionalMin)) return marginRefusals.notionalBelowMinimum(rules.notionalMin.toString())
+  const cost = request.side === 'buy' ? notional : size
+  return { price: price ?? ZERO, size, isQuoteSized, cost }
+}
+
+/** A market buy's size in quote coin. */
+const QUOTE_PLACES = 6
+
+const PLAIN_DECIMAL = /^\d{1,20}(\.\d{1,20})?$/
+
+function readPositive(text: string | undefined, name: string): Decimal | Refusal {
+  if (text === undefined || text === '') return marginRefusals.parameterEmpty(name)
+  if (!PLAIN_DECIMAL.test(text)) return marginRefusals.parameter(name)
+  const value = decimal(text)
+  return value.gt(ZERO) ? value : marginRefusals.parameter(name)
 }
