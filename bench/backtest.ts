@@ -1,101 +1,188 @@
-// How long a backtest takes: one-minute candles of one instrument, made from a seed, and a strategy that follows the
-// trend. In the same run: the market alone, then the exchange with nobody on it, then the backtest with a decision at
-// each minute and at each point of each candle. `npm run bench:backtest -- [--days 365] [--points false]`
+// How long a backtest takes, in CPU: one-minute candles made from a seed, and a strategy that follows the trend. Beside
+// a bare loop over the same columns that makes the same decisions and nothing else, and the market alone; the lines in
+// turn, `--rounds` times, after a round that counts for nothing. Then what one line costs at twice the length, with
+// two instruments, and with many fills: in proportion, it costs twice as much, or so much a fill.
+// `npm run bench:backtest -- [--days 60] [--rounds 5] [--points] [--linear false]`
 
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { BacktestRun } from '../src/backtest/backtest-run.ts'
 import { prepareBacktest } from '../src/cli/backtest/open-backtest.ts'
 import { loadConfig } from '../src/config/load-config.ts'
-import { systemClock } from '../src/lib/clock.ts'
 import { createRandom } from '../src/lib/random.ts'
-import { createExchangeCore } from '../src/simulator/futures/exchange-core.ts'
-import { buildInstruments, toMarketInstrument } from '../src/simulator/futures/instruments/instruments.ts'
 import { loadRecording } from '../src/prices/load-recording.ts'
+import { type CandleRows, type Recording } from '../src/prices/recording.ts'
+import { buildInstruments, toMarketInstrument } from '../src/simulator/futures/instruments/instruments.ts'
 import { createRecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
 import { BacktestProject } from '../test/backtest/backtest-project.ts'
+import { medianOf } from './figures.ts'
 
 const START_AT = Date.UTC(2024, 0, 1)
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
-/** Of a candle: as many as the simulator makes of a minute. */
+const YEAR_DAYS = 365
+const SYMBOLS = ['BTCUSDT', 'ETHUSDT']
+const LOOKS = [1, 4]
+/** As many as the simulator makes of a minute. */
 const POINTS = 16
 
+interface Averages {
+  readonly fastSeconds: number
+  readonly slowSeconds: number
+}
+const SELDOM: Averages = { fastSeconds: 3600, slowSeconds: 14_400 }
+const OFTEN: Averages = { fastSeconds: 120, slowSeconds: 600 }
+
+interface Play {
+  readonly days: number
+  readonly symbols: readonly string[]
+  /** A minute. */
+  readonly looks: number
+  readonly averages: Averages
+}
+
 const { values } = parseArgs({
-  options: { days: { type: 'string', default: '365' }, points: { type: 'string', default: 'true' } },
+  options: {
+    days: { type: 'string', default: '60' },
+    rounds: { type: 'string', default: '5' },
+    points: { type: 'boolean', default: false },
+    linear: { type: 'string', default: 'true' },
+  },
 })
 const days = Number(values.days)
-const project = new BacktestProject(['BTCUSDT'], [])
+const rounds = Number(values.rounds)
+/** Of the run before. */
+let fills = 0
+const project = new BacktestProject(SYMBOLS, [])
 try {
-  await measure(project.write('BTCUSDT.csv', writeCandles(days * 1440)))
+  await measureLines()
+  if (values.linear === 'true') await measureGrowth()
 } finally {
   project.remove()
 }
 
-async function measure(file: string): Promise<void> {
+async function measureLines(): Promise<void> {
+  const recording = await loadRecording(writeCandles('BTCUSDT', days))
+  const looks = values.points ? [...LOOKS, POINTS] : LOOKS
+  const lines: readonly (readonly [string, () => Promise<number>])[] = [
+    ['bare loop, four points a minute', async () => timeCpu(() => loopBarely(recording))],
+    ['market alone', async () => timeCpu(() => playMarket(recording))],
+    ...looks.map(
+      (each) =>
+        [
+          `backtest, ${each} decision${each === 1 ? '' : 's'} a minute`,
+          () => playBacktest({ days, symbols: ['BTCUSDT'], looks: each, averages: SELDOM }),
+        ] as const,
+    ),
+  ]
+  const taken = new Map<string, number[]>(lines.map(([name]) => [name, []]))
+  for (let round = 0; round <= rounds; round++)
+    for (const [name, run] of lines) {
+      const seconds = await run()
+      if (round > 0) taken.get(name)?.push(seconds)
+    }
+  const [[, bare] = ['', [Number.NaN]]] = taken
+  console.log(
+    `${days} days of one-minute candles, one instrument; CPU of ${rounds} rounds, least, median, most`,
+  )
+  for (const [name, seconds] of taken) {
+    const [least, median, most] = [Math.min(...seconds), medianOf(seconds), Math.max(...seconds)]
+    const perMinute = (median / (days * 1440)) * 1e6
+    console.log(
+      `  ${name.padEnd(34)} ${[least, median, most].map((each) => each.toFixed(3).padStart(7)).join(' ')} s` +
+        `  ${perMinute.toFixed(2).padStart(7)} us a minute  a year ${((median * YEAR_DAYS) / days).toFixed(1).padStart(6)} s` +
+        `  ${(median / medianOf(bare)).toFixed(0).padStart(5)} times the loop`,
+    )
+  }
+}
+
+/** Each beside the line that it grows from. */
+async function measureGrowth(): Promise<void> {
+  const usual: Play = { days: days / 2, symbols: ['BTCUSDT'], looks: 1, averages: SELDOM }
+  const lines: Readonly<Record<string, Play>> = {
+    'half the length': usual,
+    'the whole length': { ...usual, days },
+    'two instruments': { ...usual, symbols: SYMBOLS },
+    'many fills': { ...usual, averages: OFTEN },
+  }
+  console.log('one decision a minute, median')
+  for (const [name, play] of Object.entries(lines)) {
+    const seconds: number[] = []
+    for (let round = 0; round < rounds; round++) seconds.push(await playBacktest(play))
+    console.log(`  ${name.padEnd(34)} ${medianOf(seconds).toFixed(3).padStart(7)} s  ${fills} fills`)
+  }
+}
+
+/** @returns seconds of CPU. */
+async function playBacktest({ days: length, symbols, looks, averages }: Play): Promise<number> {
   project.write(
     'scripted.yaml',
     `id: trend
 module: ${join(import.meta.dirname, '../strategies/trend.ts')}
-instruments: [BTCUSDT]
-params: { fastSeconds: 3600, slowSeconds: 14400, size: "0.01", thresholdBps: 10 }
+instruments: [${symbols.join(', ')}]
+params: { fastSeconds: ${averages.fastSeconds}, slowSeconds: ${averages.slowSeconds}, size: "0.01", thresholdBps: 10 }
 risk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }
 `,
   )
-  console.log(`${days} days of one-minute candles, one instrument`)
-  const instruments = buildInstruments(START_AT).filter(({ symbol }) => symbol === 'BTCUSDT')
-  const recordings = [await loadRecording(file)]
-  const openMarket = () =>
-    createRecordedMarket({
-      ...{ recordings, speed: 1, startAt: START_AT, instruments: instruments.map(toMarketInstrument) },
-      fallback: { seed: 1 },
-    })
-  const endAt = START_AT + days * DAY_MS
-  let steps = 0
-  const market = openMarket()
-  const alone = time('market alone', 1, () => {
-    while (!market.advance(endAt, () => steps++));
-  })
-  const core = createExchangeCore({ instruments, accounts: [], market: openMarket, seed: 1 })
-  time('exchange, nobody on it', alone, () => {
-    while (!core.advance(endAt));
-  })
-  await timeBacktest(file, MINUTE_MS, alone)
-  if (values.points === 'true') await timeBacktest(file, MINUTE_MS / POINTS, alone)
-  console.log(`${steps} points of the market`)
-}
-
-async function timeBacktest(file: string, pollMs: number, alone: number): Promise<void> {
-  const overrides = [`backtest.pollMs=${pollMs}`]
+  const overrides = [`backtest.pollMs=${MINUTE_MS / looks}`]
   const loaded = loadConfig({ file: 'main.yaml', cwd: project.directory, overrides })
-  const request = { files: [file], days, seed: undefined, balance: undefined, version: 'bench' }
-  const run = new BacktestRun(
-    (await prepareBacktest(loaded, request)).open('default', join(project.directory, 'out')),
-  )
-  time(`backtest, decisions every ${pollMs / 1000} s`, alone, () => {
+  const files = symbols.map((symbol) => writeCandles(symbol, length))
+  const request = { files, days: length, seed: undefined, balance: undefined, version: 'bench' }
+  const out = join(project.directory, 'out')
+  const run = new BacktestRun((await prepareBacktest(loaded, request)).open('default', out))
+  const seconds = timeCpu(() => {
     while (run.playTo(run.now + DAY_MS));
   })
-  const { fills, orders } = run.finish()
-  console.log(`    ${fills.count} fills, orders ${JSON.stringify(orders)}`)
-}
-
-/** @returns seconds. */
-function time(name: string, alone: number, work: () => void): number {
-  const startedAt = systemClock.monotonic()
-  work()
-  const seconds = (systemClock.monotonic() - startedAt) / 1000
-  const share = alone === 1 ? 1 : seconds / alone
-  console.log(
-    `  ${name.padEnd(36)} ${seconds.toFixed(1).padStart(7)} s   ${share.toFixed(1)} times the market`,
-  )
+  fills = run.finish().fills.count
+  rmSync(out, { recursive: true })
   return seconds
 }
 
-function writeCandles(minutes: number): string {
-  const random = createRandom('bench')
+/** What the strategy decides at the four prices of each candle, worked out from the columns. */
+function loopBarely({ rows }: Recording): void {
+  const { open, high, low, close } = rows as CandleRows
+  const [fastWeight, slowWeight] = [SELDOM.fastSeconds, SELDOM.slowSeconds].map(
+    (seconds) => 15 / (15 + seconds),
+  ) as [number, number]
+  let [fast, slow, side, changes] = [open[0] as number, open[0] as number, 0, 0]
+  for (let row = 0; row < open.length; row++) {
+    for (const column of [open, high, low, close]) {
+      const price = column[row] as number
+      fast += (price - fast) * fastWeight
+      slow += (price - slow) * slowWeight
+      const gap = (fast / slow - 1) * 10_000
+      const wanted = gap > 10 ? 1 : gap < -10 ? -1 : side
+      if (wanted !== side) changes += 1
+      side = wanted
+    }
+  }
+  if (changes === 0) throw new Error('the loop decided nothing')
+}
+
+function playMarket(recording: Recording): void {
+  const instruments = buildInstruments(START_AT).filter(({ symbol }) => symbol === recording.symbol)
+  const market = createRecordedMarket({
+    ...{ recordings: [recording], speed: 1, startAt: START_AT },
+    ...{ instruments: instruments.map(toMarketInstrument), fallback: { seed: 1 } },
+  })
+  const endAt = START_AT + days * DAY_MS
+  while (!market.advance(endAt, () => undefined));
+}
+
+/** @returns seconds, user and system. */
+function timeCpu(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1e6
+}
+
+function writeCandles(symbol: string, length: number): string {
+  const random = createRandom(`bench ${symbol}`)
   const lines = ['ts_ms,open,high,low,close,volume']
-  let price = 60_000
-  for (let minute = 0; minute < minutes; minute++) {
+  let price = symbol === 'BTCUSDT' ? 60_000 : 3000
+  for (let minute = 0; minute < length * 1440; minute++) {
     const moves = Array.from({ length: 4 }, () => 1 + random.normal() * 0.0004)
     const [open, close] = [price, price * (moves[0] ?? 1)]
     const high = Math.max(open, close) * Math.max(1, moves[1] ?? 1)
@@ -104,5 +191,5 @@ function writeCandles(minutes: number): string {
     lines.push([START_AT + minute * MINUTE_MS, ...cells, (20 + 60 * random.next()).toFixed(3)].join(','))
     price = Number(cells[3])
   }
-  return `${lines.join('\n')}\n`
+  return project.write(`${symbol}.csv`, `${lines.join('\n')}\n`)
 }
