@@ -81,7 +81,7 @@ export class BacktestRun {
       onDenied: (strategyId, symbol, count) => collector.denied(strategyId, symbol, count),
     })
     this.#watch = new ExchangeWatch(core, coin, {
-      onPrice: (at, price) => collector.price(at, price),
+      onPrice: (at, symbol, last) => collector.price(at, symbol, last),
       onFill: (fill) => collector.fill(fill, this.#orders.fill(fill)),
       onFunding: (payment) => collector.funding(payment),
       onFigures: (at, figures) => collector.figures(at, figures),

@@ -4,7 +4,6 @@ import {
   type RestingPrices,
   type RunFill,
   type RunFunding,
-  type ShownPrice,
 } from '../report/run-facts.ts'
 import { accountOf, type Account, type CoreState, type SymbolState } from '../simulator/futures/core-state.ts'
 import { type ExchangeCore } from '../simulator/futures/exchange-core.ts'
@@ -13,10 +12,15 @@ import { orderIdText, tradeIdText, type Order } from '../simulator/futures/order
 import { maintenanceTier, type Position } from '../simulator/futures/positions/position.ts'
 import { UID } from './direct-exchange.ts'
 
+interface Touch {
+  bidTicks: number
+  askTicks: number
+}
+
 /** Hears, in the order of time, what the exchange knows of the account. */
 export interface WatchListener {
   /** Before the account's figures of the same moment. */
-  onPrice(at: number, price: ShownPrice): void
+  onPrice(at: number, symbol: string, last: number): void
   onFill(fill: RunFill): void
   onFunding(payment: RunFunding): void
   /** After each quote. @param at Unix ms. */
@@ -36,7 +40,7 @@ export class ExchangeWatch {
     ...{ balance: 0, unrealised: 0, equity: 0, gross: 0, net: 0, marginUse: 0 },
   }
   /** What was displayed before the quote of now: an order that came between the two met it. */
-  readonly #touches = new Map<string, { bidTicks: number; askTicks: number }>()
+  readonly #touches = new Map<string, Touch>()
   /** Positions that were looked at, closed ones until their funding is known, and their funding then. */
   readonly #positions = new Map<Position, Decimal>()
   /** A liquidation came since the account was valued last: nothing of it can be seen afterwards. */
@@ -49,7 +53,7 @@ export class ExchangeWatch {
     this.#coin = coin
     this.#state = core.carryOut(core.now, (state) => state)
     this.#account = accountOf(this.#state, UID)
-    for (const symbol of this.#state.symbols.values()) symbol.followers.push(() => this.#onQuote(symbol))
+    for (const symbol of this.#state.symbols.values()) this.#follow(symbol)
   }
 
   /** To be called whenever the market was played: an order may have been filled between two quotes. */
@@ -87,18 +91,18 @@ export class ExchangeWatch {
     return { buy: price(buy), sell: price(sell) }
   }
 
-  #onQuote(symbol: SymbolState): void {
-    const { instrument, market } = symbol
+  #follow(symbol: SymbolState): void {
+    const touch: Touch = { bidTicks: 0, askTicks: 0 }
+    this.#touches.set(symbol.instrument.symbol, touch)
+    symbol.followers.push(() => this.#onQuote(symbol, touch))
+  }
+
+  #onQuote({ instrument, market }: SymbolState, touch: Touch): void {
     const { now } = this.#state.clock
-    this.#listener.onPrice(now, { symbol: instrument.symbol, last: market.lastTicks * instrument.tickFloat })
+    this.#listener.onPrice(now, instrument.symbol, market.lastTicks * instrument.tickFloat)
     this.look()
-    const touch = this.#touches.get(instrument.symbol)
-    if (touch) {
-      touch.bidTicks = market.bidTicks
-      touch.askTicks = market.askTicks
-    } else {
-      this.#touches.set(instrument.symbol, { bidTicks: market.bidTicks, askTicks: market.askTicks })
-    }
+    touch.bidTicks = market.bidTicks
+    touch.askTicks = market.askTicks
     this.#value()
     this.#listener.onFigures(now, this.#figures)
   }
@@ -124,7 +128,9 @@ export class ExchangeWatch {
     const shown = { bidTicks: market?.bidTicks ?? 0, askTicks: market?.askTicks ?? 0 }
     // A resting order meets the quote that fills it; one that takes met what stood there when it came.
     const before = fill.tradeScope === 'taker' && fill.source === 'API' && this.#isBeforeQuote(fill)
-    const touch = (before && this.#touches.get(fill.symbol)) || shown
+    const known = before ? this.#touches.get(fill.symbol) : undefined
+    // Of the first quote nothing was displayed before.
+    const touch = known !== undefined && known.bidTicks > 0 ? known : shown
     const { symbol, priceTicks: ticks, lots, direction, fee, profit, at } = fill
     return {
       ...{ symbol, ticks, lots, direction, fee, profit, at, ...touch },

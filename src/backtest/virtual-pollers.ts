@@ -59,13 +59,13 @@ export class VirtualPollers {
   /** Reads the tickers, then again and again; the first reading with a synchronised clock begins the run. */
   start(): void {
     const { wire, exchange, isOver } = this.#options
-    const { time, trusted, network, gate } = wire
+    const { time, ends, network, gate } = wire
     if (isOver()) return
     const table = this.#takeTable()
     network.send({
       site: 'tickers',
-      ourNow: () => trusted.clock.now(),
-      onTime: (sample) => trusted.offset.observe(sample),
+      ourNow: ends.ourNow,
+      onTime: ends.onTime,
       perform: () => {
         // What the core looks at stays what it was, however often the request arrives and its answer is heard.
         if (table.readAt === 0) exchange.readTickers(table)

@@ -25,7 +25,8 @@ export interface VirtualReadingsOptions {
 interface FillsPages {
   readonly sinceAt: number
   readonly requestedAt: number
-  readonly rows: Map<string, WireFill>
+  /** Of the pages before. */
+  readonly rows: readonly WireFill[]
   readonly idLessThan?: string
   readonly exchangeTime?: number
 }
@@ -34,13 +35,14 @@ interface FillsPages {
 export class VirtualReadings {
   readonly #options: VirtualReadingsOptions
   readonly #fills = new WeakMap<WireFill, Fill>()
+  readonly #enter = (happens: () => void): void => this.#options.wire.gate.enter(happens)
 
   constructor(options: VirtualReadingsOptions) {
     this.#options = options
   }
 
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
-    this.#readPage({ sinceAt, requestedAt: this.#now(), rows: new Map() }, onAnswer)
+    this.#readPage({ sinceAt, requestedAt: this.#now(), rows: [] }, onAnswer)
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
@@ -76,14 +78,14 @@ export class VirtualReadings {
       (answer) => {
         if (answer.kind !== 'accepted') return onAnswer(answer)
         const { fillList } = answer.data
-        for (const row of fillList) pages.rows.set(row.tradeId, row)
+        const rows = fillList.length === 0 ? pages.rows : lastOfEach([...pages.rows, ...fillList])
         const exchangeTime = pages.exchangeTime ?? answer.requestTime ?? 0
         const last = fillList.at(-1)
         if (last !== undefined && fillList.length === pageFills) {
-          return this.#readPage({ ...pages, exchangeTime, idLessThan: last.tradeId }, onAnswer)
+          return this.#readPage({ ...pages, rows, exchangeTime, idLessThan: last.tradeId }, onAnswer)
         }
-        const { requestedAt, rows } = pages
-        const reading = this.#toReading([...rows.values()])
+        const { requestedAt } = pages
+        const reading = this.#toReading(rows)
         onAnswer({ ...answer, data: { ...reading, sinceAt, requestedAt, exchangeTime } })
       },
     )
@@ -91,13 +93,13 @@ export class VirtualReadings {
 
   #read<Data>(site: EndpointName, perform: () => Reply<Data>, onAnswer: OnAnswer<Data>): void {
     const { wire } = this.#options
-    const { limiter, gate } = wire
+    const { limiter, network } = wire
     const waiting = limiter.request(site, 2, (grant) =>
       carry(wire, {
         site,
         grant,
         perform,
-        gate: onlyOnce((happens) => gate.enter(happens)),
+        gate: network.isFaithful ? this.#enter : onlyOnce(this.#enter),
         hear: onAnswer,
       }),
     )
@@ -134,6 +136,11 @@ export class VirtualReadings {
 }
 
 const NO_FILLS: Pick<FillsReading, 'fills'> = { fills: [] }
+
+/** A trade that comes twice counts as it came last, where it came first. */
+function lastOfEach(rows: readonly WireFill[]): readonly WireFill[] {
+  return [...new Map(rows.map((row) => [row.tradeId, row])).values()]
+}
 
 /** As the exchange's client answers it. */
 function unreadableRow(message: string, receivedAt: number): Answer<never> {

@@ -15,7 +15,6 @@ import {
   type RestingPrices,
   type RunFill,
   type RunFunding,
-  type ShownPrice,
 } from './run-facts.ts'
 
 /** What our side knows of the order behind a fill. */
@@ -131,7 +130,7 @@ export class RunCollector {
     }
   }
 
-  price(at: number, { symbol, last }: ShownPrice): void {
+  price(at: number, symbol: string, last: number): void {
     this.#lastPrices.set(symbol, last)
     this.prices.get(symbol)?.take(at, last)
   }

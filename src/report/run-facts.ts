@@ -82,12 +82,6 @@ export interface AccountFigures {
   marginUse: number
 }
 
-/** The displayed price of an instrument at one moment, in quote coin. */
-export interface ShownPrice {
-  readonly symbol: string
-  readonly last: number
-}
-
 /** The nearest orders of the account that rest on an instrument, in quote coin; NaN for none. */
 export interface RestingPrices {
   readonly buy: number

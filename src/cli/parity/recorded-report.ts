@@ -80,7 +80,7 @@ class RecordedRun {
       const last = tickers.read(symbol, 'lastPr')
       if (Number.isNaN(last)) continue
       this.#prices.set(symbol, last)
-      this.#collector.price(at, { symbol, last })
+      this.#collector.price(at, symbol, last)
     }
     this.#collector.figures(at, this.#figures())
   }

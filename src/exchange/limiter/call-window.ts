@@ -68,7 +68,8 @@ export class CallWindow {
     const leaving = this.#leaving
     let place = leaving.length
     while (place > 0 && (leaving[place - 1] ?? at) > at) place--
-    leaving.splice(place, 0, at)
+    if (place === leaving.length) leaving.push(at)
+    else leaving.splice(place, 0, at)
     const { leadMs } = this.#pool
     if (leadMs > 0) this.#when(at - leadMs, () => this.#pool.giveBack())
     this.#wake()

@@ -215,8 +215,8 @@ function layShape(path: Drawn, candle: TickCandle, wanted: Wanted, random: Rando
   const isReversed = random.next() < 0.5
   const open = (isFlipped ? high - candle.open : candle.open - low) / range
   const close = (isFlipped ? high - candle.close : candle.close - low) / range
-  const [begin, end] = isReversed ? [close, open] : [open, close]
-  const shape = wanted.shapes.draw(begin, end, wanted.reach, random)
+  const begin = isReversed ? close : open
+  const shape = wanted.shapes.draw(begin, isReversed ? open : close, wanted.reach, random)
   const { prices } = shape
   const moves = prices.length - 1
   const first = prices[isReversed ? moves : 0] as number
@@ -225,11 +225,13 @@ function layShape(path: Drawn, candle: TickCandle, wanted: Wanted, random: Rando
   const highMove = moveOf(shape.highMove, isReversed, moves)
   const lowMove = moveOf(shape.lowMove, isReversed, moves)
   const isHighFirst = highMove === lowMove ? shape.isHighFirst !== isReversed : highMove < lowMove
-  const [highPoint, lowPoint] = [pointOf(highMove, early), pointOf(lowMove, early)]
+  const highPoint = pointOf(highMove, early)
+  const lowPoint = pointOf(lowMove, early)
   let next = 0
   for (let point = 0; point <= moves; point++) {
     const time = point / (moves + 1)
-    const [isHigh, isLow] = [point === highPoint, point === lowPoint]
+    const isHigh = point === highPoint
+    const isLow = point === lowPoint
     if (isLow && !(isHigh && isHighFirst)) put(path, next++, isFlipped ? high : low, time)
     if (isHigh) put(path, next++, isFlipped ? low : high, time)
     if (isLow && isHigh && isHighFirst) put(path, next++, isFlipped ? high : low, time)
