@@ -30,7 +30,7 @@ import { createOrderSequence } from './shared/order-sequence.ts'
 import { writeDemoPast } from './demo/write-past.ts'
 import { singleRow } from './store/stored-rows.ts'
 import { Wallet, type WalletCoin } from './wallet/wallet.ts'
-import { type ServedExchange } from './wire/served-exchange.ts'
+import { type ServedExchange } from './wire/handle.ts'
 import { type ServedName, type ServedRequestOf, type ServedResponseOf } from './wire/served-rows.ts'
 
 /** The settings of the services beside futures; each service says what its own are. */

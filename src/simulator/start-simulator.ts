@@ -17,10 +17,9 @@ import { drawLatency, type LatencySettings, NO_LATENCY } from './shared/latency.
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { Wire } from './wire/handle.ts'
-import { type ServerEvent } from './wire/server-event.ts'
+import { type ServerEvent, type WireCounters } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
-import { type WireCounters } from './wire/wire-event.ts'
 
 export { type MarketChoice } from './prepare-market.ts'
 

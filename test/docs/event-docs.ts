@@ -33,7 +33,7 @@ export function listLoggingSources(): ReadonlyMap<string, string> {
 /** The whole of docs/log-events.md. */
 export function buildEventDocs(): string {
   const calls = readLogCalls(listLoggingSources())
-  const simulator = readFiles(['simulator/wire/server-event.ts', 'simulator/wire/wire-event.ts'])
+  const simulator = readFiles(['simulator/wire/server-event.ts', 'simulator/wire/server-event.ts'])
   const groups = Map.groupBy(Object.keys(LOG_EVENTS) as LogEvent[], prefixOf)
   const sections = [...groups].map(([prefix, events]) => {
     const rows = events.map((event) => {

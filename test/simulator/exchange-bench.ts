@@ -12,7 +12,7 @@ import { prepareMarket } from '../../src/simulator/prepare-market.ts'
 import { Wire } from '../../src/simulator/wire/handle.ts'
 import { servedRow, type ServedName, type ServedResponseOf } from '../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings, type WireSettings } from '../../src/simulator/wire/settings.ts'
-import { type WireEvent } from '../../src/simulator/wire/wire-event.ts'
+import { type WireEvent } from '../../src/simulator/wire/server-event.ts'
 import { bytesOf } from '../../src/simulator/wire/wire-request.ts'
 import { GOOD_REQUESTS, requestFor, START_AT, type RequestParts } from './wire/signed-request.ts'
 

@@ -1,8 +1,7 @@
 import { type ServerResponse } from 'node:http'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { unreachable } from '../../lib/unreachable.ts'
-import { type Fault, type FaultPlan } from './faults.ts'
+import { type FaultKind, type FaultPlan } from './faults.ts'
 import { type Wire } from './handle.ts'
 import { type ServerEvent } from './server-event.ts'
 import { bytesOf, type WireRequest, type WireResponse } from './wire-request.ts'
@@ -30,7 +29,7 @@ export class Answerer {
 
   /** Settles when the answer has been handed to the socket, or the socket has gone. */
   async answer(request: WireRequest, outgoing: ServerResponse): Promise<void> {
-    const { faults, wire, answerDelay, onEvent } = this.#options
+    const { faults, wire, clock, answerDelay, onEvent } = this.#options
     const endpoint = wire.endpointOf(request)
     const fault = faults.draw(endpoint)
     if (fault === undefined) {
@@ -42,10 +41,10 @@ export class Answerer {
       return send(outgoing, response)
     }
     onEvent({ kind: 'faultInjected', fault: fault.kind, endpoint })
-    const { answer, isCarriedOut } = misbehave(fault, this.#options.clock)
-    const response = isCarriedOut ? wire.handle(request) : undefined
+    const response = fault.kind in AFTER ? wire.handle(request) : undefined
     await this.#wait(answerDelay() + fault.delayMs)
-    if (!this.#stopped) answer(outgoing, response)
+    const answer = AFTER[fault.kind] ?? BEFORE[fault.kind]
+    if (!this.#stopped) answer?.(outgoing, response, clock.now())
   }
 
   /** Nothing is answered late any more. */
@@ -68,36 +67,21 @@ export class Answerer {
   }
 }
 
-/** What a fault does: whether the request is carried out, and what is sent instead of its answer. */
-interface Misbehaviour {
-  readonly isCarriedOut: boolean
-  readonly answer: (outgoing: ServerResponse, response: WireResponse | undefined) => void
+type Answer = (outgoing: ServerResponse, response: WireResponse | undefined, now: number) => void
+
+/** What is sent instead of its answer, where a request is not carried out, and where it is. */
+const BEFORE: Partial<Record<FaultKind, Answer>> = {
+  requestDropped: () => {},
+  gatewayErrorBefore: (outgoing) => send(outgoing, gatewayPage(502, 'Bad Gateway')),
+  tooManyRequests: (outgoing, _, now) => send(outgoing, tooManyRequests(now)),
 }
 
-function misbehave({ kind }: Fault, clock: Clock): Misbehaviour {
-  switch (kind) {
-    case 'requestDropped':
-      return { isCarriedOut: false, answer: () => {} }
-    case 'gatewayErrorBefore':
-      return { isCarriedOut: false, answer: (outgoing) => send(outgoing, gatewayPage(502, 'Bad Gateway')) }
-    case 'tooManyRequests':
-      return { isCarriedOut: false, answer: (outgoing) => send(outgoing, tooManyRequests(clock.now())) }
-    case 'answerLost':
-      return { isCarriedOut: true, answer: (outgoing) => outgoing.socket?.resetAndDestroy() }
-    case 'gatewayErrorAfter':
-      return {
-        isCarriedOut: true,
-        answer: (outgoing) => send(outgoing, gatewayPage(500, 'Internal Server Error')),
-      }
-    case 'truncatedBody':
-      return { isCarriedOut: true, answer: sendHalf }
-    case 'garbageBody':
-      return { isCarriedOut: true, answer: (outgoing) => send(outgoing, GARBAGE) }
-    case 'delayedAnswer':
-      return { isCarriedOut: true, answer: (outgoing, response) => response && send(outgoing, response) }
-    default:
-      return unreachable(kind)
-  }
+const AFTER: Partial<Record<FaultKind, Answer>> = {
+  answerLost: (outgoing) => outgoing.socket?.resetAndDestroy(),
+  gatewayErrorAfter: (outgoing) => send(outgoing, gatewayPage(500, 'Internal Server Error')),
+  truncatedBody: sendHalf,
+  garbageBody: (outgoing) => send(outgoing, GARBAGE),
+  delayedAnswer: (outgoing, response) => response && send(outgoing, response),
 }
 
 function tooManyRequests(requestTime: number): WireResponse {

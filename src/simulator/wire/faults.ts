@@ -80,16 +80,13 @@ export class FaultPlan {
     }
     if (drawn === undefined) return undefined
     this.#injected.set(drawn, (this.#injected.get(drawn) ?? 0) + 1)
-    return { kind: drawn, delayMs: drawn === 'delayedAnswer' ? this.#drawDelayMs() : 0 }
+    const { min, max } = this.#settings.delayMs ?? DEFAULT_DELAY_MS
+    const delayMs = drawn === 'delayedAnswer' ? Math.round(min + this.#delays.next() * (max - min)) : 0
+    return { kind: drawn, delayMs }
   }
 
   /** Faults so far by kind. */
   counts(): Readonly<Partial<Record<FaultKind, number>>> {
     return Object.fromEntries(this.#injected)
-  }
-
-  #drawDelayMs(): number {
-    const { min, max } = this.#settings.delayMs ?? DEFAULT_DELAY_MS
-    return Math.round(min + this.#delays.next() * (max - min))
   }
 }

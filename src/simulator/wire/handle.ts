@@ -1,16 +1,14 @@
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type AccountSetup } from '../shared/account.ts'
+import { type AccountRef, type AccountSetup } from '../shared/account.ts'
 import { type Refusal, type Reply } from '../shared/reply.ts'
 import { NOBODY } from '../shared/handlers.ts'
-import { authenticate } from './checks/authenticate.ts'
+import { authenticate, authenticateGateway } from './checks/authenticate.ts'
 import { batchOf, withRefusedItems } from './checks/batches.ts'
 import { checkParameters, receiveWindowRefusal, type CheckedParameters } from './checks/check-parameters.ts'
-import { authenticateGateway } from './checks/authenticate-gateway.ts'
 import { readParameters } from './checks/parameters.ts'
 import { RateLimits } from './checks/rate-limits.ts'
 import { gatewayRefusals, refusals, type WireRefusal } from './checks/refusal.ts'
-import { type ServedExchange } from './served-exchange.ts'
 import {
   createEndpointFinder,
   servedNames,
@@ -19,8 +17,17 @@ import {
   type ServedName,
 } from './served-rows.ts'
 import { defaultWireSettings, type WireSettings } from './settings.ts'
-import { type WireCounters, type WireEvent } from './wire-event.ts'
+import { type WireCounters, type WireEvent } from './server-event.ts'
 import { type WireRequest, type WireResponse } from './wire-request.ts'
+
+/** What the wire asks of the exchange behind it. */
+export interface ServedExchange {
+  /** @param request What the row's schema has passed. @param now Unix ms of the exchange's clock. */
+  answer(name: ServedName, account: AccountRef, request: never, now: number): Reply<unknown>
+  accountByKey(apiKey: string): AccountSetup | undefined
+  /** By the key of the signed gateway. */
+  accountByGatewayKey(apiKey: string): AccountSetup | undefined
+}
 
 export interface WireOptions {
   readonly exchange: ServedExchange

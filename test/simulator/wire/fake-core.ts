@@ -1,6 +1,6 @@
 import { type AccountRef, type AccountSetup } from '../../../src/simulator/shared/account.ts'
 import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
-import { type ServedExchange } from '../../../src/simulator/wire/served-exchange.ts'
+import { type ServedExchange } from '../../../src/simulator/wire/handle.ts'
 import {
   type ServedName,
   type ServedRequestOf,

@@ -1,7 +1,7 @@
 import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
 import { Wire } from '../../../src/simulator/wire/handle.ts'
 import { defaultWireSettings, type WireSettings } from '../../../src/simulator/wire/settings.ts'
-import { type WireEvent } from '../../../src/simulator/wire/wire-event.ts'
+import { type WireEvent } from '../../../src/simulator/wire/server-event.ts'
 import { bytesOf, type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
 import { FakeCore } from './fake-core.ts'
 import { START_AT } from './signed-request.ts'

@@ -1,37 +1,29 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { signSchemeA } from '../../../protocol/signing.ts'
+import { SCHEME_B_HEADERS, signSchemeA, signSchemeB } from '../../../protocol/signing.ts'
+import { type AccountSetup } from '../../shared/account.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import { refusals } from './refusal.ts'
 import { type WireRequest } from '../wire-request.ts'
+import { readQueryText } from './parameters.ts'
+import { gatewayRefusals, refusals } from './refusal.ts'
 
-/** What the wire must know of an account to check a signature. */
-export interface Credentials {
-  readonly secret: string
-  readonly passphrase: string
-  /** The addresses that the key is bound to; none when left out. */
-  readonly boundToIps?: readonly string[]
-}
-
-export interface AuthenticateOptions<Account extends Credentials> {
-  readonly accountByKey: (key: string) => Account | undefined
+export interface AuthenticateOptions {
+  readonly accountByKey: (key: string) => AccountSetup | undefined
   /** How far the signed timestamp may stand from the exchange's clock, either way, ms. */
   readonly toleranceMs: number
   /** Unix ms. */
   readonly now: number
 }
 
+const UNIX_MS = /^\d{1,16}$/
+
 /**
  * Scheme A, checked in the order of the real exchange: the key before everything else, the clock before the
  * signature, the passphrase last.
- *
- * A signature is good in either of two readings, because public clients disagree and both work: over the
- * query exactly as it stands in the URL, or over its values before percent-encoding. They are the same text
- * for values of unreserved characters.
  */
-export function authenticate<Account extends Credentials>(
+export function authenticate(
   request: WireRequest,
-  { accountByKey, toleranceMs, now }: AuthenticateOptions<Account>,
-): Reply<Account> {
+  { accountByKey, toleranceMs, now }: AuthenticateOptions,
+): Reply<AccountSetup> {
   const { headers } = request
   const key = headers['access-key']
   if (!key) return refusals.keyMissing
@@ -42,28 +34,25 @@ export function authenticate<Account extends Credentials>(
   if (!signature) return refusals.signMissing
   const timestamp = headers['access-timestamp']
   if (!timestamp) return refusals.timestampMissing
-  if (!/^\d{1,16}$/.test(timestamp)) return refusals.timestampInvalid
+  if (!UNIX_MS.test(timestamp)) return refusals.timestampInvalid
   if (Math.abs(now - Number(timestamp)) > toleranceMs) return refusals.timestampExpired
-  if (!isSignedBy(account.secret, { request, timestamp, signature })) return refusals.signWrong
+  const expected = signaturesOf(account.secret, request, timestamp)
+  if (!expected.some((text) => isSameText(signature, text))) return refusals.signWrong
   const passphrase = headers['access-passphrase']
   if (!passphrase) return refusals.passphraseMissing
-  if (!isSameText(passphrase, account.passphrase)) return refusals.passphraseWrong
-  return accept(account)
+  return isSameText(passphrase, account.passphrase) ? accept(account) : refusals.passphraseWrong
 }
 
-interface SignedRequest {
-  readonly request: WireRequest
-  readonly timestamp: string
-  readonly signature: string
-}
-
-function isSignedBy(secret: string, { request, timestamp, signature }: SignedRequest): boolean {
+/**
+ * A signature is good in either of two readings, because public clients disagree and both work: over the
+ * query exactly as it stands in the URL, or over its values before percent-encoding. They are the same text
+ * for values of unreserved characters.
+ */
+function signaturesOf(secret: string, request: WireRequest, timestamp: string): string[] {
   const { method, path, query, body } = request
-  if (method !== 'GET' && method !== 'POST') return false
-  const signed = { timestamp, method, path, body } as const
-  if (isSameText(signature, signSchemeA(secret, { ...signed, query }))) return true
-  const decoded = decodeQuery(query)
-  return decoded !== query && isSameText(signature, signSchemeA(secret, { ...signed, query: decoded }))
+  if (method !== 'GET' && method !== 'POST') return []
+  const readings = new Set([query, decodeQuery(query)])
+  return [...readings].map((text) => signSchemeA(secret, { timestamp, method, path, body, query: text }))
 }
 
 /** The query with its percent-encoding undone, in the order of the wire; unchanged when it is not valid. */
@@ -75,8 +64,41 @@ function decodeQuery(query: string): string {
   }
 }
 
+/**
+ * Scheme B. Document: "A request from a client that is not on the whitelist, or with an invalid signature, is
+ * answered with HTTP 403"; what is not a signed request at all, or carries a time too far off, is a bad one.
+ * The whitelist comes before the clock, and the clock before the signature.
+ */
+export function authenticateGateway(
+  request: WireRequest,
+  { accountByKey, toleranceMs, now }: AuthenticateOptions,
+): Reply<AccountSetup> {
+  const { headers, path: apiPath, body } = request
+  const apiKey = headers[SCHEME_B_HEADERS.apiKey]
+  const timestamp = headers[SCHEME_B_HEADERS.timestamp]
+  const signature = headers[SCHEME_B_HEADERS.signature]
+  if (!apiKey || !timestamp || !signature)
+    return gatewayRefusals.badRequest('a signed request has three headers')
+  const account = accountByKey(apiKey)
+  if (account?.gateway?.isWhitelisted !== true) return gatewayRefusals.forbidden('not on the whitelist')
+  if (!UNIX_MS.test(timestamp)) return gatewayRefusals.badRequest('x-api-timestamp is not Unix ms')
+  if (Math.abs(now - Number(timestamp)) > toleranceMs) {
+    return gatewayRefusals.badRequest('x-api-timestamp is more than 10 minutes off')
+  }
+  try {
+    // Over the body as it came, and the query's values before percent-encoding.
+    const query = readQueryText(request.query)
+    const expected = signSchemeB(account.gateway.secret, { apiPath, query, body, apiKey, timestamp })
+    return isSameText(signature, expected)
+      ? accept(account)
+      : gatewayRefusals.forbidden('the signature is invalid')
+  } catch {
+    return gatewayRefusals.badRequest('a query parameter has a reserved name')
+  }
+}
+
 /** Compares in a time that depends on neither text: both are hashed to the same length first. */
-export function isSameText(left: string, right: string): boolean {
+function isSameText(left: string, right: string): boolean {
   return timingSafeEqual(
     createHash('sha256').update(left).digest(),
     createHash('sha256').update(right).digest(),
