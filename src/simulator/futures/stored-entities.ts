@@ -17,12 +17,13 @@ import { type Fill } from './positions/fill.ts'
 import { type CoinBalance, type Counterparties } from './accounts/ledger.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import { type Order } from './orders/order.ts'
-import { type PlanOrder } from './plans/plan-order.ts'
+import { isPending, type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 
 /*
  * How each entity of futures is stored, and where it belongs when it comes back. Whoever changes one says so:
- * `state.rows.put(ORDERS, order)`. The market is in checkpoint.ts.
+ * `state.rows.put(ORDERS, order)`. The market is in checkpoint.ts. Of instruments that left the list, fills and orders
+ * that have ended are forgotten; their money is in the ledger.
  */
 
 /** Clock, sequences and the next funding: part of every operation that changed anything. */
@@ -90,7 +91,7 @@ export const ORDERS: PlacedCodec<CoreState, Order> = {
   place(state, order) {
     const account = namedAccount(state, order.uid)
     if (!isOpen(order)) {
-      account.closedOrders.set(order.sequence, order)
+      if (state.symbols.has(order.symbol)) account.closedOrders.set(order.sequence, order)
       return
     }
     const symbol = listed(state, order)
@@ -106,8 +107,8 @@ export const PLAN_ORDERS: PlacedCodec<CoreState, PlanOrder> = {
   id: ({ sequence }) => String(sequence),
   order: ({ sequence }) => sequence,
   place(state, plan) {
-    namedAccount(state, plan.uid).planOrders.set(plan.sequence, plan)
-    if (plan.status === 'pending') listed(state, plan).planOrders.push(plan)
+    if (isPending(plan)) listed(state, plan).planOrders.push(plan)
+    if (state.symbols.has(plan.symbol)) namedAccount(state, plan.uid).planOrders.set(plan.sequence, plan)
   },
 }
 
@@ -130,7 +131,6 @@ export const FILLS: PlacedCodec<CoreState, Fill> = {
   id: ({ sequence }) => String(sequence),
   decimals: ['fee', 'profit'],
   order: ({ sequence }) => sequence,
-  // Fills of instruments that left the list are forgotten; their money is in the ledger.
   place(state, fill) {
     if (state.symbols.has(fill.symbol)) namedAccount(state, fill.uid).fills.push(fill)
   },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ANNA, BERT, ExchangeBench } from '../exchange-bench.ts'
+import { createMemoryStore } from '../futures/memory-store.ts'
 
 const MARKET = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' }
 const QUERY = 'productType=USDT-FUTURES&symbol=BTCUSDT'
@@ -198,4 +199,26 @@ describe('trigger orders', () => {
     expect([trailing, rest]).toMatchObject([{ successList: [{}] }, { successList: [{}] }])
     expect(bench.exchange.ledger(ANNA.uid).counts.planOrdersOpen).toBe(0)
   })
+})
+
+test('orders that ended in a contract which is no longer listed are forgotten at a start', async () => {
+  const store = createMemoryStore()
+  const bench = await ExchangeBench.open({ store })
+  bench.wait(2000)
+  const order = { ...MARKET, marginMode: 'crossed', side: 'buy', orderType: 'market', size: '0.01' }
+  const placed = [1, 2].map(() => bench.data(ANNA, 'placeOrder', { body: order }))
+  const plan = { ...order, planType: 'normal_plan', triggerPrice: '1', triggerType: 'fill_price' }
+  const { orderId } = bench.data(ANNA, 'placePlanOrder', { body: plan })
+  bench.data(ANNA, 'cancelPlanOrder', { body: { ...MARKET, orderIdList: [{ orderId }] } })
+  // Over the day of its delivery: these were of a contract that has left the list.
+  const ended = (store.load() ?? []).filter(
+    ({ table, json }) => table === 'plan_orders' || (table === 'orders' && json?.includes('"sequence":1,')),
+  )
+  store.save(ended.map((row) => ({ ...row, json: row.json?.replace('BTCUSDT', 'BTCUSD_230630') })))
+
+  const again = await ExchangeBench.open({ store, now: bench.now })
+
+  const { entrustedList } = again.data(ANNA, 'ordersHistory', { query: 'productType=USDT-FUTURES' })
+  expect(entrustedList?.map((row) => row.orderId)).toEqual([placed[1]?.orderId])
+  expect(again.data(ANNA, 'ordersPlanPending').entrustedList).toEqual([])
 })
