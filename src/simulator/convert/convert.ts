@@ -7,8 +7,8 @@ import { type Handlers } from '../shared/handlers.ts'
 import { Histories } from '../shared/histories.ts'
 import { HISTORY_DAYS, HISTORY_MS, historyPage, historySpan } from '../shared/history-page.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
-import { accept, refuse, type Reply } from '../shared/reply.ts'
-import { spotRefusals } from '../spot/spot-refusals.ts'
+import { accept, type Reply } from '../shared/reply.ts'
+import { refusals } from '../shared/refusals.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { defaultPlatformCoin, platformCoinPrice, type PlatformCoin } from '../wallet/platform-coin.ts'
 import { roundDown, roundUp } from '../wallet/rounding.ts'
@@ -100,9 +100,9 @@ function convertRecords(
 ): Reply<WireResponseOf<'convertRecords'>> {
   const { now } = state.ports.clock
   const span = Number(query.endTime || now) - Number(query.startTime || query.endTime || now)
-  if (query.startTime && span < 0) return refuse(spotRefusals.startAfterEnd())
+  if (query.startTime && span < 0) return refusals.startAfterEnd
   if (query.startTime && query.endTime && span > HISTORY_MS) {
-    return refuse(spotRefusals.spanTooLong(HISTORY_DAYS))
+    return refusals.spanTooLong(HISTORY_DAYS)
   }
   const page = historyPage(state.records.of(uid), {
     ...historySpan(query, now),

@@ -3,10 +3,11 @@ import { createRandom, type Random } from '../../lib/random.ts'
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { type Instrument } from '../futures/instruments/instruments.ts'
-import { accept, refuse, type Reply } from '../shared/reply.ts'
+import { accept, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
-import { changeSettings, copyRefusals } from './symbol-settings.ts'
+import { refusals } from '../shared/refusals.ts'
+import { changeSettings } from './symbol-settings.ts'
 import { closeDays, createTrader, dayStart, TRADERS, type SymbolSetting, type Trader } from './trader.ts'
 import { toSummary } from './trader-summary.ts'
 
@@ -89,7 +90,7 @@ function copyOrderTotalDetail(
   { uid }: AccountRef,
 ): Reply<WireResponseOf<'copyOrderTotalDetail'>> {
   const trader = state.traders.get(uid)
-  if (trader === undefined) return refuse(copyRefusals.notTrader())
+  if (trader === undefined) return refusals.notTrader
   return accept(toSummary(trader, takeResults(state, uid, trader)))
 }
 
@@ -100,9 +101,9 @@ function copyConfigSettingSymbols(
 ): Reply<WireResponseOf<'copyConfigSettingSymbols'>> {
   const { instruments, ports } = state
   const trader = state.traders.get(uid)
-  if (trader === undefined) return refuse(copyRefusals.notTrader())
+  if (trader === undefined) return refusals.notTrader
   const changed = changeSettings(trader.settings, settingList, { instruments, now: ports.clock.now })
-  if (!changed.ok) return refuse(changed.refusal)
+  if (!changed.ok) return changed.refusal
   trader.settings.clear()
   for (const [symbol, setting] of changed.settings) trader.settings.set(symbol, setting)
   state.ports.rows.put(TRADERS, trader)

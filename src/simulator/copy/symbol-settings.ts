@@ -1,18 +1,9 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { deliveryStatus } from '../futures/instruments/delivery.ts'
 import { type Instrument } from '../futures/instruments/instruments.ts'
-import { refusal } from '../shared/common-refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { type Refusal } from '../shared/reply.ts'
 import { type SymbolSetting } from './trader.ts'
-
-/** Every refusal of the copy service, with code and message as the real exchange's error table has them. */
-export const copyRefusals = {
-  notTrader: () => refusal('31001', 'The user is not a trader'),
-  symbolUnknown: () => refusal('31019', 'Support trading currency pair does not exist'),
-  symbolClosed: () =>
-    refusal('31021', 'The currency pair is not available for trading, please select another currency pair'),
-  symbolNotOpened: () => refusal('31052', 'Cannot set trading symbol that have not been opened by traders.'),
-} as const
 
 export type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 
@@ -51,10 +42,10 @@ interface Facts {
 }
 
 function refusalOf(change: SettingChange, { changed, instrument, now }: Facts): Refusal | undefined {
-  if (instrument?.productType !== change.productType) return copyRefusals.symbolUnknown()
+  if (instrument?.productType !== change.productType) return refusals.copiedSymbolUnknown
   if (change.settingType === 'DELETE') return undefined
-  if (change.settingType === 'UPDATE' && !changed.has(change.symbol)) return copyRefusals.symbolNotOpened()
-  return deliveryStatus(instrument, now) === 'delivery_normal' ? undefined : copyRefusals.symbolClosed()
+  if (change.settingType === 'UPDATE' && !changed.has(change.symbol)) return refusals.copiedSymbolNotOpened
+  return deliveryStatus(instrument, now) === 'delivery_normal' ? undefined : refusals.copiedSymbolClosed
 }
 
 function toSetting(change: SettingChange, existing: SymbolSetting | undefined): SymbolSetting {

@@ -35,7 +35,3 @@ export function acceptAll<Fields>(replies: {
 export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Reply<Data> {
   return refused ?? accept(data)
 }
-
-export function refuse(refused: Refusal): Refusal {
-  return refused
-}

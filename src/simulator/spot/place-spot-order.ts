@@ -10,13 +10,13 @@ import {
   symbol as symbolText,
 } from '../../protocol/values.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
+import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
 import { beginOrder } from '../services/pair-order.ts'
 import { costOf, paidCoin } from '../services/pair-venue.ts'
 import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
-import { spotRefusals } from './spot-refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { enterSpotMarket, isTriggered } from './spot-venue.ts'
 import { spotBalance, spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
 
@@ -51,12 +51,12 @@ export function placeSpotOrder(
   request: SpotPlaceOrderRequest,
 ): Reply<OrderReference> {
   const read = fullRequest.safeParse(request)
-  if (!read.success) return refuse(spotRefusals.parameter(String(read.error.issues[0]?.path[0] ?? '')))
+  if (!read.success) return refusals.parameter(String(read.error.issues[0]?.path[0] ?? ''))
   const market = state.markets.get(request.symbol)
-  if (market === undefined) return refuse(spotRefusals.symbolUnknown(request.symbol))
+  if (market === undefined) return refusals.symbolUnknown(request.symbol)
   market.book.refresh()
   const terms = readTerms(state, uid, { market, request: read.data })
-  if ('code' in terms) return refuse(terms)
+  if ('code' in terms) return terms
   const { now } = state.ports.clock
   const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: lastPrice(market) })
   if (isTriggered(order, market)) enterSpotMarket(state, order)
@@ -104,14 +104,14 @@ interface Asked {
 function readTerms(state: SpotState, uid: string, { market, request }: Asked): SpotTerms | Refusal {
   const { book, symbol } = market
   // Document, status: `gray` (grey scale), `offline` (maintenance), `halt` (trading suspended).
-  if (symbol.row.status === 'gray') return spotRefusals.symbolClosed()
-  if (symbol.row.status !== 'online') return spotRefusals.suspended()
-  if (book.market.at === 0) return spotRefusals.suspended()
+  if (symbol.row.status === 'gray') return refusals.symbolClosed
+  if (symbol.row.status !== 'online') return refusals.suspended
+  if (book.market.at === 0) return refusals.suspended
   const { side, orderType, clientOid, force = 'gtc', stpMode: stp = 'none' } = request
   const isLimit = orderType === 'limit'
-  if (isLimit && request.price === undefined) return spotRefusals.parameterEmpty('price')
+  if (isLimit && request.price === undefined) return refusals.parameterEmpty('price')
   const isWaiting = request.tpslType === 'tpsl'
-  if (isWaiting && request.triggerPrice === undefined) return spotRefusals.parameterEmpty('triggerPrice')
+  if (isWaiting && request.triggerPrice === undefined) return refusals.parameterEmpty('triggerPrice')
   const triggerPrice = decimal((isWaiting && request.triggerPrice) || '0')
   const terms: SpotTerms = {
     uid,
@@ -146,52 +146,50 @@ function numberRefusal({ symbol }: SpotMarket, terms: SpotTerms, request: PlaceR
     { name: 'triggerPrice', value: request.triggerPrice ?? '0', scale: symbol.priceDecimals },
   ]
   const wrong = checks.find(({ value, scale }) => decimalsOf(value) > scale)
-  return wrong && spotRefusals.scale(wrong.name, wrong.value, wrong.scale)
+  return wrong && refusals.scale(wrong.name, wrong.value, wrong.scale)
 }
 
 function sizeRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined {
   const { minTradeAmount, maxTradeAmount, minTradeUSDT } = market.symbol.row
-  if (!terms.size.gt(ZERO)) return spotRefusals.sizeBelowMinimum()
+  if (!terms.size.gt(ZERO)) return refusals.sizeBelowMinimum
   const price = terms.price.gt(ZERO) ? terms.price : lastPrice(market)
   const notional = terms.isQuoteSized ? terms.size : terms.size.times(price)
-  if (notional.lt(minTradeUSDT)) return spotRefusals.notionalBelowMinimum(minTradeUSDT)
+  if (notional.lt(minTradeUSDT)) return refusals.notionalBelowMinimum(minTradeUSDT)
   const base = terms.isQuoteSized ? terms.size.div(price) : terms.size
-  if (base.lt(minTradeAmount)) return spotRefusals.sizeBelowMinimum()
-  return base.gt(maxTradeAmount) ? spotRefusals.sizeAboveMaximum() : undefined
+  if (base.lt(minTradeAmount)) return refusals.sizeBelowMinimum
+  return base.gt(maxTradeAmount) ? refusals.sizeAboveMaximum : undefined
 }
 
 /** A buy may stand only so far above the last price (or its trigger), a sell only so far below. */
 function priceRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined {
   const { symbol, book } = market
   if (terms.orderType === 'market') return undefined
-  if (!terms.price.gt(ZERO)) return spotRefusals.parameter('price')
+  if (!terms.price.gt(ZERO)) return refusals.parameter('price')
   const reference = terms.trigger?.price ?? lastPrice(market)
   const limit = reference.times(
     terms.direction === 'buy' ? symbol.buyPriceRatioMax : symbol.sellPriceRatioMin,
   )
   if (terms.direction === 'buy' && terms.price.gt(limit))
-    return spotRefusals.priceAboveLimit(limit.toString())
+    return refusals.priceAboveLimit.spot(limit.toString())
   if (terms.direction === 'sell' && terms.price.lt(limit))
-    return spotRefusals.priceBelowLimit(limit.toString())
+    return refusals.priceBelowLimit.spot(limit.toString())
   const { direction, price } = terms
   const reaches = reachesMarket(book.market, { direction, priceTicks: book.ticks(price) })
   const takesAtOnce = terms.trigger === undefined && reaches
   if (terms.force !== 'post_only' || !takesAtOnce) return undefined
-  return terms.direction === 'buy'
-    ? spotRefusals.postOnlyBuyWouldTake()
-    : spotRefusals.postOnlySellWouldTake()
+  return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
 }
 
 function accountRefusal(state: SpotState, { symbol }: SpotMarket, terms: SpotTerms): Refusal | undefined {
   const { orders, ports } = state
   const { uid, clientOid } = terms
   if (clientOid !== undefined && orders.of(uid).some((order) => order.clientOid === clientOid)) {
-    return spotRefusals.duplicateClientOid()
+    return refusals.duplicateClientOid.spot
   }
   const open = orders.openOf(uid).filter((order) => order.symbol === symbol.symbol)
-  if (open.length >= symbol.openOrdersMax) return spotRefusals.ordersFull(symbol.openOrdersMax)
+  if (open.length >= symbol.openOrdersMax) return refusals.ordersFull.spot(symbol.openOrdersMax)
   const { available } = ports.wallet.coin(spotBalance(uid, paidCoin(symbol, terms)))
-  return available.lt(costOf(terms)) ? spotRefusals.balance() : undefined
+  return available.lt(costOf(terms)) ? refusals.balanceEmpty : undefined
 }
 
 function lastPrice({ book }: SpotMarket): Decimal {

@@ -1,12 +1,12 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { accept, refuse, type Reply } from '../shared/reply.ts'
+import { accept, type Reply } from '../shared/reply.ts'
 import { historyPage, historySpan, type HistoryQuery } from '../shared/history-page.ts'
 import { ZERO } from '../../lib/decimal.ts'
 import { type SpotOrder } from './spot-order.ts'
 import { toHistoryOrder, toOrderDetail, toUnfilledOrder } from './spot-order-view.ts'
-import { spotRefusals } from './spot-refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { type SpotSymbolRow } from './spot-symbol.ts'
 import { type SpotState } from './spot-state.ts'
 
@@ -17,8 +17,8 @@ export function spotHistory(
   query: WireRequestOf<'spotHistoryOrders'>,
 ) {
   const { symbol, startTime, endTime } = query
-  if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
-  if (startTime && endTime && Number(startTime) > Number(endTime)) return refuse(spotRefusals.startAfterEnd())
+  if (symbol && !state.markets.has(symbol)) return refusals.symbolUnknown(symbol)
+  if (startTime && endTime && Number(startTime) > Number(endTime)) return refusals.startAfterEnd
   const page = orderPage(state, state.orders.of(uid), query)
   return accept(page.map((order) => toHistoryOrder(state, order)))
 }
@@ -32,7 +32,7 @@ export function spotOrderInfo(
   { uid }: AccountRef,
   { orderId, clientOid }: WireRequestOf<'spotOrderInfo'>,
 ) {
-  if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
+  if (orderId === undefined && clientOid === undefined) return refusals.idMissing
   const order =
     orderId === undefined
       ? state.orders
@@ -45,7 +45,7 @@ export function spotOrderInfo(
 /** The undocumented unfilled-orders: open orders, newest first. */
 export function spotUnfilled(state: SpotState, { uid }: AccountRef, query: SpotPageQuery) {
   const { symbol } = query
-  if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
+  if (symbol && !state.markets.has(symbol)) return refusals.symbolUnknown(symbol)
   return accept(orderPage(state, state.orders.openOf(uid), query).map(toUnfilledOrder))
 }
 
@@ -102,7 +102,5 @@ export function spotSymbolRows(
 ): Reply<SpotSymbolRow[]> {
   if (!symbol) return accept(state.settings.symbols.map((row) => ({ ...row })))
   const market = state.markets.get(symbol)
-  return market === undefined
-    ? refuse(spotRefusals.symbolUnknown(symbol))
-    : accept([{ ...market.symbol.row }])
+  return market === undefined ? refusals.symbolUnknown(symbol) : accept([{ ...market.symbol.row }])
 }

@@ -1,11 +1,11 @@
 import { type AccountRef } from '../shared/account.ts'
-import { accept, refuse, type OrderReference, type Reply } from '../shared/reply.ts'
+import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { bookOpening } from '../wallet/opening.ts'
 import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
-import { spotRefusals } from './spot-refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
 import { openSpotState, spotMarketOf, type SpotState } from './spot-state.ts'
 import { createVenue, followPair } from './spot-venue.ts'
@@ -70,13 +70,13 @@ export function cancelSpotOrder(
   { uid }: AccountRef,
   { orderId, clientOid, symbol }: SpotCancelRequest,
 ): Reply<OrderReference> {
-  if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
+  if (orderId === undefined && clientOid === undefined) return refusals.idMissing
   const order =
     orderId === undefined
       ? state.orders.of(uid).findLast((other) => other.clientOid === clientOid)
       : state.orders.find(uid, orderId)
   if (order === undefined || order.symbol !== symbol || !isOpen(order)) {
-    return refuse(spotRefusals.orderUnknown())
+    return refusals.orderUnknown
   }
   cancelOrder(createVenue(state, spotMarketOf(state, symbol)), order, 'user')
   return accept({ orderId: order.id, clientOid: order.clientOid })

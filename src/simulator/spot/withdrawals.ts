@@ -1,13 +1,13 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
+import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
 import { contactOf, hasAddress } from './address-book.ts'
 import { COINS, isSameName, TRANSFER_SCALE, type Coin, type CoinChain } from './coins.ts'
-import { spotRefusals } from './spot-refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { spotBalance, type SpotState } from './spot-state.ts'
 
 type Withdrawal = WireRequestOf<'spotWithdrawal'>
@@ -21,18 +21,18 @@ export function withdraw(
 ): Reply<OrderReference> {
   const { wallet, sequence } = state.ports
   const coin = coinNamed(state, request.coin)
-  if (coin === undefined) return refuse(spotRefusals.coinUnknown())
+  if (coin === undefined) return refusals.coinUnknown.spot
   const { clientOid = '' } = request
   if (clientOid !== '' && state.withdrawals.of(uid).some((record) => record.clientOid === clientOid)) {
-    return refuse(spotRefusals.duplicateClientOid())
+    return refusals.duplicateClientOid.spot
   }
   const route =
     request.transferType === 'on_chain'
       ? routeOnChain(uid, { coin, request })
       : routeInternally(state, uid, request)
-  if ('code' in route) return refuse(route)
+  if ('code' in route) return route
   const size = decimal(request.size)
-  if (wallet.coin(spotBalance(uid, coin.coin)).available.lt(size)) return refuse(spotRefusals.balance())
+  if (wallet.coin(spotBalance(uid, coin.coin)).available.lt(size)) return refusals.balanceEmpty
   pay(state, spotBalance(uid, coin.coin), { ...route, size })
   const orderId = serviceIdText(sequence.next())
   state.withdrawals.add({
@@ -57,21 +57,21 @@ function routeOnChain(
   { coin: { coin, chains }, request }: { readonly coin: Coin; readonly request: Withdrawal },
 ): Route | Refusal {
   const { chain: name = '', address, tag = '', size } = request
-  if (name === '') return spotRefusals.parameterEmpty('chain')
-  if (chains.length === 0) return spotRefusals.coinNotWithdrawable()
+  if (name === '') return refusals.parameterEmpty('chain')
+  if (chains.length === 0) return refusals.coinNotWithdrawable
   const chain = chains.find((row) => isSameName(row.chain, name))
-  if (chain === undefined) return spotRefusals.parameter('chain')
+  if (chain === undefined) return refusals.parameter('chain')
   const sizes = sizeRefusal(size, chain)
   if (sizes !== undefined) return sizes
-  if (!hasAddress(uid, { coin, chain: chain.chain, address, tag })) return spotRefusals.addressNotInBook()
+  if (!hasAddress(uid, { coin, chain: chain.chain, address, tag })) return refusals.addressNotInBook
   return { kind: 'chain', to: address, chain: chain.chain, fee: decimal(chain.withdrawFee) }
 }
 
 /** Other accounts of the exchange count as entered in the address book; transfers cost nothing. */
 function routeInternally(state: SpotState, uid: string, request: Withdrawal): Route | Refusal {
   const { address, innerToType = 'uid', areaCode, size } = request
-  if (innerToType === 'mobile' && areaCode === undefined) return spotRefusals.parameterEmpty('areaCode')
-  if (decimalsOf(size) > TRANSFER_SCALE) return spotRefusals.scale('size', size, TRANSFER_SCALE)
+  if (innerToType === 'mobile' && areaCode === undefined) return refusals.parameterEmpty('areaCode')
+  if (decimalsOf(size) > TRANSFER_SCALE) return refusals.scale('size', size, TRANSFER_SCALE)
   const receiver = state.ports.accounts
     .map((account) => account.uid)
     .find((other) => {
@@ -79,8 +79,8 @@ function routeInternally(state: SpotState, uid: string, request: Withdrawal): Ro
       if (innerToType === 'mobile' && contact.areaCode !== areaCode?.replace('+', '')) return false
       return contact[innerToType] === address
     })
-  if (receiver === undefined) return spotRefusals.addressNotInBook()
-  if (receiver === uid) return spotRefusals.ownAddress()
+  if (receiver === undefined) return refusals.addressNotInBook
+  if (receiver === uid) return refusals.ownAddress
   return { kind: 'account', to: receiver, chain: '', fee: decimal('0') }
 }
 
@@ -103,9 +103,9 @@ interface Route {
 
 function sizeRefusal(size: string, chain: CoinChain): Refusal | undefined {
   const { withdrawMinScale, minWithdrawAmount, withdrawFee } = chain
-  if (decimalsOf(size) > withdrawMinScale) return spotRefusals.scale('size', size, withdrawMinScale)
-  if (decimal(size).lt(minWithdrawAmount)) return spotRefusals.withdrawalBelowMinimum(minWithdrawAmount)
-  return decimal(size).lte(withdrawFee) ? spotRefusals.withdrawalBelowFee(withdrawFee) : undefined
+  if (decimalsOf(size) > withdrawMinScale) return refusals.scale('size', size, withdrawMinScale)
+  if (decimal(size).lt(minWithdrawAmount)) return refusals.withdrawalBelowMinimum(minWithdrawAmount)
+  return decimal(size).lte(withdrawFee) ? refusals.withdrawalBelowFee(withdrawFee) : undefined
 }
 
 /** The platform's own coin has no chain: it moves between accounts only. */

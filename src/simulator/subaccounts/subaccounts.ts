@@ -1,6 +1,7 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { accept, refuse, type Refusal, type Reply } from '../shared/reply.ts'
+import { refusals } from '../shared/refusals.ts'
+import { accept, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { type PlacedCodec } from '../store/stored-rows.ts'
@@ -59,7 +60,7 @@ function createVirtualSubaccounts(
   { subAccountList }: WireRequestOf<'createVirtualSubaccounts'>,
 ): Reply<WireResponseOf<'createVirtualSubaccounts'>> {
   const account = state.ports.accounts.find((other) => other.uid === uid)
-  if (!account?.boundToIps?.length) return refuse(KEY_NOT_BOUND)
+  if (!account?.boundToIps?.length) return refusals.keyNotBound
   const created: Subaccount[] = []
   const failed: string[] = []
   for (const alias of subAccountList) {
@@ -89,9 +90,6 @@ const SUBACCOUNTS: PlacedCodec<Map<string, Subaccount>, Subaccount> = {
   id: ({ alias }) => alias.toLowerCase(),
   place: (byAlias, row) => byAlias.set(row.alias.toLowerCase(), row),
 }
-
-/** The key must be bound to an address. Code and message as in the real exchange's table. */
-const KEY_NOT_BOUND: Refusal = { ok: false, code: '22010', message: 'Please bind ip whitelist address' }
 
 /** Ten digits, as the real exchange's are; accounts of the simulator have fewer. */
 function subaccountUid(sequence: number): string {

@@ -17,7 +17,7 @@ import {
 } from '../futures/positions/margin.ts'
 import { positionsOf, toWirePosition } from '../futures/positions/position-view.ts'
 import { unrealised } from '../futures/positions/position.ts'
-import { refusals } from '../futures/refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { ACCOUNTS } from '../futures/stored-entities.ts'
 import { type AccountChoices, type AccountRef } from '../shared/account.ts'
 import { accept } from '../shared/reply.ts'
@@ -172,9 +172,9 @@ function setLeverage(state: CoreState, { uid }: AccountRef, request: Asked<typeo
   const { instrument } = symbolNamed.data
   const leverage = Number(request.leverage ?? request.longLeverage ?? request.shortLeverage)
   if (!(leverage >= 1) || !Number.isInteger(leverage)) return refusals.parameter('leverage')
-  if (leverage > instrument.leverageMax) return refusals.leverageTooHigh()
-  if (isHeld(account, instrument)) return refusals.leverageHeld()
-  if (isOrdered(account, instrument)) return refusals.leverageOrdered()
+  if (leverage > instrument.leverageMax) return refusals.leverageTooHigh
+  if (isHeld(account, instrument)) return refusals.leverageHeld
+  if (isOrdered(account, instrument)) return refusals.leverageOrdered
   const { leverageBySymbol } = account.choices
   choose(state, account, { leverageBySymbol: { ...leverageBySymbol, [instrument.symbol]: leverage } })
   return accept(toSymbolAnswer(account, instrument))
@@ -186,7 +186,7 @@ function setMarginMode(state: CoreState, { uid }: AccountRef, request: Asked<typ
   const symbolNamed = namedSymbol(state, request)
   if (!symbolNamed.ok) return symbolNamed
   const { instrument } = symbolNamed.data
-  if (isHeld(account, instrument) || isOrdered(account, instrument)) return refusals.marginModeFixed()
+  if (isHeld(account, instrument) || isOrdered(account, instrument)) return refusals.marginModeFixed
   const { marginModeBySymbol } = account.choices
   choose(state, account, {
     marginModeBySymbol: { ...marginModeBySymbol, [instrument.symbol]: request.marginMode },
@@ -203,7 +203,7 @@ export function setPositionMode(
   const account = accountOf(state, uid)
   const { positions, openOrders, planOrders } = account
   if (positions.size > 0 || openOrders.size > 0 || [...planOrders.values()].some(isPending))
-    return refusals.positionModeFixed()
+    return refusals.positionModeFixed
   choose(state, account, { positionMode: posMode })
   return accept({ posMode })
 }

@@ -6,7 +6,7 @@ import { listedSymbol, quotedSymbol } from '../futures/instruments/asked-symbols
 import { deliveryStatus } from '../futures/instruments/delivery.ts'
 import { priceText, sizeText } from '../futures/instruments/instruments.ts'
 import { toTicker } from '../futures/instruments/ticker-view.ts'
-import { refusals } from '../futures/refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
 import { type DayStatistics } from '../market/day-statistics.ts'
 import { accept } from '../shared/reply.ts'

@@ -17,7 +17,7 @@ import { orderIdText, sequenceOfId, wireSide, type Order } from '../futures/orde
 import { placeOne } from '../futures/orders/place-orders.ts'
 import { type Fill } from '../futures/positions/fill.ts'
 import { baseSize, quoteValue, type Position } from '../futures/positions/position.ts'
-import { refusals } from '../futures/refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { eachOf } from '../shared/batch-result.ts'
@@ -90,7 +90,7 @@ export const futuresOrderRows = {
     answer: (state: CoreState, { uid }, request) => {
       const account = accountOf(state, uid)
       const order = findOrder(state, account, request)
-      return order === undefined ? refusals.orderDataUnknown() : accept(toOrderRow(state, account, order))
+      return order === undefined ? refusals.orderDataUnknown : accept(toOrderRow(state, account, order))
     },
   }),
   /** Newest first, whenever they were placed. */
@@ -127,8 +127,8 @@ function cancelNamed(
   request: Asked<typeof named>,
 ): Reply<OrderReference> {
   const order = findOrder(state, accountOf(state, uid), request)
-  if (order === undefined) return refusals.orderUnknown()
-  return isOpen(order) ? cancelByUser(state, order) : refusals.noOrderToCancel()
+  if (order === undefined) return refusals.orderUnknown
+  return isOpen(order) ? cancelByUser(state, order) : refusals.noOrderToCancel
 }
 
 function cancelListed(
@@ -196,7 +196,7 @@ function closePositions(state: CoreState, account: AccountRef, request: Asked<ty
     .filter(isOfAsked(state, { productType: product, symbol: name }))
     .filter(({ slot, holdSide: held }) => slot === 'net' || !holdSide || held === holdSide)
     .map((position) => ({ position }))
-  if (closed.length === 0) return refusals.noPosition()
+  if (closed.length === 0) return refusals.noPosition
   return eachOf<{ position: Position; orderId?: string; clientOid?: string }>(closed, ({ position }) => {
     const { instrument } = symbolOf(state, position.symbol)
     const isNet = position.slot === 'net'

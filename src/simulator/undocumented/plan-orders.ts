@@ -15,7 +15,7 @@ import { referenceOf, sequenceOfId, wireSide } from '../futures/orders/order.ts'
 import { placePlanRequest } from '../futures/plans/place-plan-request.ts'
 import { isPending, type PlanOrder } from '../futures/plans/plan-order.ts'
 import { endPlanOrder, placePlanOrder } from '../futures/plans/plan-orders.ts'
-import { refusals } from '../futures/refusals.ts'
+import { refusals } from '../shared/refusals.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { eachOf } from '../shared/batch-result.ts'
 import { historyPage } from '../shared/history-page.ts'
@@ -106,7 +106,7 @@ function cancelListed(state: CoreState, { uid }: AccountRef, request: Asked<type
   return eachOf(orderIdList, (name) => {
     const exit = pendingExits(state, account, request).find(({ orderId }) => orderId === name.orderId)
     const plan = pending.find((candidate) => isPending(candidate) && isNamed(candidate, name))
-    if (exit === undefined) return plan === undefined ? refusals.planOrderUnknown() : cancel(plan)
+    if (exit === undefined) return plan === undefined ? refusals.planOrderUnknown : cancel(plan)
     removeExit(state, exit)
     return accept({ orderId: exit.orderId, clientOid: exit.orderId })
   })

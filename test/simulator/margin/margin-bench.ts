@@ -1,5 +1,5 @@
 import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
-import { accept, refuse, type Reply } from '../../../src/simulator/shared/reply.ts'
+import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { fillModel } from '../../../src/simulator/matching/fill-model.ts'
 import { writeMarginPast } from '../../../src/simulator/demo/margin-past.ts'
@@ -141,7 +141,7 @@ export class MarginBench {
       const ref = { ...ALICE, balance: balanceOf(mode, symbol) }
       const loan = { coin, amount: decimal(amount) }
       const refusal = borrowRefusal(state, ref, loan)
-      if (refusal !== undefined) return refuse(refusal)
+      if (refusal !== undefined) return refusal
       lend(state, ref, loan)
       return accept({ amount })
     })

@@ -1,6 +1,6 @@
 import { accept, type Reply } from '../../shared/reply.ts'
 import { symbolOf, type CoreState, type SymbolState } from '../core-state.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 
 interface Asked {
   readonly productType: string
@@ -32,8 +32,8 @@ export function namedSymbol(
 export function quotedSymbol(state: CoreState, request: AskedSymbol): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (!listed.ok) return listed
-  if (listed.data.isSettled) return refusals.delisted()
-  return listed.data.market.at === 0 ? refusals.suspended() : listed
+  if (listed.data.isSettled) return refusals.delisted
+  return listed.data.market.at === 0 ? refusals.suspended : listed
 }
 
 /** Whether something of an instrument is asked for: by product type, and by symbol and coin where they are named. */

@@ -2,7 +2,7 @@ import { type CoreState, type SymbolState } from '../core-state.ts'
 import { type Instrument } from './instruments.ts'
 import { cancelOrder } from '../orders/order-lifecycle.ts'
 import { PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { type Refusal } from '../../shared/reply.ts'
 import { settlePosition } from '../positions/system-close.ts'
 
@@ -32,23 +32,23 @@ export function deliveryStatus(instrument: Instrument, now: number): DeliverySta
 
 /** Why an order may not be placed in the contract's present state; undefined when it may. */
 export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boolean): Refusal | undefined {
-  if (symbol.isSettled) return refusals.delisted()
+  if (symbol.isSettled) return refusals.delisted
   switch (deliveryStatus(symbol.instrument, now)) {
     case 'delivery_config_period':
-      return refusals.openingSoon()
+      return refusals.openingSoon
     case 'delivery_normal':
       return undefined
     case 'delivery_before':
-      return isOpening ? refusals.openingNearDelivery() : undefined
+      return isOpening ? refusals.openingNearDelivery : undefined
     case 'delivery_period':
-      return isOpening ? refusals.openingInDelivery() : refusals.closingInDelivery()
+      return isOpening ? refusals.openingInDelivery : refusals.closingInDelivery
   }
 }
 
 /** Why orders may not be cancelled; undefined when they may. */
 export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undefined {
   return deliveryStatus(symbol.instrument, now) === 'delivery_period' && !symbol.isSettled
-    ? refusals.suspended()
+    ? refusals.suspended
     : undefined
 }
 

@@ -1,7 +1,7 @@
 import { createRandom } from '../../../lib/random.ts'
 import { type RequestOf, type ResponseOf } from '../../../protocol/endpoints.ts'
 import { type CoreState } from '../core-state.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 
 const HOUR_MS = 3_600_000

@@ -6,7 +6,7 @@ import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { accountOf, symbolOf, type CoreState } from '../core-state.ts'
 import { cancelRefusal } from '../instruments/delivery.ts'
 import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder } from './order-lifecycle.ts'
 import { referenceOf, type Order } from './order.ts'
 
@@ -24,7 +24,7 @@ export function cancelAll(
   const doomed = [...accountOf(state, uid).openOrders.values()]
     .filter(isOfAsked(state, { symbol, productType, marginCoin }))
     .map((order) => ({ order, ...referenceOf(order) }))
-  if (doomed.length === 0 && state.settings.cancelAllEmpty === 'error') return refusals.noOrderToCancel()
+  if (doomed.length === 0 && state.settings.cancelAllEmpty === 'error') return refusals.noOrderToCancel
   return eachOf(doomed, ({ order }) => cancelByUser(state, order))
 }
 

@@ -1,5 +1,5 @@
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { type Account, type CoreState, type IdempotencyEntry } from '../core-state.ts'
 import { orderIdText } from './order.ts'
 import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
@@ -18,13 +18,13 @@ export function findEarlierOrder(
 ): Reply<OrderReference> | undefined {
   if (settings.idempotency === 'pendingOnly') {
     for (const order of openOrders.values()) {
-      if (order.clientOid === clientOid) return refusals.duplicateClientOid()
+      if (order.clientOid === clientOid) return refusals.duplicateClientOid.futures
     }
     return undefined
   }
   const entry = idempotency.get(clientOid)
   if (entry === undefined || clock.now - entry.at >= settings.idempotencyWindowMs) return undefined
-  if (settings.idempotency === 'duplicateError') return refusals.duplicateClientOid()
+  if (settings.idempotency === 'duplicateError') return refusals.duplicateClientOid.futures
   return accept({ orderId: entry.isWithoutId ? '' : orderIdText(entry.orderSequence), clientOid })
 }
 

@@ -6,7 +6,7 @@ import { deliveryRefusal } from '../instruments/delivery.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { availableMargin, costOfOpening, openingLots } from '../positions/margin.ts'
 import { quoteValue } from '../positions/position.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './order.ts'
 
@@ -31,7 +31,7 @@ export function admitOrder(
   const opening = openingLots(account, terms)
   const refusal =
     deliveryRefusal(symbol, state.clock.now, opening > 0) ??
-    (symbol.market.at === 0 ? refusals.suspended() : undefined) ??
+    (symbol.market.at === 0 ? refusals.suspended : undefined) ??
     priceRefusal(symbol, terms) ??
     sizeRefusal(symbol, terms, opening) ??
     postOnlyRefusal(state, symbol, terms) ??
@@ -54,12 +54,12 @@ function priceRefusal(
   if (orderType === 'market' || markTicks === 0) return undefined
   if (direction === 'buy') {
     const highest = Math.floor(markTicks * (1 + instrument.priceLimitRatio))
-    return priceTicks > highest ? refusals.priceAboveLimit(priceText(instrument, highest)) : undefined
+    return priceTicks > highest ? refusals.priceAboveLimit.futures(priceText(instrument, highest)) : undefined
   }
   const dearest = markTicks * SELL_PRICE_MAX
-  if (priceTicks > dearest) return refusals.priceAboveLimit(priceText(instrument, dearest))
+  if (priceTicks > dearest) return refusals.priceAboveLimit.futures(priceText(instrument, dearest))
   const lowest = Math.ceil(markTicks * (1 - instrument.priceLimitRatio))
-  return priceTicks < lowest ? refusals.priceBelowLimit(priceText(instrument, lowest)) : undefined
+  return priceTicks < lowest ? refusals.priceBelowLimit.futures(priceText(instrument, lowest)) : undefined
 }
 
 function sizeRefusal(
@@ -68,7 +68,7 @@ function sizeRefusal(
   opening: number,
 ): Refusal | undefined {
   const { limitLotsMax, marketLotsMax, notionalMin } = symbol.instrument
-  if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax)) return refusals.sizeAboveMaximum()
+  if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax)) return refusals.sizeAboveMaximum
   if (opening === 0) return undefined
   const value = quoteValue(symbol.instrument, priceTicks > 0 ? priceTicks : symbol.market.lastTicks, lots)
   return value.lt(notionalMin) ? refusals.notionalBelowMinimum(notionalMin) : undefined
@@ -80,7 +80,7 @@ function postOnlyRefusal(state: CoreState, symbol: SymbolState, terms: OrderTerm
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
   if (postOnlyCross === 'cancel' || matchingLagMs > 0 || !reachesMarket(symbol.market, terms))
     return undefined
-  return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake() : refusals.postOnlySellWouldTake()
+  return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
 }
 
 function countRefusal(
@@ -99,8 +99,8 @@ function countRefusal(
     if (order.symbol === terms.symbol) ofSymbol++
     if (state.symbols.get(order.symbol)?.instrument.productType === productType) ofProduct++
   }
-  if (ofSymbol >= symbolOrdersMax) return refusals.symbolOrdersFull(symbolOrdersMax)
-  return ofProduct >= productOrdersMax ? refusals.productOrdersFull() : undefined
+  if (ofSymbol >= symbolOrdersMax) return refusals.ordersFull.symbol(symbolOrdersMax)
+  return ofProduct >= productOrdersMax ? refusals.ordersFull.product : undefined
 }
 
 /** @param opening Lots that would open. */
@@ -113,12 +113,12 @@ function marginRefusal(
 ): Refusal | undefined {
   if (opening === 0) return undefined
   const { marginCoin } = symbol.instrument
-  if (coinOf(account, marginCoin).balance.lte(ZERO)) return refusals.balanceEmpty()
+  if (coinOf(account, marginCoin).balance.lte(ZERO)) return refusals.balanceEmpty
   const available = availableMargin(state, account, marginCoin)
-  if (available.lte(ZERO)) return refusals.balanceTiedUp()
+  if (available.lte(ZERO)) return refusals.balanceTiedUp
   const ticks = terms.orderType === 'limit' ? terms.priceTicks : dearestTicks(state, symbol, terms)
   const cost = costOfOpening(state, account, symbol, { ticks, lots: opening })
-  return cost.gt(available) ? refusals.balanceExceeded() : undefined
+  return cost.gt(available) ? refusals.balanceExceeded : undefined
 }
 
 /** The worst price that a market order of an account can get. */
@@ -129,16 +129,16 @@ function dearestTicks(state: CoreState, symbol: SymbolState, { direction }: Orde
 /** What exceeds the position, see CoreSettings.hedgeCloseExcess and reduceOnlyExcess. */
 function admitClose(state: CoreState, account: Account, terms: OrderTerms): Reply<Admission> {
   const position = positionOf(account, terms.symbol, terms.slot)
-  if (position === undefined || !reduces(terms, position)) return refusals.noPosition()
+  if (position === undefined || !reduces(terms, position)) return refusals.noPosition
   const resting = closingOrders(account, terms).filter(({ direction }) => direction === terms.direction)
   const held = remainingLotsOf(resting)
   const available = position.lots - held
   if (terms.lots <= available) return accept({ terms, isWithoutId: false })
   const isHedge = terms.action === 'close'
   const excess = isHedge ? state.settings.hedgeCloseExcess : state.settings.reduceOnlyExcess
-  if (excess === 'reject') return isHedge ? refusals.positionUnavailable() : refusals.reduceOnlyExceeded()
+  if (excess === 'reject') return isHedge ? refusals.positionUnavailable : refusals.reduceOnlyExceeded
   if (excess === 'closeRemainder') {
-    if (available <= 0) return refusals.positionUnavailable()
+    if (available <= 0) return refusals.positionUnavailable
     return accept({ terms: { ...terms, lots: available }, isWithoutId: false })
   }
   const lots = Math.min(terms.lots, position.lots)

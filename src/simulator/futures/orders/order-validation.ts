@@ -3,7 +3,7 @@ import { type BatchPlaceItem } from '../../../protocol/futures/batch-place-order
 import { accept, acceptAll, acceptUnless, type Refusal, type Reply } from '../../shared/reply.ts'
 import { type Account, type CoreState, type SymbolState } from '../core-state.ts'
 import { priceText } from '../instruments/instruments.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import {
   mayOpen,
   tradeDirection,
@@ -16,9 +16,9 @@ import {
 export function readSize({ instrument }: SymbolState, text: string): Reply<number> {
   const { sizeGrid, lotsMin, limitLotsMax, lotFloat } = instrument
   const lots = parseOnGrid(sizeGrid, text)
-  if ((lots ?? Number(text) / lotFloat) < lotsMin) return refusals.sizeBelowMinimum()
+  if ((lots ?? Number(text) / lotFloat) < lotsMin) return refusals.sizeBelowMinimum
   if (lots !== undefined) return accept(lots)
-  if (Number(text) > limitLotsMax * lotFloat) return refusals.sizeAboveMaximum()
+  if (Number(text) > limitLotsMax * lotFloat) return refusals.sizeAboveMaximum
   const decimals = text.split('.')[1]?.length ?? 0
   return decimals > sizeGrid.decimals
     ? refusals.scale('size', text, sizeGrid.decimals)
@@ -48,7 +48,7 @@ export function readAction(
   { side, tradeSide, reduceOnly }: Pick<BatchPlaceItem, 'side' | 'tradeSide' | 'reduceOnly'>,
 ): Reply<Pick<OrderTerms, 'slot' | 'action' | 'direction' | 'reduceOnly'>> {
   if ((setup.positionMode === 'hedge_mode') !== (tradeSide !== undefined))
-    return refusals.positionModeMismatch()
+    return refusals.positionModeMismatch
   if (tradeSide === undefined)
     return accept({ slot: 'net', action: 'net', direction: side, reduceOnly: reduceOnly === 'YES' })
   const direction = tradeDirection(side, tradeSide)
@@ -105,7 +105,7 @@ function exitRefusal(
   const gainOf = ({ triggerTicks }: PositionTrigger) =>
     (triggerTicks - (priceTicks || market.lastTicks)) * (isLong ? 1 : -1)
   if (takeProfit !== undefined && gainOf(takeProfit) <= 0)
-    return isLong ? refusals.longTakeProfit() : refusals.shortTakeProfit()
+    return isLong ? refusals.longTakeProfit : refusals.shortTakeProfit
   if (stopLoss === undefined || gainOf(stopLoss) < 0) return undefined
   const mark = priceText(instrument, markTicks)
   return isLong ? refusals.longStopLoss(mark) : refusals.shortStopLoss(mark)

@@ -5,7 +5,7 @@ import { eachOf } from '../../shared/batch-result.ts'
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { accountOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
 import { listedSymbol, namedSymbol } from '../instruments/asked-symbols.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { ACCOUNTS } from '../stored-entities.ts'
 import { enterMatching } from './futures-venue.ts'
 import { findEarlierOrder, rememberOrder } from './idempotency.ts'
@@ -59,10 +59,10 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
 /** The instrument, unless the whole request is refused. */
 function tradedSymbol(state: CoreState, account: Account, request: Placing): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
-  if (listed.ok && listed.data.isSettled) return refusals.delisted()
+  if (listed.ok && listed.data.isSettled) return refusals.delisted
   const named = namedSymbol(state, request)
   if (!named.ok) return named
-  return marginModeOf(account, request) === request.marginMode ? named : refusals.marginModeFixed()
+  return marginModeOf(account, request) === request.marginMode ? named : refusals.marginModeFixed
 }
 
 /** The margin mode that positions and open orders of the symbol bind it to, else the request's own. */

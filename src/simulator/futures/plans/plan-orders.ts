@@ -8,7 +8,7 @@ import { readAction } from '../orders/order-validation.ts'
 import { orderIdText, referenceOf, sequenceOfId, UNSAID } from '../orders/order.ts'
 import { placeAdmitted } from '../orders/place-orders.ts'
 import { watchedTicks } from '../positions/position-exits.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { PLAN_ORDERS } from '../stored-entities.ts'
 import { type PlacePlanOrderRequest } from './place-plan-request.ts'
 import { isPending, type PlanOrder } from './plan-order.ts'
@@ -26,8 +26,9 @@ export function placePlanOrder(
   const action = readAction(account, request)
   if (!action.ok) return action
   const pending = [...account.planOrders.values()].filter(isPending)
-  if (pending.length >= state.settings.planOrdersMax) return refusals.planOrdersFull()
-  if (pending.some(({ clientOid }) => clientOid === request.clientOid)) return refusals.duplicateClientOid()
+  if (pending.length >= state.settings.planOrdersMax) return refusals.ordersFull.plans
+  if (pending.some(({ clientOid }) => clientOid === request.clientOid))
+    return refusals.duplicateClientOid.futures
   const terms = readPlanTerms(symbol.data, request)
   if (!terms.ok) return terms
   const { planType, marginMode, orderType } = request
@@ -58,9 +59,9 @@ export function modifyPlan(
 ): Reply<OrderReference> {
   const plan = findPlan(accountOf(state, uid), request)
   const symbol = plan && symbolOf(state, plan.symbol)
-  if (symbol?.instrument.productType !== request.productType) return refusals.planOrderUnknown()
-  if (request.symbol !== undefined && request.symbol !== plan?.symbol) return refusals.planOrderUnknown()
-  if (plan?.status !== 'pending') return refusals.planOrderClosed()
+  if (symbol?.instrument.productType !== request.productType) return refusals.planOrderUnknown
+  if (request.symbol !== undefined && request.symbol !== plan?.symbol) return refusals.planOrderUnknown
+  if (plan?.status !== 'pending') return refusals.planOrderClosed
   const terms = readChangedTerms(symbol, plan, request)
   if (!terms.ok) return terms
   Object.assign(plan, terms.data, { updatedAt: state.clock.now })

@@ -3,7 +3,7 @@ import { accept, acceptAll, type Refusal, type Reply } from '../../shared/reply.
 import { type SymbolState } from '../core-state.ts'
 import { readOrderPrice, readPrice, readSize } from '../orders/order-validation.ts'
 import { type PositionTrigger, type TriggerType } from '../orders/order.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { type PlacePlanOrderRequest } from './place-plan-request.ts'
 import { type PlanOrder, type PlanTerms } from './plan-order.ts'
 

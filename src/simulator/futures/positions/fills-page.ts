@@ -9,7 +9,7 @@ import { accountOf, symbolOf, type Account, type CoreState } from '../core-state
 import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
-import { refusals } from '../refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { type Fill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
@@ -26,7 +26,7 @@ export function fillsPage(
   const named = symbol === undefined ? undefined : listedSymbol(state, { symbol, productType })
   if (named?.ok === false) return named
   if (startTime !== undefined && endTime !== undefined && Number(startTime) > Number(endTime))
-    return refusals.startAfterEnd()
+    return refusals.startAfterEnd
   const account = accountOf(state, uid)
   // Asked again and again by who waits for fills.
   const isNothingSince = Number(startTime) > (account.fills.at(-1)?.at ?? Number.NEGATIVE_INFINITY)

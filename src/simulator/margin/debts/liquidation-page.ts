@@ -1,8 +1,8 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
-import { accept, refuse, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import { historyPage } from '../../shared/history-page.ts'
 import { type LiquidationRecord, type MarginMode, type OrderRecord } from '../orders/margin-order.ts'
-import { marginRefusals } from '../margin-refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { type MarginSettings } from '../margin-settings.ts'
 import { recordsKey, type MarginState } from '../margin-state.ts'
 import { averagePrice } from '../orders/open-orders-page.ts'
@@ -31,7 +31,7 @@ export function liquidationPage(
   query: LiquidationQuery,
 ): Reply<LiquidationPage> {
   const refusal = queryRefusal(state, query)
-  if (refusal !== undefined) return refuse(refusal)
+  if (refusal !== undefined) return refusal
   const endAt = Number(query.endTime ?? state.clock.now)
   const page = historyPage(state.records.of(recordsKey({ uid, mode })), {
     idOf: ({ id }) => id,
@@ -50,18 +50,18 @@ export function liquidationPage(
 
 function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | undefined {
   const { type = 'place_order', symbol, fromCoin, toCoin, startTime, endTime } = query
-  if (type === 'swap' && symbol !== undefined) return marginRefusals.parameterPresent('symbol')
-  if (type === 'place_order' && fromCoin !== undefined) return marginRefusals.parameterPresent('fromCoin')
-  if (type === 'place_order' && toCoin !== undefined) return marginRefusals.parameterPresent('toCoin')
-  if (symbol !== undefined && !state.symbols.has(symbol)) return marginRefusals.symbolUnknown(symbol)
+  if (type === 'swap' && symbol !== undefined) return refusals.parameterPresent('symbol')
+  if (type === 'place_order' && fromCoin !== undefined) return refusals.parameterPresent('fromCoin')
+  if (type === 'place_order' && toCoin !== undefined) return refusals.parameterPresent('toCoin')
+  if (symbol !== undefined && !state.symbols.has(symbol)) return refusals.symbolUnknown(symbol)
   const limit = Number(query.limit ?? LIQUIDATION_PAGE.byDefault)
   if (!(limit >= 1 && limit <= LIQUIDATION_PAGE.max)) {
-    return marginRefusals.outOfRange('limit', `1 and ${LIQUIDATION_PAGE.max}`)
+    return refusals.outOfRange('limit', `1 and ${LIQUIDATION_PAGE.max}`)
   }
   if (startTime === undefined) return undefined
-  if (endTime !== undefined && Number(startTime) > Number(endTime)) return marginRefusals.startAfterEnd()
+  if (endTime !== undefined && Number(startTime) > Number(endTime)) return refusals.startAfterEnd
   return Number(endTime ?? state.clock.now) - Number(startTime) > SPAN_MS_MAX
-    ? marginRefusals.spanTooLong(SPAN_DAYS_MAX)
+    ? refusals.spanTooLong(SPAN_DAYS_MAX)
     : undefined
 }
 

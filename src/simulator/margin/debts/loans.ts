@@ -1,7 +1,7 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { type Refusal } from '../../shared/reply.ts'
 import { roundUp, smaller } from '../../wallet/rounding.ts'
-import { marginRefusals } from '../margin-refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { balanceKey, coinIn, DEBTORS, marketsOf, moneyOf, type MarginState } from '../margin-state.ts'
 import { BORROWABLE_COINS } from '../margin-symbols.ts'
 import { modeOf, type BalanceRef } from '../orders/margin-order.ts'
@@ -81,22 +81,22 @@ export function borrowRefusal(
 ): Refusal | undefined {
   const rules = BORROWABLE_COINS.get(coin)
   const markets = marketsOf(state, ref)
-  if (rules === undefined) return marginRefusals.coinUnknown()
+  if (rules === undefined) return refusals.coinUnknown.margin
   if (!markets.some((market) => market.rules.baseCoin === coin || market.rules.quoteCoin === coin)) {
-    return marginRefusals.coinMismatch()
+    return refusals.coinMismatch
   }
-  if (amount.lt(BORROW_MIN)) return marginRefusals.borrowTooSmall()
+  if (amount.lt(BORROW_MIN)) return refusals.borrowTooSmall
   if (moneyOf(state, ref, coin).borrowed.plus(amount).gt(rules.borrowMax)) {
-    return marginRefusals.borrowTooLarge()
+    return refusals.borrowTooLarge
   }
   const risk = assessBalance(state, ref)
   const prices = pricesOf(markets, coin)
-  if (risk === undefined || prices === undefined) return marginRefusals.noPrice()
+  if (risk === undefined || prices === undefined) return refusals.noPrice
   // The loan itself is worth its bid in the balance and owed at its ask.
   const equity = risk.equity.minus(amount.times(prices.ask.minus(prices.bid)))
   const debts = risk.debts.plus(amount.times(prices.ask))
   const most = equity.times(leverageOf(state, ref).minus(ONE))
-  return debts.gt(most) ? marginRefusals.borrowTooLarge() : undefined
+  return debts.gt(most) ? refusals.borrowTooLarge : undefined
 }
 
 const ONE = decimal('1')

@@ -1,9 +1,9 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
 import { type AccountRef } from '../../shared/account.ts'
-import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
 import { isOpen } from '../../matching/order-lifecycle.ts'
 import { type MarginMode, type MarginOrder } from './margin-order.ts'
-import { marginRefusals } from '../margin-refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { type MarginState } from '../margin-state.ts'
 import { cancelMarginOrder } from './margin-venue.ts'
 
@@ -26,15 +26,15 @@ export function cancelBatch(
   { uid }: AccountRef,
   { symbol, orderIdList }: BatchCancelRequest,
 ): Reply<BatchCancelResult> {
-  if (!state.symbols.has(symbol)) return refuse(marginRefusals.symbolUnknown(symbol))
+  if (!state.symbols.has(symbol)) return refusals.symbolUnknown(symbol)
   if (orderIdList === undefined) return accept(cancelAllOf(state, uid, symbol))
   const { cancelItemsMax } = state.settings
-  if (orderIdList.length > cancelItemsMax) return refuse(marginRefusals.cancelTooMany(cancelItemsMax))
+  if (orderIdList.length > cancelItemsMax) return refusals.cancelTooMany(cancelItemsMax)
   const successList: OrderReference[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const item of orderIdList) {
     const order = isNamed(item) ? findOrder(state, { uid, mode: 'isolated', symbol, item }) : undefined
-    const refusal = isNamed(item) ? cancelRefusal(order) : marginRefusals.idMissing()
+    const refusal = isNamed(item) ? cancelRefusal(order) : refusals.idMissing
     if (order !== undefined && refusal === undefined) {
       cancelMarginOrder(state, order, 'user')
       successList.push({ orderId: order.id, clientOid: order.clientOid })
@@ -59,12 +59,12 @@ export function cancelOne(
   { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
   { symbol, orderId, clientOid }: CancelRequest,
 ): Reply<OrderReference> {
-  if (!state.symbols.has(symbol)) return refuse(marginRefusals.symbolUnknown(symbol))
-  if (orderId === undefined && clientOid === undefined) return refuse(marginRefusals.idMissing())
+  if (!state.symbols.has(symbol)) return refusals.symbolUnknown(symbol)
+  if (orderId === undefined && clientOid === undefined) return refusals.idMissing
   const order = findOrder(state, { uid, mode, symbol, item: { orderId, clientOid } })
-  if (order === undefined) return refuse(marginRefusals.orderUnknown())
+  if (order === undefined) return refusals.orderUnknown
   const refusal = cancelRefusal(order)
-  if (refusal !== undefined) return refuse(refusal)
+  if (refusal !== undefined) return refusal
   cancelMarginOrder(state, order, 'user')
   return accept({ orderId: order.id, clientOid: order.clientOid })
 }
@@ -107,7 +107,7 @@ function findOrder(state: MarginState, { uid, mode, symbol, item }: Wanted): Mar
 }
 
 function cancelRefusal(order: MarginOrder | undefined): Refusal | undefined {
-  if (order === undefined) return marginRefusals.orderUnknown()
-  if (!isOpen(order)) return marginRefusals.orderEnded()
+  if (order === undefined) return refusals.orderUnknown
+  if (!isOpen(order)) return refusals.orderEnded
   return undefined
 }

@@ -1,9 +1,9 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
-import { accept, refuse, type Reply } from '../../shared/reply.ts'
+import { accept, type Reply } from '../../shared/reply.ts'
 import { historyPage } from '../../shared/history-page.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
 import { type MarginMode, type MarginOrder } from './margin-order.ts'
-import { marginRefusals } from '../margin-refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { type MarginState } from '../margin-state.ts'
 
 export type OpenOrdersQuery = WireRequestOf<'crossedOpenOrders'> | WireRequestOf<'isolatedOpenOrders'>
@@ -24,17 +24,17 @@ export function openOrdersPage(
   { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
   query: OpenOrdersQuery,
 ): Reply<OpenOrdersPage> {
-  if (!state.symbols.has(query.symbol)) return refuse(marginRefusals.symbolUnknown(query.symbol))
+  if (!state.symbols.has(query.symbol)) return refusals.symbolUnknown(query.symbol)
   if (mode === 'crossed' && query.startTime === undefined) {
-    return refuse(marginRefusals.parameterEmpty('startTime'))
+    return refusals.parameterEmpty('startTime')
   }
   const limit = Number(query.limit ?? OPEN_ORDERS_PAGE.byDefault)
   if (!(limit >= 1) || (mode === 'isolated' && limit > OPEN_ORDERS_PAGE.max)) {
-    return refuse(marginRefusals.outOfRange('limit', `1 and ${OPEN_ORDERS_PAGE.max}`))
+    return refusals.outOfRange('limit', `1 and ${OPEN_ORDERS_PAGE.max}`)
   }
   const startAt = Number(query.startTime ?? 0)
   const endAt = Number(query.endTime ?? Number.POSITIVE_INFINITY)
-  if (startAt > endAt) return refuse(marginRefusals.startAfterEnd())
+  if (startAt > endAt) return refusals.startAfterEnd
   const isNamed = query.orderId !== undefined || query.clientOid !== undefined
   const isMeant = (order: MarginOrder) =>
     order.mode === mode &&

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import * as wire from '../../../protocol/values.ts'
 import { type PairOrder } from '../../services/pair-order.ts'
-import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
 import { hasPlaces, larger, roundUp } from '../../wallet/rounding.ts'
 import { borrowRefusal, lend } from '../debts/loans.ts'
-import { marginRefusals } from '../margin-refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import {
   coinIn,
   moneyOf,
@@ -70,20 +70,20 @@ export function placeOrder(
   request: PlaceMarginOrderRequest,
 ): Reply<OrderReference> {
   const market = state.symbols.get(request.symbol)
-  if (market === undefined) return refuse(marginRefusals.symbolUnknown(request.symbol))
+  if (market === undefined) return refusals.symbolUnknown(request.symbol)
   const ref: BalanceRef = { uid, balance: balanceOf(mode, request.symbol) }
   const refusal = accountRefusal(state, { uid, mode, clientOid: request.clientOid })
-  if (refusal !== undefined) return refuse(refusal)
+  if (refusal !== undefined) return refusal
   const terms = readTerms(market, request)
-  if ('code' in terms) return refuse(terms)
+  if ('code' in terms) return terms
   const { cost, ...measured } = terms
   const { loanType = 'normal', side, orderType, force = 'gtc', clientOid } = request
   const coin = side === 'buy' ? market.rules.quoteCoin : market.rules.baseCoin
   const missing = larger(ZERO, roundUp(cost.minus(moneyOf(state, ref, coin).available)))
   if (missing.gt(ZERO)) {
-    if (!borrows(loanType)) return refuse(marginRefusals.balanceShort())
+    if (!borrows(loanType)) return refusals.balanceShort
     const tooMuch = borrowRefusal(state, ref, { coin, amount: missing })
-    if (tooMuch !== undefined) return refuse(tooMuch)
+    if (tooMuch !== undefined) return tooMuch
     lend(state, ref, { coin, amount: missing })
   }
   state.ports.wallet.freeze(coinIn(ref, coin), cost)
@@ -101,9 +101,9 @@ function accountRefusal(
   { uid, mode, clientOid }: { uid: string; mode: MarginMode; clientOid: string | undefined },
 ): Refusal | undefined {
   const open = orders.openOf(uid).filter((order) => order.mode === mode)
-  if (open.length >= settings.openOrdersMax) return marginRefusals.ordersFull()
+  if (open.length >= settings.openOrdersMax) return refusals.ordersFull.margin
   const isTaken = clientOid !== undefined && orders.of(uid).some((order) => order.clientOid === clientOid)
-  return isTaken ? marginRefusals.duplicateClientOid() : undefined
+  return isTaken ? refusals.duplicateClientOid.margin : undefined
 }
 
 /** What of an order is measured: prices in quote coin, sizes as asked for. */
@@ -116,25 +116,24 @@ interface OrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> 
 function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest): OrderTerms | Refusal {
   const { rules } = market
   const shown = pricesShown(market)
-  if (shown === undefined) return marginRefusals.noPrice()
+  if (shown === undefined) return refusals.noPrice
   const isQuoteSized = request.orderType === 'market' && request.side === 'buy'
   const price = request.orderType === 'limit' ? readPositive(request.price, 'price') : undefined
   if (price !== undefined && 'code' in price) return price
   if (price !== undefined && !hasPlaces(price, rules.priceDecimals)) {
-    return marginRefusals.priceStep(market.book.price(1).toString())
+    return refusals.priceStep(market.book.price(1).toString())
   }
-  if (request.orderType === 'market' && request.price !== undefined)
-    return marginRefusals.parameterPresent('price')
+  if (request.orderType === 'market' && request.price !== undefined) return refusals.parameterPresent('price')
   const name = isQuoteSized ? 'quoteSize' : 'baseSize'
   const other = isQuoteSized ? 'baseSize' : 'quoteSize'
-  if (request[other] !== undefined) return marginRefusals.parameterPresent(other)
+  if (request[other] !== undefined) return refusals.parameterPresent(other)
   const size = readPositive(request[name], name)
   if ('code' in size) return size
   const scale = isQuoteSized ? QUOTE_PLACES : rules.sizeDecimals
-  if (!hasPlaces(size, scale)) return marginRefusals.scale(name, size.toString(), scale)
-  if (!isQuoteSized && size.lt(rules.baseMin)) return marginRefusals.sizeBelowMinimum()
+  if (!hasPlaces(size, scale)) return refusals.scale(name, size.toString(), scale)
+  if (!isQuoteSized && size.lt(rules.baseMin)) return refusals.sizeBelowMinimum
   const notional = isQuoteSized ? size : size.times(price ?? shown.bid)
-  if (notional.lt(rules.notionalMin)) return marginRefusals.notionalBelowMinimum(rules.notionalMin.toString())
+  if (notional.lt(rules.notionalMin)) return refusals.notionalBelowMinimum(rules.notionalMin.toString())
   const cost = request.side === 'buy' ? notional : size
   return { price: price ?? ZERO, size, isQuoteSized, cost }
 }
@@ -145,8 +144,8 @@ const QUOTE_PLACES = 6
 const PLAIN_DECIMAL = /^\d{1,20}(\.\d{1,20})?$/
 
 function readPositive(text: string | undefined, name: string): Decimal | Refusal {
-  if (text === undefined || text === '') return marginRefusals.parameterEmpty(name)
-  if (!PLAIN_DECIMAL.test(text)) return marginRefusals.parameter(name)
+  if (text === undefined || text === '') return refusals.parameterEmpty(name)
+  if (!PLAIN_DECIMAL.test(text)) return refusals.parameter(name)
   const value = decimal(text)
-  return value.gt(ZERO) ? value : marginRefusals.parameter(name)
+  return value.gt(ZERO) ? value : refusals.parameter(name)
 }

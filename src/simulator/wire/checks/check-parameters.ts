@@ -1,7 +1,7 @@
 import { type z } from 'zod'
 import { isRecord } from '../../../lib/is-record.ts'
 import { type Endpoint } from '../../../protocol/endpoint.ts'
-import { commonRefusals as refusals } from '../../shared/common-refusals.ts'
+import { refusals } from '../../shared/refusals.ts'
 import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import { type RefusedItem } from './batches.ts'
 import { type Parameters } from './parameters.ts'
@@ -156,7 +156,7 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   if (name === 'limit') return refusals.outOfRange(name, `(0, ${maximumIn(issue) ?? '9999'}]`)
   if (name === 'receiveWindow')
     return typeof value === 'string' && /^\d+$/.test(value)
-      ? refusals.windowTooLong()
+      ? refusals.windowTooLong
       : refusals.parameter(name)
   return refusalOfIssue(issue, name)
 }
@@ -198,5 +198,5 @@ export function receiveWindowRefusal(
 ): Refusal | undefined {
   if (typeof requestTime !== 'string') return undefined
   const windowMs = typeof receiveWindow === 'string' ? Number(receiveWindow) : RECEIVE_WINDOW_MS_MAX
-  return Math.abs(now - Number(requestTime)) > windowMs ? refusals.outsideWindow() : undefined
+  return Math.abs(now - Number(requestTime)) > windowMs ? refusals.outsideWindow : undefined
 }
