@@ -2,9 +2,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { firstOther, firstShownOther, unmatched } from '../../src/cli/parity/differences.ts'
-import { standStill } from '../../src/cli/parity/recorded-prices.ts'
+import { describeRecording, viewOf } from '../../src/backtest/played-prices.ts'
+import { asRecorded, standStill } from '../../src/cli/parity/recorded-prices.ts'
 import { RunTrace } from '../../src/cli/parity/run-trace.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
+import { type QuoteRows } from '../../src/prices/recording.ts'
 import { readReport } from '../../src/report/read-report.ts'
 import { Projects } from '../daemon/project.ts'
 
@@ -64,6 +66,18 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   )
   expect(other.code).toBe(78)
   expect(other.errors).toMatch(/PARITY_CONFIG_OTHER[^]*recorded +grid-btc \(BTCUSDT\)[^]*-c FILE/)
+})
+
+test('a price is as old in the backtest as it was when it was recorded', () => {
+  const at = Float64Array.from([1000, 1100, 1200])
+  const columns = Object.fromEntries(['bid', 'ask', 'bidSize', 'askSize', 'last'].map((name) => [name, at]))
+  const rows = { kind: 'quotes', at, ...columns } as unknown as QuoteRows
+  const coverage = [describeRecording({ symbol: 'BTCUSDT', source: 'recorded', sha256: '', rows })]
+
+  // Of prices that come from a file nobody knows a newer one until the next row.
+  expect(viewOf(coverage).currentAt('BTCUSDT', 1100, 1190)).toBe(1190)
+  expect(viewOf(asRecorded(coverage)).currentAt('BTCUSDT', 1100, 1190)).toBe(1100)
+  expect(viewOf(asRecorded(coverage)).isListed('BTCUSDT', 1250)).toBe(true)
 })
 
 test('a trace has each change of a wish once, and each fill that came after its beginning', () => {

@@ -1,6 +1,7 @@
 import { medianStep } from '../../backtest/played-prices.ts'
 import { writePrices } from '../../prices/import/import-prices.ts'
 import { type PriceTable } from '../../prices/import/price-table.ts'
+import { type PriceCoverage } from '../../report/run-facts.ts'
 
 /** Tables of one instrument, in the order of their times. */
 type Quotes = readonly PriceTable[]
@@ -54,6 +55,11 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
     ...quotes,
     repeatRow(last, timesOf(last).length - 1, lastAt < toAt ? [toAt] : []),
   ].filter((table) => timesOf(table).length > 0)
+}
+
+/** Each price was recorded with its own time: it counts as no newer, and no candle closes by it sooner than it did. */
+export function asRecorded(coverage: readonly PriceCoverage[]): readonly PriceCoverage[] {
+  return coverage.map((one) => ({ ...one, stepMs: 0 }))
 }
 
 function timesOf({ columns }: PriceTable): Float64Array {

@@ -26,7 +26,7 @@ import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes, type Parity } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
-import { writeRecordedPrices } from './recorded-prices.ts'
+import { asRecorded, writeRecordedPrices } from './recorded-prices.ts'
 import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 
 /** What is compared. */
@@ -208,11 +208,12 @@ async function playRecorded({
       const trace = new RunTrace(backtest.settings, { fromAt })
       const onStep = (step: Step): void => takeStep(trace, step)
       const polling = { ...backtest.polling, tickersAt }
+      const coverage = asRecorded(opened.coverage)
       return {
         settings: backtest.settings,
         prepared,
         trace,
-        run: new BacktestRun({ ...opened, backtest: { ...backtest, polling }, onStep }),
+        run: new BacktestRun({ ...opened, coverage, backtest: { ...backtest, polling }, onStep }),
       }
     }
     // A daemon takes its time to start, a backtest another: it begins so that both decide for the first time at once.
