@@ -35,6 +35,8 @@ export interface BookOrder {
   readonly stpMode: StpMode
   /** 0 for a market order. */
   readonly priceTicks: number
+  /** The last price that let it in; 0 for none. It is filled no better: see match-orders.ts. */
+  readonly triggerTicks: number
   /**
    * The instant of the last quote that it could take from since it came in; 0 for none. While that was the quote
    * before, it still takes (as a taker, at the market's price); afterwards it rests as a maker.

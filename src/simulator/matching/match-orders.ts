@@ -24,6 +24,9 @@ import { type Venue } from './venue.ts'
  * A resting order is filled at its own price: when the market goes through it, and when it only touches it by what
  * the fill model says (fill-model.ts). All orders together never have more of a candle than the model's share, so
  * that nobody buys what nobody has sold. The system's own orders have no such limit and walk on.
+ *
+ * An order that a last price lets in gets no better price than that, as a resting one gets its own: a path moves in
+ * jumps, and who is let in at the end of one would earn what lies between.
  */
 
 /** The system's order finds so many levels; what is then left is filled at the last one. */
@@ -96,12 +99,13 @@ function takeLevels<Order extends BookOrder>(venue: Venue<Order>, order: Order, 
     const ticks = levelTicksAt(market, direction, level)
     if (isBeyond(order, ticks, cutTicks)) return
     const allowed = isForced ? Number.POSITIVE_INFINITY : allowedLots(market, venue.model)
-    const wanted = Math.min(venue.wantedLots(order, ticks), allowed)
+    const price = noBetter(order, ticks)
+    const wanted = Math.min(venue.wantedLots(order, price), allowed)
     if (wanted <= 0) return
     const isLast = isForced && (level === levels - 1 || ticks === 1)
     const lots = isLast ? wanted : Math.min(wanted, depthUpTo(market, direction, level))
     if (lots <= 0) continue
-    const traded = fillOrder(venue, order, { lots, ticks, scope: 'taker' })
+    const traded = fillOrder(venue, order, { lots, ticks: price, scope: 'taker' })
     takeDepth(market, direction, traded)
     if (!isForced) countTaken(market, traded)
     venue.putMarket()
@@ -116,6 +120,13 @@ function isBeyond(
   const isBuy = direction === 'buy'
   if (cutTicks !== undefined && (isBuy ? ticks >= cutTicks : ticks <= cutTicks)) return true
   return orderType === 'limit' && (isBuy ? ticks > priceTicks : ticks < priceTicks)
+}
+
+/** Than the price that let it in, or its own where that is better still. */
+function noBetter({ direction, priceTicks, triggerTicks }: BookOrder, ticks: number): number {
+  if (triggerTicks === 0) return ticks
+  if (direction === 'sell') return Math.min(ticks, Math.max(triggerTicks, priceTicks))
+  return Math.max(ticks, priceTicks === 0 ? triggerTicks : Math.min(triggerTicks, priceTicks))
 }
 
 function canFillWhole<Order extends BookOrder>(venue: Venue<Order>, order: Order): boolean {

@@ -40,6 +40,7 @@ export function beginOrder<Order extends PairOrder>(
   return {
     ...pendingSince(at),
     ...{ sequence, id: serviceIdText(sequence), filledBase: ZERO, filledQuote: ZERO },
+    triggerTicks: 0,
     priceTicks: orderType === 'limit' ? book.ticks(price) : 0,
   }
 }

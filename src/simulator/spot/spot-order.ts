@@ -35,8 +35,6 @@ export interface SpotFeeSums {
 
 export interface SpotOrder extends Omit<SpotTerms, 'clientOid'>, PairOrder {
   readonly isClientOidOwn: boolean
-  /** 0 without a trigger. */
-  readonly triggerTicks: number
   fees: SpotFeeSums
   /** Of earlier data: its fees stand under a coin's name only. */
   readonly hasOldFees: boolean

@@ -36,7 +36,31 @@ describe('presets of an order', () => {
     bench.quote({ bid: 59_800, ask: 59_800.1 })
 
     expect(bench.positions('1')).toEqual([])
-    expect(bench.coin('1').realisedProfit).toBe('39.98')
+    // At the trigger, not at 59800.1: what lies between two prices is made up, and a resting order has no more.
+    expect(bench.coin('1').realisedProfit).toBe('20')
+  })
+
+  test('take no profit beyond the trigger, nor less than a limit behind it', () => {
+    const bench = new Bench()
+    const exit = { stopSurplusTriggerPrice: '60100', stopSurplusExecutePrice: '60150' }
+    bench.placePlan('1', { triggerPrice: '60050', side: 'buy', size: '0.2', ...exit })
+    bench.place('2', [market('buy', '0.2', { tradeSide: 'open', presetStopSurplusPrice: '60100' })])
+
+    bench.quote({ bid: 60_050, ask: 60_050.1 })
+    bench.quote({ bid: 60_200, ask: 60_200.1 })
+
+    expect(fillTexts(bench.fills('1')).at(-1)).toBe('0.2 @ 60150 taker')
+    expect(fillTexts(bench.fills('2')).at(-1)).toBe('0.2 @ 60100 taker')
+  })
+
+  test('that watch the mark price are filled where the market is', () => {
+    const bench = new Bench({ presetTriggerType: 'mark_price' })
+    bench.place('1', [market('buy', '0.1', { presetStopSurplusPrice: '60100' })])
+
+    bench.quote({ bid: 60_200, ask: 60_200.1 })
+    bench.settleAt(60_200)
+
+    expect(fillTexts(bench.fills('1')).at(-1)).toBe('0.1 @ 60200 taker')
   })
 
   test('of a later order replace those of the position', () => {
@@ -79,6 +103,15 @@ describe('a trigger order', () => {
 
     expect(bench.core.ledger('1').openOrders).toMatchObject([{ price: '59800', size: '0.02' }])
     expect(bench.core.ledger('1').counts.planOrdersOpen).toBe(0)
+  })
+
+  test('is filled no better than its trigger, which the price has jumped past', () => {
+    const bench = new Bench()
+    bench.placePlan('1', { triggerPrice: '59900', side: 'buy', size: '0.02' })
+
+    bench.quote({ bid: 59_700, ask: 59_700.1 })
+
+    expect(fillTexts(bench.fills('1'))).toEqual(['0.02 @ 59900 taker'])
   })
 
   test('that trails triggers when the price comes back by its callback', () => {

@@ -156,6 +156,17 @@ describe('a take-profit or stop-loss order', () => {
     expect(bench.order(orderId)).toMatchObject({ status: 'full_fill', quoteVolume: '639.9000000000000000' })
   })
 
+  test('is filled no better than its trigger, which the price has jumped past', () => {
+    const bench = openSpotBench()
+    const request = { side: 'buy', orderType: 'limit', price: '63995', size: '0.01', tpslType: 'tpsl' }
+    const orderId = bench.place({ ...request, triggerPrice: '64000' })
+
+    bench.setPrice({ bid: '62999', ask: '63000', last: '62999' })
+
+    // The limit is better than the trigger, and what it gets.
+    expect(bench.order(orderId)).toMatchObject({ status: 'full_fill', quoteVolume: '639.9500000000000000' })
+  })
+
   test('stands in the history of its own kind only', () => {
     const bench = openSpotBench()
     bench.place({ tpslType: 'tpsl', triggerPrice: '66000', price: '66100' })

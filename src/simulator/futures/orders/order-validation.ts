@@ -75,7 +75,7 @@ export function readOrder(
     ...{ marginMode, orderType, force, stpMode },
     ...read.data,
     ...exits.data,
-    ...{ source: 'API', systemTradeSide: undefined },
+    ...{ triggerTicks: 0, source: 'API', systemTradeSide: undefined },
   })
 }
 

@@ -21,6 +21,8 @@ export interface OrderTerms extends PositionExits {
   readonly stpMode: StpMode
   /** 0 for a market order. */
   readonly priceTicks: number
+  /** The last price that let it in; 0 for none. */
+  readonly triggerTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
   /** The fill's `tradeSide` where the system closes: `burst_close_long` and others. */
@@ -34,6 +36,7 @@ export const UNSAID = {
   stpMode: 'none',
   takeProfit: undefined,
   stopLoss: undefined,
+  triggerTicks: 0,
   source: 'API',
   systemTradeSide: undefined,
 } as const

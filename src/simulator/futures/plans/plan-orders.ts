@@ -7,7 +7,7 @@ import { admitOrder } from '../orders/order-admission.ts'
 import { readAction } from '../orders/order-validation.ts'
 import { orderIdText, referenceOf, sequenceOfId, UNSAID } from '../orders/order.ts'
 import { placeAdmitted } from '../orders/place-orders.ts'
-import { watchedTicks } from '../positions/position-exits.ts'
+import { lastTriggerTicks, watchedTicks } from '../positions/position-exits.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { PLAN_ORDERS } from '../stored-entities.ts'
 import { type PlacePlanOrderRequest } from './place-plan-request.ts'
@@ -114,6 +114,8 @@ function executePlan(state: CoreState, symbol: SymbolState, plan: PlanOrder): vo
     ...UNSAID,
     ...{ uid, symbol: plan.symbol, direction, slot, action, reduceOnly, marginMode, orderType },
     ...{ priceTicks, lots, takeProfit, stopLoss },
+    // One that trails is not let in by its trigger, but by the way back from the extreme.
+    triggerTicks: plan.callbackPercent === undefined ? lastTriggerTicks(plan) : 0,
   })
   endPlanOrder(state, plan, admission.ok ? 'triggered' : 'failed')
   if (admission.ok) placeAdmitted(state, admission.data.terms)

@@ -39,17 +39,28 @@ export function watchedTicks(symbol: SymbolState, { triggerType }: { triggerType
   return triggerType === 'mark_price' ? symbol.markTicks : symbol.market.lastTicks
 }
 
+/** The last price that fires it; 0 of one that watches the mark price. */
+export function lastTriggerTicks({
+  triggerType,
+  triggerTicks,
+}: Pick<PositionTrigger, 'triggerType' | 'triggerTicks'>): number {
+  return triggerType === 'fill_price' ? triggerTicks : 0
+}
+
 function isReached(symbol: SymbolState, trigger: PositionTrigger | undefined, isRising: boolean): boolean {
   if (trigger === undefined) return false
   const price = watchedTicks(symbol, trigger)
   return isRising ? price >= trigger.triggerTicks : price <= trigger.triggerTicks
 }
 
-function fireExit(state: CoreState, position: Position, { executeTicks }: PositionTrigger): void {
+function fireExit(state: CoreState, position: Position, trigger: PositionTrigger): void {
   position.takeProfit = undefined
   position.stopLoss = undefined
   position.updatedAt = state.clock.now
   state.rows.put(POSITIONS, position)
   cancelClosingOrders(state, position, 'position_gone')
-  closePosition(state, position, { priceTicks: executeTicks ?? 0 })
+  closePosition(state, position, {
+    priceTicks: trigger.executeTicks ?? 0,
+    triggerTicks: lastTriggerTicks(trigger),
+  })
 }

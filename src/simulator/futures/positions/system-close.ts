@@ -10,6 +10,8 @@ interface Closing {
   readonly lots?: number
   /** A limit order at this price, which may rest; a market order at 0, and where it is left out. */
   readonly priceTicks?: number
+  /** The last price that it follows; 0 where there is none. */
+  readonly triggerTicks?: number
   /** Of its fills, instead of the usual `close`. */
   readonly tradeSide?: string
 }
@@ -33,11 +35,11 @@ export function settlePosition(
 function createClosingOrder(
   state: CoreState,
   { uid, symbol, slot, marginMode, ...position }: Position,
-  { lots = position.lots, priceTicks = 0, tradeSide }: Closing,
+  { lots = position.lots, priceTicks = 0, triggerTicks = 0, tradeSide }: Closing,
 ): Order {
   return createOrder(state, {
     ...UNSAID,
-    ...{ uid, symbol, slot, marginMode, lots, priceTicks },
+    ...{ uid, symbol, slot, marginMode, lots, priceTicks, triggerTicks },
     direction: position.holdSide === 'long' ? 'sell' : 'buy',
     action: slot === 'net' ? 'net' : 'close',
     reduceOnly: slot === 'net',
