@@ -40,10 +40,14 @@ export class Bench {
   readonly #market: ScriptedMarket
   #now = START_AT
 
-  constructor(settings: Partial<CoreSettings> = {}, accounts: readonly AccountSetup[] = [oneWay, hedge]) {
+  constructor(
+    settings: Partial<CoreSettings> = {},
+    accounts: readonly AccountSetup[] = [oneWay, hedge],
+    instruments: readonly Instrument[] = benchInstruments,
+  ) {
     this.#market = new ScriptedMarket(benchInstruments.map(({ symbol }) => symbol))
     this.core = createExchangeCore({
-      instruments: benchInstruments,
+      instruments,
       accounts,
       market: () => this.#market,
       settings: { fillModel: 'optimistic', ...settings },
@@ -203,7 +207,7 @@ export function openAccount(
   }
 }
 
-const benchInstruments = buildInstruments(DELIVERY_AT).filter(({ marginCoin }) =>
+export const benchInstruments = buildInstruments(DELIVERY_AT).filter(({ marginCoin }) =>
   ['USDT', 'BTC'].includes(marginCoin),
 )
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Bench, failures, limit, market, openAccount, type ItemText } from './bench.ts'
+import { Bench, benchInstruments, failures, limit, market, openAccount, type ItemText } from './bench.ts'
 
 describe('a tradeSide that does not fit the position mode', () => {
   const without = market('buy', '0.1', { clientOid: 'without' })
@@ -281,4 +281,18 @@ describe('cancel-all', () => {
 
     expect(bench.core.ledger('1').counts).toMatchObject({ ordersOpen: 0, planOrdersOpen: 1 })
   })
+})
+
+test('with limits raised beyond what price times size can be counted in, more is refused, and nothing throws', () => {
+  const raised = benchInstruments.map((row) => ({ ...row, limitLotsMax: 2 ** 50, marketLotsMax: 2 ** 50 }))
+  const rich = openAccount('1', 'one_way_mode', { balances: { USDT: '1000000000000000' } })
+  const bench = new Bench({}, [rich], raised)
+  const codes = (result: ReturnType<Bench['place']>) => result.failureList.map(({ errorCode }) => errorCode)
+  const tooLarge = [limit('buy', '100000000', '60000'), market('sell', '100000000')]
+
+  expect(codes(bench.place('1', tooLarge))).toEqual(['45112', '45112'])
+  const placed = Array.from({ length: 5 }, () => bench.place('1', [limit('buy', '100000', '59000')]))
+  expect(placed.flatMap(codes)).toEqual(['45112', '45112'])
+  bench.quote({ bid: 58_000, ask: 58_000.1, bidSize: 1e6, askSize: 1e6 })
+  expect(bench.positions('1')).toHaveLength(1)
 })

@@ -33,7 +33,7 @@ export function admitOrder(
     deliveryRefusal(symbol, state.clock.now, opening > 0) ??
     (symbol.market.at === 0 ? refusals.suspended : undefined) ??
     priceRefusal(symbol, terms) ??
-    sizeRefusal(symbol, terms, opening) ??
+    sizeRefusal(account, symbol, terms, opening) ??
     postOnlyRefusal(state, symbol, terms) ??
     countRefusal(state, account, symbol, terms) ??
     marginRefusal(state, account, symbol, terms, opening)
@@ -62,7 +62,11 @@ function priceRefusal(
   return priceTicks < lowest ? refusals.priceBelowLimit.futures(priceText(instrument, lowest)) : undefined
 }
 
+/** Price times size is counted in whole numbers. So much at the last price leaves them exact at the dearest sell. */
+const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
+
 function sizeRefusal(
+  account: Account,
   symbol: SymbolState,
   { orderType, lots, priceTicks }: OrderTerms,
   opening: number,
@@ -70,8 +74,18 @@ function sizeRefusal(
   const { limitLotsMax, marketLotsMax, notionalMin } = symbol.instrument
   if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax)) return refusals.sizeAboveMaximum
   if (opening === 0) return undefined
+  const held = heldLots(account, symbol) + lots
+  if (held * symbol.market.lastTicks > TICK_LOTS_MAX) return refusals.sizeAboveMaximum
   const value = quoteValue(symbol.instrument, priceTicks > 0 ? priceTicks : symbol.market.lastTicks, lots)
   return value.lt(notionalMin) ? refusals.notionalBelowMinimum(notionalMin) : undefined
+}
+
+/** Of an instrument: in positions, and in orders that may still trade. */
+function heldLots({ positions, openOrders }: Account, { instrument: { symbol } }: SymbolState): number {
+  let held = 0
+  for (const position of positions.values()) if (position.symbol === symbol) held += position.lots
+  for (const order of openOrders.values()) if (order.symbol === symbol) held += remainingLots(order)
+  return held
 }
 
 /** Only where matching follows at once; behind a lag the order is accepted first and cancelled on arrival. */
