@@ -19,7 +19,6 @@ import {
   type TickerColumn,
   TickerTable,
 } from '../domain/ticker-table.ts'
-import { deepFreeze } from '../lib/plain-data.ts'
 import { floatOnGrid, nearestStep, parseOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { CandleView } from './views/candle-view.ts'
 import { indicatorValue } from './indicators/indicator-values.ts'
@@ -247,7 +246,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   }
   /** The strategy's own orders that may still be filled; a frozen copy, made when it is first asked for. */
   get orders(): readonly OpenOrder[] {
-    return (this.#orders ??= deepFreeze(this.#moment.orders.map(toOpenOrder)))
+    return (this.#orders ??= Object.freeze(this.#moment.orders.map(toOpenOrder)))
   }
 
   /** The closed candles of a declared interval. @throws Failure for another. */

@@ -141,22 +141,28 @@ function copyData(value: unknown, known: unknown, count: { parts: number }, dept
   if (Array.isArray(value)) return copyList(value, known, count, depth)
   if (!isPlain(value)) return NO_DATA
   const before = isRecord(known) ? known : NOTHING
-  const names = Object.keys(before)
   const copy: Record<string, unknown> = { ...value }
-  let [place, isSame] = [0, true]
+  let isSame = known === before
   for (const key of Object.keys(copy)) {
     if (count.parts > STATE_LENGTH_MAX) break
     const read = copy[key]
-    if (read === undefined) delete copy[key]
-    else {
-      const part = copyData(read, before[key], count, depth + 1)
-      if (part === NO_DATA) return NO_DATA
-      count.parts += key.length
-      if (part !== read) copy[key] = part
-      isSame &&= key === names[place++] && part === before[key]
+    if (read === undefined) {
+      delete copy[key]
+      continue
     }
+    const part = copyData(read, before[key], count, depth + 1)
+    if (part === NO_DATA) return NO_DATA
+    count.parts += key.length
+    if (part !== read) copy[key] = part
+    isSame &&= part === before[key]
   }
-  return isSame && place === names.length && known === before ? known : Object.freeze(copy)
+  return isSame && haveSameNames(copy, before) ? known : Object.freeze(copy)
+}
+
+/** The same, and in the same order. */
+function haveSameNames(one: object, other: object): boolean {
+  const [names, others] = [Object.keys(one), Object.keys(other)]
+  return names.length === others.length && names.every((name, place) => name === others[place])
 }
 
 const NOTHING: Readonly<Record<string, unknown>> = {}

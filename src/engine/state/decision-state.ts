@@ -23,8 +23,9 @@ export function noteDecision(
     for (const symbol of symbols) noteChanged(changes, symbol)
   }
   state.decidedOn.set(id, snapshot)
-  state.failuresInRow.delete(id)
-  const holds = decisions.quoteHolds.get(id)
+  // Both are empty as a rule.
+  if (decisions.failuresInRow.size > 0) state.failuresInRow.delete(id)
+  const holds = decisions.quoteHolds.size === 0 ? undefined : decisions.quoteHolds.get(id)
   if (holds === undefined) return
   const left = [...holds].filter(([, needed]) => snapshot < needed)
   if (left.length === 0) state.quoteHolds.delete(id)

@@ -1,6 +1,6 @@
 import { type FeedReading } from '../../domain/feed.ts'
 import { type StrategyId } from '../../domain/ids.ts'
-import { type AccountMoment, type Snapshot } from '../../domain/snapshot.ts'
+import { type AccountMoment, type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
@@ -39,7 +39,7 @@ function askToDecide(core: Core, cause: 'snapshot' | 'fill', strategies: Iterabl
   if (!isTrading(core) || !tickers) return
   for (const strategy of strategies) {
     if (hasFailed(core, strategy.id) || !isToAsk(core, cause, strategy)) continue
-    if (!strategy.symbols.some((symbol) => isTraded(core, symbol))) continue
+    if (!tradesAny(core, strategy)) continue
     noteAsked(core, strategy.id)
     const snapshot = buildSnapshot(core, tickers, strategy)
     emit(core, { kind: 'decide', strategyId: strategy.id, snapshot })
@@ -60,9 +60,12 @@ function isToAsk(
   return isCandleDue(core, id) || symbols.some((symbol) => isUndecided(core, id, symbol))
 }
 
-/** Proved, and with fresh prices. */
-function isTraded(core: Core, symbol: string): boolean {
-  return core.now <= freshUntil(core, symbol) && isProved(instrumentOf(core, symbol))
+/** Whether one of its instruments is proved, and has fresh prices. */
+function tradesAny(core: Core, { symbols }: StrategySettings): boolean {
+  for (const symbol of symbols) {
+    if (core.now <= freshUntil(core, symbol) && isProved(instrumentOf(core, symbol))) return true
+  }
+  return false
 }
 
 /** The market has reached one of our resting orders: there is a fill to read, sooner than the grid would. */
@@ -86,12 +89,18 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     feeds: feedsOf(core, strategy),
     candles: core.book.candles,
     account: new AccountLook(core),
-    instruments: strategy.symbols.map((symbol) => {
-      const instrument = instrumentOf(core, symbol)
-      const readAt = isProved(instrument) ? instrument.position.agreedAt : 0
-      return momentOf(core, strategy.id, specOf(core, symbol), readAt)
-    }),
+    instruments: momentsOf(core, strategy),
   }
+}
+
+function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMoment[] {
+  const moments: InstrumentMoment[] = []
+  for (const symbol of symbols) {
+    const instrument = instrumentOf(core, symbol)
+    const readAt = isProved(instrument) ? instrument.position.agreedAt : 0
+    moments.push(momentOf(core, id, specOf(core, symbol), readAt))
+  }
+  return moments
 }
 
 /** Nothing is copied, and nothing worked out that nobody asks for: it is looked at before anything changes. */

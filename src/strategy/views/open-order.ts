@@ -23,7 +23,7 @@ export interface OpenOrder {
 export function toOpenOrder(order: Order): OpenOrder {
   const { key, purpose, action, ticks, lots } = order.terms
   const { state, orderId } = order
-  return {
+  return Object.freeze({
     key,
     orderId,
     purpose,
@@ -33,5 +33,5 @@ export function toOpenOrder(order: Order): OpenOrder {
     ticks,
     lots,
     openLots: openLots(order),
-  }
+  })
 }
