@@ -128,7 +128,7 @@ export class Exchange implements ServedExchange {
     return { ...contactOf(uid), withdrawalAddresses: addressesOf(uid) }
   }
 
-  /** As of the latest moment that was played. @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
+  /** As of the latest moment that was played. @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement {
     const { wallet, spot, margin, convert, copy, subaccounts } = this.services
     return {

@@ -85,7 +85,7 @@ export interface RunningSimulator {
    * undefined when there is no end.
    */
   readonly endsAt: number | undefined
-  /** @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
+  /** @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement
   counters(): SimulatorCounters
   /** The market stands still; requests are still served. */

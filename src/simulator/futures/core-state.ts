@@ -3,6 +3,7 @@ import { type DayStatistics } from '../market/day-statistics.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type AccountChoices, type AccountSetup } from '../shared/account.ts'
+import { known } from '../shared/known.ts'
 import { type StoredRows } from '../store/stored-rows.ts'
 import { type Fill } from './positions/fill.ts'
 import { type Instrument } from './instruments/instruments.ts'
@@ -35,7 +36,6 @@ export interface CoreState {
   readonly clock: CoreClock
   /** Unix ms of the next delivery settlement; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
-  /** What is kept of it. */
   readonly rows: StoredRows
 }
 
@@ -51,7 +51,6 @@ export interface CoreClock {
   pausedMs: number
 }
 
-/** What is remembered of a clientOid. */
 export interface IdempotencyEntry {
   readonly clientOid: string
   readonly orderSequence: number
@@ -177,31 +176,16 @@ export function createCoreState(parts: CoreStateParts): CoreState {
   }
 }
 
-/** @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
+/** @throws Failure SIMULATOR_UNKNOWN */
 export function accountOf(state: CoreState, uid: string): Account {
-  const account = state.accounts.get(uid)
-  if (account !== undefined) return account
-  throw new Failure({
-    code: 'SIMULATOR_ACCOUNT_UNKNOWN',
-    sentence: 'the simulated exchange has no such account',
-    facts: { uid, accounts: [...state.accounts.keys()].join(', ') },
-    hint: 'name the account in the simulator configuration',
-  })
+  return known(state.accounts, uid, 'an account')
 }
 
-/** @throws Failure SIMULATOR_SYMBOL_UNKNOWN: only for symbols that were checked before. */
+/** @throws Failure SIMULATOR_UNKNOWN: only for symbols that were checked before. */
 export function symbolOf(state: CoreState, symbol: string): SymbolState {
-  const found = state.symbols.get(symbol)
-  if (found !== undefined) return found
-  throw new Failure({
-    code: 'SIMULATOR_SYMBOL_UNKNOWN',
-    sentence: 'the simulated exchange lists no such instrument',
-    facts: { symbol },
-    hint: 'take a symbol of src/simulator/futures/instruments/instruments.ts',
-  })
+  return known(state.symbols, symbol, 'an instrument')
 }
 
-/** The counterparties of a margin coin; every instrument's coin has them. */
 export function counterpartiesOf(state: CoreState, coin: string): Counterparties {
   const counterparties = state.counterparties.get(coin)
   if (counterparties !== undefined) return counterparties

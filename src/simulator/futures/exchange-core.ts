@@ -142,7 +142,7 @@ export class ExchangeCore {
     )
   }
 
-  /** As of the latest `now`. @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
+  /** As of the latest `now`. @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): LedgerStatement {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
@@ -156,7 +156,6 @@ export class ExchangeCore {
     })
   }
 
-  /** What happened so far, over all accounts. */
   counters(): AccountCounts {
     const sums = { ...NO_COUNTS }
     for (const { counts } of this.#state.accounts.values()) {
@@ -174,7 +173,6 @@ export class ExchangeCore {
     this.#save()
   }
 
-  /** The market goes on from where it stopped. */
   resume(now: number): void {
     this.#playAll(now)
     const { clock } = this.#state

@@ -44,7 +44,6 @@ const exits = {
   stopLossId: textOrNull,
 }
 
-/** Reads and settings of the futures account outside the document. */
 export const futuresAccountRows = {
   /** One margin coin, and the settings of one symbol. */
   account: read('/mix/account/account', { asks: named, shows: textRow('marginCoin'), answer: showAccount }),

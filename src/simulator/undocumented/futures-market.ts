@@ -10,23 +10,20 @@ import { refusals } from '../shared/refusals.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
 import { type DayStatistics } from '../market/day-statistics.ts'
 import { accept } from '../shared/reply.ts'
-import { readPublic, textRow, type Asked } from './undocumented-row.ts'
+import { readPublic, span, textRow, type Asked } from './undocumented-row.ts'
 
 const named = { symbol, productType }
 const contractsOf = { productType, symbol: symbol.optional() }
 const candlesOf = {
   ...named,
   granularity: z.string().min(1).describe('1m, 5m, 1H, 1D and others'),
-  startTime: z.string().optional(),
-  endTime: z.string().optional(),
-  limit: z.string().optional(),
+  ...span,
 }
 /** Open time (Unix ms), open, high, low, close, base volume, quote volume. */
 const text = z.string()
 const candle = z.tuple([text, text, text, text, text, text, text])
 const candles = { asks: candlesOf, shows: z.array(candle), answer: futuresCandles }
 
-/** Public reads outside the document. */
 export const futuresMarketRows = {
   serverTime: readPublic('/public/time', {
     shows: z.object({ serverTime: text.describe('Unix ms') }),
@@ -68,7 +65,6 @@ export const futuresMarketRows = {
   }),
 }
 
-/** What may be traded, and by which rules. A contract that was delivered has left the list. */
 function futuresContracts(state: CoreState, _: unknown, asked: Asked<typeof contractsOf>) {
   const listed = [...state.symbols.values()].filter(
     ({ instrument, isSettled }) =>

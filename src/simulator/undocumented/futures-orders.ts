@@ -32,12 +32,12 @@ import {
   pageOfOrders,
   place,
   read,
+  span,
   textRow,
   toPage,
   type Asked,
 } from './undocumented-row.ts'
 
-/** What an order of a batch says, and what the batch does. */
 const { orderList, ...instrumentOfBatch } = batchPlaceOrder.request.shape
 const oneOrder = { ...instrumentOfBatch, ...orderList.element.shape }
 const named = { symbol, productType, ...byEitherId }
@@ -51,9 +51,7 @@ const page = {
   productType,
   symbol: symbol.optional(),
   idLessThan: exchangeId.optional(),
-  startTime: z.string().optional(),
-  endTime: z.string().optional(),
-  limit: z.string().optional(),
+  ...span,
   ...byEitherId,
 }
 const positions = {

@@ -39,7 +39,6 @@ export function exitFields(state: CoreState, exits: readonly PositionExit[]) {
   }
 }
 
-/** The position stays without it. */
 export function removeExit(state: CoreState, { position, planType }: PositionExit): void {
   position[planType === 'pos_profit' ? 'takeProfit' : 'stopLoss'] = undefined
   position.updatedAt = state.clock.now

@@ -6,7 +6,7 @@ import { placeRequest, placeSpotOrder } from '../spot/place-spot-order.ts'
 import { spotAssetRows, spotSymbolRows, spotUnfilled } from '../spot/spot-queries.ts'
 import { type SpotState } from '../spot/spot-state.ts'
 import { cancelSpotOrder } from '../spot/spot.ts'
-import { byEitherId, change, place, read, readPublic, textRow, type Asked } from './undocumented-row.ts'
+import { byEitherId, change, place, read, readPublic, span, textRow, type Asked } from './undocumented-row.ts'
 
 const tickersOf = { symbol: z.union([symbol, z.literal('')]).optional() }
 
@@ -48,9 +48,7 @@ export const spotRows = {
     asks: {
       symbol: symbol.optional(),
       idLessThan: exchangeId.optional(),
-      startTime: z.string().optional(),
-      endTime: z.string().optional(),
-      limit: z.string().optional(),
+      ...span,
       orderId: exchangeId.optional(),
       tpslType: z.enum(['normal', 'tpsl']).optional(),
     },

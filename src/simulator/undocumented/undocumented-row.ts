@@ -61,6 +61,13 @@ export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 /** How an order is named in a request: when both ids are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
 
+/** Of a list: between which times (Unix ms), and how many. */
+export const span = {
+  startTime: z.string().optional(),
+  endTime: z.string().optional(),
+  limit: z.string().optional(),
+}
+
 /** A row of an answer: these of its fields are there, and all others are texts, or null where there is nothing. */
 export function textRow<const Names extends readonly string[]>(...names: Names) {
   const shape = Object.fromEntries(names.map((name) => [name, z.string()]))

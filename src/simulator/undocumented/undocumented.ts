@@ -12,14 +12,12 @@ export const undocumentedParts = {
   margin: marginRows,
 }
 
-/** All of them in one table. */
 export const undocumentedRows = {
   ...undocumentedParts.futures,
   ...undocumentedParts.spot,
   ...undocumentedParts.margin,
 }
 
-/** What answers the rows, by their names. */
 export function answersOf<Rows extends Readonly<Record<string, { readonly answer: unknown }>>>(rows: Rows) {
   const answers = Object.entries(rows).map(([name, { answer }]) => [name, answer])
   return Object.fromEntries(answers) as { readonly [Name in keyof Rows]: Rows[Name]['answer'] }

@@ -85,7 +85,6 @@ export class FaultPlan {
     return { kind: drawn, delayMs }
   }
 
-  /** Faults so far by kind. */
   counts(): Readonly<Partial<Record<FaultKind, number>>> {
     return Object.fromEntries(this.#injected)
   }

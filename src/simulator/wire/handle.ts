@@ -83,7 +83,6 @@ export class Wire {
     return this.#respond(outcome, endpoint, taken)
   }
 
-  /** The name of the row that a request is for. */
   endpointOf(request: WireRequest): ServedName | undefined {
     return this.#endpointAt(request)?.name
   }

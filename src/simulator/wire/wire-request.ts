@@ -21,7 +21,6 @@ export interface WireResponse {
   readonly body: string | Buffer
 }
 
-/** The body as its bytes. */
 export function bytesOf({ body }: WireResponse): Buffer {
   return typeof body === 'string' ? Buffer.from(body) : body
 }

@@ -231,6 +231,6 @@ describe('a deposit', () => {
       outside: '-20000.123456789012345678',
     })
     expect(() => bench.core.deposit('1', { coin: 'USDT', amount: '-1' }, bench.now)).toThrow(RangeError)
-    expect(() => bench.core.ledger('99')).toThrow(/SIMULATOR_ACCOUNT_UNKNOWN/)
+    expect(() => bench.core.ledger('99')).toThrow(/SIMULATOR_UNKNOWN/)
   })
 })

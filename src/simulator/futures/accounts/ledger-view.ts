@@ -8,7 +8,6 @@ import { textsOf, type CoinBalance } from './ledger.ts'
 /** What an account owns and how it came to it. Every amount is an exact decimal in a string. */
 export type LedgerStatement = Readonly<ReturnType<typeof ledgerStatement>>
 
-/** The account's statement at the present moment. */
 export function ledgerStatement(state: CoreState, account: Account) {
   const { setup, coins, positions, openOrders, planOrders, counts } = account
   return {

@@ -64,7 +64,6 @@ export function bookSum(marginCoin: string, counterparties: Counterparties, bala
   }
 }
 
-/** Each amount as it prints. */
 export function textsOf<Name extends string>(amounts: Readonly<Record<Name, Decimal>>): Record<Name, string> {
   const texts = Object.entries<Decimal>(amounts).map(([name, amount]) => [name, amount.toString()])
   return Object.fromEntries(texts) as Record<Name, string>

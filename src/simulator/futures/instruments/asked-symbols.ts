@@ -12,7 +12,6 @@ interface AskedSymbol extends Asked {
   readonly symbol: string
 }
 
-/** The instrument of a request, when it is listed under that product type. */
 export function listedSymbol(state: CoreState, { symbol, productType }: AskedSymbol): Reply<SymbolState> {
   const found = state.symbols.get(symbol)
   return found?.instrument.productType === productType ? accept(found) : refusals.symbolUnknown(symbol)

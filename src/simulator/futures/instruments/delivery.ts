@@ -30,7 +30,6 @@ export function deliveryStatus(instrument: Instrument, now: number): DeliverySta
   return now < delivery.deliveryAt ? 'delivery_before' : 'delivery_period'
 }
 
-/** Why an order may not be placed in the contract's present state; undefined when it may. */
 export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boolean): Refusal | undefined {
   if (symbol.isSettled) return refusals.delisted
   switch (deliveryStatus(symbol.instrument, now)) {
@@ -45,7 +44,6 @@ export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boo
   }
 }
 
-/** Why orders may not be cancelled; undefined when they may. */
 export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undefined {
   return deliveryStatus(symbol.instrument, now) === 'delivery_period' && !symbol.isSettled
     ? refusals.suspended

@@ -142,7 +142,6 @@ export function sizeText(instrument: Instrument, lots: number): string {
   return formatOnGrid(instrument.sizeGrid, lots)
 }
 
-/** What a market needs to know to make or read a path for the instrument. */
 export function toMarketInstrument(instrument: Instrument): MarketInstrument {
   const { symbol, startPrice, dailyTurnover } = instrument
   return {

@@ -13,7 +13,6 @@ interface TickerBoard {
   readonly rows: WireTicker[]
 }
 
-/** By product type. */
 const boards = new WeakMap<CoreState, Map<string, TickerBoard>>()
 
 /**

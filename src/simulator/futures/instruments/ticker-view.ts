@@ -7,7 +7,6 @@ const RATE_DECIMALS = 6
 const CHANGE_DECIMALS = 5
 const VOLUME_DECIMALS = 4
 
-/** In what the figures of a ticker are written. */
 interface Notation<Value, Nothing> {
   readonly steps: (grid: Grid, steps: number) => Value
   readonly round: (value: number, decimals: number) => Value
@@ -35,7 +34,6 @@ const NUMBERS: Notation<number, number> = {
   nothing: Number.NaN,
 }
 
-/** As the number of the wire's text with so many decimals. */
 export function rounded(value: number, decimals: number): number {
   const scaled = value * 10 ** decimals
   const whole = Math.round(scaled)

@@ -37,12 +37,10 @@ export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue
   }
 }
 
-/** Lets an accepted order into matching. */
 export function enterMatching(state: CoreState, order: Order): void {
   enterMarket(venueOf(symbolOf(state, order.symbol)), order)
 }
 
-/** Matches the resting orders of an instrument against a new quote. */
 export function matchSymbol(symbol: SymbolState): void {
   if (symbol.buys.orders.length === 0 && symbol.sells.orders.length === 0) return
   matchResting(venueOf(symbol))

@@ -55,7 +55,6 @@ export function readAction(
   return accept({ slot: side === 'buy' ? 'long' : 'short', action: tradeSide, direction, reduceOnly: false })
 }
 
-/** Reads one item of a batch into the terms of an order. */
 export function readOrder(
   state: CoreState,
   account: Account,

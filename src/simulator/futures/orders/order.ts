@@ -80,7 +80,6 @@ export function sequenceOfId(text: string): number | undefined {
   return text.length === 18 && text.startsWith('11') ? Number(text.slice(2)) : undefined
 }
 
-/** Of an order or a trigger order. */
 export function referenceOf(order: Pick<Order, 'sequence' | 'clientOid'>): OrderReference {
   return { orderId: orderIdText(order.sequence), clientOid: order.clientOid }
 }

@@ -1,7 +1,6 @@
 import { type Decimal } from '../../../lib/decimal.ts'
 import { type Direction } from '../../matching/book-order.ts'
 
-/** One trade of an account with the market. */
 export interface Fill {
   /** Position in the exchange's sequence of trades. */
   readonly sequence: number

@@ -45,7 +45,7 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
     const account = accountOf(state, position.uid)
     const standing = floatStanding(state, account, symbol, position)
     if (!isNear(standing)) {
-      narrowBands(state, account, position, standing)
+      narrowBands(state, standing)
       continue
     }
     forgetBand(symbol)
@@ -158,52 +158,42 @@ function closeForced(
   if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(lacking) })
 }
 
-/** What stands behind some positions, and what they need, in the margin coin. */
+/** Positions that stand or fall together, what stands behind them and what they need, in the margin coin. */
 interface FloatStanding {
-  equity: number
-  need: number
-  /** How many positions share it. */
-  positions: number
+  readonly positions: readonly Position[]
+  readonly equity: number
+  readonly need: number
 }
 
-/** Of an isolated position, or of all crossed ones of its account and coin. */
+/** Of an isolated position alone, or of all crossed ones of its account and coin. */
 function floatStanding(
   state: CoreState,
   account: Account,
-  symbol: SymbolState,
+  { instrument }: SymbolState,
   position: Position,
 ): FloatStanding {
-  if (position.marginMode === 'isolated') {
-    const { profit, need } = floatsOf(state, symbol, position)
-    return { equity: position.marginFloat + profit, need, positions: 1 }
+  const isIsolated = position.marginMode === 'isolated'
+  const ofCoin = isIsolated ? [position] : positionsOfCoin(state, account, instrument.marginCoin)
+  const positions = ofCoin.filter(({ marginMode }) => marginMode === position.marginMode)
+  let equity = isIsolated ? position.marginFloat : coinOf(account, instrument.marginCoin).balanceFloat
+  // What the isolated ones have set aside; a crossed one nothing.
+  if (!isIsolated) for (const { marginFloat } of ofCoin) equity -= marginFloat
+  let need = 0
+  for (const one of positions) {
+    const floats = floatsOf(state, symbolOf(state, one.symbol), one)
+    equity += floats.profit
+    need += floats.need
   }
-  const coin = symbol.instrument.marginCoin
-  const standing = { equity: coinOf(account, coin).balanceFloat, need: 0, positions: 0 }
-  for (const other of positionsOfCoin(state, account, coin)) {
-    if (other.marginMode === 'isolated') {
-      standing.equity -= other.marginFloat
-      continue
-    }
-    const floats = floatsOf(state, symbolOf(state, other.symbol), other)
-    standing.equity += floats.profit
-    standing.need += floats.need
-    standing.positions++
-  }
-  return standing
+  return { positions, equity, need }
 }
 
 function isNear({ equity, need }: FloatStanding): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
 }
 
-/** Keeps the mark prices of all positions that share a standing where together they lose half of what is left at most. */
-function narrowBands(state: CoreState, account: Account, position: Position, standing: FloatStanding): void {
-  const share = (standing.equity - standing.need) / 2 / standing.positions
-  if (position.marginMode === 'isolated') return narrowBand(state, position, share)
-  const { marginCoin } = symbolOf(state, position.symbol).instrument
-  for (const other of positionsOfCoin(state, account, marginCoin)) {
-    if (other.marginMode === 'crossed') narrowBand(state, other, share)
-  }
+/** Keeps the mark prices where the positions together lose half of what is left at most. */
+function narrowBands(state: CoreState, { positions, equity, need }: FloatStanding): void {
+  for (const position of positions) narrowBand(state, position, (equity - need) / 2 / positions.length)
 }
 
 /** An inverse position's loss grows as the price falls: within this share of it by no more than is reckoned with. */

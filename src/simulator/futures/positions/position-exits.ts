@@ -34,7 +34,6 @@ function reachedExit(
   return isReached(symbol, takeProfit, isLong) ? takeProfit : undefined
 }
 
-/** What a trigger watches, as its type says. */
 export function watchedTicks(symbol: SymbolState, { triggerType }: { triggerType: TriggerType }): number {
   return triggerType === 'mark_price' ? symbol.markTicks : symbol.market.lastTicks
 }

@@ -116,7 +116,6 @@ export function updateFloats(position: Position): void {
   position.marginFloat = Number(position.margin.toString())
 }
 
-/** Before its first trade. */
 export const NO_POSITION = {
   ...{ lots: 0, cost: ZERO, margin: ZERO, costFloat: 0, marginFloat: 0, realised: ZERO, fees: ZERO },
   ...{ funding: undefined, takeProfit: undefined, stopLoss: undefined },

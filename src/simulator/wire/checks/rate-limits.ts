@@ -45,7 +45,6 @@ export class RateLimits {
     this.#settings = settings
   }
 
-  /** Counts one call of one endpoint. */
   take(call: CountedCall, now: number): Admission {
     const { endpoint, limit, who, isCopyTrader } = call
     const key = `${endpoint} ${who}`
