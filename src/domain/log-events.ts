@@ -4,7 +4,7 @@
  */
 export const LOG_EVENTS = {
   'account.notHeld':
-    'The lock that keeps a second daemon off this account could not be made; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
+    'The lock that keeps a second daemon off this account could not be made in any place for state of its user; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
   'account.off':
     'An account among several could not be opened and does not trade, the others do; put right what the reason names, and reload.',
   'account.refused':

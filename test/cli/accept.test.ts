@@ -24,7 +24,7 @@ beforeEach(() => {
       return written.push(String(text)) > 0
     })
   }
-  vi.stubEnv('XDG_STATE_HOME', join(workspace.directory, 'state'))
+  vi.stubEnv('HOME', workspace.directory)
 })
 afterEach(async () => {
   vi.restoreAllMocks()

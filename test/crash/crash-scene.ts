@@ -51,7 +51,7 @@ export class CrashScene {
     const cwd = this.#project.directory
     const run = new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
       cwd,
-      env: { ...this.exchange.credentials, XDG_STATE_HOME: cwd, ...env },
+      env: { ...this.exchange.credentials, HOME: cwd, ...env },
       preload,
       waitMsMax: WAIT_MS_MAX,
     })

@@ -69,7 +69,7 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
   let newest: IntentdProcess | undefined
   try {
     const { url } = await exchange.untilEvent('simulator.listening')
-    const env = { ...credentialsFrom(exchange.stdout[0] ?? ''), XDG_STATE_HOME: cwd }
+    const env = { ...credentialsFrom(exchange.stdout[0] ?? ''), HOME: cwd }
     const start = (policies: Policies) => {
       writeCrashConfig(project, { mode, url: String(url), size: '0.01', policies })
       newest = new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { holdAccount } from '../../src/daemon/account/account-lock.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { accountLocks, holdAccount, readAccountHolder } from '../../src/daemon/account/account-lock.ts'
 import { describeHolder } from '../../src/daemon/state/state-directory.ts'
 import { type ProcessLock } from '../../src/lib/process-lock.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -21,13 +21,13 @@ afterEach(() => {
   rmSync(place, { recursive: true })
 })
 
-function hold(baseUrl: string, apiKey: string, where = place): void {
+function hold(baseUrl: string, apiKey: string, ...places: readonly string[]): void {
   const secret = new Secret('not looked at')
   locks.push(
     holdAccount({
       access: { baseUrl, credentials: { apiKey: new Secret(apiKey), secret, passphrase: secret } },
       holder: describeHolder('grid', 0),
-      place: where,
+      places: places.length > 0 ? places : [place],
       onUnlocked: (reason) => unlocked.push(reason),
     }),
   )
@@ -60,4 +60,45 @@ test('goes on without a lock where none can be made, and says so', () => {
   hold('https://api.example.com', 'key-one', join(place, 'file', 'below'))
 
   expect(unlocked).toEqual([expect.stringContaining('ENOTDIR')])
+})
+
+test('is held in every place, so that a service and a shell with other places see each other', () => {
+  const [home, service] = [join(place, 'home'), join(place, 'service')]
+  hold('https://api.example.com', 'key-one', home, service)
+  const secret = new Secret('not looked at')
+  const credentials = { apiKey: new Secret('key-one'), secret, passphrase: secret }
+
+  for (const other of [home, service]) {
+    expect(() => hold('https://api.example.com', 'key-one', join(place, 'third'), other)).toThrow(
+      /ACCOUNT_HELD/,
+    )
+    const access = { baseUrl: 'https://api.example.com', credentials }
+    expect(readAccountHolder(access, [join(place, 'fourth'), other])).toMatchObject({ name: 'grid' })
+  }
+  // The one that was refused keeps nothing of it.
+  for (const lock of locks.splice(0)) lock.release()
+  hold('https://api.example.com', 'key-one', join(place, 'third'))
+  expect(unlocked).toEqual([])
+})
+
+test('one place that can be written is enough', () => {
+  writeFileSync(join(place, 'file'), '')
+
+  hold('https://api.example.com', 'key-one', join(place, 'file', 'below'), place)
+
+  expect(unlocked).toEqual([])
+})
+
+test('lies in the home of the user as well, where a variable names another place', () => {
+  vi.stubEnv('HOME', join(place, 'home'))
+  vi.stubEnv('XDG_STATE_HOME', join(place, 'state'))
+  const locked = accountLocks()
+  vi.unstubAllEnvs()
+
+  expect(locked).toEqual(
+    expect.arrayContaining([
+      join(place, 'home/.local/state/intentd/accounts'),
+      join(place, 'state/intentd/accounts'),
+    ]),
+  )
 })

@@ -48,7 +48,7 @@ export async function runPm2Kills({ times, everyMs, onKill }: KillsPlan): Promis
   const project = new Project()
   const exchange = await openExchange()
   const config = writeProject(project, exchange)
-  const pm2 = new Pm2({ INTENTD_CONFIG: config, XDG_STATE_HOME: project.directory })
+  const pm2 = new Pm2({ INTENTD_CONFIG: config, HOME: project.directory })
   try {
     await pm2.start(join(project.directory, 'kills.config.cjs'))
     for (let kills = 0; kills < times; kills++) {

@@ -33,7 +33,7 @@ export class Pm2 {
 
   constructor(env: Readonly<Record<string, string>>) {
     const { INTENTD_API_KEY: _key, INTENTD_API_SECRET: _secret, ...inherited } = process.env
-    this.#env = { ...inherited, PM2_HOME: this.#home, XDG_STATE_HOME: this.#home, ...env }
+    this.#env = { ...inherited, PM2_HOME: this.#home, HOME: this.#home, ...env }
   }
 
   async run(...args: readonly string[]): Promise<string> {

@@ -13,6 +13,8 @@ const QUICK = ['--set', 'execution.acceptanceWindowMs=1000']
 /** The shipped configuration and strategies, in a folder of their own that a test may spoil. */
 export class Project {
   readonly directory = mkdtempSync(join(tmpdir(), 'intentd-run-'))
+  /** What daemons of the user know of each other lies in the project too, and not with whoever runs the tests. */
+  readonly #home = { HOME: this.directory, XDG_STATE_HOME: this.directory }
 
   constructor() {
     for (const folder of ['config', 'strategies'])
@@ -29,8 +31,7 @@ export class Project {
   }
 
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): IntentdProcess {
-    // Its locks lie in its own folder too, and not in the home of whoever runs the tests.
-    return new IntentdProcess(args, { cwd: this.directory, env: { XDG_STATE_HOME: this.directory, ...env } })
+    return new IntentdProcess(args, { cwd: this.directory, env: { ...this.#home, ...env } })
   }
 
   /** The same from a folder below. */

@@ -221,7 +221,7 @@ test('another state whose daemon trades the same account is named', () => {
   workspace.fill()
   const config = workspace.read().loaded?.config
   if (config === undefined) throw new Error('the configuration cannot be read')
-  vi.stubEnv('XDG_STATE_HOME', join(workspace.directory, 'state'))
+  vi.stubEnv('HOME', workspace.directory)
   const [apiKey, secret, passphrase] = [new Secret('key'), new Secret('secret'), new Secret('passphrase')]
   const access = { baseUrl: 'https://exchange.example', credentials: { apiKey, secret, passphrase } }
   const holder = { pid: 7, since: 0, host: 'here', name: 'other', command: 'run' }

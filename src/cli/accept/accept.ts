@@ -154,6 +154,6 @@ function refuseUnlocked(reason: string): never {
     code: 'ACCEPT_UNLOCKED',
     sentence: 'the account cannot be held against other daemons',
     facts: { found: reason },
-    hint: 'set XDG_STATE_HOME to a folder of the user',
+    hint: 'let the user write one of these folders, or set XDG_STATE_HOME to one of its own',
   })
 }

@@ -167,10 +167,12 @@ function otherTrader(trader: LockHolder): Finding {
 }
 
 function examineAccountLocks(): Finding {
-  const place = nearestFolder(accountLocks())
-  if (isWritable(place)) return ok('account lock', `can be made in ${accountLocks()}`)
-  const advice = 'set XDG_STATE_HOME to a folder of the user, or two daemons could trade one account'
-  return finding('warn', 'account lock', `${place} cannot be written`, advice)
+  const places = accountLocks()
+  const writable = places.filter((place) => isWritable(nearestFolder(place)))
+  if (writable.length > 0) return ok('account lock', `can be made in ${writable.join(' and ')}`)
+  const advice =
+    'let the user write one of them, or set XDG_STATE_HOME to a folder of that user: two daemons could trade one account'
+  return finding('warn', 'account lock', `cannot be made in ${places.join(', ')}`, advice)
 }
 
 const nameHolder = ({ pid, host, name }: LockHolder): string => `${name}, pid ${pid} on ${host}`

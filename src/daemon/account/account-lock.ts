@@ -1,68 +1,96 @@
-import { mkdirSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
-import { processVariables } from '../../config/secrets.ts'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type LockHolder, type ProcessLock, readLockHolder, takeProcessLock } from '../../lib/process-lock.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { fingerprintOf } from './account-keys.ts'
 import { describeTo } from '../state/state-directory.ts'
+import { userStates } from '../state/user-state.ts'
 
 export interface AccountLockOptions {
   readonly access: ExchangeAccess
   readonly holder: LockHolder
-  /** Where the locks of all accounts lie; the user's own place for state unless a test says otherwise. */
-  readonly place?: string
-  /** The lock cannot be made, and why: the run goes on without it. */
+  /** Where the locks of all accounts lie; the user's own places for state unless a test says otherwise. */
+  readonly places?: readonly string[]
+  /** The lock can be made in none of them, and why: the run goes on without it. */
   readonly onUnlocked: (reason: string) => void
 }
 
 /**
- * Holds the account against other daemons of the same user on this machine, whatever their state directory:
- * each would take the other's orders for strangers and cancel them. Another machine, another user and another
- * key of the same account are not seen here; their fills are (`position.adopted`, `fill.foreign`).
+ * Holds the account against other daemons of the same user on this machine, whatever their state directory and their
+ * environment: each would take the other's orders for strangers and cancel them. It is held in every place that can be
+ * written, and refused where it is held in one. Another machine, another user and another key of the same account are
+ * not seen here; their fills are (`position.adopted`, `fill.foreign`).
  *
  * @throws Failure ACCOUNT_HELD, which names the one that has it
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
-  const { access, holder, place = accountLocks() } = options
-  const attempt = attemptLock(place, lockFileOf(access), {
-    holder,
-    onUnlocked: options.onUnlocked,
-  })
-  if (attempt.kind === 'held') return attempt.lock
-  throw new Failure({
-    code: 'ACCOUNT_HELD',
-    sentence: 'another daemon trades this account',
-    facts: { exchange: access.baseUrl, ...describeTo(attempt.by) },
-    hint: 'stop the other one, or give this configuration an account of its own',
-  })
+  const { access, holder, places = accountLocks() } = options
+  const taken: ProcessLock[] = []
+  const release = (): void => {
+    for (const lock of taken.splice(0)) lock.release()
+  }
+  const reasons: string[] = []
+  for (const place of places) {
+    const attempt = attemptLock(place, lockFileOf(access), holder)
+    if (attempt.kind === 'held') taken.push(attempt.lock)
+    else if (attempt.kind === 'unmade') reasons.push(attempt.reason)
+    else {
+      release()
+      throw refusedBy(access, attempt.by)
+    }
+  }
+  // A service may have no place of its own. The state directory is held all the same.
+  if (taken.length === 0) options.onUnlocked(reasons.join('; '))
+  return { release }
 }
 
 /** Who trades the account now; undefined where nobody of this user does. */
-export function readAccountHolder(access: ExchangeAccess): LockHolder | undefined {
-  return readLockHolder(join(accountLocks(), lockFileOf(access)))
+export function readAccountHolder(
+  access: ExchangeAccess,
+  places: readonly string[] = accountLocks(),
+): LockHolder | undefined {
+  const holders = places.map((place) => readLockHolder(join(place, lockFileOf(access))))
+  return holders.find((holder) => holder !== undefined)
 }
 
 const lockFileOf = (access: ExchangeAccess): string => `${fingerprintOf(access)}.lock`
 
-function attemptLock(
-  place: string,
-  file: string,
-  { holder, onUnlocked }: Pick<AccountLockOptions, 'holder' | 'onUnlocked'>,
-): ReturnType<typeof takeProcessLock> {
+type Attempt =
+  | ReturnType<typeof takeProcessLock>
+  /** No lock can be made there, and nobody holds one as far as can be seen. */
+  | { readonly kind: 'unmade'; readonly reason: string }
+
+function attemptLock(place: string, file: string, holder: LockHolder): Attempt {
   try {
+    if (isOfOthers(place)) {
+      const by = readLockHolder(join(place, file))
+      return by ? { kind: 'refused', by } : { kind: 'unmade', reason: `${place} belongs to another user` }
+    }
     mkdirSync(place, { recursive: true, mode: 0o700 })
     return takeProcessLock(join(place, file), holder)
   } catch (error) {
-    // A service may have no home of its own. The state directory is held all the same.
-    onUnlocked(messageOf(error))
-    return { kind: 'held', lock: { release: () => undefined } }
+    return { kind: 'unmade', reason: messageOf(error) }
   }
 }
 
-/** A place that outlives a boot and that nothing tidies up: a lock whose file is removed is no lock. */
-export function accountLocks(): string {
-  const state = processVariables()['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state')
-  return join(state, 'intentd', 'accounts')
+/** What root makes there its owner could not open any more. */
+function isOfOthers(place: string): boolean {
+  if (process.getuid?.() !== 0) return false
+  const folder = existsSync(place) || dirname(place) === place ? place : undefined
+  return folder === undefined ? isOfOthers(dirname(place)) : statSync(folder).uid !== 0
+}
+
+function refusedBy(access: ExchangeAccess, by: LockHolder | undefined): Failure {
+  return new Failure({
+    code: 'ACCOUNT_HELD',
+    sentence: 'another daemon trades this account',
+    facts: { exchange: access.baseUrl, ...describeTo(by) },
+    hint: 'stop the other one, or give this configuration an account of its own',
+  })
+}
+
+/** In each of the user's places for state. */
+export function accountLocks(): readonly string[] {
+  return userStates().map((place) => join(place, 'accounts'))
 }
