@@ -28,8 +28,6 @@ export interface MarginState {
   readonly records: Histories<LiquidationRecord>
   /** Balances that owe something, by {@link balanceKey}. Bounded by accounts x balances. */
   readonly debtors: Map<string, Debtor>
-  /** What the debtors have and owe, as of the wallet's revision; see balance-risk.ts. */
-  readonly figures: { revision: number; readonly byDebtor: Map<Debtor, RiskFigures> }
 }
 
 /** Unix ms of the exchange's clock; 0 is never yet. */
@@ -48,21 +46,6 @@ export interface SymbolMarket {
 export interface Debtor extends BalanceRef {
   /** By coin, when the balance last began to owe it: Unix ms. */
   readonly since: Map<string, number>
-}
-
-/** What a balance has and owes, as floats. */
-export interface RiskFigures {
-  /** Of the quote coin. */
-  readonly held: number
-  readonly owed: number
-  /** What the equity must be above, as a share of the debts. */
-  readonly least: number
-  /** Of the base coins. */
-  readonly coins: readonly {
-    readonly book: SymbolMarket['book']
-    readonly held: number
-    readonly owed: number
-  }[]
 }
 
 /** The hour up to which interest has accrued. */
@@ -109,7 +92,6 @@ export function openMarginState(ports: ServicePorts, settings: MarginSettings): 
       ownerOf: recordsKey,
     }),
     debtors: new Map(),
-    figures: { revision: -1, byDebtor: new Map() },
   }
   rows.restore(DEBTORS, state)
   return state

@@ -42,8 +42,6 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   readonly #scales: PairScales
   readonly #tick: Decimal
   readonly #lot: Decimal
-  /** The tick as a float, for prechecks only. */
-  readonly tickFloat: number
   /** There may be a quote that was not looked at. */
   #isBehind = true
 
@@ -58,7 +56,6 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
     this.#source = ports.market(pair.symbol)
     this.#tick = decimal(tick.step)
     this.#lot = decimal(lot.step)
-    this.tickFloat = Number(tick.step)
     this.#scales = {
       price: scaleTo(tick, this.#source?.tickSize ?? tick.step),
       size: scaleTo(lot, this.#source?.lotSize ?? lot.step),

@@ -31,17 +31,11 @@ export class Wallet {
   /** By uid, balance and coin. */
   readonly #accounts = new Map<string, CoinAccount>()
   readonly #counterparties = new Map<string, Counterparties>()
-  #revision = 0
 
   constructor(rows: StoredRows) {
     this.#rows = rows
     rows.restore(COIN_ACCOUNTS, this.#accounts)
     rows.restore(COIN_COUNTERPARTIES, this.#counterparties)
-  }
-
-  /** Another one whenever any money has moved. */
-  get revision(): number {
-    return this.#revision
   }
 
   /** What is there now; a coin never touched is a row of zeros. Later bookings do not change the answer. */
@@ -152,7 +146,6 @@ export class Wallet {
   }
 
   #move(ref: CoinRef, deltas: Partial<CoinMoney>): void {
-    this.#revision++
     const id = coinKey(ref)
     const account = this.#accounts.get(id) ?? { ref, money: NO_MONEY, flows: {} }
     account.money = plusDeltas(ref, account.money, deltas)

@@ -6,9 +6,7 @@ import {
   marketsOf,
   moneyOf,
   pricesShown,
-  type Debtor,
   type MarginState,
-  type RiskFigures,
   type SymbolMarket,
 } from '../margin-state.ts'
 
@@ -37,47 +35,7 @@ export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk 
     debts = debts.plus(owed.times(prices.ask))
   }
   const equity = assets.minus(debts)
-  return { assets, debts, equity, maintenance: debts.times(decimal(maintenanceText(state, ref))) }
-}
-
-/** As floats are off by: whatever comes that near is computed exactly. */
-const FLOAT_SLACK = 1e-9
-
-/** By floats, at every quote: nearly always the exact sums need not be made. */
-export function isNearLiquidation(state: MarginState, debtor: Debtor): boolean {
-  const { held, owed, least, coins } = figuresOf(state, debtor)
-  let assets = held
-  let debts = owed
-  for (const coin of coins) {
-    const { market, tickFloat } = coin.book
-    assets += coin.held * market.bidTicks * tickFloat
-    debts += coin.owed * market.askTicks * tickFloat
-  }
-  return debts * least >= assets - debts - (assets + debts) * FLOAT_SLACK
-}
-
-function figuresOf(state: MarginState, debtor: Debtor): RiskFigures {
-  const { figures, ports } = state
-  if (figures.revision !== ports.wallet.revision) figures.byDebtor.clear()
-  figures.revision = ports.wallet.revision
-  const known = figures.byDebtor.get(debtor)
-  if (known !== undefined) return known
-  const markets = marketsOf(state, debtor)
-  const floats = (coin: string) => {
-    const money = moneyOf(state, debtor, coin)
-    return { held: floatOf(money.available.plus(money.frozen)), owed: floatOf(debtOf(money)) }
-  }
-  const made = {
-    ...floats(markets[0]?.rules.quoteCoin ?? ''),
-    least: Number(maintenanceText(state, debtor)) / Number(state.settings.liquidationRatio),
-    coins: markets.map(({ rules, book }) => ({ book, ...floats(rules.baseCoin) })),
-  }
-  figures.byDebtor.set(debtor, made)
-  return made
-}
-
-function floatOf(value: Decimal): number {
-  return Number(value.toString())
+  return { assets, debts, equity, maintenance: debts.times(decimal(maintenanceRate(state, ref))) }
 }
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
@@ -104,7 +62,7 @@ export function pricesOf(
 
 const ONE = decimal('1')
 
-function maintenanceText({ settings }: MarginState, { balance }: BalanceRef): string {
+function maintenanceRate({ settings }: MarginState, { balance }: BalanceRef): string {
   const { isolatedMaintenanceRate, crossedMaintenanceRate } = settings
   return modeOf(balance) === 'isolated' ? isolatedMaintenanceRate : crossedMaintenanceRate
 }

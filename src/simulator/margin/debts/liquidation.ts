@@ -21,7 +21,7 @@ import {
   type SwapSizes,
 } from '../orders/margin-order.ts'
 import { cancelMarginOrder } from '../orders/margin-venue.ts'
-import { assessBalance, isNearLiquidation, mustLiquidate, pricesOf } from './balance-risk.ts'
+import { assessBalance, mustLiquidate, pricesOf } from './balance-risk.ts'
 import { payBack } from './loans.ts'
 
 /*
@@ -39,7 +39,6 @@ export function judgeDebtors(state: MarginState, { rules }: SymbolMarket): void 
   const isolated = balanceOf('isolated', rules.symbol)
   for (const debtor of state.debtors.values()) {
     if (debtor.balance !== 'crossed' && debtor.balance !== isolated) continue
-    if (!isNearLiquidation(state, debtor)) continue
     const risk = assessBalance(state, debtor)
     if (risk !== undefined && mustLiquidate(state, risk)) liquidate(state, debtor)
   }

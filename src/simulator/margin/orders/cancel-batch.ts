@@ -1,15 +1,14 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
 import { type AccountRef } from '../../shared/account.ts'
-import { accept, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { isOpen } from '../../matching/order-lifecycle.ts'
-import { type MarginMode, type MarginOrder } from './margin-order.ts'
+import { isMeant, type MarginMode, type MarginOrder, type OrderNames } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { type MarginState } from '../margin-state.ts'
 import { cancelMarginOrder } from './margin-venue.ts'
 
 type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
 type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
-type CancelItem = NonNullable<BatchCancelRequest['orderIdList']>[number]
 
 /**
  * Cancels isolated orders of one symbol. Document: POST /api/v2/margin/isolated/batch-cancel-order.
@@ -27,87 +26,51 @@ export function cancelBatch(
   { symbol, orderIdList }: BatchCancelRequest,
 ): Reply<BatchCancelResult> {
   if (!state.symbols.has(symbol)) return refusals.symbolUnknown(symbol)
-  if (orderIdList === undefined) return accept(cancelAllOf(state, uid, symbol))
+  if (orderIdList === undefined) {
+    const resting = state.orders.openOf(uid).filter((order) => isMeant(order, 'isolated', { symbol }))
+    return accept({ successList: resting.map((order) => cancel(state, order)), failureList: [] })
+  }
   const { cancelItemsMax } = state.settings
   if (orderIdList.length > cancelItemsMax) return refusals.cancelTooMany(cancelItemsMax)
   const successList: OrderReference[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
-  for (const item of orderIdList) {
-    const order = isNamed(item) ? findOrder(state, { uid, mode: 'isolated', symbol, item }) : undefined
-    const refusal = isNamed(item) ? cancelRefusal(order) : refusals.idMissing
-    if (order !== undefined && refusal === undefined) {
-      cancelMarginOrder(state, order, 'user')
-      successList.push({ orderId: order.id, clientOid: order.clientOid })
-    } else {
-      const clientOid = clientOidOf(item) ?? order?.clientOid ?? ''
-      failureList.push({ clientOid, errorMsg: refusal?.message ?? '' })
+  for (const { orderId, clientOid, clientId } of orderIdList) {
+    // The client's id has two names.
+    const names = { symbol, orderId, clientOid: clientOid ?? clientId }
+    const reply = cancelOne(state, { uid, mode: 'isolated' }, names)
+    if (reply.ok) successList.push(reply.data)
+    else {
+      const meant = findOrder(state, { uid, mode: 'isolated' }, names)
+      const asked = names.clientOid ?? (orderId === undefined ? '' : (meant?.clientOid ?? ''))
+      failureList.push({ clientOid: asked, errorMsg: reply.message })
     }
   }
   return accept({ successList, failureList })
 }
 
-/** What names one order; where both ids are given it must answer to both. */
-interface CancelRequest {
-  readonly symbol: string
-  readonly orderId?: string | undefined
-  readonly clientOid?: string | undefined
-}
-
-/** Outside the document: cancels one order, isolated or crossed. */
-export function cancelOne(
-  state: MarginState,
-  { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
-  { symbol, orderId, clientOid }: CancelRequest,
-): Reply<OrderReference> {
-  if (!state.symbols.has(symbol)) return refusals.symbolUnknown(symbol)
-  if (orderId === undefined && clientOid === undefined) return refusals.idMissing
-  const order = findOrder(state, { uid, mode, symbol, item: { orderId, clientOid } })
-  if (order === undefined) return refusals.orderUnknown
-  const refusal = cancelRefusal(order)
-  if (refusal !== undefined) return refusal
-  cancelMarginOrder(state, order, 'user')
-  return accept({ orderId: order.id, clientOid: order.clientOid })
-}
-
-function cancelAllOf(state: MarginState, uid: string, symbol: string): BatchCancelResult {
-  const successList: OrderReference[] = []
-  for (const order of state.orders.openOf(uid)) {
-    if (order.mode !== 'isolated' || order.symbol !== symbol) continue
-    cancelMarginOrder(state, order, 'user')
-    successList.push({ orderId: order.id, clientOid: order.clientOid })
-  }
-  return { successList, failureList: [] }
-}
-
-function isNamed(item: CancelItem): boolean {
-  return item.orderId !== undefined || clientOidOf(item) !== undefined
-}
-
-/** The client's id, under either of its names. */
-function clientOidOf({ clientOid, clientId }: CancelItem): string | undefined {
-  return clientOid ?? clientId
-}
-
-interface Wanted {
+interface Owner {
   readonly uid: string
   readonly mode: MarginMode
-  readonly symbol: string
-  readonly item: CancelItem
 }
 
-/** The order of the symbol that answers to every id of the item. */
-function findOrder(state: MarginState, { uid, mode, symbol, item }: Wanted): MarginOrder | undefined {
-  const clientOid = clientOidOf(item)
-  const isMeant = (order: MarginOrder) =>
-    order.mode === mode &&
-    order.symbol === symbol &&
-    (item.orderId === undefined || order.id === item.orderId) &&
-    (clientOid === undefined || order.clientOid === clientOid)
-  return state.orders.of(uid).find(isMeant)
-}
-
-function cancelRefusal(order: MarginOrder | undefined): Refusal | undefined {
+/** Outside the document: cancels one order, isolated or crossed; where both ids are given it must answer to both. */
+export function cancelOne(state: MarginState, owner: Owner, names: OrderNames): Reply<OrderReference> {
+  if (!state.symbols.has(names.symbol)) return refusals.symbolUnknown(names.symbol)
+  if (names.orderId === undefined && names.clientOid === undefined) return refusals.idMissing
+  const order = findOrder(state, owner, names)
   if (order === undefined) return refusals.orderUnknown
-  if (!isOpen(order)) return refusals.orderEnded
-  return undefined
+  return isOpen(order) ? accept(cancel(state, order)) : refusals.orderEnded
+}
+
+function findOrder(
+  { orders }: MarginState,
+  { uid, mode }: Owner,
+  names: OrderNames,
+): MarginOrder | undefined {
+  return orders.of(uid).find((order) => isMeant(order, mode, names))
+}
+
+function cancel(state: MarginState, order: MarginOrder): OrderReference {
+  cancelMarginOrder(state, order, 'user')
+  return { orderId: order.id, clientOid: order.clientOid }
 }

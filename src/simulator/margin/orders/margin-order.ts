@@ -83,3 +83,23 @@ export interface SwapSizes {
 export interface SwapRecord extends RecordBase, SwapSizes {
   readonly type: 'swap'
 }
+
+/** What may name an order: it answers to all that is given. */
+export interface OrderNames {
+  readonly symbol: string
+  readonly orderId?: string | undefined
+  readonly clientOid?: string | undefined
+}
+
+export function isMeant(
+  order: MarginOrder,
+  mode: MarginMode,
+  { symbol, orderId, clientOid }: OrderNames,
+): boolean {
+  return (
+    order.mode === mode &&
+    order.symbol === symbol &&
+    (orderId === undefined || order.id === orderId) &&
+    (clientOid === undefined || order.clientOid === clientOid)
+  )
+}

@@ -2,7 +2,7 @@ import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpo
 import { accept, type Reply } from '../../shared/reply.ts'
 import { historyPage } from '../../shared/history-page.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
-import { type MarginMode, type MarginOrder } from './margin-order.ts'
+import { isMeant, type MarginMode, type MarginOrder } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { type MarginState } from '../margin-state.ts'
 
@@ -36,13 +36,8 @@ export function openOrdersPage(
   const endAt = Number(query.endTime ?? Number.POSITIVE_INFINITY)
   if (startAt > endAt) return refusals.startAfterEnd
   const isNamed = query.orderId !== undefined || query.clientOid !== undefined
-  const isMeant = (order: MarginOrder) =>
-    order.mode === mode &&
-    order.symbol === query.symbol &&
-    (query.orderId === undefined || order.id === query.orderId) &&
-    (query.clientOid === undefined || order.clientOid === query.clientOid)
   const page = historyPage(isNamed ? state.orders.of(uid) : state.orders.openOf(uid), {
-    accepts: isMeant,
+    accepts: (order) => isMeant(order, mode, query),
     idOf: ({ id }) => id,
     timeOf: ({ createdAt }) => createdAt,
     ...{ startAt, endAt },
