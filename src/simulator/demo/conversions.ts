@@ -1,7 +1,8 @@
 import { decimal } from '../../lib/decimal.ts'
 import { bookConversion, CONVERTED_COINS, type ConvertState } from '../convert/convert.ts'
 import { roundUp } from '../wallet/rounding.ts'
-import { lastPrice } from '../services/start-prices.ts'
+import { createGrid, formatOnGrid } from '../../lib/grid.ts'
+import { type ServicePorts } from '../services/service-ports.ts'
 import { pastMoments } from './past-moments.ts'
 
 /** More than a page of the history has by default. */
@@ -21,4 +22,14 @@ export function writeConversions(state: ConvertState, uid: string): void {
     const { available } = wallet.coin({ uid, balance: 'spot', coin: fromCoin })
     if (available.gte(from)) bookConversion(state, uid, { fromCoin, from, price, at })
   }
+}
+
+/** What a coin costs while nothing is displayed: where the seeded market starts. */
+const START_PRICES: Readonly<Record<string, string>> = { BTCUSDT: '65000', ETHUSDT: '2600' }
+
+/** The last price of a pair, in USDT. */
+export function lastPrice(ports: Pick<ServicePorts, 'market'>, symbol: string): string {
+  const market = ports.market(symbol)
+  if (market === undefined || market.shown.at === 0) return START_PRICES[symbol] ?? '1'
+  return formatOnGrid(createGrid(market.tickSize), market.shown.lastTicks)
 }

@@ -1,4 +1,3 @@
-import { defaultOpening, type Opening } from '../wallet/opening.ts'
 import { defaultPlatformCoin, type PlatformCoin } from '../wallet/platform-coin.ts'
 import { SPOT_SYMBOLS, type SpotSymbolRow } from './spot-symbol.ts'
 
@@ -6,7 +5,8 @@ import { SPOT_SYMBOLS, type SpotSymbolRow } from './spot-symbol.ts'
 export interface SpotSettings {
   readonly symbols: readonly SpotSymbolRow[]
   readonly platformCoin: PlatformCoin
-  readonly opening: Opening
+  /** What every account has in its spot balance before its first order: coin to amount. */
+  readonly opening: Readonly<Record<string, string>>
   /** The same of the platform's own coin. */
   readonly platformOpening: string
   /** Whether new orders pay their fees in the platform's own coin, as far as its balance goes. */
@@ -22,7 +22,7 @@ export interface SpotSettings {
 export const defaultSpotSettings: SpotSettings = {
   symbols: SPOT_SYMBOLS,
   platformCoin: defaultPlatformCoin,
-  opening: defaultOpening,
+  opening: { USDT: '50000', BTC: '0.8', ETH: '12' },
   platformOpening: '400',
   deductsFees: false,
   deductionRatio: '0.8',

@@ -1,13 +1,13 @@
+import { decimal } from '../../lib/decimal.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
-import { bookOpening } from '../wallet/opening.ts'
 import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
 import { refusals } from '../shared/refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
-import { openSpotState, spotMarketOf, type SpotState } from './spot-state.ts'
+import { openSpotState, spotBalance, spotMarketOf, type SpotState } from './spot-state.ts'
 import { createVenue, followPair } from './spot-venue.ts'
 import { withdraw } from './withdrawals.ts'
 
@@ -19,7 +19,12 @@ export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = 
   const complete = { ...defaultSpotSettings, ...settings }
   const state = openSpotState(ports, complete)
   const opening = { ...complete.opening, [complete.platformCoin.name]: complete.platformOpening }
-  for (const { uid } of ports.accounts) bookOpening(ports.wallet, uid, opening)
+  for (const { uid } of ports.accounts) {
+    for (const [coin, amount] of Object.entries(opening)) {
+      const balance = spotBalance(uid, coin)
+      if (!ports.wallet.has(balance)) ports.wallet.book(balance, 'opening', decimal(amount))
+    }
+  }
   for (const market of state.markets.values()) followPair(state, market)
   return state
 }

@@ -1,7 +1,7 @@
 import { spotLedger } from '../../../src/simulator/spot/spot.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
-import { lastPrice } from '../../../src/simulator/services/start-prices.ts'
+import { lastPrice } from '../../../src/simulator/demo/conversions.ts'
 import { openConvertPart, type ConvertPart } from '../convert/convert-bench.ts'
 import { createServiceBench, ONE, STARTED_AT, TWO, type ServiceBench } from '../wallet/service-bench.ts'
 import { openSpotPart, type SpotPart } from './spot-bench.ts'

@@ -1,14 +1,7 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
 import { modeOf, type BalanceRef } from '../orders/margin-order.ts'
-import {
-  debtOf,
-  marketsOf,
-  moneyOf,
-  pricesShown,
-  type MarginState,
-  type SymbolMarket,
-} from '../margin-state.ts'
+import { debtOf, marketsOf, pricesShown, type MarginState, type SymbolMarket } from '../margin-state.ts'
 
 /** What a balance is worth, in quote coin: assets at the bid, debts at the ask. */
 export interface BalanceRisk {
