@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { Projects } from '../daemon/project.ts'
 import { findExchange, startDaemon, startExchange, writeRemote } from '../daemon/remote-exchange.ts'
 
@@ -125,7 +125,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const run = project.run([...FAST, '--set', 'execution.acceptanceWindowMs=35000'])
     await run.untilEvent('order.accepted')
     const kill = project.start(['kill', '--wait', '4s'])
-    await run.untilEvent('trading.killed')
+    await vi.waitFor(() => expect(kill.stderr.join('\n')).toContain('seen by the daemon'), 60_000)
     await run.stop('SIGKILL')
 
     expect(await kill.ended).toEqual({ code: 75, signal: null })

@@ -54,8 +54,16 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ started: ['grid-eth'], stopped: ['trend-eth'], settings: ['risk.openOrdersMax: 100 -> 60'] },
   problems: ['config/paper.yaml:12:3 no such key'],
   ...{ off: ['risk.losses.daily', 'risk.leverageMax'], leftMs: 600_000, until: '2026-01-02T13:50:10.027Z' },
+  ...{
+    url: 'postgres://intentd@db.example.com/intentd',
+    synchronised: true,
+    abandoned: false,
+    schema: 'paper',
+    token: 12,
+  },
   socket: `${HERE}/.intentd/paper/control.sock`,
   token: `${HERE}/.intentd/paper/control.token`,
+  ...{ proved: 12, instruments: 200, reading: 120, resolving: 30, checking: 38 },
   ...{ inRow: 2, times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },
   ...{
     file: `${HERE}/.intentd/paper/operator/1767361810027-release.json`,
@@ -87,7 +95,9 @@ const MORE_THAN_A_LINE = [
   'daemon.stopped',
   'day.rolled',
   'intent.denied',
+  'journal.opened',
   'recording.started',
+  'recovery.progress',
   'recovery.started',
   'reload.begun',
   // Never on a terminal: there the summary is a table.

@@ -2,7 +2,7 @@ import { Failure } from '../../lib/failure.ts'
 import { type Bucket, BUCKETS, type DayStatisticsState } from '../market/day-statistics.ts'
 import { type Market, type MarketState } from '../market/market.ts'
 import { type DisplayedMarket } from '../matching/displayed-market.ts'
-import { damagedRow, singleRow, type Codec, type StoredRows } from '../store/stored-rows.ts'
+import { damagedRow, otherVersion, singleRow, type Codec, type StoredRows } from '../store/stored-rows.ts'
 import { type CoreState } from './core-state.ts'
 
 /*
@@ -56,11 +56,12 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   }
 }
 
-/** Undefined when nothing was ever stored. @throws Failure SIMULATOR_STORE_DAMAGED */
+/** Undefined when nothing was ever stored. @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION */
 export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
   if (rows.isFresh) return undefined
   const stored = rows.readOne(MARKET, MARKET.id())
   if (stored === undefined) throw damagedRow({ table: MARKET.table, id: MARKET.id() })
+  if (rows.isOfBefore && !stored.market.identity.startsWith('seeded:')) throw otherVersion()
   const minutes = Map.groupBy(rows.read(MINUTES), ({ symbol }) => symbol)
   const symbols = new Map<string, SymbolCheckpoint>()
   for (const { symbol, market, statistics } of rows.read(SYMBOL_MARKETS)) {

@@ -2,8 +2,10 @@ import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type RowStore, type StoredRow } from './row-store.ts'
 
-/** Rows are written in this form; another one is not read. */
+/** Rows are written in this form. */
 const STORE_VERSION = 6
+/** Of 0.1.0: as now, but for the state of markets that are not seeded. */
+const VERSION_BEFORE = 5
 
 /** How one kind of entity is stored, and read back. Decimals write themselves as strings. */
 export interface Codec<Entity, Row = Entity> {
@@ -34,6 +36,8 @@ export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, 
 export class StoredRows {
   readonly #store: RowStore | undefined
   readonly isFresh: boolean
+  /** Whether an earlier version wrote them. */
+  readonly isOfBefore: boolean
   /** By table and id: what nobody has read back yet. */
   readonly #loaded = new Map<string, Map<string, string>>()
   /** By table and id. A row writes itself when its `json` is read. */
@@ -49,8 +53,9 @@ export class StoredRows {
       if (json !== undefined) this.#loaded.set(table, found.set(id, json))
     }
     const version = this.readOne(VERSION, VERSION.id())
-    if (rows !== undefined && version !== STORE_VERSION) throw otherVersion(version)
-    if (this.isFresh) this.put(VERSION, STORE_VERSION)
+    this.isOfBefore = version === VERSION_BEFORE
+    if (!this.isFresh && !this.isOfBefore && version !== STORE_VERSION) throw otherVersion(version)
+    if (this.isFresh || this.isOfBefore) this.put(VERSION, STORE_VERSION)
   }
 
   get isKept(): boolean {
@@ -136,7 +141,8 @@ export function singleRow<Entity>(id: string): Codec<Entity> & { readonly id: ()
 
 const VERSION = singleRow<number>('version')
 
-function otherVersion(stored: number | undefined): Failure {
+/** For what is stored in a form that is read no more. */
+export function otherVersion(stored: number | undefined = VERSION_BEFORE): Failure {
   return new Failure({
     code: 'SIMULATOR_STORE_VERSION',
     sentence: 'the stored state of the simulator was written by another version of it',

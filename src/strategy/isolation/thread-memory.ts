@@ -17,8 +17,8 @@ export function createMemoryCheck(maxMb: number): () => boolean {
   // A flag is of the whole process: it is not taken back, for another thread may be about to use it.
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  // A thread that began after the flag was set has it as a global, which is not for strategies.
-  Reflect.deleteProperty(globalThis, 'gc')
+  // A thread that began after the flag was set has it as a global, which is not for strategies, and cannot be deleted.
+  if ('gc' in globalThis) Reflect.set(globalThis, 'gc', undefined)
   return () => {
     const { external_memory: external, used_heap_size: used } = getHeapStatistics()
     if (external <= max && used <= max) return false

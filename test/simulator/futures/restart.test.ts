@@ -12,6 +12,10 @@ import { type RowStore } from '../../../src/simulator/store/row-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { buildSession, openSession, sessionAccounts, SESSION_START_AT } from './random-session.ts'
 
+interface MarketRow {
+  readonly market: { readonly identity: string }
+}
+
 const folders: string[] = []
 
 afterEach(() => {
@@ -230,6 +234,22 @@ describe('a store that does not fit is refused with what to do', () => {
     openSession({ seed: 5, store })
     store.save([{ table: 'meta', id: 'version', json: '99' }])
 
+    expect(() => openSession({ seed: 5, store })).toThrow(/SIMULATOR_STORE_VERSION[^]*start afresh/)
+  })
+
+  test('rows of 0.1.0, unless their market is a seeded one', () => {
+    const store = createMemoryStore()
+    openSession({ seed: 5, store })
+    const ofBefore = { table: 'meta', id: 'version', json: '5' }
+    store.save([ofBefore])
+
+    openSession({ seed: 5, store })
+    const written = store.load()?.find(({ table, id }) => table === 'meta' && id === 'version')
+    const market = JSON.parse(store.load()?.find(({ id }) => id === 'market')?.json ?? '') as MarketRow
+    const recorded = { ...market, market: { ...market.market, identity: 'recorded:0123456789ab:x1' } }
+    store.save([ofBefore, { table: 'meta', id: 'market', json: JSON.stringify(recorded) }])
+
+    expect(written?.json).toBe('6')
     expect(() => openSession({ seed: 5, store })).toThrow(/SIMULATOR_STORE_VERSION[^]*start afresh/)
   })
 

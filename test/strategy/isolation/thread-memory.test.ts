@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 
@@ -13,6 +14,8 @@ const CODE = `
 
 test('threads that begin at the same time can each look at their memory, and strategies cannot collect', async () => {
   const workerData = new URL('../../../src/strategy/isolation/thread-memory.ts', import.meta.url).href
+  // As a thread finds it that begins while another one is at work.
+  setFlagsFromString('--expose-gc')
   const threads = Array.from({ length: THREADS }, () => new Worker(CODE, { eval: true, workerData }))
 
   const looks = await Promise.all(threads.map((thread) => once(thread, 'message')))
