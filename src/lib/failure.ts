@@ -41,9 +41,10 @@ export function headlineOf(error: unknown): string {
   return messageOf(error).split('\n', 1).join('')
 }
 
-/** The message of whatever was thrown, on one line. */
+/** The message of whatever was thrown, and of its cause where that is not in it already. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const cause = error.cause === undefined ? '' : `: ${messageOf(error.cause)}`
-  return `${error.message || error.name}${cause}`
+  const message = error.message || error.name
+  const cause = error.cause === undefined ? '' : messageOf(error.cause)
+  return cause === '' || message.includes(cause) ? message : `${message}: ${cause}`
 }

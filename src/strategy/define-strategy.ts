@@ -1,5 +1,6 @@
 import { type z } from 'zod'
 import { type Intent } from '../domain/intent.ts'
+import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { type IndicatorSpecs, type NoIndicators } from './indicators/specs.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
 import { type DecideOn, type Needs } from './needs.ts'
@@ -98,9 +99,24 @@ export function isStrategy(value: unknown): value is Strategy {
   return typeof value === 'object' && value !== null && defined.has(value)
 }
 
+const PARTS: readonly string[] = [
+  'name',
+  'params',
+  'needs',
+  'decides',
+  'state',
+  'initialState',
+  'check',
+  'decide',
+] satisfies readonly (keyof Strategy)[]
+
 function assertComplete(definition: Partial<Strategy>): void {
   const { name, params, initialState, check, decide } = definition
+  const unknown = Object.keys(definition).find((part) => !PARTS.includes(part))
   const wrong =
+    (unknown === undefined
+      ? undefined
+      : `${unknown} is no part of a strategy${didYouMeanEnd(unknown, PARTS)}`) ??
     (typeof name !== 'string' || name === '' ? 'name must be a word' : undefined) ??
     (typeof params?.safeParse !== 'function'
       ? 'params must be a zod schema, z.strictObject({ … })'

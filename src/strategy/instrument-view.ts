@@ -26,7 +26,7 @@ import { type IndicatorValues, type NoIndicators } from './indicators/specs.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
 import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
 import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
-import { didYouMean } from '../lib/did-you-mean.ts'
+import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'
 import { strategyFailure } from './strategy-failure.ts'
 
 const MINUTE_MS = 60_000
@@ -345,25 +345,15 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   }
 }
 
-/** What tools ask any object for, to learn what it is: not a strategy. */
-const ASKED_BY_TOOLS = /^(?:toJSON|then|asymmetricMatch|nodeType|tagName|constructor|\$\$typeof|@@.*|_.*)$/
+Object.setPrototypeOf(InstrumentView.prototype, refuseUnknownMembers('an instrument'))
 
-/** Behind the declared ones, where only a name that is none of them arrives. They themselves cost nothing more. */
 function undeclaredIndicators(symbol: string, declared: readonly string[]): object {
-  return new Proxy(Object.prototype, {
-    get(known, name) {
-      if (typeof name !== 'string' || name in known || ASKED_BY_TOOLS.test(name))
-        return Reflect.get(known, name) as unknown
-      const guess = didYouMean(name, declared)
-      const list = declared.length === 0 ? 'none is declared' : `declared: ${declared.join(', ')}`
-      throw strategyFailure('STRATEGY_NEEDS', {
-        facts: { found: `the indicator ${name} of ${symbol}, which is not declared` },
-        hint:
-          guess === undefined
-            ? `${list}; see needs.indicators in docs/strategies.md`
-            : `did you mean ${guess}?`,
-      })
-    },
+  const list = declared.length === 0 ? 'none is declared' : `declared: ${declared.join(', ')}`
+  return refuseUnknownNames({
+    code: 'STRATEGY_NEEDS',
+    describe: (name) => `the indicator ${name} of ${symbol}, which is not declared`,
+    known: () => declared,
+    hint: `${list}; see needs.indicators in docs/strategies.md`,
   })
 }
 

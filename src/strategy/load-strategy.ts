@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { extname, resolve } from 'node:path'
+import { basename, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Instrument } from '../domain/instrument.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
@@ -145,6 +145,11 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
         cause: error,
       })
     case 'ERR_MODULE_NOT_FOUND':
+      return strategyFailure('STRATEGY_IMPORT_MISSING', {
+        facts: { ...importPlace(file, messageOf(error)), found: messageOf(error) },
+        hint: 'look at the spelling and the ending (./sizes.ts); a package is installed beside the strategy',
+        cause: error,
+      })
     case 'ERR_PACKAGE_IMPORT_NOT_DEFINED':
     case 'ERR_PACKAGE_PATH_NOT_EXPORTED':
       return strategyFailure('STRATEGY_IMPORT_MISSING', {
@@ -158,6 +163,21 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
         facts: { file, thrown: describeThrown(error) },
         cause: error,
       })
+  }
+}
+
+/** The line that names what was looked for in vain. */
+function importPlace(file: string, found: string): { readonly file: string; readonly at?: string } {
+  const [, missing = '', from = file] =
+    /^Cannot find (?:module|package) '([^']+)' imported from (.+)$/.exec(found) ?? []
+  const name = basename(missing)
+  try {
+    const index = readFileSync(from, 'utf8')
+      .split('\n')
+      .findIndex((line) => name !== '' && /\b(?:from|import)\b/.test(line) && line.includes(name))
+    return index < 0 ? { file } : { file, at: `${from}:${index + 1}` }
+  } catch {
+    return { file }
   }
 }
 

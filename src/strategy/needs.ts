@@ -1,4 +1,5 @@
 import { CANDLES_MAX, parseInterval } from '../domain/candles.ts'
+import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { messageOf } from '../lib/failure.ts'
 import { INTERVAL_RULE, type IndicatorSpecs } from './indicators/specs.ts'
 import { loadIndicators } from './indicators/indicator-values.ts'
@@ -36,6 +37,8 @@ export const NO_NEEDS: ResolvedNeeds = { candles: new Map(), indicators: {}, dec
 
 const DECIDE_ON: readonly DecideOn[] = ['snapshot', 'candle', 'fill']
 
+const PARTS: readonly string[] = ['candles', 'indicators'] satisfies readonly (keyof Needs)[]
+
 /** Intervals of one strategy: each is kept for each of its instruments. */
 const INTERVALS_MAX = 8
 
@@ -44,6 +47,7 @@ export function resolveNeeds(strategy: Declaration, params: unknown): ResolvedNe
   const { needs, name } = strategy
   const decides = readDecides(strategy.decides)
   const declared = typeof needs === 'function' ? declare(name, () => needs(params)) : (needs ?? {})
+  assertKnown(declared)
   const candles = new Map<number, number>()
   const add = (interval: string, count: unknown): void => {
     const intervalMs = parseInterval(interval)
@@ -62,6 +66,12 @@ export function resolveNeeds(strategy: Declaration, params: unknown): ResolvedNe
   }
   if (Object.keys(indicators).length > 0) loadIndicators()
   return { candles, indicators, decides }
+}
+
+function assertKnown(declared: Needs): void {
+  const unknown = Object.keys(declared).find((part) => !PARTS.includes(part))
+  if (unknown !== undefined)
+    throw wrongNeeds(`${unknown} is no part of needs${didYouMeanEnd(unknown, PARTS)}`)
 }
 
 function readDecides(decides: Declaration['decides']): ResolvedNeeds['decides'] {

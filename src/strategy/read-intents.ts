@@ -13,6 +13,7 @@ import {
   type QuoteLevel,
 } from '../domain/intent.ts'
 import { type OrderAction } from '../domain/order-action.ts'
+import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { isRecord } from '../lib/is-record.ts'
 
 /** Most intents of one decision that are looked at. */
@@ -118,8 +119,31 @@ function readIntent(value: unknown): Intent {
   const symbol = readText(fields, 'symbol')
   const { kind } = fields
   if (typeof kind !== 'string' || !Object.hasOwn(READERS, kind)) throw new IntentFault(`kind: ${show(kind)}`)
+  assertKnown(fields, kind as Intent['kind'])
   return READERS[kind as Intent['kind']](fields, symbol)
 }
+
+/** What stands in an intent beside `kind` and `symbol`. */
+const FIELDS: { readonly [Kind in Intent['kind']]: readonly string[] } = {
+  place: ['key', 'action', 'lots', 'ticks', 'force', 'takeProfitTicks', 'stopLossTicks', 'ttlMs'],
+  quote: ['levels'],
+  target: ['lots'],
+  cancelAll: [],
+  modifyTrigger: ['orderId', 'key', 'triggerTicks', 'takeProfitTicks', 'stopLossTicks'],
+  cancelMargin: ['key', 'orders'],
+  copySettings: ['key', 'change', 'takeProfitRatio', 'stopLossRatio'],
+}
+
+/** A misspelt field that may be absent would be another wish: without its price an order is a market order. */
+function assertKnown(fields: Fields, kind: Intent['kind']): void {
+  const known = FIELDS[kind]
+  for (const name of Object.keys(fields)) {
+    if (name === 'kind' || name === 'symbol' || known.includes(name)) continue
+    throw new IntentFault(`${shortenName(name)}: no field of ${kind}${didYouMeanEnd(name, known)}`)
+  }
+}
+
+const shortenName = (name: string): string => name.slice(0, 40)
 
 function readPlace(fields: Fields, symbol: string): PlaceIntent {
   const key = fields['key']

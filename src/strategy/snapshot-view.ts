@@ -5,6 +5,7 @@ import { type NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { NO_NEEDS } from './needs.ts'
 import { strategyFailure } from './strategy-failure.ts'
+import { refuseUnknownMembers } from './views/unknown-names.ts'
 
 /** A feed as a strategy sees it. */
 export interface FeedView {
@@ -85,6 +86,8 @@ export class SnapshotView<Indicators = NoIndicators> {
     return this.#snapshot?.fillsReadAt ?? 0
   }
 }
+
+Object.setPrototypeOf(SnapshotView.prototype, refuseUnknownMembers('the snapshot'))
 
 function findMoment(
   { instruments }: Snapshot,

@@ -27,6 +27,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_MEMORY: 'the strategy keeps more memory than thread.heapMb allows',
   STRATEGY_THREAD: 'the strategy cannot be run in a thread of its own',
   STRATEGY_IMPURE: 'the strategy imports a module of Node',
+  STRATEGY_NAME_UNKNOWN: 'the strategy asked for something that is not there',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   SIZE_OFF_GRID: 'the size is not a whole number of lots',
 } as const
@@ -55,11 +56,38 @@ const THROWN_LENGTH_MAX = 300
 /** What was thrown and where, in one line; never throws, whatever the thing does when it is looked at. */
 export function describeThrown(error: unknown): string {
   try {
-    const frame = error instanceof Error ? /\n\s+at (.*)/.exec(error.stack ?? '')?.[1] : undefined
+    const frame = error instanceof Error ? frameOf(error) : undefined
     const name = error instanceof Error ? `${error.name}: ` : ''
     const message = `${name}${messageOf(error)}`.replaceAll(/\s+/g, ' ').slice(0, THROWN_LENGTH_MAX)
     return frame === undefined ? message : `${message} (${frame.slice(0, THROWN_LENGTH_MAX)})`
   } catch {
     return 'something that cannot be printed'
   }
+}
+
+/** The folders of the program itself: whatever throws there was called from somewhere. */
+const OWN_FOLDERS = ['..', '../../bin'].map((folder) => new URL(`${folder}/`, import.meta.url).pathname)
+
+/** Of a stack, the line of the code that was written by somebody else; of one without, the first. */
+function frameOf(error: Error): string | undefined {
+  const frames = [...(error.stack ?? '').matchAll(/\n\s+at (.*)/g)].map(([, frame = '']) => frame)
+  const foreign = frames.filter(
+    (frame) => !frame.includes('node:') && !OWN_FOLDERS.some((folder) => frame.includes(folder)),
+  )
+  return foreign.find((frame) => !frame.includes('/node_modules/')) ?? foreign[0] ?? frames[0]
+}
+
+/** File and line of the code that was written by somebody else. */
+export function strategyPlace(error: Error): string | undefined {
+  // Behind a `?` stands which text of a file it was that has changed since it was first read.
+  const [, file, line] = /(\/[^()?]+)(?:\?[^():]*)?:(\d+):\d+\)?$/.exec(frameOf(error) ?? '') ?? []
+  return file === undefined ? undefined : `${file.replace(/^\/\/+/, '/')}:${line}`
+}
+
+/** A failure that code of a strategy ran into, with the place in that code. */
+export function placedIn(failure: StrategyFailure): StrategyFailure {
+  const { code, facts, hint } = failure
+  const at = strategyPlace(failure)
+  if (at === undefined || Object.hasOwn(facts, 'at')) return failure
+  return strategyFailure(code, { facts: { ...facts, at }, ...(hint === undefined ? {} : { hint }) })
 }

@@ -7,11 +7,12 @@ import { type Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { createStrategyScope } from './strategy-context.ts'
-import { BoundedLog, type Listen, SILENT_LOG } from './strategy-log.ts'
+import { BoundedLog, type Listen, SILENT_LOG, type StrategyLog } from './strategy-log.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
   describeThrown,
   isStrategyFailure,
+  placedIn,
   strategyFailure,
   type StrategyFailure,
   type StrategyFailureCode,
@@ -127,13 +128,19 @@ export class StrategyRunner {
     this.#view.pointAt(snapshot)
     this.#log?.begin(snapshot.takenAt)
     const log = this.#log ?? SILENT_LOG
-    const answer = this.#runAsStrategy(() =>
-      this.#strategy.decide(this.#view, { params: this.#params, state: this.#state, log }),
-    )
+    const answer = this.#runAsStrategy(() => this.#decide(log))
     const decision = readDecision(answer)
     const state = readState(decision.state, this.#state)
     const { intents, denials } = readIntents(this.strategyId, decision.intents, this.#intents)
     return { intents, denials, state }
+  }
+
+  #decide(log: StrategyLog): unknown {
+    try {
+      return this.#strategy.decide(this.#view, { params: this.#params, state: this.#state, log })
+    } catch (error) {
+      throw isStrategyFailure(error) ? placedIn(error) : error
+    }
   }
 
   #fail(error: unknown, startedAt: number): DecisionFailed {

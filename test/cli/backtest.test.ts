@@ -178,8 +178,19 @@ describe('intentd backtest', () => {
     project.write('scripted.ts', code.replace('action, lots, ...limit', 'action, lots: Number.NaN, ...limit'))
     expect(await backtest('denied', '--days', '1')).toBe(0)
     expect(printed.out.replaceAll(/\s+/g, ' ')).toMatch(
-      /scripted: \d+ denied, INTENT_MALFORMED \(.*\): a field is wrong or no number/,
+      /scripted: \d+ denied, INTENT_MALFORMED \(.*\): a field is wrong, misspelt or no number/,
     )
+  })
+
+  test('a strategy that asks the clock is named in the report, with its line', async () => {
+    const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
+    project.write('scripted.ts', code.replace('const order =', 'void Date.now()\n    const order ='))
+
+    expect(await backtest('asked', '--days', '1')).toBe(0)
+    const { assumptions: _, ...report } = readReport('asked')
+    expect(report).toHaveProperty('remarks', [
+      expect.stringMatching(/\/scripted\.ts:\d+ asks Date\.now\(\), which says something else/),
+    ])
   })
 
   test('--out that names a file, or a place that cannot be written, is refused before anything is played', async () => {

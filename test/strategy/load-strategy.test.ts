@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { messageOf } from '../../src/lib/failure.ts'
 import { checkBinding, loadStrategy } from '../../src/strategy/load-strategy.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument } from '../support/market-moment.ts'
@@ -182,6 +183,28 @@ describe('loading a strategy', () => {
     })
     await expect(loadText('throw undefined')).rejects.toMatchObject({ code: 'STRATEGY_IMPORT_THREW' })
     await expect(loadText('JSON.parse("{")')).rejects.toMatchObject({ code: 'STRATEGY_IMPORT_THREW' })
+  })
+
+  it('says each thing once, with the line of the file and not of ours', async () => {
+    const imports = "import { defineStrategy } from '#strategy'\n"
+    const [missing, enumerated, misspelt] = await Promise.all(
+      [
+        `${imports}import { size } from './sizess.ts'`,
+        'enum Side { buy }',
+        `${imports}\nexport default defineStrategy({ desides: 1 } as never)`,
+      ].map((text) =>
+        loadText(text).then(
+          () => '',
+          (error: unknown) => messageOf(error),
+        ),
+      ),
+    )
+    expect(missing).toMatch(/ at +\/.*strategy\.ts:2\n/)
+    expect(misspelt).toMatch(/no part of a strategy; did you mean decides\? \(file:.*strategy\.ts:3:/)
+    for (const text of [missing, enumerated, misspelt]) {
+      const said = text?.split('\n').at(-1)?.trim().slice(-40) ?? ''
+      expect(text?.split(said)).toHaveLength(2)
+    }
   })
 
   it('says which part of a definition is wrong', async () => {

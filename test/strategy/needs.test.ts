@@ -104,6 +104,7 @@ test.each([
     'an indicator that cannot be',
     { needs: () => ({ indicators: { odd: ema({ interval: '1m', period: 0 }) } }) },
   ],
+  ['a misspelt part', { needs: Object.fromEntries([['indicator', {}]]) }],
   ['another time to decide', { decides: 'hour' as 'candle' }],
 ])('%s is refused', (_, wrong) => {
   const strategy = defineStrategy({

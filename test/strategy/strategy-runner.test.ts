@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineStrategy, type Strategy } from '../../src/strategy/define-strategy.ts'
@@ -299,6 +300,37 @@ describe('a strategy that misbehaves', () => {
   })
 })
 
+describe('a misspelt name', () => {
+  it.each([
+    ['instrument', (snapshot: SnapshotView) => read(snapshot.instruments[0], 'midd'), 'did you mean mid?'],
+    ['snapshot', (snapshot: SnapshotView) => read(snapshot, 'exchangetime'), 'did you mean exchangeTime?'],
+    ['function', (snapshot: SnapshotView) => read(snapshot.instruments[0], 'tarqet'), 'did you mean target?'],
+    ['far from all', (snapshot: SnapshotView) => read(snapshot, 'weather'), 'docs/strategies.md'],
+  ])('is a failure that says where it stands: %s', (_, look, hint) => {
+    const decision = runnerOf((snapshot) => ({ intents: [], state: look(snapshot) })).decide(SNAPSHOT)
+
+    expect(decision).toMatchObject({ kind: 'failed', code: 'STRATEGY_NAME_UNKNOWN' })
+    expect(decision).toHaveProperty('message', expect.stringContaining(hint))
+    expect(decision).toHaveProperty(
+      'message',
+      expect.stringMatching(/at +\/.*strategy-runner\.test\.ts:\d+\n/),
+    )
+  })
+
+  it('leaves a view one that can be printed, copied and compared', () => {
+    const seen: unknown[] = []
+    runnerOf((snapshot) => {
+      const [market] = snapshot.instruments
+      seen.push(JSON.stringify(market), Object.keys(market ?? {}), inspect(snapshot))
+      return { intents: [], state: 0 }
+    }).decide(SNAPSHOT)
+    expect(seen).toHaveLength(3)
+    expect(seen[2]).toContain('BTCUSDT')
+  })
+})
+
+const read = (from: unknown, name: string): unknown => (from as Readonly<Record<string, unknown>>)[name]
+
 describe('intents that make no sense', () => {
   const good = { kind: 'target', symbol: 'BTCUSDT', lots: 1 }
 
@@ -364,6 +396,13 @@ describe('intents that make no sense', () => {
     ['key: missing', place({ key: undefined }), 'KEY_MISSING'],
     ['key: longer', place({ key: 'k'.repeat(200) }), 'INTENT_MALFORMED'],
     ['action: "buy"', place({ action: 'buy' }), 'INTENT_MALFORMED'],
+    [
+      'tiks: no field of place; did you mean ticks?',
+      place({ ticks: undefined, tiks: 5 }),
+      'INTENT_MALFORMED',
+    ],
+    ['stopLosTicks: no field of place; did you mean stop', place({ stopLosTicks: 4 }), 'INTENT_MALFORMED'],
+    ['ticks: no field of target', { ...good, ticks: 5 }, 'INTENT_MALFORMED'],
     ['lots: 0', place({ lots: 0 }), 'SIZE_PRECISION'],
     ['ticks: 0.5', place({ ticks: 0.5 }), 'PRICE_PRECISION'],
     ['force: "fast"', place({ force: 'fast' }), 'INTENT_MALFORMED'],
@@ -418,17 +457,17 @@ describe('intents that make no sense', () => {
 
     const margin = cancelMargin({ orders: [{ orderId: '1' }, { clientOid: 'mine' }] })
     const copy = copySettings({ takeProfitRatio: 50, stopLossRatio: null })
-    const sloppy = [
-      { ...whole, note: 'mine' },
-      { kind: 'cancelAll', symbol: 'BTCUSDT', x: 1 },
-    ]
+    const cancelAll = { kind: 'cancelAll', symbol: 'BTCUSDT' }
+    const level = { side: 'buy', ticks: 5, lots: 1 }
+    const all = [whole, cancelAll, trigger, margin, copy, quote(level)]
 
-    expect(decidedWith(...sloppy, trigger, { ...margin, note: 'mine' }, { ...copy, x: 1 })).toEqual(
-      expect.objectContaining({
-        intents: [whole, { kind: 'cancelAll', symbol: 'BTCUSDT' }, trigger, margin, copy],
-        denials: [],
-      }),
-    )
+    expect(decidedWith(...all.slice(0, -1), quote({ ...level, note: 'mine' }))).toMatchObject({
+      ...{ intents: all, denials: [] },
+    })
+    expect(decidedWith(...all.map((intent) => ({ ...intent, remark: 5 })))).toMatchObject({
+      intents: [],
+      denials: all.map(({ kind }) => ({ detail: `remark: no field of ${kind}` })),
+    })
   })
 })
 
@@ -443,5 +482,6 @@ describe('defining a strategy', () => {
     expect(define({ initialState: {} })).toThrow('initialState must be a function')
     expect(define({ decide: undefined })).toThrow('decide must be a function')
     expect(define({ check: [] })).toThrow('check must be a function')
+    expect(define({ desides: 'candle' })).toThrow('desides is no part of a strategy; did you mean decides?')
   })
 })

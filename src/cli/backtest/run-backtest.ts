@@ -10,6 +10,7 @@ import { describeReport } from '../../report/text/terminal-report.ts'
 import { directoryOf, writeReport } from '../../report/write-report.ts'
 import { FILL_MODELS, type FillModelName } from '../../simulator/matching/fill-model.ts'
 import { describeThrown, strategyFailure } from '../../strategy/strategy-failure.ts'
+import { watchImpureCalls } from '../../strategy/testing/impure-calls.ts'
 import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { listAssumptions } from './assumptions.ts'
@@ -66,6 +67,7 @@ export async function runBacktest(
   version: string,
   watcher: PlayWatcher,
 ): Promise<void> {
+  const impure = watchImpureCalls()
   const { loaded, prepared } = await openBacktest(config, options, version, watcher)
   const models = options.model === 'all' ? FILL_MODELS : [options.model ?? prepared.fillModel]
   const recipe = describeRecipe(prepared, { models, version, set: options.set, param: options.param })
@@ -80,7 +82,7 @@ export async function runBacktest(
       ...{ format: 1, name: loaded.config.name, coin: loaded.config.account.marginCoin },
       coverage: prepared.coverage,
       assumptions: listAssumptions(prepared, models),
-      remarks: [...remarksOn(ended, models, runs), ...prepared.remarks],
+      remarks: [...remarksOn(ended, models, runs), ...impure.describe(), ...prepared.remarks],
       runs,
     }
     writeReport(directory.unfinished, report, {
@@ -94,6 +96,7 @@ export async function runBacktest(
     assertNobodyFailed(runs)
   } finally {
     directory.discard()
+    impure.forget()
   }
 }
 

@@ -8,7 +8,7 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
   SIZE_BELOW_MINIMUM: 'choose a larger size in params',
   NOTIONAL_BELOW_MINIMUM: 'choose a larger size in params',
   INTENT_MALFORMED:
-    'a field is wrong or no number, as of an indicator before it is warm or a missing price (market.hasPrices): the log of `intentd run` has each with its value (intent.denied)',
+    'a field is wrong, misspelt or no number, as of an indicator before it is warm or a missing price (market.hasPrices): the log of `intentd run` has each with its value (intent.denied)',
   POSITION_LIMIT: 'raise risk.positionMax in the strategy file, or want less',
   OPEN_ORDERS_LIMIT: 'raise risk.openOrdersMax, or quote fewer levels',
   DATA_STALE: 'prices have gaps, or are read (backtest.pollMs) more seldom than risk.dataAgeMaxMs',

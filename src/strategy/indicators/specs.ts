@@ -179,7 +179,9 @@ function spec<Value>(made: IndicatorSpec<Value>, candlesMin: number): IndicatorS
   if (parseInterval(interval) === undefined)
     throw new RangeError(`${name}: ${INTERVAL_RULE}, not "${interval}"`)
   if (!periods.every((period) => Number.isSafeInteger(period) && period >= 1)) {
-    throw new RangeError(`${name}: a period is a whole number above 0, not ${settings.join(', ')}`)
+    throw new RangeError(
+      `${name}: a period is a whole number above 0, not ${settings.map(String).join(', ')}`,
+    )
   }
   if (!Number.isSafeInteger(candles) || candles < candlesMin || candles > CANDLES_MAX) {
     throw new RangeError(`${name}: needs ${candlesMin} to ${CANDLES_MAX} candles, not ${candles}`)

@@ -3,6 +3,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { createRandom } from '../../lib/random.ts'
 import { type Strategy } from '../define-strategy.ts'
 import { resolveNeeds } from '../needs.ts'
+import { watchImpureCalls } from './impure-calls.ts'
 import { runSeries, type SeriesDecision } from './run-series.ts'
 
 const MINUTE_MS = 60_000
@@ -38,13 +39,17 @@ export function checkPurity(
   if (instruments.length === 0) return { problems: [], notes: [] }
   const before = readGlobals()
   const run = (): Trial => runOnce(strategy, params, instruments)
+  const calls = watchImpureCalls()
   const [{ decisions: first, notes }, { decisions: second }] = [run(), run()]
+  calls.forget()
   const touched = findTouched(before, readGlobals()).map(
     (name) => `it changes the global ${name}; what it wants to remember belongs into its state`,
   )
   const at = first.findIndex((decision, index) => decision !== second[index])
   const changed = `decide answers otherwise when it is asked again on the same prices (decision ${at + 1}: ${shorten(first[at])}, then ${shorten(second[at])}); it may not use a clock, chance, or variables outside of its state`
-  return { problems: [...(at < 0 ? [] : [changed]), ...touched], notes }
+  const asked = calls.describe()
+  if (at < 0) return { problems: touched, notes: [...asked, ...notes] }
+  return { problems: [[changed, ...asked].join('. '), ...touched], notes }
 }
 
 /** Each decision as text; a run that fails ends with what it failed with. */

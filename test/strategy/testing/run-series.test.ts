@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Decision, defineStrategy, sma, type SnapshotView, z } from '../../../src/strategy/contract.ts'
+import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { checkPurity } from '../../../src/strategy/testing/check-purity.ts'
 import { matchGolden, runSeries } from '../../../src/strategy/testing/testing.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
@@ -144,6 +145,51 @@ describe('a strategy is a function of what it is shown', () => {
     })
     expect(found).toHaveLength(1)
     expect(found[0]).toMatch(/asked again on the same prices \(decision 1/)
+  })
+
+  test.each([
+    ['Date.now()', () => Date.now()],
+    ['new Date()', () => new Date().getFullYear()],
+    ['Math.random()', () => Math.random()],
+    ['performance.now()', () => performance.now()],
+  ])('one that asks %s is told where, also when it says the same', (call, ask) => {
+    const asked = new RegExp(`run-series\\.test\\.ts:\\d+ asks ${call.replace(/[()]/g, '\\$&')}, which says`)
+    const params = { seen: ask() }
+
+    const [same, other] = [0, 1].map((times) => {
+      const decide: Strategy['decide'] = () => ({ intents: [], state: Number(ask()) * times })
+      const strategy = defineStrategy({
+        ...base,
+        name: 'asking',
+        initialState: () => 0,
+        decide: decide as never,
+      })
+      return checkPurity(strategy, params, [madeInstrument()])
+    })
+
+    expect(same).toEqual({ problems: [], notes: [expect.stringMatching(asked)] })
+    // A clock may say the same twice.
+    if (call === 'Math.random()') expect(other?.problems).toEqual([expect.stringMatching(asked)])
+  })
+
+  test('the clock is asked for a date that a strategy names, and by nobody else, as before', () => {
+    const seen: unknown[] = []
+    const before = Date
+    const notes = checkPurity(
+      defineStrategy({
+        ...{ ...base, name: 'dating', initialState: () => 0 },
+        decide: (snapshot) => {
+          const date = new Date(snapshot.exchangeTime)
+          seen.push(date instanceof Date, date.constructor === before, Date.UTC(2024, 0, 1))
+          return { intents: [], state: 0 }
+        },
+      }),
+      {},
+      [madeInstrument()],
+    )
+    expect(notes).toEqual({ problems: [], notes: [] })
+    expect(seen.slice(0, 3)).toEqual([true, true, 1_704_067_200_000])
+    expect(Date).toBe(before)
   })
 
   test('one that leaves something in a global is found', () => {
