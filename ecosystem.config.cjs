@@ -19,7 +19,7 @@ module.exports = {
       script: program,
       args: ['run', '--config', config],
       interpreter: node,
-      interpreter_args: ['--max-semi-space-size=8'],
+      interpreter_args: ['--max-semi-space-size=2'],
       exec_mode: 'fork',
       instances: 1,
 

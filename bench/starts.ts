@@ -17,7 +17,7 @@ const WATCHED_MS = 20_000
 /** The kernel's clock ticks a second. */
 const TICKS = 100
 /** As `npm start` sets it. */
-const HEAP = '--max-semi-space-size=8'
+const HEAP = '--max-semi-space-size=2'
 
 export interface StartRound {
   /** From the command to `daemon.running`. */

@@ -15,11 +15,11 @@ import { fileURLToPath } from 'node:url'
 const NODE_MAJOR_MIN = 24
 
 /**
- * Node lets the young objects of a long run take 130 MB before it looks which of them are still needed; with 8 MB a
- * daemon takes two thirds of the memory, and no more time (docs/operations.md). A flag that only a start can set: it
- * is also in package.json, ecosystem.config.cjs, Containerfile and deploy/intentd.service.
+ * Node lets the young objects of a long run take 130 MB before it looks which of them are still needed; with 2 MB a
+ * daemon takes half of the memory, and no more time (docs/operations.md). A flag that only a start can set: it is also
+ * in package.json, ecosystem.config.cjs, Containerfile and deploy/intentd.service.
  */
-const HEAP_FLAG = '--max-semi-space-size=8'
+const HEAP_FLAG = '--max-semi-space-size=2'
 
 /** The packages that carry the pinned Node: the optional dependencies of package.json. */
 const NODE_PACKAGES = {

@@ -5,7 +5,7 @@ import { writeFileSync, writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
 const { shared, checkMs, checksMax, strategies, descriptor, logName, noteFile } = workerData as WatchdogData

@@ -1,4 +1,4 @@
-import { type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type Carried } from './connections.ts'

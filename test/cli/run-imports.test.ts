@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const SOURCES = join(import.meta.dirname, '../../src')
+/** `import … from '…'` and `export … from '…'`, but for types alone: `import { type Dispatcher }` reads the file. */
+const IMPORT = /^(?:import|export)(?! type)[^'"]*?from '(?<from>[^']+)'|^import '(?<bare>[^']+)'/gm
+
+/** Everything that a start reads before `run` begins. */
+function readAtStart(file: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(file)) return found
+  found.add(file)
+  for (const { groups = {} } of readFileSync(file, 'utf8').matchAll(IMPORT)) {
+    const specifier = groups['from'] ?? groups['bare'] ?? ''
+    if (specifier.startsWith('.')) readAtStart(join(dirname(file), specifier), found)
+    else if (!specifier.startsWith('node:')) found.add(specifier)
+  }
+  return found
+}
+
+function packagesOf(file: string): readonly string[] {
+  return [...readAtStart(join(SOURCES, file))].filter((name) => !existsSync(name)).toSorted()
+}
+
+test('a start reads no more packages than it needs: each costs time before the first order, and memory for ever', () => {
+  expect(packagesOf('cli/run.ts')).toEqual([
+    '@hono/node-server',
+    'big.js',
+    'bottleneck',
+    'commander',
+    'dotenv',
+    'hono',
+    'hono/body-limit',
+    'hono/http-exception',
+    'hono/streaming',
+    'node-cron',
+    'pino',
+    'yaml',
+    'zod',
+  ])
+})
+
+test('nor does the thread of the watchdog, which is there as long as the daemon', () => {
+  expect(packagesOf('daemon/watchdog/watchdog-thread.ts')).toEqual([])
+})
