@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -61,4 +61,15 @@ test('one that fills the memory is named, and the others are checked all the sam
     ['hoarding takes more than 512 MB of memory on made-up prices'],
     [],
   ])
+})
+
+test('a file that leaves a promise rejected while it is loaded harms no other: whoever loaded it before has said so', async () => {
+  const bindings = [await bind('stray', ''), await bind('behind', '')]
+  appendFileSync(join(folder, 'stray.ts'), "void Promise.reject(new Error('left alone'))\n")
+  // Takes its time to load, so that the rejection is heard meanwhile.
+  appendFileSync(join(folder, 'behind.ts'), 'await new Promise((resolve) => setTimeout(resolve, 20))\n')
+
+  const checks = await checkPurities(bindings)
+
+  expect(checks.map(({ problems }) => problems)).toEqual([[], []])
 })
