@@ -1,10 +1,14 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { askNobody } from '../../src/cli/parity/after-stop.ts'
+import { compareFills } from '../../src/cli/parity/describe-parity.ts'
 import { firstOther, firstShownOther, unmatched } from '../../src/cli/parity/differences.ts'
+import { type BacktestRunOptions } from '../../src/backtest/backtest-run.ts'
 import { describeRecording, viewOf } from '../../src/backtest/played-prices.ts'
 import { asRecorded, standStill } from '../../src/cli/parity/recorded-prices.ts'
 import { RunTrace } from '../../src/cli/parity/run-trace.ts'
+import { type Fill } from '../../src/domain/fill.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type QuoteRows } from '../../src/prices/recording.ts'
 import { readReport } from '../../src/report/read-report.ts'
@@ -103,6 +107,50 @@ test('a trace has each change of a wish once, and each fill that came after its 
 
   expect(trace.wishes.get('a')?.map(({ at }) => at)).toEqual([101, 103])
   expect(trace.fills.map(({ tradeId }) => tradeId)).toEqual(['one', 'two'])
+})
+
+test('what a backtest wants on prices of after the stop is no part of it, and nobody is asked on them', () => {
+  const asked: number[] = []
+  const strategy = {
+    decide: ({ exchangeTime }: { readonly exchangeTime: number }) => {
+      asked.push(exchangeTime)
+      return { intents: [{ kind: 'target' }], state: exchangeTime }
+    },
+  }
+  const run = { backtest: { strategies: new Map([['a', { strategy, params: {} }]]) } }
+  const [[, quiet] = []] = [...askNobody(run as unknown as BacktestRunOptions, 200).backtest.strategies]
+  const decide = (exchangeTime: number) =>
+    quiet?.strategy.decide({ exchangeTime } as never, { state: 'kept' } as never)
+  const trace = new RunTrace({ instruments: new Map(), strategies: new Map() }, { fromAt: 0, quietFrom: 200 })
+  const take = (at: number, intents: readonly object[]) => {
+    trace.take(at, { kind: 'snapshotTaken', tickers: { requestTime: at } } as unknown as EngineEvent)
+    trace.take(at, { kind: 'decided', strategyId: 'a', intents, state: null } as unknown as EngineEvent)
+  }
+  take(199, [{ kind: 'target' }])
+  take(200, [])
+
+  expect([decide(199), decide(200)]).toEqual([
+    { intents: [{ kind: 'target' }], state: 199 },
+    { intents: [], state: 'kept' },
+  ])
+  expect(asked).toEqual([199])
+  expect(trace.wishes.get('a')?.map(({ at }) => at)).toEqual([199])
+})
+
+test('the same fills in another order are the same; another price is not', () => {
+  const grid = { units: 1, scale: 10, decimals: 1 }
+  const instruments = new Map(
+    ['BTCUSDT', 'ETHUSDT'].map((symbol) => [symbol, { symbol, tick: grid, lot: grid }]),
+  ) as unknown as Parameters<typeof compareFills>[2]
+  const fill = (symbol: string, ticks: number) =>
+    ({ symbol, side: 'buy', ticks, lots: 1, scope: 'taker', source: 'API', filledAt: 0 }) as unknown as Fill
+  const [btc, eth] = [fill('BTCUSDT', 5), fill('ETHUSDT', 7)]
+
+  expect(compareFills([btc, eth], [eth, btc], instruments)).toEqual({
+    isSame: true,
+    lines: ['fills: 2 recorded, 2 in the backtest, all the same, in another order'],
+  })
+  expect(compareFills([btc, eth], [fill('ETHUSDT', 8), btc], instruments).isSame).toBe(false)
 })
 
 test('fills that one of the two has more of are found wherever they stand', () => {

@@ -23,6 +23,7 @@ import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest
 import { type RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { askNobody } from './after-stop.ts'
 import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes, type Parity } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
@@ -50,6 +51,7 @@ const LEAD_LOOKS = 10
 const LEAD_MS_MIN = 10_000
 /** Most of the events are none of these, and reading them takes long. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
+const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
 
 /** Plays the prices that a daemon saw through the backtest, and sets what was wanted and filled side by side. */
 export async function checkParity(
@@ -99,6 +101,8 @@ interface RecordedRun {
   readonly trace: RunTrace
   /** Unix ms, exchange clock: when prices were read, from those on which was decided first. */
   readonly readsAt: readonly number[]
+  /** The first of them after it was told to stop: from then on it asked nobody. */
+  readonly quietFrom: number | undefined
   readonly remarks: readonly string[]
 }
 
@@ -107,9 +111,11 @@ function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks): Recor
   const { settings, book } = parseCore(image)
   const trace = new RunTrace(settings, { fromAt: head.startedAt, book })
   const readsAt: number[] = []
+  let readsBeforeStop: number | undefined
   for (const { file } of segments) {
     for (const { at, event, effects } of openSegment(file).steps()) {
       marks.beat()
+      if (STOP.test(event)) readsBeforeStop ??= readsAt.length
       if (READ.test(event)) {
         const parsed = parseEvent(event)
         trace.take(at, parsed)
@@ -125,7 +131,8 @@ function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks): Recor
       : [`note: the recording begins with ${held} orders in the book; the backtest begins with none`]
   const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
   const decidedOn = readsAt.filter((at) => at >= firstAt)
-  return { configFile: head.configFile, settings, trace, readsAt: decidedOn, remarks }
+  const quietFrom = readsBeforeStop === undefined ? undefined : readsAt[readsBeforeStop]
+  return { configFile: head.configFile, settings, trace, readsAt: decidedOn, quietFrom, remarks }
 }
 
 /** Only two of the effects say what a strategy saw, and reading the others takes long. */
@@ -203,9 +210,10 @@ async function playRecorded({
       const files = writeRecordedPrices(tables, directory, { fromAt, toAt })
       const request = { files, days: 1, seed: undefined, balance: undefined, version, fromAt }
       const prepared = await prepareWatched(loaded, watcher, request)
-      const opened = markDecisions(prepared.open(prepared.fillModel, undefined), marks)
+      const { quietFrom } = recorded
+      const opened = markDecisions(askNobody(prepared.open(prepared.fillModel, undefined), quietFrom), marks)
       const { backtest } = opened
-      const trace = new RunTrace(backtest.settings, { fromAt })
+      const trace = new RunTrace(backtest.settings, { fromAt, quietFrom })
       const onStep = (step: Step): void => takeStep(trace, step)
       const polling = { ...backtest.polling, tickersAt }
       const coverage = asRecorded(opened.coverage)

@@ -35,6 +35,15 @@ interface SeenCandles {
   readonly last: CandleRow | undefined
 }
 
+export interface TraceFrame {
+  /** When it begins, Unix ms: what was filled before is no part of it. */
+  readonly fromAt: number
+  /** From prices of this instant on (Unix ms, exchange clock) nothing that is wanted is part of it: see `askNobody`. */
+  readonly quietFrom?: number | undefined
+  /** What it begins with. */
+  readonly book?: Pick<Book, 'candles' | 'strategyStates'>
+}
+
 /** What strategies saw and wanted in a run, and what was filled: from its steps alone, recorded or of a backtest. */
 export class RunTrace {
   /** By strategy, each change once. */
@@ -42,6 +51,7 @@ export class RunTrace {
   readonly fills: Fill[] = []
   readonly #settings: Pick<EngineSettings, 'instruments' | 'strategies'>
   readonly #fromAt: number
+  readonly #quietFrom: number
   readonly #known = new Set<string>()
   readonly #seen = new Map<string, () => SnapshotSeen>()
   readonly #states: Map<string, string>
@@ -49,13 +59,13 @@ export class RunTrace {
   #tickers: TickerTable | undefined
   #readAt: number | undefined
 
-  /** @param begun When it begins (Unix ms; what was filled before is no part of it), and with which book. */
   constructor(
     settings: Pick<EngineSettings, 'instruments' | 'strategies'>,
-    { fromAt, book }: { readonly fromAt: number; readonly book?: Pick<Book, 'candles' | 'strategyStates'> },
+    { fromAt, quietFrom, book }: TraceFrame,
   ) {
     this.#settings = settings
     this.#fromAt = fromAt
+    this.#quietFrom = quietFrom ?? Number.POSITIVE_INFINITY
     this.#states = new Map(book?.strategyStates)
     for (const [key, series] of book?.candles ?? []) {
       const last = (['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const).map((column) =>
@@ -75,6 +85,7 @@ export class RunTrace {
       this.#tickers = event.tickers
     } else if (event.kind === 'decided') {
       const { strategyId, intents } = event
+      if ((this.#tickers?.requestTime ?? 0) >= this.#quietFrom) return
       this.#readAt ??= this.#tickers?.requestTime
       const wishes = this.wishes.get(strategyId) ?? []
       this.wishes.set(strategyId, wishes)

@@ -1,0 +1,20 @@
+import { type BacktestRunOptions } from '../../backtest/backtest-run.ts'
+
+/**
+ * A daemon that was told to stop reads prices until everything in flight is settled, and asks nobody on them. So does
+ * its backtest: what stands then stands on, and nothing new is wanted.
+ *
+ * @param from Unix ms, exchange clock: the first prices on which nobody was asked; undefined for a run that never stopped.
+ */
+export function askNobody(opened: BacktestRunOptions, from: number | undefined): BacktestRunOptions {
+  if (from === undefined) return opened
+  const { backtest } = opened
+  const quiet = [...backtest.strategies].map(([id, { strategy, params }]) => {
+    const decide: typeof strategy.decide = (snapshot, context) =>
+      snapshot.exchangeTime >= from
+        ? { intents: [], state: context.state }
+        : strategy.decide(snapshot, context)
+    return [id, { strategy: { ...strategy, decide }, params }] as const
+  })
+  return { ...opened, backtest: { ...backtest, strategies: new Map(quiet) } }
+}
