@@ -206,7 +206,15 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['tickSize: "0.1"', 'tickSize: "0.0"']],
     problems: [
-      'config/main.yaml:9:24 instruments.BTCUSDT.tickSize: expected a decimal above zero such as "0.001", got "0.0"',
+      'config/main.yaml:9:24 instruments.BTCUSDT.tickSize: expected a decimal above zero such as "0.001", below a million, with at most 9 places, got "0.0"',
+    ],
+  },
+  {
+    what: 'a step with more places than are counted',
+    file: main,
+    edits: [['tickSize: "0.1"', 'tickSize: "0.0000000001"']],
+    problems: [
+      'config/main.yaml:9:24 instruments.BTCUSDT.tickSize: expected a decimal above zero such as "0.001", below a million, with at most 9 places, got "0.0000000001"',
     ],
   },
   {

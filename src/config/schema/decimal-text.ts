@@ -20,7 +20,8 @@ export const sizeDecimal = (description: string) => positiveDecimal(description)
 export type Size = z.infer<ReturnType<typeof sizeDecimal>>
 
 /** The step of a price or a size, as text: a decimal above zero with at most 9 places. */
-export const stepDecimal = (description: string) => aboveZero(STEP, description)
+export const stepDecimal = (description: string) =>
+  aboveZero(STEP, description, 'a decimal above zero such as "0.001", below a million, with at most 9 places')
 
 /** A decimal that may be negative or zero, as text. */
 export const signedDecimal = (description: string) =>
@@ -29,11 +30,11 @@ export const signedDecimal = (description: string) =>
     .regex(new RegExp(`^-?${MAGNITUDE}$`))
     .meta({ title: 'a decimal such as "0.0002"', description, decimal: true })
 
-const aboveZero = (form: string, description: string) =>
+const aboveZero = (form: string, description: string, title = 'a decimal above zero such as "0.001"') =>
   z
     .string()
     .regex(new RegExp(`^(?=.*[1-9])${form}$`))
-    .meta({ title: 'a decimal above zero such as "0.001"', description, decimal: true })
+    .meta({ title, description, decimal: true })
 
 export const isAbove = (left: string, right: string): boolean => decimal(left).gt(decimal(right))
 
