@@ -83,6 +83,7 @@ for (let round = -1; round < rounds; round++) {
   }
 }
 printTable()
+printEight()
 if ('csv'.includes(values.only)) readingRates()
 
 function printTable(): void {
@@ -98,6 +99,20 @@ function printTable(): void {
     console.log(
       `${name.padEnd(58)} ${Math.round(medianOf(found)).toLocaleString('en').padStart(10)}  ${texts.join('  ')}`,
     )
+  }
+}
+
+/** What a step of eight instruments costs beside one of one, in the same round. */
+function printEight(): void {
+  for (const [name, ofEight] of rates) {
+    const [before, after] = name.split('8 instruments, ')
+    const ofOne = name === 'market alone, 8 instruments' ? 'market alone' : `${before}${after}`
+    const rest = rates.get(
+      ofOne.replace('a position and twenty orders each', 'one position, twenty resting orders'),
+    )
+    if (rest === undefined || rest === ofEight) continue
+    const ratios = ofEight.map((rate, round) => (rest[round] ?? Number.NaN) / rate)
+    console.log(`${name}: ${medianOf(ratios).toFixed(2)} times the cost of one, a step`)
   }
 }
 

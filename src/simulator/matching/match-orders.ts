@@ -60,8 +60,16 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   venue.putOrder(order)
 }
 
-/** Matches the resting orders against a new quote. The comparison of the best prices is all that most quotes cost. */
+/** Whether a new quote may concern resting orders. This comparison of the best prices is all that most quotes cost. */
+export function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
+  const { bidTicks, askTicks, lastTicks } = market
+  if (buys.bestTicks >= Math.min(bidTicks, lastTicks)) return true
+  return sells.bestTicks > 0 && sells.bestTicks <= Math.max(askTicks, lastTicks)
+}
+
+/** Matches the resting orders against a new quote. */
 export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void {
+  if (!reachesBook(venue.book)) return
   const { market, buys, sells } = venue.book
   const hasTraded = market.tradedLots > 0
   const lowest = hasTraded ? Math.min(market.lastTicks, market.askTicks) : market.askTicks
@@ -70,14 +78,8 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   const hasQueues = venue.model.touch === 'queue'
   const buysFrom = hasQueues ? Math.min(lowest, market.bidTicks) : lowest
   const sellsFrom = hasQueues ? Math.max(highest, market.askTicks) : highest
-  const bestBuy = buys.orders[0]
-  if (bestBuy !== undefined && bestBuy.priceTicks >= buysFrom) {
-    for (const order of reached(buys.orders, buysFrom)) meetQuote(venue, order)
-  }
-  const bestSell = sells.orders[0]
-  if (bestSell !== undefined && bestSell.priceTicks <= sellsFrom) {
-    for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
-  }
+  for (const order of reached(buys.orders, buysFrom)) meetQuote(venue, order)
+  for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
 }
 
 /** The orders at this price and better ones: a copy, since orders leave the book when they are filled. */

@@ -5,6 +5,8 @@ import { type DisplayedMarket } from './displayed-market.ts'
 export interface BookSide<Order extends BookOrder> {
   readonly isBuy: boolean
   readonly orders: Order[]
+  /** Of the first of them, beside them: most quotes need nothing else. 0 when there is none. */
+  bestTicks: number
 }
 
 /** One market: what is displayed, and the orders that rest in it. */
@@ -15,7 +17,7 @@ export interface OrderBook<Order extends BookOrder> {
 }
 
 export function createBookSide<Order extends BookOrder>(isBuy: boolean): BookSide<Order> {
-  return { isBuy, orders: [] }
+  return { isBuy, orders: [], bestTicks: 0 }
 }
 
 export function sideOf<Order extends BookOrder>(
@@ -28,11 +30,17 @@ export function sideOf<Order extends BookOrder>(
 /** Puts an order behind those of the same or a better price that came before it. */
 export function insertOrder<Order extends BookOrder>(side: BookSide<Order>, order: Order): void {
   side.orders.splice(placeOf(side, order), 0, order)
+  noteBest(side)
 }
 
 export function removeOrder<Order extends BookOrder>(side: BookSide<Order>, order: Order): void {
   const index = placeOf(side, order)
   if (side.orders[index] === order) side.orders.splice(index, 1)
+  noteBest(side)
+}
+
+function noteBest(side: BookSide<BookOrder>): void {
+  side.bestTicks = side.orders[0]?.priceTicks ?? 0
 }
 
 /** Where the order stands, or would. */

@@ -135,6 +135,26 @@ describe('a recorded market of candles', () => {
     expect(steps.filter((step) => step.symbol === 'ETHUSDT')).toHaveLength(301)
   })
 
+  it('merges recordings by time, those of one instant in the order of the instruments', () => {
+    const SOL: MarketInstrument = { ...ETH, symbol: 'SOLUSDT' }
+    const late = candleText({ seed: 'late', count: 30, firstAt: FIRST_AT + 7 * 60_000 })
+    const short = candleText({ seed: 'short', count: 9 })
+    const recordings = [
+      recording(late, 'BTCUSDT'),
+      recording(candleText({ seed: 'whole', count: 40 }), 'ETHUSDT'),
+      recording(short, 'SOLUSDT'),
+    ]
+    const options = { ...optionsAt(1, recordings), instruments: [SOL, BTC, ETH] }
+    const span = { from: START_AT, until: START_AT + 40 * 60_000 }
+
+    const steps = walk(createRecordedMarket(options), span)
+
+    expect(steps).toHaveLength(16 * (30 + 40 + 9) + 1)
+    expect(steps).toEqual(steps.toSorted((a, b) => a.at - b.at))
+    const opening = steps.filter(({ at }) => at === START_AT + 8 * 60_000)
+    expect(opening.map(({ symbol }) => symbol)).toEqual(['SOLUSDT', 'BTCUSDT', 'ETHUSDT'])
+  })
+
   it('goes on from a stored state as if it had never stopped', () => {
     const market = createRecordedMarket(optionsAt(600))
     walk(market, { from: START_AT, until: START_AT + 12_345 })

@@ -1,4 +1,4 @@
-import { enterMarket, matchResting } from '../../matching/match-orders.ts'
+import { enterMarket, matchResting, reachesBook } from '../../matching/match-orders.ts'
 import { type Venue } from '../../matching/venue.ts'
 import { accountOf, symbolOf, venueOf, type CoreState, type SymbolState } from '../core-state.ts'
 import { closableLots, settleTrade } from '../positions/settle-trade.ts'
@@ -42,6 +42,5 @@ export function enterMatching(state: CoreState, order: Order): void {
 }
 
 export function matchSymbol(symbol: SymbolState): void {
-  if (symbol.buys.orders.length === 0 && symbol.sells.orders.length === 0) return
-  matchResting(venueOf(symbol))
+  if (reachesBook(symbol)) matchResting(venueOf(symbol))
 }

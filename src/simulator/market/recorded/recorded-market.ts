@@ -63,6 +63,11 @@ class RecordedMarket implements Market {
   readonly #startAt: number
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
+  /** When the next point of each path is there, in recording time, laps counted. Infinity: there is none. */
+  readonly #nextMs: Float64Array
+  /** The places of the paths in the order of their next points, of equals the first instrument's; a ring from `#first` on. */
+  readonly #order: number[]
+  #first = 0
   /** Of the instruments without a recording; time runs at the same speed for them. */
   readonly #fallback: SeededMarket
   /** Recording time at which all begins, and how long it lasts. */
@@ -89,6 +94,8 @@ class RecordedMarket implements Market {
     this.#fallback = createSeededMarket(seeded, state?.fallback)
     this.#originAt = Math.min(...this.#paths.map((path) => path.startAt))
     this.#lapMs = Math.max(...this.#paths.map((path) => path.endAt)) - this.#originAt
+    this.#nextMs = Float64Array.from(this.#paths, (path) => this.#nextMsOf(path))
+    this.#order = [...this.#paths.keys()].sort((a, b) => (this.#isLater(a, b) ? 1 : -1))
     this.endsAt = repeat ? undefined : this.#startAt + Math.ceil(this.#lapMs / speed)
   }
 
@@ -106,14 +113,18 @@ class RecordedMarket implements Market {
       }
     }
     for (;;) {
-      const path = this.#nextPath()
-      const at = path ? this.#dueAt(path) : Number.POSITIVE_INFINITY
+      const next = this.#order[this.#first] as number
+      const elapsedMs = (this.#nextMs[next] as number) - this.#originAt
+      const at = this.#startAt + Math.floor(elapsedMs / this.speed)
       const until = Math.min(at, now)
       if (budget <= 0 || (this.#fallback.nextAt <= until && !this.#fallback.advance(until, count)))
         return false
-      if (!path || at > now) return true
+      if (at > now) return true
       if (budget <= 0) return false
+      const path = this.#paths[next] as RecordedPath
       path.advance(this.#repeat)
+      this.#nextMs[next] = this.#nextMsOf(path)
+      this.#requeue(next)
       path.step.at = at
       count(path.step)
     }
@@ -136,22 +147,28 @@ class RecordedMarket implements Market {
     return this.#paths.some((path) => path.symbol === symbol)
   }
 
-  /** The path whose next point is the earliest in recording time; of equals the first instrument. */
-  #nextPath(): RecordedPath | undefined {
-    let next: RecordedPath | undefined
-    let nextMs = Number.POSITIVE_INFINITY
-    for (const path of this.#paths) {
-      const ms = path.lap * this.#lapMs + path.nextAt
-      if (ms >= nextMs) continue
-      next = path
-      nextMs = ms
+  /** The first path has moved on. All take turns, so its place is near the end: it is looked for from there. */
+  #requeue(path: number): void {
+    const order = this.#order
+    let slot = this.#first
+    this.#first = slot + 1 === order.length ? 0 : slot + 1
+    while (slot !== this.#first) {
+      const before = slot === 0 ? order.length - 1 : slot - 1
+      const other = order[before] as number
+      if (!this.#isLater(other, path)) break
+      order[slot] = other
+      slot = before
     }
-    return next
+    order[slot] = path
   }
 
-  #dueAt(path: RecordedPath): number {
-    const elapsedMs = path.lap * this.#lapMs + path.nextAt - this.#originAt
-    return this.#startAt + Math.floor(elapsedMs / this.speed)
+  #isLater(path: number, other: number): boolean {
+    const apartMs = (this.#nextMs[path] as number) - (this.#nextMs[other] as number)
+    return apartMs > 0 || (apartMs === 0 && path > other)
+  }
+
+  #nextMsOf(path: RecordedPath): number {
+    return path.lap * this.#lapMs + path.nextAt
   }
 }
 
