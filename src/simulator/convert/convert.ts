@@ -11,7 +11,8 @@ import { accept, type Reply } from '../shared/reply.ts'
 import { refusals } from '../shared/refusals.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { defaultPlatformCoin, platformCoinPrice, type PlatformCoin } from '../wallet/platform-coin.ts'
-import { roundDown, roundUp } from '../wallet/rounding.ts'
+import { wholeFee } from '../wallet/fees.ts'
+import { roundDown } from '../wallet/rounding.ts'
 
 /** The settings of the conversion service. */
 export interface ConvertSettings {
@@ -124,7 +125,7 @@ export function bookConversion(
   const { platformCoin, feeRate } = settings
   const toPrice = decimal(platformCoinPrice(platformCoin, ports.seed, at))
   const to = roundDown(from.times(price).div(toPrice), DECIMALS)
-  const fee = roundUp(to.times(feeRate), DECIMALS)
+  const fee = wholeFee(to, decimal(feeRate))
   ports.wallet.book(balance(uid, fromCoin), 'conversion', from.times('-1'))
   ports.wallet.book(balance(uid, platformCoin.name), 'conversion', to)
   ports.wallet.book(balance(uid, platformCoin.name), 'fee', fee.times('-1'))

@@ -2,8 +2,8 @@ import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { roundUp, smaller } from './rounding.ts'
 
 /*
- * What trades cost, of futures, spot and margin: a rate of the value in margin coin, or of what was obtained. Futures
- * and spot keep all digits, margin balances are charged in whole units of the coin's last digit, rounded up.
+ * What trades and conversions cost: a rate of the value in margin coin, or of what was obtained. Futures and spot keep
+ * all digits, margin balances and conversions are charged in whole units of the coin's last digit, rounded up.
  */
 
 /** Shares of what is charged. */

@@ -10,9 +10,18 @@ import {
   type SymbolState,
 } from '../core-state.ts'
 import { bookFor, coverDebt } from './settle-trade.ts'
-import { crossedStanding, isolatedStanding, positionsOfCoin, type Standing } from './margin.ts'
+import {
+  closingNeed,
+  crossedStanding,
+  floatStanding,
+  isNear,
+  isolatedStanding,
+  positionsOfCoin,
+  type FloatStanding,
+  type Standing,
+} from './margin.ts'
 import { cancelClosingOrders, cancelOrder } from '../orders/order-lifecycle.ts'
-import { maintenanceTier, positionKey, unrealised, type Position } from './position.ts'
+import { positionKey, unrealised, type Position } from './position.ts'
 import { ACCOUNTS, POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
@@ -27,9 +36,6 @@ import { closePosition } from './system-close.ts'
  *
  * Fills carry SYS and those words, and pay the taker fee. What the loss leaves below zero the insurance fund pays.
  */
-
-/** Floats are this far from the exact figures at most (relative); within it the exact check decides. */
-const FLOAT_SLACK = 1e-6
 
 /**
  * Checks the positions of one instrument at a new mark price: nothing while it is in the band that the last check
@@ -158,39 +164,6 @@ function closeForced(
   if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(lacking) })
 }
 
-/** Positions that stand or fall together, what stands behind them and what they need, in the margin coin. */
-interface FloatStanding {
-  readonly positions: readonly Position[]
-  readonly equity: number
-  readonly need: number
-}
-
-/** Of an isolated position alone, or of all crossed ones of its account and coin. */
-function floatStanding(
-  state: CoreState,
-  account: Account,
-  { instrument }: SymbolState,
-  position: Position,
-): FloatStanding {
-  const isIsolated = position.marginMode === 'isolated'
-  const ofCoin = isIsolated ? [position] : positionsOfCoin(state, account, instrument.marginCoin)
-  const positions = ofCoin.filter(({ marginMode }) => marginMode === position.marginMode)
-  let equity = isIsolated ? position.marginFloat : coinOf(account, instrument.marginCoin).balanceFloat
-  // What the isolated ones have set aside; a crossed one nothing.
-  if (!isIsolated) for (const { marginFloat } of ofCoin) equity -= marginFloat
-  let need = 0
-  for (const one of positions) {
-    const floats = floatsOf(state, symbolOf(state, one.symbol), one)
-    equity += floats.profit
-    need += floats.need
-  }
-  return { positions, equity, need }
-}
-
-function isNear({ equity, need }: FloatStanding): boolean {
-  return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
-}
-
 /** Keeps the mark prices where the positions together lose half of what is left at most. */
 function narrowBands(state: CoreState, { positions, equity, need }: FloatStanding): void {
   for (const position of positions) narrowBand(state, position, (equity - need) / 2 / positions.length)
@@ -204,8 +177,7 @@ function narrowBand(state: CoreState, position: Position, loss: number): void {
   const { instrument, markTicks, safe } = symbolOf(state, position.symbol)
   const { tickFloat, lotFloat, isInverse } = instrument
   const size = position.lots * lotFloat
-  const { notionalMax, rateFloat } = maintenanceTier(instrument, markTicks * tickFloat * size)
-  const rate = rateFloat + state.rates.takerFloat
+  const { notionalMax, rate } = closingNeed(state, instrument, markTicks * tickFloat * size)
   const lowest = isInverse ? markTicks * (1 - INVERSE_REACH) : 0
   const lossPerTick = isInverse
     ? position.costFloat / (lowest * lowest * tickFloat)
@@ -215,21 +187,4 @@ function narrowBand(state: CoreState, position: Position, loss: number): void {
   const tierEnd = notionalMax / (size * tickFloat)
   safe.fromTicks = Math.max(safe.fromTicks, lowest, markTicks - reach)
   safe.toTicks = Math.min(safe.toTicks, markTicks + reach, tierEnd)
-}
-
-/** Unrealised profit, and maintenance with closing fee, in the margin coin. */
-function floatsOf(
-  state: CoreState,
-  symbol: SymbolState,
-  position: Position,
-): { profit: number; need: number } {
-  const { instrument, markTicks } = symbol
-  const price = markTicks * instrument.tickFloat
-  const size = position.lots * instrument.lotFloat
-  const value = price * size
-  const gain = position.holdSide === 'long' ? value - position.costFloat : position.costFloat - value
-  const rate = maintenanceTier(instrument, value).rateFloat + state.rates.takerFloat
-  return instrument.isInverse
-    ? { profit: gain / price, need: size * rate }
-    : { profit: gain, need: value * rate }
 }

@@ -10,6 +10,7 @@ import {
 } from '../core-state.ts'
 import { tradeFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
+import { type Instrument } from '../instruments/instruments.ts'
 import { mayOpen, reduces, remainingLots, type Order } from '../orders/order.ts'
 import {
   baseSize,
@@ -75,6 +76,70 @@ export function crossedStanding(state: CoreState, account: Account, coin: string
     maintenance = maintenance.plus(maintenanceOf(state, position))
   }
   return { equity, maintenance }
+}
+
+/** Floats are this far from the exact figures at most (relative); within it the exact check decides. */
+const FLOAT_SLACK = 1e-6
+
+/** A {@link Standing} in floats, for each new mark price, with the positions that stand or fall together. */
+export interface FloatStanding {
+  readonly positions: readonly Position[]
+  readonly equity: number
+  readonly need: number
+}
+
+/** Of an isolated position alone, or of all crossed ones of its account and coin. */
+export function floatStanding(
+  state: CoreState,
+  account: Account,
+  { instrument }: SymbolState,
+  position: Position,
+): FloatStanding {
+  const isIsolated = position.marginMode === 'isolated'
+  const ofCoin = isIsolated ? [position] : positionsOfCoin(state, account, instrument.marginCoin)
+  const positions = ofCoin.filter(({ marginMode }) => marginMode === position.marginMode)
+  let equity = isIsolated ? position.marginFloat : coinOf(account, instrument.marginCoin).balanceFloat
+  // What the isolated ones have set aside; a crossed one nothing.
+  if (!isIsolated) for (const { marginFloat } of ofCoin) equity -= marginFloat
+  let need = 0
+  for (const one of positions) {
+    const floats = floatsOf(state, symbolOf(state, one.symbol), one)
+    equity += floats.profit
+    need += floats.need
+  }
+  return { positions, equity, need }
+}
+
+/** Too near to its end for floats: the exact standing decides. */
+export function isNear({ equity, need }: FloatStanding): boolean {
+  return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
+}
+
+/** Unrealised profit, and maintenance with closing fee, in the margin coin. */
+function floatsOf(
+  state: CoreState,
+  symbol: SymbolState,
+  position: Position,
+): { profit: number; need: number } {
+  const { instrument, markTicks } = symbol
+  const price = markTicks * instrument.tickFloat
+  const size = position.lots * instrument.lotFloat
+  const value = price * size
+  const gain = position.holdSide === 'long' ? value - position.costFloat : position.costFloat - value
+  const { rate } = closingNeed(state, instrument, value)
+  return instrument.isInverse
+    ? { profit: gain / price, need: size * rate }
+    : { profit: gain, need: value * rate }
+}
+
+/** What share of a position's value it needs, up to which value, in floats: see {@link maintenanceOf}. */
+export function closingNeed(
+  state: CoreState,
+  instrument: Instrument,
+  value: number,
+): { notionalMax: number; rate: number } {
+  const { notionalMax, rateFloat } = maintenanceTier(instrument, value)
+  return { notionalMax, rate: rateFloat + state.rates.takerFloat }
 }
 
 /** What a crossed position holds of the balance: its value at entry divided by the leverage. */
