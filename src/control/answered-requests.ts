@@ -30,22 +30,30 @@ export interface AnswerStore {
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>
+  /** Answered in a run before this one. */
+  readonly #earlier: Set<string>
   readonly #store: AnswerStore | undefined
 
   constructor(store?: AnswerStore) {
     this.#store = store
     this.#answered = new Map(store?.load().map((one) => [one.answer.requestId, one]))
+    this.#earlier = new Set(this.#answered.keys())
   }
 
   /** @returns undefined where the id was used for another command. */
   once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | undefined {
     const digest = sha256Hex([JSON.stringify(request)])
     const known = this.#answered.get(request.requestId)
-    if (known) return known.digest === digest ? asRepeated(known.answer) : undefined
+    if (known) {
+      if (known.digest !== digest) return undefined
+      const hasEnded = this.#earlier.has(request.requestId) && isWaiting(request, known.answer)
+      return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
+    }
     const answer = obey()
     // It changed nothing: asked again, it may be the time for it.
     if (!answer.isObeyed) return answer
     const isKept = !OF_THIS_RUN.has(request.order.kind)
+    this.#earlier.delete(request.requestId)
     this.#answered.set(request.requestId, { digest, answer, isKept })
     for (const oldest of this.#answered.keys()) {
       if (this.#answered.size <= REQUESTS_MAX) break
@@ -58,6 +66,20 @@ export class AnsweredRequests {
   #keep(): void {
     const kept = [...this.#answered.values()].filter(({ isKept }) => isKept)
     this.#store?.save(kept.slice(-REQUESTS_KEPT_MAX))
+  }
+}
+
+/** A release waits for the proof of a kill only in the run that heard of it. */
+function isWaiting({ order }: ControlRequest, { held }: ControlAnswer): boolean {
+  return order.kind === 'releaseKill' && held.some(({ code }) => code === 'kill')
+}
+
+/** Obeyed again it could release a later kill. */
+function asForgotten(answer: ControlAnswer): ControlAnswer {
+  return {
+    ...answer,
+    isObeyed: false,
+    text: 'it waited for the proof of a kill, and the daemon has ended since: where status says that the kill still stands, order its release under another request id',
   }
 }
 

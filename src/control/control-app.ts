@@ -79,6 +79,8 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
     if (error instanceof Failure) return context.json({ error: error.message }, 503)
+    // Whoever asked has left in the middle of it, or took too long: nobody reads this.
+    if (context.req.raw.signal.aborted) return context.json({ error: 'not asked to the end' }, 400)
     onBroken(messageOf(error))
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
   })

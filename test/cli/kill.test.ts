@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { leaveOrder } from '../../src/cli/process/operator.ts'
 import { Projects } from '../daemon/project.ts'
 import { findExchange, startDaemon, startExchange, writeRemote } from '../daemon/remote-exchange.ts'
 
@@ -201,6 +202,15 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
       expect(order.stderr.join('\n')).toMatch(/^STATE_UNWRITABLE: nothing was ordered[^]*directory +\S+taken/)
     },
   )
+
+  test('an order for which the disk has no room says so, and not that it is of another user', () => {
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    const leave = () =>
+      leaveOrder('state', () => {
+        throw full
+      })
+    expect(leave).toThrow(expect.objectContaining({ hint: expect.stringMatching(/^make room on its disk/) }))
+  })
 
   test('a release without a reason is refused', async () => {
     const release = projects.open().start(['release'])

@@ -502,6 +502,23 @@ test('a command is known by its id from both entrances, and after a restart', as
   await last.post(request('pause-00'))
   expect(last.commands).toHaveLength(1)
 
+  // Whether a release that waited for the proof of a kill came to its end is not known here any more.
+  const store = createAnswerFile(directory, () => {})
+  const [kept] = store.load()
+  const kill = { scope: '*', mode: 'killed', code: 'kill', reason: '', by: '', at: 1 } as const
+  const held = [{ ...kill, ends: '', command: null, isClosing: false }]
+  const releaseKill = request('release-00', { kind: 'releaseKill' })
+  const first = new Bench(PORT, {
+    answered: openAnswers(),
+    daemon: { command: ({ requestId }) => ({ ...kept!.answer, requestId, held }) },
+  })
+  expect(await (await first.post(releaseKill)).json()).toMatchObject({ isObeyed: true })
+  expect(await (await first.post(releaseKill)).json()).toMatchObject({ isObeyed: true })
+  const second = new Bench(PORT, { answered: openAnswers() })
+  const isForgotten = { isObeyed: false, text: expect.stringMatching(/another request id/) }
+  expect(await (await second.post(releaseKill)).json()).toMatchObject(isForgotten)
+  expect(second.commands).toEqual([])
+
   // A disk that takes nothing costs the memory of the command, not the command.
   rmSync(directory, { recursive: true })
   expect((await last.post(request('pause-09'))).status).toBe(200)

@@ -17,12 +17,12 @@ afterAll(() => rmSync(directory, { recursive: true }))
 /** Nobody asks it anything. */
 const daemon = { events: new EventHistory(10) } as Controlled
 
-function serverAt(socket: string, unreachable: string[] = []): ControlServer {
+function serverAt(socket: string, unreachable: string[] = [], broken: string[] = []): ControlServer {
   return new ControlServer({
-    ...{ daemon, socket, monotonic: () => 0, version: '1.2.3', readOnly: true, port: undefined },
+    ...{ daemon, socket, monotonic: () => 0, version: '1.2.3', readOnly: false, port: undefined },
     answered: new AnsweredRequests(),
     onRefused: () => {},
-    onBroken: () => {},
+    onBroken: (reason) => broken.push(reason),
     onUnreachable: (address) => unreachable.push(address),
   })
 }
@@ -72,6 +72,24 @@ test('a socket whose path is too long is said to be, and the port is listened at
   expect(server.socket).toBeUndefined()
   expect((await fetch(`${server.baseUrl}/openapi.json`)).status).toBe(200)
   await server.stop()
+})
+
+test('a command whose sender leaves in the middle of it is no trouble of the daemon', async () => {
+  const socket = join(directory, 'left.sock')
+  const broken: string[] = []
+  const server = serverAt(socket, [], broken)
+  await server.start()
+  const sender = connect(socket)
+  const head = 'POST /v1/commands HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+  sender.write(`${head}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n`)
+  // It has begun to read the body.
+  await once(sender, 'data')
+  sender.write('{"requestId":')
+  sender.destroy()
+  await new ControlClient(socket).read('/openapi.json').catch(() => {})
+  await server.stop()
+
+  expect(broken).toEqual([])
 })
 
 test('a socket whose file has vanished is made again, and said to be', async () => {

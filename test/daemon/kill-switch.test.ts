@@ -1,4 +1,4 @@
-import {
+import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,9 +9,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   killFileOf,
   type KillNote,
@@ -157,6 +158,21 @@ describe('a command of the operator', () => {
 
     expect(commands).toEqual([{ ...COMMAND, scope: 'BTCUSDT' }])
     expect(existsSync(file)).toBe(false)
+  })
+
+  test('that cannot be written down leaves nothing behind', () => {
+    const { directory } = openSwitch()
+    vi.spyOn(fs, 'renameSync').mockImplementation(() => {
+      throw new Error('ENOSPC: no space left on device')
+    })
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    })
+    expect(() => postCommand(directory, COMMAND)).toThrow(/ENOSPC/)
+
+    expect(readdirSync(join(directory, 'operator'))).toEqual([])
   })
 
   test('is answered once, for whoever waits for it', () => {

@@ -31,10 +31,14 @@ export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
       code: 'STATE_UNWRITABLE',
       sentence: 'nothing was ordered: it cannot be written where the daemon looks for it',
       facts: { directory, found: messageOf(error) },
-      hint: 'order it as the user that the daemon runs as; where that cannot wait, cancel by hand at the exchange',
+      hint: `${isFull(error) ? 'make room on its disk, and order it again' : 'order it as the user that the daemon runs as'}; where that cannot wait, cancel by hand at the exchange`,
       cause: error,
     })
   }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 }
 
 /** Names the daemons that hold the state and have not answered, and what to do about them. False where there are none. */

@@ -91,8 +91,15 @@ export function postCommand(directory: string, command: ControlCommand): string 
   const inbox = inboxOf(directory)
   mkdirSync(inbox, { recursive: true, mode: 0o700 })
   const file = join(inbox, `${systemClock.now()}-${command.kind}-${randomHex(8)}.json`)
-  writeFileSync(`${file}.new`, JSON.stringify(commandSchema.parse(command)), { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  const text = JSON.stringify(commandSchema.parse(command))
+  try {
+    writeFileSync(`${file}.new`, text, { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+  } catch (error) {
+    // A full disk takes the name of a file, and not its text.
+    rmSync(`${file}.new`, { force: true })
+    throw error
+  }
   return file
 }
 

@@ -272,7 +272,10 @@ function verdictOf(
   answers: readonly CommandAnswer[],
   isKilled: boolean,
 ): Pick<ControlAnswer, 'isObeyed' | 'text'> {
-  const held = answers.flatMap((answer) => answer.held)
+  const [held, lifted] = [
+    answers.flatMap((answer) => answer.held),
+    answers.flatMap((answer) => answer.lifted),
+  ]
   const holds = (scope: string, code: Restriction['code']) =>
     held.find((one) => one.scope === scope && one.code === code)
   switch (order.kind) {
@@ -308,6 +311,8 @@ function verdictOf(
           }
         : { isObeyed: false, text: 'not done: the log says why' }
     case 'releaseKill':
+      if (lifted.some(({ code }) => code === 'kill'))
+        return { isObeyed: true, text: 'the kill switch is released' }
       return answers.some(({ killFiles }) => killFiles.length > 0)
         ? { isObeyed: true, text: 'the kill switch is released once it is proved that nothing rests' }
         : { isObeyed: false, text: 'not done: no kill stands; name the scope that is to be released' }
