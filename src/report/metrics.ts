@@ -157,7 +157,8 @@ function ratiosOfRisk({ fromAt, toAt, equity }: MetricsInput): readonly Ratio[] 
     ratio('highest exposure', { value: exposureMax, unit: 'number', formula: 'the same at its highest' }),
     ratio('highest margin use', {
       ...{ value: nearestLiquidation.marginUse, unit: 'share' },
-      formula: 'highest of (maintenance margin + closing fee) / equity behind it; at 100 % it comes',
+      formula:
+        'highest of (maintenance margin + closing fee) / equity behind it; at 100 % the exchange liquidates',
     }),
   ]
 }

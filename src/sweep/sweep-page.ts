@@ -178,6 +178,11 @@ function renderHeatMap({ rows, columns, cells, rowName, columnName }: HeatMap): 
   return `<div class="scroll heat"><table><thead><tr><th class="text">${escapeHtml(paramOf(rowName))} \\ ${escapeHtml(paramOf(columnName))}</th>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
 }
 
+/** Both ends and zero; an end that is nearer to zero than this share of the span would be written over it. */
+function labelled({ low, span }: { low: number; span: number }, share: number): readonly number[] {
+  return [low, 0, low + span].filter((value) => value === 0 || Math.abs(value) > share * span)
+}
+
 function renderScatter(trials: readonly SweepRow[]): string {
   const dots = trials.flatMap(({ inSample, outOfSample }) =>
     inSample === null || outOfSample === null ? [] : [{ x: inSample, y: outOfSample }],
@@ -193,10 +198,10 @@ function renderScatter(trials: readonly SweepRow[]): string {
   const top = (value: number): string => (100 - ((value - y.low) / y.span) * 100).toFixed(2)
   const path = dots.map((dot) => `M${left(dot.x)} ${top(dot.y)}h0`).join('')
   const zero = `<line x1="0" x2="100" y1="${top(0)}" y2="${top(0)}"/><line x1="${left(0)}" x2="${left(0)}" y1="0" y2="100"/>`
-  const labels = [y.low + y.span, 0, y.low]
+  const labels = labelled(y, 0.07)
     .map((value) => `<span class="y" style="top:${top(value)}%">${showNumber(value, 4)}</span>`)
     .join('')
-  const ends = [x.low, 0, x.low + x.span]
+  const ends = labelled(x, 0.15)
     .map((value) => `<span style="left:${left(value)}%">${showNumber(value, 4)}</span>`)
     .join('')
   return `<figure style="margin:0"><figcaption><strong>score out of sample over score in sample</strong></figcaption>

@@ -106,7 +106,7 @@ function renderTiles(run: RunReport, coin: string): string {
     [
       'highest margin use',
       { text: ratioText(run, 'highest margin use') },
-      'of the margin; at 100 % it comes',
+      'of the equity; at 100 % the exchange liquidates',
     ],
   ]
   const show = ([name, cell, note]: (typeof tiles)[number]): string => {
