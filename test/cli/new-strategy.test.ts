@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Projects } from '../daemon/project.ts'
@@ -37,13 +38,15 @@ test('a new strategy passes its test and the check, and trades in a backtest, fr
 
 test('one that comes with intentd can be copied, from any folder, and passes the check', async () => {
   const { directory } = projects.open()
-  for (const like of ['dca', 'grid', 'pair']) {
+  for (const like of ['breakout', 'grid', 'pair']) {
     const written = await run(directory, 'new-strategy', `my-${like}`, '--like', like)
     expect([written.code, written.stdout]).toEqual([0, expect.stringContaining(`${like} as it comes`)])
     expect(await run(directory, 'check', '-c', `my-${like}.paper.yaml`)).toMatchObject({
       code: 0,
       stderr: '',
     })
+    const config = readFileSync(join(directory, `my-${like}.paper.yaml`), 'utf8')
+    expect(config.includes('foreignFills: adopt')).toBe(like === 'breakout')
   }
 }, 240_000)
 

@@ -64,8 +64,19 @@ function copiedFiles(name: string, like: string): Texts {
   return new Map([
     ['.ts', read(`strategies/${like}.ts`)],
     ['.yaml', settings],
-    ['.paper.yaml', paperConfig(name)],
+    [
+      '.paper.yaml',
+      settings.includes('foreignFills: adopt') ? withAdoption(paperConfig(name)) : paperConfig(name),
+    ],
   ])
+}
+
+/** For exits that the exchange fires: without it the first of them halts the instrument. */
+function withAdoption(config: string): string {
+  return config.replace(
+    /^risk:\n/m,
+    'risk:\n  foreignFills: adopt # the exchange fires take-profits and stop-losses: no orders of ours. A fill by hand halts nothing either\n',
+  )
 }
 
 /** @throws Failure NEW_STRATEGY_NAME, NEW_STRATEGY_EXISTS */
