@@ -40,6 +40,10 @@ interface BenchOptions {
   readonly daemon?: Partial<Controlled>
 }
 
+function answerOf(requestId: string, text = ''): ControlAnswer {
+  return { requestId, isObeyed: true, text, held: [], lifted: [], stillHeld: {} }
+}
+
 class Bench {
   readonly refused: string[] = []
   readonly broken: string[] = []
@@ -87,15 +91,7 @@ class Bench {
         metrics: () => 'intentd_build_info 1\n',
         command: (request, via): ControlAnswer => {
           commands.push([request, via])
-          const { requestId } = request
-          return {
-            requestId,
-            isObeyed: true,
-            text: `${commands.length}`,
-            held: [],
-            lifted: [],
-            stillHeld: {},
-          }
+          return answerOf(request.requestId, `${commands.length}`)
         },
         ...daemon,
       },
@@ -503,14 +499,12 @@ test('a command is known by its id from both entrances, and after a restart', as
   expect(last.commands).toHaveLength(1)
 
   // Whether a release that waited for the proof of a kill came to its end is not known here any more.
-  const store = createAnswerFile(directory, () => {})
-  const [kept] = store.load()
   const kill = { scope: '*', mode: 'killed', code: 'kill', reason: '', by: '', at: 1 } as const
   const held = [{ ...kill, ends: '', command: null, isClosing: false }]
   const releaseKill = request('release-00', { kind: 'releaseKill' })
   const first = new Bench(PORT, {
     answered: openAnswers(),
-    daemon: { command: ({ requestId }) => ({ ...kept!.answer, requestId, held }) },
+    daemon: { command: ({ requestId }) => ({ ...answerOf(requestId), held }) },
   })
   expect(await (await first.post(releaseKill)).json()).toMatchObject({ isObeyed: true })
   expect(await (await first.post(releaseKill)).json()).toMatchObject({ isObeyed: true })

@@ -297,7 +297,7 @@ function verdictOf(
           }
         : { isObeyed: false, text: 'not done: the log says why' }
     case 'release':
-      return answers.some(({ lifted }) => lifted.length > 0)
+      return lifted.length > 0
         ? {
             isObeyed: true,
             text: [`${order.scope} is released`, ...answers.flatMap(describeStillHeld)].join('; '),
