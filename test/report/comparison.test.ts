@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { describeComparison } from '../../src/report/text/terminal-report.ts'
+import { renderComparison } from '../../src/report/page/page.ts'
 import { renderEquities } from '../../src/report/page/run-charts.ts'
 
 const money = {
@@ -34,6 +35,28 @@ test('six runs of two backtests have headings that tell them apart', () => {
   expect(headings[1]).toContain('9f8e7d6c')
   for (const { name } of named) expect(lines).toContain(`  ${name}`)
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80)
+})
+
+test('a short run beside a long one says of which time each ratio is, and when each was', () => {
+  const sharpe = (value: number, note?: string) => ({
+    ...{ name: 'Sharpe', value, unit: 'number', formula: '' },
+    ...(note && { note }),
+  })
+  const short = { ...run('default'), ratios: [sharpe(-0.15, 'per day; not annualised')] } as RunReport
+  const long = { ...run('default'), ratios: [sharpe(-6.56)], toAt: 86_400_000 * 100 } as RunReport
+  const compare = (runs: readonly RunReport[]) =>
+    describeComparison(runs.map((one, index) => ({ place: `${index}`, name: `${index}`, run: one })))
+      .map((line) => line.trim().replaceAll(/ {2,}/g, ' | '))
+      .filter((line) => /^(?:Sharpe|from|to)\b/.test(line))
+
+  expect(compare([short, long])).toEqual([
+    'from, UTC | 1970-01-01 00:00 | 1970-01-01 00:00',
+    'to | 1970-01-01 00:00 | 1970-04-11 00:00',
+    'Sharpe | -0.15 a day | -6.56 a year',
+  ])
+  expect(compare([short, short])).toEqual(['Sharpe, per day | -0.15 | -0.15'])
+  expect(compare([long, long])).toEqual(['Sharpe | -6.56 | -6.56'])
+  expect(renderComparison([short, long], ['a', 'b'])).toMatch(/-0\.15 a day.*-6\.56 a year/)
 })
 
 test('six runs have six colours', () => {

@@ -162,6 +162,6 @@ function hung(marks: PlayMarks, { strategies, loading }: Known, silentMs: number
     code: 'BACKTEST_HUNG',
     sentence: 'it did not go on, and was ended',
     facts: { at, ...waited },
-    hint: 'a slow disk: --hung-after waits longer',
+    hint: 'what a strategy left behind may loop (a timer, a promise); on a slow disk --hung-after waits longer',
   })
 }

@@ -1,5 +1,13 @@
 import { type BacktestReport, type RunReport } from '../run-report.ts'
-import { moneyDecimals, showNumber, showRatio, showShare, showTime, withSign } from '../text/figures.ts'
+import {
+  moneyDecimals,
+  showNumber,
+  showBeside,
+  showRatio,
+  showShare,
+  showTime,
+  withSign,
+} from '../text/figures.ts'
 import { roundNumbers } from '../round-numbers.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned, toScriptJson } from './html.ts'
 import { PAGE_SCRIPT } from './page-script.ts'
@@ -141,7 +149,10 @@ export function renderComparison(runs: readonly RunReport[], names: readonly str
       })),
       ...(runs[0]?.ratios ?? [])
         .filter(({ name }) => name !== 'total return')
-        .map(({ name }) => row(name, (run) => ({ text: ratioText(run, name) }))),
+        .map(({ name }) => {
+          const found = runs.map(({ ratios }) => ratios.find((ratio) => ratio.name === name))
+          return [name, ...showBeside(found).map((text) => ({ text }))]
+        }),
     ],
   )
 }

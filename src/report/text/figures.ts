@@ -40,6 +40,22 @@ export function showRatio({ value, unit }: Ratio, decimals = 2): string {
   }
 }
 
+/** Of a short run a ratio is per day, of a long one per year; one that has no value may be either. */
+export function isPerDay({ note }: Ratio): boolean {
+  return note?.startsWith('per day') === true
+}
+
+/** The same ratio of several runs. Where it is per day in some alone, each says which it is. */
+export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly string[] {
+  const daily = ratios.map((ratio) => ratio !== undefined && isPerDay(ratio))
+  const isMixed = daily.includes(true) && daily.includes(false)
+  return ratios.map((ratio, index) => {
+    if (ratio === undefined) return 'n/a'
+    const span = daily[index] === true ? ' a day' : ' a year'
+    return isMixed && ratio.value !== null ? showRatio(ratio) + span : showRatio(ratio)
+  })
+}
+
 /** `2025-06-01 12:00`, UTC. */
 export function showTime(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ')

@@ -1,6 +1,6 @@
 import { type BacktestReport, type PartReport, type RunReport } from '../run-report.ts'
 import { describeDenials, describeRejections } from './denial-hints.ts'
-import { moneyDecimals, showNumber, showRatio, showShare, showTime, withSign } from './figures.ts'
+import { isPerDay, moneyDecimals, showBeside, showNumber, showShare, showTime, withSign } from './figures.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 const SPARK_WIDTH = 60
@@ -75,10 +75,12 @@ export function describeComparison(
   const groups = Array.from({ length: Math.ceil(named.length / RUNS_ABREAST) }, (_, index) =>
     named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
   )
+  const isSameTime = new Set(named.map(({ run }) => `${run.fromAt} ${run.toAt}`)).size === 1
   return [
     ...groups.flatMap((group) => [
       '',
       `  ${''.padEnd(NAME_WIDTH)}${group.map(({ place }) => shorten(place, FIGURE_WIDTH - 1).padStart(FIGURE_WIDTH)).join('')}`,
+      ...(isSameTime ? [] : describeTimes(group.map(({ run }) => run))),
       ...describeFigures(group.map(({ run }) => run)),
     ]),
     '',
@@ -87,9 +89,19 @@ export function describeComparison(
   ]
 }
 
+function describeTimes(runs: readonly RunReport[]): readonly string[] {
+  return [
+    describeRow('from, UTC', runs, ({ fromAt }) => showTime(fromAt)),
+    describeRow('to', runs, ({ toAt }) => showTime(toAt)),
+  ]
+}
+
+function describeRow(title: string, runs: readonly RunReport[], show: (run: RunReport) => string): string {
+  return `  ${title.padEnd(NAME_WIDTH)}${runs.map((run) => show(run).padStart(FIGURE_WIDTH)).join('')}`
+}
+
 function describeFigures(runs: readonly RunReport[]): readonly string[] {
-  const row = (title: string, show: (run: RunReport) => string): string =>
-    `  ${title.padEnd(NAME_WIDTH)}${runs.map((run) => show(run).padStart(FIGURE_WIDTH)).join('')}`
+  const row = (title: string, show: (run: RunReport) => string): string => describeRow(title, runs, show)
   return [
     row('fill model', ({ model }) => model),
     row('final equity', ({ money }) => showNumber(Number(money.final), moneyDecimals(money))),
@@ -103,12 +115,11 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
       ? [row('insurance fund', ({ money }) => withSign(Number(money.insurance), moneyDecimals(money)))]
       : []),
     ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }, index) => {
-      const shown = (run: RunReport): string => {
-        const found = run.ratios[index]
-        return found ? showRatio(found) : ''
-      }
-      const isDaily = runs.some(({ ratios }) => ratios[index]?.note?.startsWith('per day') === true)
-      return SHOWN_RATIOS.has(ratio) ? [row(isDaily ? `${ratio}, per day` : ratio, shown)] : []
+      const found = runs.map(({ ratios }) => ratios[index])
+      const texts = showBeside(found)
+      const isDaily = found.every((one) => one !== undefined && isPerDay(one))
+      const title = isDaily ? `${ratio}, per day` : ratio
+      return SHOWN_RATIOS.has(ratio) ? [row(title, (run) => texts[runs.indexOf(run)] ?? '')] : []
     }),
     row('fills, maker share', ({ fills }) => `${fills.count}, ${Math.round(fills.makerShare * 100)} %`),
     row('denied, rejected', ({ denials, rejections }) => `${sumOf(denials)}, ${sumOf(rejections)}`),
