@@ -30,6 +30,8 @@ export const VERBS: readonly Verbs[] = [
     load: async () => (await import('./check-bias/check-bias.ts')).addCheckBiasCommand,
   },
   { names: ['parity'], load: async () => (await import('./parity/parity.ts')).addParityCommand },
+  { names: ['standby'], load: async () => (await import('./standby.ts')).addStandbyCommand },
+  { names: ['handover'], load: async () => (await import('./handover.ts')).addHandoverCommand },
   { names: ['explain'], load: async () => (await import('./explain/explain.ts')).addExplainCommand },
   { names: ['kill'], load: async () => (await import('./kill.ts')).addKillCommand },
   { names: ['restrict'], load: async () => (await import('./restrict.ts')).addRestrictCommand },

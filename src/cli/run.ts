@@ -3,13 +3,14 @@ import { type Command, Option } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { type Alerts } from '../alerts/alerts.ts'
 import { loadAccounts } from '../config/load-accounts.ts'
-import { type ConfigRequest } from '../config/load-config.ts'
+import { type ConfigRequest, type LoadedConfig } from '../config/load-config.ts'
 import { processVariables } from '../config/secrets.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { accountLogger } from '../daemon/reporting/account-logger.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
 import { type DaemonLogger } from '../daemon/reporting/logger.ts'
 import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../daemon/open-daemon.ts'
+import type { StandbyFrame } from '../daemon/standby.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
 import { type RunSummary } from '../daemon/reporting/summary.ts'
 import { keepRunningConfig } from '../daemon/state/running-config.ts'
@@ -43,7 +44,7 @@ const READY_LOOKED_AT_MS = 100
 /** Something was still in flight when the stop had to end; recovery will find out. */
 const EXIT_UNCLEAN = 75
 
-interface RunOptions extends ConfigOptions {
+export interface RunOptions extends ConfigOptions {
   readonly market: readonly string[]
   readonly speed?: number
   readonly for?: number
@@ -51,8 +52,14 @@ interface RunOptions extends ConfigOptions {
 }
 
 export function addRunCommand(program: Command, { version, setExit }: VerbFrame): void {
-  addParamOption(addConfigOptions(program.command('run')))
+  addRunOptions(program.command('run'))
     .description('trade: by default on paper, against the simulator inside the daemon')
+    .action(async (options: RunOptions) => setExit(await run(options, version)))
+}
+
+/** @returns the same command, with what a run can be told */
+export function addRunOptions(command: Command): Command {
+  return addParamOption(addConfigOptions(command))
     .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])
     .option('--speed <n>', 'play the market n times as fast as it was', parseSpeed)
     .option('--for <duration>', 'end the run in good order after 30s, 5m, 2h …', parseDuration)
@@ -62,10 +69,14 @@ export function addRunCommand(program: Command, { version, setExit }: VerbFrame)
         'print a closing summary on standard output; logs go to standard error',
       ).choices(['json', 'text']),
     )
-    .action(async (options: RunOptions) => setExit(await run(options, version)))
 }
 
-async function run(options: RunOptions, version: string): Promise<number> {
+/** @param createStandby Of one that waits until it may take over; absent: it trades at once, or is refused. */
+export async function run(
+  options: RunOptions,
+  version: string,
+  createStandby?: (frame: StandbyStart) => WaitingStandby,
+): Promise<number> {
   const request = toConfigRequest(options)
   const accounts = loadAccounts(request)
   const { main: loaded } = accounts
@@ -95,6 +106,7 @@ async function run(options: RunOptions, version: string): Promise<number> {
       logger,
       alerts,
       ...signals,
+      standby: createStandby?.({ accounts: [loaded, ...accounts.others], stops: signals.stops, logger }),
     })
   } finally {
     for (const { forget } of Object.values(signals)) forget()
@@ -137,6 +149,19 @@ interface Traded {
   readonly code: number
 }
 
+/** What a standby is made with. */
+export interface StandbyStart {
+  readonly accounts: readonly LoadedConfig[]
+  readonly stops: Pick<Stops, 'wasAsked'>
+  readonly logger: DaemonLogger
+}
+
+/** A standby for as long as it waits. */
+export interface WaitingStandby extends StandbyFrame {
+  /** It has taken over, or given up. */
+  close(): void
+}
+
 interface TradeFrame extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger'> {
   /** What a reload reads again: the file that the run began with, whatever lies in the directory by then. */
   readonly request: ConfigRequest
@@ -144,6 +169,7 @@ interface TradeFrame extends Configured, Pick<OpenDaemonOptions, 'version' | 'lo
   readonly stops: Stops
   readonly reloads: Reloads
   readonly breakdowns: Breakdowns
+  readonly standby?: WaitingStandby | undefined
   /** Unix ms: `--for` has passed. */
   readonly endAt?: number | undefined
   /** A run of this process was before it, and may have left orders to it. */
@@ -151,7 +177,7 @@ interface TradeFrame extends Configured, Pick<OpenDaemonOptions, 'version' | 'lo
 }
 
 function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
-  return openDaemon({
+  const opening = openDaemon({
     ...frame,
     market: { files: options.market, speed: options.speed },
     clock: systemClock,
@@ -160,6 +186,7 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
       repeatOptions(file === frame.loaded.config.file ? options : { config: file, set: [] }),
     onReload: () => frame.reloads.ask(),
   })
+  return opening.finally(() => frame.standby?.close())
 }
 
 async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFrame): Promise<Traded> {

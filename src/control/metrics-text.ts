@@ -17,6 +17,12 @@ export const METRICS = {
     type: 'gauge',
     help: '1 for the mode that holds now, 0 for the others; labels: scope (* or strategy:ID), mode.',
   },
+  intentd_standby: { type: 'gauge', help: 'Always 1, of a standby alone: it follows a journal.' },
+  intentd_standby_behind: {
+    type: 'gauge',
+    help: 'Transactions that the writer had made since the look before.',
+  },
+  intentd_standby_seen_age_seconds: { type: 'gauge', help: 'Since a standby looked last.' },
   intentd_restrictions: { type: 'gauge', help: 'Restrictions that are held; label: code.' },
   intentd_snapshot_age_seconds: { type: 'gauge', help: 'Age of the last price; label: instrument.' },
   intentd_position_age_seconds: {

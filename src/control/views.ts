@@ -153,6 +153,18 @@ export const accountSchema = z.strictObject({
   ),
 })
 
+const standbySchema = z
+  .strictObject({
+    holder: z.string().meta({ description: 'who writes the journal, or wrote it last' }),
+    behind: z.int().nullable().meta({
+      description: 'transactions that the writer had made since the look before; null: it has not looked yet',
+    }),
+    seenAt: instant.nullable().meta({ description: 'when it looked last' }),
+    freeInMs: z.number().nullable().meta({ description: 'until it takes over, unless the lease is renewed' }),
+    trouble: z.string().nullable().meta({ description: 'why it cannot look' }),
+  })
+  .meta({ description: 'of one that follows a journal and trades nothing yet' })
+
 export const statusSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
@@ -172,6 +184,7 @@ export const statusSchema = z.strictObject({
   off: z.array(z.strictObject({ name: z.string(), file: z.string(), reason: z.string() })).meta({
     description: 'further accounts of this daemon that could not be opened; files by absolute path',
   }),
+  standby: standbySchema.optional(),
 })
 
 export const eventSchema = z.strictObject({

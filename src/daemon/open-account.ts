@@ -8,9 +8,9 @@ import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { type TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Limiter } from '../exchange/limiter/limiter.ts'
 import { type OpenedJournal } from '../journal/journal.ts'
-import type { Following } from '../journal/postgres/follow.ts'
 import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
+import { type LockHolder } from '../lib/process-lock.ts'
 import { type Secret } from '../lib/secret.ts'
 import { type Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
@@ -19,11 +19,12 @@ import { holdAccount } from './account/account-lock.ts'
 import { toEngineSettings } from './account/engine-settings.ts'
 import { createCalls } from './account/exchange-calls.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
+import type { Standby, StandbyFrame } from './standby.ts'
 import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
 import { setWorldAside } from './embedded/simulator-world.ts'
 import { type ProductMarket } from './market-data/product-market.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
-import { openJournal } from './state/open-journal.ts'
+import { isHolder, openJournal } from './state/open-journal.ts'
 import { hasRetreated, retreatNote } from './state/retreat-note.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
 import { isEmbedded, stateDirectoryOf } from './state/state-place.ts'
@@ -58,8 +59,10 @@ export interface Opening extends AccountGiven {
   readonly timers: Timers
   /** The machine's own clock, for what must not outlast a sleep. */
   readonly machineClock: Clock
-  /** Of a standby: it waits for the lease of the journal, and follows it meanwhile. */
-  readonly following?: Following | undefined
+  /** It waits for the lease of the journal, and follows it meanwhile. Absent: a lease that is held is a refusal. */
+  readonly standby?: StandbyFrame | undefined
+  /** What a command needs to address this account. */
+  readonly configOption: string
 }
 
 /** An account that is open, before it hears the market. */
@@ -163,17 +166,18 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     const holder = describeHolder(config.name, options.clock.now())
     const state = holdDirectory(directory, holder)
     taken.push(() => state.release())
-    const hold = (): void => {
+    const hold = (isPassedOver?: (by: LockHolder) => boolean): void => {
       if (isEmbedded(config)) return
       const access = assertAccess(config, options.credentials)
-      const account = holdAccount({ access, holder, onUnlocked: logUnlocked(options.logger) })
+      const account = holdAccount({ access, holder, isPassedOver, onUnlocked: logUnlocked(options.logger) })
       taken.push(() => account.release())
     }
     // A standby leaves the account to its writer, which may be on this machine.
-    if (!options.following) hold()
-    const journal = await openAccountJournal(options, directory)
+    if (!options.standby) hold()
+    const { journal, whom } = await openAccountJournal(options, directory)
     try {
-      if (options.following) hold()
+      // The exchange has nothing of that one any more, by time; it may hang, and never give its lock back.
+      if (whom !== undefined) hold((by) => isHolder(whom, by))
       const embedded = await embed(options, directory)
       const close = async () => {
         await journal.close()
@@ -196,17 +200,36 @@ function logUnlocked(logger: DaemonLogger): (reason: string) => void {
 }
 
 /** One that another machine has left behind may have cancelled orders there without a record: that is noted here. */
-async function openAccountJournal(options: Opening, directory: string): Promise<OpenedJournal> {
+async function openAccountJournal(
+  options: Opening,
+  directory: string,
+): Promise<{ readonly journal: OpenedJournal; readonly whom: string | undefined }> {
   const { loaded, clock, machineClock, logger, journalPassword: password } = options
   if (password) logger.hide(password)
-  const journal = await openJournal({
-    ...options,
-    ...{ config: loaded.config, directory, password, clock: machineClock },
-    keepSince: () => clock.now() - RECORDS_KEPT_MS,
-    keepKeysSince: () => clock.now() - KEYS_KEPT_MS,
-  })
-  if (journal.lease?.isAbandoned === true) retreatNote(directory, logger).leave()
-  return journal
+  const { config } = loaded
+  const standby = options.standby && (await standBy(options, options.standby, directory))
+  let journal: OpenedJournal
+  try {
+    journal = await openJournal({
+      ...options,
+      ...{ config, directory, password, clock: machineClock, following: standby?.following },
+      keepSince: () => clock.now() - RECORDS_KEPT_MS,
+      keepKeysSince: () => clock.now() - KEYS_KEPT_MS,
+    })
+  } finally {
+    await standby?.end()
+  }
+  const whom = standby?.whom()
+  const abandoned = journal.lease?.isAbandoned === true
+  if (abandoned) retreatNote(directory, logger).leave()
+  if (standby) logger.log('warn', 'standby.tookOver', { from: whom, abandoned })
+  return { journal, whom }
+}
+
+/** Loaded by who is one alone. */
+async function standBy(options: Opening, frame: StandbyFrame, directory: string): Promise<Standby> {
+  const { startStandby } = await import('./standby.ts')
+  return startStandby({ ...options, config: options.loaded.config, directory, frame })
 }
 
 /** @throws Failure where the book counts an instrument in steps that do not convert to the configured ones. */

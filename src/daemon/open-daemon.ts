@@ -30,7 +30,7 @@ import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
 
 export interface OpenDaemonOptions
-  extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'following'> {
+  extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
   /** Further accounts on the same market. */
   readonly others?: readonly AccountGiven[]
@@ -84,6 +84,7 @@ async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): 
       ...{ ...options, loaded, credentials, keysMissing, journalPassword, strategies },
       ...{ trusted, clock: trusted.clock },
       machineClock: options.clock,
+      configOption: options.configOptionOf?.(config) ?? '',
       logger: others.length > 0 ? accountLogger(logger, config.name) : logger,
     })
   }
@@ -93,17 +94,30 @@ async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): 
 async function openAccounts(openings: readonly Opening[]): Promise<Opened> {
   const all: OpenedAccount[] = []
   const off: AccountOff[] = []
-  for (const opening of openings) {
-    try {
-      all.push(await openAccount(opening))
-    } catch (error) {
-      if (openings.length > 1) opening.logger.log('error', 'account.off', { reason: messageOf(error) })
-      off.push({ config: opening.loaded.config, error })
+  // One after the other; but a standby waits for all of them at once.
+  const attempts = openings.map((opening) => (opening.standby ? settle(openAccount(opening)) : undefined))
+  for (const [index, opening] of openings.entries()) {
+    const { opened, error } = await (attempts[index] ?? settle(openAccount(opening)))
+    if (opened) {
+      all.push(opened)
+      continue
     }
+    if (openings.length > 1) opening.logger.log('error', 'account.off', { reason: messageOf(error) })
+    off.push({ config: opening.loaded.config, error })
   }
   const [main] = all
   if (main === undefined) throw off[0]?.error
   return { main, all, off }
+}
+
+async function settle(
+  opening: Promise<OpenedAccount>,
+): Promise<{ readonly opened?: OpenedAccount; readonly error?: unknown }> {
+  try {
+    return { opened: await opening }
+  } catch (error) {
+    return { error }
+  }
 }
 
 /** Market data, and the accounts that trade on it. */

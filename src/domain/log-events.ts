@@ -217,6 +217,12 @@ export const LOG_EVENTS = {
     'The thread of a strategy was ended or has ended by itself; the strategy is not asked for a while and begins anew from what it remembered: mend it when this repeats.',
   'strategy.hung':
     'Code of a strategy held the last run up until it was ended, or ran on after its thread was; the strategy is halted: mend it, restart, and release it.',
+  'standby.following':
+    'A standby follows the journal of the writer that it names, and is ready to take over.',
+  'standby.tookOver':
+    'A standby has taken the lease and starts as any start does: it finds out, then trades. Look at what became of the writer that it names.',
+  'standby.unable':
+    'A standby cannot follow the journal just now, and tries again; look at the PostgreSQL server and the network between.',
   'strategy.failed':
     'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
   'strategy.said': 'A strategy wrote a line for people, by `log.info`.',

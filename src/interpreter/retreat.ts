@@ -60,38 +60,50 @@ export class Retreat {
   }
 
   #cancelUntilNothing(): void {
-    const { ports, isBarred } = this.#options
-    const { clock, timers } = ports
+    const { timers } = this.#options.ports
     this.#cancelRound((hasFound) => {
       if (!hasFound) this.#end('cancelled')
-      else if (clock.monotonic() >= this.#endAt || isBarred?.() === true) this.#end('unproved')
+      else if (this.#isOver) this.#end('unproved')
       else timers.after(ROUND_MS, () => this.#cancelUntilNothing())
     })
   }
 
-  /** One cancel-all an instrument; nothing was found when each was answered and none named an order. */
+  get #isOver(): boolean {
+    const { ports, isBarred } = this.#options
+    return ports.clock.monotonic() >= this.#endAt || isBarred?.() === true
+  }
+
+  /**
+   * One cancel-all an instrument; nothing was found when each was answered and none named an order. One after the
+   * other: asked for at once, the last of them would never get a grant before its time is over.
+   */
   #cancelRound(then: (hasFound: boolean) => void): void {
-    const { instruments } = this.#options
-    let [left, hasFound] = [instruments.length, false]
-    for (const instrument of instruments) {
-      this.#cancel(instrument, (orders) => {
-        hasFound ||= orders !== 0
-        left -= 1
-        if (left === 0) then(hasFound)
+    const { instruments, ports } = this.#options
+    const cancelFrom = (index: number, hasFound: boolean): void => {
+      const instrument = instruments[index]
+      if (instrument === undefined) return then(hasFound)
+      this.#cancel(instrument, (orders, isSent) => {
+        if (isSent || this.#isOver) cancelFrom(index + 1, hasFound || orders !== 0)
+        else ports.timers.after(LOOK_MS, () => cancelFrom(index, hasFound))
       })
     }
+    cancelFrom(0, false)
   }
 
   /** How many orders there were; undefined when that is not known. */
-  #cancel({ symbol, productType, marginCoin }: Instrument, then: (orders: number | undefined) => void): void {
+  #cancel(
+    { symbol, productType, marginCoin }: Instrument,
+    then: (orders: number | undefined, isSent: boolean) => void,
+  ): void {
     const body = JSON.stringify({ symbol, productType, marginCoin })
     this.#options.ports.exchange.cancelAll(body, { priority: 0 }, (answer) => {
       const orders = countOrders(answer)
+      const isSent = answer.kind !== 'refused' || answer.class !== 'notSent'
       if (answer.kind === 'accepted') this.#announce('warn', 'retreat.cancelled', { symbol, orders })
-      else if (orders === undefined) {
+      else if (orders === undefined && isSent) {
         this.#announce('error', 'retreat.failed', { symbol, code: answer.code, reason: answer.message })
       }
-      then(orders)
+      then(orders, isSent)
     })
   }
 

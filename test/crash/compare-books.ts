@@ -5,7 +5,9 @@ import { type Book, pairKey } from '../../src/engine/book/book.ts'
 import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { type BookedFill } from '../../src/journal/booking.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
+import { REPLICA_FILE } from '../../src/daemon/state/state-place.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { openStoredReplica } from '../../src/journal/stored-replica.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import {
   compareFates,
@@ -39,14 +41,8 @@ export function compareBooks(books: BooksToCompare): Differences {
   const { journalFile, mode, summary, truth, uid, rememberedSince } = books
   const money = truth.money.get(`${uid} USDT`)
   if (!money) throw new Error('the exchange has no such account')
-  const journal = openSqliteJournal({
-    file: journalFile,
-    identity: `simulator USDT-FUTURES ${mode}`,
-    keepSince: () => 0,
-  })
-  const book = rebuildBook(journal.load(), mode)
-  const booked = [...journal.bookings('fill')].filter((row) => row.kind === 'fill')
-  journal.close()
+  const { contents, booked } = readStored(journalFile, mode)
+  const book = rebuildBook(contents, mode)
   const records = readAllRecords(journalFile)
   const folded = rebuildBook({ checkpoint: undefined, records }, mode)
   return [
@@ -63,6 +59,19 @@ export function compareBooks(books: BooksToCompare): Differences {
       ? []
       : ['the checkpoint is not what the records fold to']),
   ]
+}
+
+/** Of a journal on PostgreSQL what a machine holds. */
+function readStored(file: string, mode: Mode) {
+  const identity = `simulator USDT-FUTURES ${mode}`
+  const isReplica = file.endsWith(REPLICA_FILE)
+  const journal = isReplica
+    ? openStoredReplica(file)
+    : openSqliteJournal({ file, identity, keepSince: () => 0 })
+  const contents = 'contents' in journal ? journal.contents : journal.load()
+  const booked = [...journal.bookings('fill')].filter((row) => row.kind === 'fill')
+  journal.close()
+  return { contents, booked }
 }
 
 /** Those before the last checkpoint too. */

@@ -39,6 +39,27 @@ test('an account is held once, whatever the state directory, and the second is t
   expect(() => hold('https://api.example.com/', 'key-one')).toThrow(/ACCOUNT_HELD[^]*pid +\d+[^]*name +grid/)
 })
 
+test('one that was passed over and has not ended is no objection, and that is said', () => {
+  hold('https://api.example.com', 'key-one')
+  const secret = new Secret('not looked at')
+  const access = {
+    baseUrl: 'https://api.example.com',
+    credentials: { apiKey: new Secret('key-one'), secret, passphrase: secret },
+  }
+  const holdAfter = (passedOver: string): unknown =>
+    locks.push(
+      holdAccount({
+        ...{ access, holder: describeHolder('next', 0), places: [place] },
+        isPassedOver: ({ name }) => name === passedOver,
+        onUnlocked: (reason) => unlocked.push(reason),
+      }),
+    )
+
+  expect(() => holdAfter('another')).toThrow(/ACCOUNT_HELD/)
+  holdAfter('grid')
+  expect(unlocked).toEqual([`the one that was passed over has not ended yet, pid ${process.pid}`])
+})
+
 test('another key and another exchange are other accounts', () => {
   hold('https://api.example.com', 'key-one')
   hold('https://api.example.com', 'key-two')

@@ -61,6 +61,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
     schema: 'paper',
     token: 12,
   },
+  ...{ holder: `paper on machine-a, pid 4711, ${HERE}/.intentd/paper`, behind: 2 },
   socket: `${HERE}/.intentd/paper/control.sock`,
   token: `${HERE}/.intentd/paper/control.token`,
   ...{ proved: 12, instruments: 200, reading: 120, resolving: 30, checking: 38 },
@@ -78,6 +79,7 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'simulator.opened': { run: 'demonstration', prices: 'seed 1', fills: 'default' },
   'prices.back': { url: 'https://api.example.com', afterMs: 65_000 },
   'prices.missing': { url: 'https://api.example.com' },
+  'standby.tookOver': { from: `paper on machine-a, pid 4711, ${HERE}/.intentd/paper` },
   'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },
   'call.accepted': { reason: '' },
 }
@@ -102,6 +104,7 @@ const MORE_THAN_A_LINE = [
   'reload.begun',
   // Never on a terminal: there the summary is a table.
   'run.summary',
+  'standby.following',
 ]
 
 interface Row {

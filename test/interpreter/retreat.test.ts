@@ -17,6 +17,8 @@ const GONE: Answer<BatchResult> = {
   receivedAt: 0,
 }
 
+const NO_GRANT: Answer<BatchResult> = { ...GONE, class: 'notSent', code: 'LIMITER_TIMEOUT', topic: 'ours' }
+
 let bench: InterpreterBench
 
 beforeEach(() => {
@@ -99,5 +101,17 @@ describe('[RSK3] a retreat without a journal', () => {
 
     expect(await retreatWith([NOTHING], { onRestart: 'adopt' })).toBe('left')
     expect(await retreatWith([NOTHING], { onRestart: 'cancel' })).toBe('cancelled')
+  })
+
+  test('that gets no grant in time asks again for the same instrument before it goes on to the next', async () => {
+    const instruments = [madeInstrument({ symbol: 'ONE' }), madeInstrument({ symbol: 'TWO' })]
+    const answers = [ONE, NO_GRANT, NO_GRANT, NOTHING, NOTHING, NO_GRANT, NOTHING]
+
+    expect(await retreatWith(answers, { instruments })).toBe('cancelled')
+  })
+
+  test('ends unproved as soon as nothing may be sent any more', async () => {
+    expect(await retreatWith([NO_GRANT], { isBarred: () => true })).toBe('unproved')
+    expect(cancelAlls()).toBeLessThan(4)
   })
 })

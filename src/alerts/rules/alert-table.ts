@@ -324,11 +324,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'simulator.faultInjected': SILENT,
   'simulator.handlerFailed': { urgency: warning, by: [], title: () => 'the simulator broke' },
   'simulator.listening': SILENT,
-  'simulator.marketFailed': {
-    urgency: urgent,
-    by: [],
-    title: () => 'the prices of the simulator stand still',
-  },
+  'simulator.marketFailed': { urgency: urgent, by: [], title: () => "the simulator's prices stand still" },
   'simulator.opened': SILENT,
   'simulator.requestRefused': SILENT,
   'simulator.serverFailed': { urgency: warning, by: [], title: () => "the simulator's server broke" },
@@ -348,6 +344,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ strategy }) => `strategy ${showFact(strategy)} held the last run up and is halted`,
     command: ({ strategy }) => `release strategy:${toArgument(strategy)} --reason "..."`,
   },
+  'standby.following': SILENT,
+  'standby.tookOver': { urgency: urgent, by: [], title: () => 'a standby has taken over' },
+  'standby.unable': { urgency: warning, by: [], title: () => 'a standby cannot follow the journal' },
   'strategy.failed': {
     urgency: warning,
     by: ['strategy'],

@@ -125,7 +125,23 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
         name,
         `${environment}; ${status.off.length > 0 ? 'its daemon runs without it' : 'no daemon runs'}`,
       ) + status.off.map(({ reason }) => line('', `! ${describeOff(reason)}`)).join('')
-  return head + status.accounts.map((account) => formatAccount(account, isLive)).join('\n')
+  return (
+    head +
+    describeStandby(status) +
+    status.accounts.map((account) => formatAccount(account, isLive)).join('\n')
+  )
+}
+
+function describeStandby({ standby, now }: StatusView): string {
+  if (standby === undefined) return ''
+  const { holder, behind, seenAt, freeInMs, trouble } = standby
+  if (seenAt === null) return line('standby', 'has not looked yet')
+  const looked = `looked ${age(now - seenAt)} ago, and was ${behind ?? 0} transactions behind`
+  return [
+    line('standby', `follows ${holder}; ${looked}`),
+    trouble === null ? '' : line('', `! it cannot look now: ${trouble}`),
+    line('', `takes over in ${age(freeInMs ?? 0)} unless the lease is renewed`),
+  ].join('')
 }
 
 function formatAccount(account: AccountView, isLive: boolean): string {

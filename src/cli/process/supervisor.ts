@@ -24,8 +24,8 @@ export interface SupervisorOptions {
 }
 
 export interface Supervisor {
-  /** The daemon is up: from now on the watchdog is fed. */
-  ready(): void
+  /** It is up, and what it does: from now on the watchdog is fed. */
+  ready(status?: string): void
   stopping(): void
   /** Nothing is fed any more. */
   close(): void
@@ -49,9 +49,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     })
   }
   return {
-    ready() {
+    ready(status = 'trading') {
       process.send?.('ready')
-      notify('READY=1', 'STATUS=trading')
+      notify('READY=1', `STATUS=${status}`)
       if (isSystemd && watchdogMs > 0) {
         cancels.push(whileBeating(options, watchdogMs / 3, () => notify('WATCHDOG=1')))
       }

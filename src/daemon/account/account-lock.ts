@@ -12,6 +12,8 @@ export interface AccountLockOptions {
   readonly holder: LockHolder
   /** Where the locks of all accounts lie; the user's own places for state unless a test says otherwise. */
   readonly places?: readonly string[]
+  /** Whether that one can sign nothing any more, though it lives: its lock is no objection. */
+  readonly isPassedOver?: ((by: LockHolder) => boolean) | undefined
   /** The lock can be made in none of them, and why: the run goes on without it. */
   readonly onUnlocked: (reason: string) => void
 }
@@ -35,7 +37,9 @@ export function holdAccount(options: AccountLockOptions): ProcessLock {
     const attempt = attemptLock(place, lockFileOf(access), holder)
     if (attempt.kind === 'held') taken.push(attempt.lock)
     else if (attempt.kind === 'unmade') reasons.push(attempt.reason)
-    else {
+    else if (attempt.by && options.isPassedOver?.(attempt.by) === true) {
+      reasons.push(`the one that was passed over has not ended yet, pid ${attempt.by.pid}`)
+    } else {
       release()
       throw refusedBy(access, attempt.by)
     }

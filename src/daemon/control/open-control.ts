@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { AnsweredRequests } from '../../control/answered-requests.ts'
+import { type Controlled } from '../../control/controlled.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openToken } from '../../control/token-file.ts'
 import { type Timers } from '../../lib/timers.ts'
@@ -36,12 +37,26 @@ export interface OpenedControl {
 
 /** @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID */
 export function openControl(options: OpenControlOptions): OpenedControl {
+  const control = new DaemonControl({ ...options, isReadOnly: options.config.control.readOnly })
+  return serveControl(control, options, () => control.stop())
+}
+
+export type ServeOptions = Pick<
+  OpenControlOptions,
+  'config' | 'directory' | 'logger' | 'version' | 'clock' | 'timers'
+>
+
+/** What is looked at and commanded there, by socket and port. */
+export function serveControl(
+  control: Controlled,
+  options: ServeOptions,
+  onStop = (): void => undefined,
+): OpenedControl {
   const { config, directory, logger, version } = options
   const { port, host, readOnly } = config.control
   const tokenFile = config.control.tokenFile ?? tokenFileOf(config.state.directory)
   const token = port === undefined ? undefined : openToken(tokenFile)
   if (token) logger.hide(token)
-  const control = new DaemonControl({ ...options, isReadOnly: readOnly })
   const socket = join(directory, CONTROL_SOCKET)
   const server = new ControlServer({
     ...{ daemon: control, version, readOnly, socket },
@@ -77,7 +92,7 @@ export function openControl(options: OpenControlOptions): OpenedControl {
       if (address) logger.log('info', 'control.dashboard', { url: address })
     },
     async stop() {
-      control.stop()
+      onStop()
       cancelLook?.()
       cancelLook = undefined
       await server.stop()

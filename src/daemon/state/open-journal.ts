@@ -9,6 +9,7 @@ import { type Clock } from '../../lib/clock.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { Failure } from '../../lib/failure.ts'
+import { type LockHolder } from '../../lib/process-lock.ts'
 import { type Secret } from '../../lib/secret.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
@@ -67,7 +68,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
 }
 
 /** @throws where the journal is a file */
-function serverPlaceOf(
+export function serverPlaceOf(
   { journal, name }: Pick<DaemonConfig, 'journal' | 'name'>,
   password: Secret | undefined,
 ) {
@@ -76,8 +77,17 @@ function serverPlaceOf(
 }
 
 function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string, now: number) {
-  const { host, pid } = describeHolder(name, now)
-  return { place: `${host} ${readPlace(directory)}`, name: `${name} on ${host}, pid ${pid}, ${directory}` }
+  const process = describeHolder(name, now)
+  return { place: `${process.host} ${readPlace(directory)}`, name: `${nameProcess(process)}, ${directory}` }
+}
+
+/** Whether the holder of a lease, as it is named there, is that process. */
+export function isHolder(holder: string, process: LockHolder): boolean {
+  return holder.startsWith(`${nameProcess(process)}, `)
+}
+
+function nameProcess({ name, host, pid }: LockHolder): string {
+  return `${name} on ${host}, pid ${pid}`
 }
 
 function readPlace(directory: string): string {
@@ -97,6 +107,6 @@ function notCopied(file: string, schema: string): Failure {
     code: 'JOURNAL_NOT_COPIED',
     sentence: 'this state directory has a journal in a file, and there is nothing in the one on PostgreSQL',
     facts: { file, schema },
-    hint: 'take what is in it along with `intentd journal copy --to postgres`, or move the file away',
+    hint: 'a journal cannot be moved yet: set another state.directory, with nothing open at the exchange, or move the file away',
   })
 }

@@ -1,3 +1,4 @@
+import { type Socket } from 'node:net'
 import pg from 'pg'
 import { type Secret } from '../../lib/secret.ts'
 
@@ -40,7 +41,7 @@ export class Connection {
       return (await client.query<Row>(sql, [...values])).rows
     } catch (error) {
       // The server's own word leaves the connection as it was; anything else leaves it unknown.
-      if (sqlStateOf(error) === undefined) await this.#drop(client)
+      if (sqlStateOf(error) === undefined) this.#cut(client)
       throw error
     }
   }
@@ -59,7 +60,9 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    if (this.#client) await this.#drop(this.#client)
+    const client = this.#client
+    this.#client = undefined
+    await client?.end().catch(() => undefined)
   }
 
   async #connect(): Promise<pg.Client> {
@@ -84,9 +87,11 @@ export class Connection {
     return client
   }
 
-  async #drop(client: pg.Client): Promise<void> {
+  /** Without a good-bye: nobody may be there to take it. */
+  #cut(client: pg.Client): void {
     if (this.#client === client) this.#client = undefined
-    await client.end().catch(() => undefined)
+    const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
+    connection.stream.destroy()
   }
 }
 

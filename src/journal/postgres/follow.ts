@@ -47,6 +47,7 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
   for (;;) {
     try {
       state = await look(options)
+      following.onState(state)
       if (state.freeInMs === 0) {
         const taken = await tryToTake(options)
         if (taken) return taken
@@ -54,9 +55,8 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
     } catch (error) {
       // What the server itself refuses is refused again.
       if (sqlStateOf(error) !== undefined && !isPassing(error)) throw error
-      state = { ...state, trouble: messageOf(error) }
+      following.onState({ ...state, trouble: messageOf(error) })
     }
-    following.onState(state)
     await following.pause(FOLLOW_MS)
   }
 }

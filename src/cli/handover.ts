@@ -1,0 +1,76 @@
+import { type Command } from 'commander'
+import { loadConfig } from '../config/load-config.ts'
+import { loadJournalPassword } from '../config/secrets.ts'
+import { serverPlaceOf } from '../daemon/state/open-journal.ts'
+import { systemClock } from '../lib/clock.ts'
+import { Failure } from '../lib/failure.ts'
+import { systemTimers } from '../lib/timers.ts'
+import { parseDuration, addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
+import { type VerbFrame } from './process/verb-frame.ts'
+
+/** A stop that leaves what rests takes seconds; one that has more to prove says so itself. */
+const WITHIN_MS = 120_000
+const LOOK_MS = 250
+
+/** Nothing was moved. */
+const EXIT_NOT_DONE = 1
+/** It was asked for, and is not done yet. */
+const EXIT_PENDING = 75
+
+interface HandoverOptions extends ConfigOptions {
+  readonly within: number
+}
+
+/** `intentd handover`: the daemon that trades an account stops, and a standby goes on, without a wait between. */
+export function addHandoverCommand(program: Command, { setExit }: VerbFrame): void {
+  addConfigOptions(program.command('handover'))
+    .description('move an account to its standby on purpose: from any machine that reaches the journal')
+    .option('--within <duration>', 'how long it is waited for', parseDuration, WITHIN_MS)
+    .action(async (options: HandoverOptions) => setExit(await handOver(options)))
+}
+
+async function handOver(options: HandoverOptions): Promise<number> {
+  const request = toConfigRequest(options)
+  const { config } = loadConfig(request)
+  if (config.journal === undefined) throw nothingToHandOver(config.file)
+  const { Handover } = await import('../journal/postgres/handover.ts')
+  const handover = new Handover(serverPlaceOf(config, loadJournalPassword(config, request)))
+  try {
+    const before = await handover.look()
+    if (!before.isHeld) return say(EXIT_NOT_DONE, 'nobody trades this account: whoever is started next does')
+    const [standby] = before.followers
+    if (standby === undefined)
+      return say(EXIT_NOT_DONE, `no standby follows, so nothing is moved; it is traded by ${before.holder}`)
+    const begunAt = systemClock.monotonic()
+    await handover.ask(before.token)
+    say(0, `asked ${before.holder} to hand over; ${standby} stands by`)
+    for (;;) {
+      await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
+      const now = await handover.look()
+      const tookMs = systemClock.monotonic() - begunAt
+      if (now.token > before.token && now.isHeld)
+        return say(
+          0,
+          `${now.holder} has taken over after ${(tookMs / 1000).toFixed(1)} s, and finds out, then trades`,
+        )
+      if (tookMs > options.within)
+        return say(EXIT_PENDING, `not done yet: look at the log of ${before.holder}`)
+    }
+  } finally {
+    await handover.close()
+  }
+}
+
+function say(code: number, text: string): number {
+  process.stdout.write(`${text}\n`)
+  return code
+}
+
+function nothingToHandOver(file: string): Failure {
+  return new Failure({
+    code: 'HANDOVER_IMPOSSIBLE',
+    sentence: 'the journal of this configuration is a file, which only its own machine can go on with',
+    facts: { file },
+    hint: 'set journal.url',
+  })
+}

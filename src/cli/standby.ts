@@ -1,0 +1,55 @@
+import { type Command } from 'commander'
+import { processVariables } from '../config/secrets.ts'
+import { isEmbedded } from '../daemon/state/state-place.ts'
+import { Failure } from '../lib/failure.ts'
+import { systemTimers } from '../lib/timers.ts'
+import { createSupervisor } from './process/supervisor.ts'
+import { type VerbFrame } from './process/verb-frame.ts'
+import { addRunOptions, run, type RunOptions, type StandbyStart, type WaitingStandby } from './run.ts'
+
+/** `intentd standby`: follows the journal of a daemon elsewhere, and goes on where that one ends. */
+export function addStandbyCommand(program: Command, { version, setExit }: VerbFrame): void {
+  addRunOptions(program.command('standby'))
+    .description('follow the journal of a daemon on another machine, and take over when that one is gone')
+    .action(async (options: RunOptions) => setExit(await standBy(options, version)))
+}
+
+async function standBy(options: RunOptions, version: string): Promise<number> {
+  try {
+    return await run(options, version, createStandby)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'STANDBY_ENDED') return 0
+    throw error
+  }
+}
+
+/** @throws Failure STANDBY_IMPOSSIBLE */
+function createStandby({ accounts, stops, logger }: StandbyStart): WaitingStandby {
+  for (const { config } of accounts) {
+    if (config.journal === undefined || isEmbedded(config)) throw impossible(config.file)
+  }
+  let looks = 0
+  const supervisor = createSupervisor({
+    variables: processVariables(),
+    timers: systemTimers,
+    heartbeat: () => looks,
+    onTrouble: (reason) => logger.log('warn', 'supervisor.notNotified', { reason }),
+  })
+  return {
+    isOver: () => stops.wasAsked(),
+    onLooked() {
+      looks += 1
+      if (looks === 1) supervisor.ready('standing by')
+    },
+    close: () => supervisor.close(),
+  }
+}
+
+function impossible(file: string): Failure {
+  return new Failure({
+    code: 'STANDBY_IMPOSSIBLE',
+    sentence: 'there is nothing that a standby could follow',
+    facts: { file },
+    hint: 'it needs journal.url, and an exchange outside of the daemon',
+  })
+}

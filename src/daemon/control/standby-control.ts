@@ -1,0 +1,95 @@
+import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
+import { type Controlled, type Readiness } from '../../control/controlled.ts'
+import { type CurvesView, type DenialsView } from '../../control/detail-views.ts'
+import { EventHistory } from '../../control/event-history.ts'
+import { renderMetrics } from '../../control/metrics-text.ts'
+import { type StatusView } from '../../control/views.ts'
+import { type StandbyState } from '../../journal/postgres/follow.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+
+export interface StandbyControlOptions {
+  readonly name: string
+  readonly version: string
+  readonly environment: string
+  readonly exchange: string
+  readonly configOption: string
+  readonly clock: Clock
+  readonly logger: Pick<DaemonLogger, 'listen'>
+  /** What it found when it looked last, and when; undefined before it has. */
+  readonly seen: () => { readonly state: StandbyState; readonly at: number } | undefined
+}
+
+/** A standby as the control interface sees it: it says whom it follows and how far, and trades nothing yet. */
+export class StandbyControl implements Controlled {
+  readonly events: EventHistory
+  readonly #options: StandbyControlOptions
+  readonly #startedAt: number
+
+  constructor(options: StandbyControlOptions) {
+    this.#options = options
+    this.#startedAt = options.clock.now()
+    this.events = new EventHistory(this.#startedAt * 1000)
+    options.logger.listen(({ level, event, fields }) =>
+      this.events.add({ at: options.clock.now(), level, event, fields: { ...fields } }),
+    )
+  }
+
+  status(): StatusView {
+    const { name, version, environment, exchange, configOption, clock, seen } = this.#options
+    const found = seen()
+    return {
+      ...{ name, version, environment, exchange, configOption, speed: 1, isReadOnly: true },
+      pid: process.pid,
+      startedAt: this.#startedAt,
+      now: clock.now(),
+      accounts: [],
+      off: [],
+      standby: {
+        holder: found?.state.holder ?? '',
+        behind: found?.state.behind ?? null,
+        seenAt: found?.at ?? null,
+        freeInMs: found === undefined ? null : Math.round(found.state.freeInMs),
+        trouble: found?.state.trouble ?? null,
+      },
+    }
+  }
+
+  positions = (): [] => []
+  orders = (): [] => []
+  fills = (): [] => []
+  candles = (): undefined => undefined
+  curves = (): CurvesView => ({ peak: null, at: [], net: [], equity: [], strategies: {} })
+  instrument = (): undefined => undefined
+  denials = (): DenialsView => ({})
+  explain = (): Promise<[]> => Promise.resolve([])
+  journal = (): Promise<[]> => Promise.resolve([])
+  backtests = (): Promise<[]> => Promise.resolve([])
+
+  /** It does what it is for while it follows. */
+  readiness(): Readiness {
+    const found = this.#options.seen()
+    const isFollowing = found !== undefined && found.state.trouble === undefined
+    const words = found?.state.trouble ?? (found ? `follows ${found.state.holder}` : 'has not looked yet')
+    return { isReady: isFollowing, checks: { standby: { ok: isFollowing, found: words } } }
+  }
+
+  metrics(): string {
+    const { version, environment, clock, seen } = this.#options
+    const found = seen()
+    return renderMetrics(
+      new Map([
+        ['intentd_build_info', [{ labels: { version, environment }, value: 1 }]],
+        ['intentd_ready', [{ value: Number(this.readiness().isReady) }]],
+        ['intentd_standby', [{ value: 1 }]],
+        ['intentd_standby_behind', found ? [{ value: found.state.behind }] : []],
+        ['intentd_standby_seen_age_seconds', found ? [{ value: (clock.now() - found.at) / 1000 }] : []],
+      ]),
+    )
+  }
+
+  command({ requestId }: ControlRequest): ControlAnswer {
+    const text = 'this is a standby: it trades nothing, and its writer is the one to be told'
+    return { requestId, isObeyed: false, text, held: [], lifted: [], stillHeld: {} }
+  }
+}

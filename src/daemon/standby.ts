@@ -1,0 +1,78 @@
+import { type DaemonConfig } from '../config/load-config.ts'
+import { type Following, type StandbyState } from '../journal/postgres/follow.ts'
+import { type Clock } from '../lib/clock.ts'
+import { Failure } from '../lib/failure.ts'
+import { type Timers } from '../lib/timers.ts'
+import { serveControl } from './control/open-control.ts'
+import { StandbyControl } from './control/standby-control.ts'
+import { type DaemonLogger } from './reporting/logger.ts'
+
+/** What a standby is told, and tells, from outside. */
+export interface StandbyFrame {
+  /** Whether it shall follow no longer. */
+  readonly isOver: () => boolean
+  /** It has looked, and goes round. */
+  readonly onLooked: () => void
+}
+
+export interface StandbyOptions {
+  readonly config: DaemonConfig
+  /** Its state directory, which is held. */
+  readonly directory: string
+  readonly frame: StandbyFrame
+  readonly version: string
+  readonly configOption: string
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: DaemonLogger
+}
+
+/** Somebody who waits for the lease of a journal: what it does meanwhile, and how it is looked at. */
+export interface Standby {
+  readonly following: Following
+  /** Whom it followed last. */
+  whom(): string
+  /** It waits no longer. */
+  end(): Promise<void>
+}
+
+/** Follows until it may take over: shows itself by the control interface of its own state directory. */
+export async function startStandby(options: StandbyOptions): Promise<Standby> {
+  const { config, clock, timers, logger, frame } = options
+  let seen: { readonly state: StandbyState; readonly at: number } | undefined
+  let logged: Pick<StandbyState, 'holder' | 'trouble'> | undefined
+  const control = serveControl(
+    new StandbyControl({
+      ...options,
+      ...{ name: config.name, environment: config.environment, exchange: config.exchange.baseUrl ?? '' },
+      seen: () => seen,
+    }),
+    options,
+  )
+  await control.start()
+  return {
+    following: {
+      onState(state) {
+        seen = { state, at: clock.now() }
+        frame.onLooked()
+        const { holder, behind, trouble } = state
+        const isSame = logged?.holder === holder && (logged.trouble === undefined) === (trouble === undefined)
+        if (isSame) return
+        logged = { holder, trouble }
+        if (trouble === undefined) logger.log('info', 'standby.following', { holder, behind })
+        else logger.log('warn', 'standby.unable', { holder, reason: trouble })
+      },
+      async pause(ms) {
+        await new Promise<void>((resolve) => timers.after(ms, resolve))
+        if (frame.isOver()) throw ended()
+      },
+    },
+    whom: () => seen?.state.holder ?? '',
+    end: () => control.stop(),
+  }
+}
+
+/** A standby that was stopped before it had anything to do. */
+function ended(): Failure {
+  return new Failure({ code: 'STANDBY_ENDED', sentence: 'the standby was stopped' })
+}

@@ -1,0 +1,62 @@
+import { Connection, type PostgresPlace } from './connection.ts'
+import { translatePostgresError } from './postgres-failures.ts'
+import { quoteName } from './tables.ts'
+
+/** A standby that has not been seen for so long is none: it looks four times a second. */
+const SEEN_WITHIN = '5 seconds'
+/** The server answers at once, or not. */
+const ANSWER_MS_MAX = 10_000
+
+/** How the lease of a journal stands. */
+export interface LeaseState {
+  readonly token: number
+  readonly holder: string
+  readonly isHeld: boolean
+  /** Standbys that follow now. */
+  readonly followers: readonly string[]
+}
+
+/** For whoever wants an account moved: looks at its lease, and asks. */
+export class Handover {
+  readonly #place: PostgresPlace
+  readonly #connection: Connection
+
+  constructor(place: PostgresPlace) {
+    this.#place = place
+    this.#connection = new Connection(place, ANSWER_MS_MAX)
+  }
+
+  /** @throws Failure JOURNAL_UNREACHABLE */
+  async look(): Promise<LeaseState> {
+    const [lease = {}] = await this.#query('SELECT token, holder, NOT released AS held FROM $schema.lease')
+    const followers = await this.#query(
+      `SELECT holder FROM $schema.followers WHERE seen_at > clock_timestamp() - interval '${SEEN_WITHIN}'`,
+    )
+    return {
+      token: Number(lease['token']),
+      holder: String(lease['holder']),
+      isHeld: lease['held'] === true,
+      followers: followers.map(({ holder }) => String(holder)),
+    }
+  }
+
+  /** The holder hears of it when it renews its lease, and stops in good order. */
+  async ask(token: number): Promise<void> {
+    await this.#query('UPDATE $schema.lease SET handover_at = clock_timestamp() WHERE token = $1', [token])
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
+
+  async #query(
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    try {
+      return await this.#connection.query(sql.replaceAll('$schema', quoteName(this.#place.schema)), values)
+    } catch (error) {
+      throw translatePostgresError(error, this.#place)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { shareOf } from '../support/share.ts'
+import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
+import { killLeftOver } from './intentd-process.ts'
+import { type IntentdProcess } from './intentd-process.ts'
+import { Machines } from './machines.ts'
+
+const KILL_AT_COMMIT = new URL('./kill-at-commit.ts', import.meta.url).href
+
+afterAll(() => killLeftOver())
+
+async function withMachines(use: (machines: Machines) => Promise<void>, leaseMs?: number): Promise<void> {
+  const machines = await Machines.open((await postgresServer()).newPlace(), leaseMs)
+  try {
+    await use(machines)
+  } finally {
+    await machines.close()
+  }
+}
+
+/** Of two that wait for one account. */
+function firstToTakeOver(
+  standbys: readonly (readonly [string, IntentdProcess])[],
+): Promise<readonly [string, IntentdProcess]> {
+  return Promise.any(
+    standbys.map(async (each) => {
+      await each[1].untilEvent('standby.tookOver')
+      return each
+    }),
+  )
+}
+
+/** A writer hears of a handover when it renews: within a quarter of it. */
+const LEASE_HANDED_OVER_MS = 40_000
+
+/** Far longer than a busy machine holds a process up, and short enough to be waited for. */
+const LEASE_STOOD_STILL_MS = 8000
+
+describe.skipIf(postgresMissing !== undefined)(
+  '[ORD1] [ORD2] [ORD5] an account whose journal is on PostgreSQL',
+  () => {
+    test.concurrent.each(shareOf(['after:send:3', 'before:send:3', 'after:outcome:2'], 3))(
+      'its writer killed %s: a standby goes on, and no order is doubled or lost',
+      (point) =>
+        withMachines(async (machines) => {
+          const writer = machines.run('a', { env: { KILL_AT: point }, preload: KILL_AT_COMMIT })
+          await writer.untilEvent('journal.opened')
+          const standbys = ['b', 'c'].map((name) => [name, machines.standby(name)] as const)
+          expect(await writer.ended).toEqual({ code: null, signal: 'SIGKILL' })
+          await Promise.all(standbys.map(([, standby]) => standby.untilEvent('standby.following')))
+          await machines.passLease()
+
+          const [name, next] = await firstToTakeOver(standbys)
+          await Machines.trades(next)
+          const ending = await next.stop()
+
+          const other = standbys.find(([each]) => each !== name)?.[1]
+          expect(ending).toEqual({ code: 0, signal: null })
+          expect(machines.compare(name, next)).toEqual([])
+          expect(other?.events('order.sent')).toEqual([])
+          expect(await other?.stop()).toEqual({ code: 0, signal: null })
+        }),
+    )
+
+    test.concurrent('a writer that stood still beyond its lease signs nothing and writes nothing when it goes on', () =>
+      withMachines(async (machines) => {
+        const writer = machines.run('a')
+        await Machines.trades(writer)
+        const standby = machines.standby('b')
+        await standby.untilEvent('standby.following')
+        writer.kill('SIGSTOP')
+        await standby.untilEvent('standby.tookOver')
+        await Machines.trades(standby)
+        const sent = writer.events('batch.sent').length
+        writer.kill('SIGCONT')
+
+        expect(await writer.ended).toEqual({ code: 75, signal: null })
+        expect(writer.events('lease.lost')).toHaveLength(1)
+        expect(writer.events('batch.sent')).toHaveLength(sent)
+        expect(await standby.stop()).toEqual({ code: 0, signal: null })
+        expect(machines.compare('b', standby)).toEqual([])
+      }, LEASE_STOOD_STILL_MS))
+
+    test.concurrent('its server lost in the middle: it ends as broken, takes away what rests, and goes on when it is started again', () =>
+      withMachines(async (machines) => {
+        const first = machines.run('a')
+        await Machines.trades(first)
+        await machines.cutCommit()
+        expect(await first.ended).toEqual({ code: 70, signal: null })
+        expect(String(first.events('daemon.broken')[0]?.['reason'])).toContain('JOURNAL_POISONED')
+        expect(first.events('retreat.ended')).toMatchObject([{ policy: 'cancel', end: 'cancelled' }])
+
+        const second = machines.run('a')
+        await Machines.trades(second)
+        expect(await second.stop()).toEqual({ code: 0, signal: null })
+        expect(machines.compare('a', second)).toEqual([])
+      }))
+
+    test.concurrent('handed over, it goes on elsewhere without a wait, and its writer ends in good order', () =>
+      withMachines(async (machines) => {
+        const writer = machines.run('a')
+        await Machines.trades(writer)
+        const nobody = machines.start('a', ['handover'])
+        expect(await nobody.ended).toMatchObject({ code: 1 })
+        const standby = machines.standby('b')
+        await standby.untilEvent('standby.following')
+        const handover = machines.start('a', ['handover'])
+
+        expect([await handover.ended, await writer.ended]).toMatchObject([{ code: 0 }, { code: 0 }])
+        expect(await standby.untilEvent('standby.tookOver')).toMatchObject({ abandoned: false })
+        await Machines.trades(standby)
+        expect(await standby.stop()).toEqual({ code: 0, signal: null })
+        expect(machines.compare('b', standby)).toEqual([])
+      }, LEASE_HANDED_OVER_MS))
+  },
+)
