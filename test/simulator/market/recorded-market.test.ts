@@ -325,6 +325,8 @@ describe('what a recorded market refuses', () => {
 
     expect(() => createRecordedMarket(optionsAt(1, [other]))).toThrow(/RECORDING_SYMBOL_UNKNOWN[^]*XRPUSDT/)
     expect(() => createRecordedMarket(optionsAt(1, [CANDLES, CANDLES]))).toThrow(/RECORDING_SYMBOL_TWICE/)
+    const coin = recording(`ts_ms,open,high,low,close,volume\n${FIRST_AT},0.08,0.09,0.04,0.06,5`, 'BTCUSDT')
+    expect(() => createRecordedMarket(optionsAt(1, [coin]))).toThrow(/RECORDING_BELOW_TICK[^]*0\.04[^]*0\.1/)
     expect(() => createRecordedMarket(optionsAt(1, []))).toThrow(/MARKET_OPTION_INVALID/)
     for (const speed of [0, -1, 10_001, NaN]) {
       expect(() => createRecordedMarket(optionsAt(speed))).toThrow(/MARKET_OPTION_INVALID[^]*speed/)

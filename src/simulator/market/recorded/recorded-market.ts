@@ -50,7 +50,7 @@ interface RecordedMarketState extends MarketState {
  * Goes on from a stored state, whose `startAt` then counts.
  *
  * @param stored Of whatever market.
- * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE
+ * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE, RECORDING_BELOW_TICK
  */
 export function createRecordedMarket(options: RecordedMarketOptions, stored?: MarketState): Market {
   return new RecordedMarket(options, stored)
@@ -184,8 +184,10 @@ function assertOptions(options: RecordedMarketOptions): void {
   const { recordings, instruments } = options
   assertClock(options)
   if (recordings.length === 0) throw invalidOption('recordings', 'none', 'at least one; or a seeded market')
-  for (const [index, { symbol, source }] of recordings.entries()) {
-    if (!instruments.some((instrument) => instrument.symbol === symbol)) {
+  for (const [index, recording] of recordings.entries()) {
+    const { symbol, source } = recording
+    const instrument = instruments.find((one) => one.symbol === symbol)
+    if (instrument === undefined) {
       throw new Failure({
         code: 'RECORDING_SYMBOL_UNKNOWN',
         sentence: 'the recording is of an instrument that is not configured',
@@ -193,6 +195,7 @@ function assertOptions(options: RecordedMarketOptions): void {
         hint: `add the instrument, or name another one: SYMBOL=${source}`,
       })
     }
+    assertAboveTick(recording, instrument)
     const other = recordings.findIndex((candidate) => candidate.symbol === symbol)
     if (other === index) continue
     throw new Failure({
@@ -202,4 +205,16 @@ function assertOptions(options: RecordedMarketOptions): void {
       hint: 'join them into one file, in order of time',
     })
   }
+}
+
+/** What rounds to no tick at all would be shown as one: at prices that never were. */
+function assertAboveTick({ rows, symbol, source }: Recording, { tickSize }: MarketInstrument): void {
+  const lowest = (rows.kind === 'candles' ? rows.low : rows.bid).reduce((a, b) => Math.min(a, b))
+  if (lowest >= Number(tickSize) / 2) return
+  throw new Failure({
+    code: 'RECORDING_BELOW_TICK',
+    sentence: 'the recording has prices below half a tick of its instrument',
+    facts: { file: source, symbol, lowest, tickSize },
+    hint: 'give the instrument a smaller tick size, or name the instrument that the recording is of',
+  })
 }
