@@ -2,15 +2,27 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { formatPlan } from '../../src/cli/reload/plan-text.ts'
+import { formatCancels, formatPlan } from '../../src/cli/reload/plan-text.ts'
 import { compareConfigs } from '../../src/config/config-changes.ts'
 import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
+import { type OrderView } from '../../src/control/views.ts'
 import { withCode } from '../../src/daemon/state/running-config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
 const load = (...overrides: string[]): DaemonConfig =>
   loadConfig({ file: 'config/paper.yaml', cwd: ROOT, overrides }).config
+
+const orderOf = (strategy: string): OrderView => ({
+  ...{
+    clientOid: strategy,
+    orderId: null,
+    strategy,
+    symbol: strategy === 'grid-eth' ? 'ETHUSDT' : 'BTCUSDT',
+  },
+  ...{ action: 'openLong', state: 'live', price: '1', size: '1', filled: '0', force: 'post_only' },
+  ...{ purpose: 'quote', key: '', reason: '' },
+})
 
 function planOf(was: DaemonConfig, next: DaemonConfig): readonly string[] {
   const changes = compareConfigs(withCode(was), withCode(next))
@@ -57,4 +69,23 @@ test('[CFG2] code that a strategy imports by a path, however far away, is its co
   } finally {
     rmSync(place, { recursive: true })
   }
+})
+
+test('[CFG2] a plan says which orders a run that begins with a cancel-all takes away and places again', () => {
+  const was = load()
+  const next = load('onRestart=cancel', 'strategies=["strategies/grid-btc.yaml"]')
+  const orders = ['grid-btc', 'grid-btc', 'grid-eth'].map((strategy) => orderOf(strategy))
+  const planFor = (config: DaemonConfig) => ({
+    ...{ changes: compareConfigs(withCode(was), withCode(config)), next: config },
+    ...{ orders, positions: [] },
+  })
+
+  expect(formatPlan(planFor(next))).toContain(
+    '1 open orders of grid-eth on ETHUSDT that nobody wants any more',
+  )
+  expect(formatCancels(planFor(next), undefined)).toBe(
+    '  2 open orders of grid-btc on BTCUSDT: cancelled, and placed again as far as still wanted (onRestart: cancel)\n',
+  )
+  expect(formatCancels(planFor(next), 'bob')).toMatch(/^ {2}bob: 2 open orders/)
+  expect(formatCancels(planFor(load()), undefined)).toBe('')
 })

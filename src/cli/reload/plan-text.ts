@@ -13,14 +13,10 @@ export interface Plan {
 /** What would happen, a line each; empty where nothing would. */
 export function formatPlan({ changes, orders, positions, next }: Plan): string {
   const { started, stopped, settings, refused } = changes
-  const instruments = new Set(Object.keys(next.instruments))
-  const isTraded = (strategy: string, symbol: string): boolean =>
-    next.strategies.some((one) => one.enabled && one.id === strategy && one.instruments.includes(symbol)) &&
-    instruments.has(symbol)
-  const cancelled = orders.filter(({ strategy, symbol }) => !isTraded(strategy, symbol))
+  const cancelled = orders.filter(({ strategy, symbol }) => !isTraded(next, strategy, symbol))
   const unattended = positions.flatMap(({ symbol, strategies }) =>
     Object.entries(strategies).flatMap(([strategy, size]) =>
-      isTraded(strategy, symbol) ? [] : [`${symbol} ${size} of ${strategy}`],
+      isTraded(next, strategy, symbol) ? [] : [`${symbol} ${size} of ${strategy}`],
     ),
   )
   const lines = [
@@ -41,6 +37,25 @@ export function formatPlan({ changes, orders, positions, next }: Plan): string {
     ),
   ]
   return lines.map((line) => `${line}\n`).join('')
+}
+
+/**
+ * What rests and is still wanted, where the run that comes begins with a cancel-all: of every account, also where
+ * nothing of it changes, because a reload takes all. Empty where nothing is cancelled so.
+ * @param name Of the account, where there are several.
+ */
+export function formatCancels({ orders, next }: Plan, name: string | undefined): string {
+  const kept = orders.filter(({ strategy, symbol }) => isTraded(next, strategy, symbol))
+  if (next.onRestart === 'adopt' || kept.length === 0) return ''
+  const whose = name === undefined ? '' : `${name}: `
+  return `  ${whose}${countBy(kept)}: cancelled, and placed again as far as still wanted (onRestart: cancel)\n`
+}
+
+function isTraded({ strategies, instruments }: DaemonConfig, strategy: string, symbol: string): boolean {
+  return (
+    strategies.some((one) => one.enabled && one.id === strategy && one.instruments.includes(symbol)) &&
+    Object.hasOwn(instruments, symbol)
+  )
 }
 
 function describe({ path, was, is }: SettingChange): string {

@@ -10,7 +10,7 @@ import { findOff, findSocket, readDaemon } from '../control/find-daemon.ts'
 import { checkFully } from '../process/full-check.ts'
 import { print } from '../process/operator.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from '../process/options.ts'
-import { formatPlan, type Plan } from './plan-text.ts'
+import { formatCancels, formatPlan, type Plan } from './plan-text.ts'
 
 /** Nothing would change. */
 export const EXIT_NOTHING = 1
@@ -30,8 +30,11 @@ export type Planned =
   | { readonly kind: 'planned'; readonly plans: readonly Plan[] }
   | { readonly kind: 'none'; readonly exitCode: number }
 
-/** Prints what would happen, or why nothing can: of each account under its name, where there are several. */
-export async function planChange(options: ConfigOptions): Promise<Planned> {
+/**
+ * Prints what would happen, or why nothing can: of each account under its name, where there are several.
+ * @param isRetry All begin anew also where nothing changes: an account is off, and is tried again.
+ */
+export async function planChange(options: ConfigOptions, isRetry = false): Promise<Planned> {
   const words = options.config === undefined ? [] : ['plan', '-c', options.config]
   const { problems, missingSecrets, loaded, others } = await checkFully(toConfigRequest(options))
   if (problems.length > 0 || !loaded) {
@@ -56,6 +59,10 @@ export async function planChange(options: ConfigOptions): Promise<Planned> {
     isChange ||= text !== ''
     plans.push(planned)
   }
+  const isTaken = (isChange || isRetry) && plans.every(({ changes }) => changes.refused.length === 0)
+  if (isTaken)
+    for (const plan of plans)
+      process.stdout.write(formatCancels(plan, others.length > 0 ? plan.next.name : undefined))
   return isChange ? { kind: 'planned', plans } : { kind: 'none', exitCode: EXIT_NOTHING }
 }
 

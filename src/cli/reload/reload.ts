@@ -49,9 +49,10 @@ async function reload(options: ReloadOptions): Promise<number> {
     print('no daemon runs with this state: the next start takes the configuration as it is then')
     return EXIT_NOT_YET
   }
-  const planned = await planChange(options)
   // One that is off is tried again.
-  const isRetry = planned.kind === 'none' && planned.exitCode === EXIT_NOTHING && listOff(configs).length > 0
+  const isOneOff = listOff(configs).length > 0
+  const planned = await planChange(options, isOneOff)
+  const isRetry = planned.kind === 'none' && planned.exitCode === EXIT_NOTHING && isOneOff
   if (planned.kind === 'none' && !isRetry) return planned.exitCode
   if (planned.kind === 'planned' && planned.plans.some(({ changes }) => changes.refused.length > 0)) {
     print('not done: the lines with ! want a new process')
