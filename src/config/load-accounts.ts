@@ -48,6 +48,11 @@ export function readAccounts(request: ConfigRequest): AccountsReading {
   return { problems: sortProblems(found), main, others }
 }
 
+/** What their keys are called in the environment. */
+export function listKeys(accounts: readonly LoadedConfig[]): readonly (string | undefined)[] {
+  return accounts.map(({ config }) => config.account.keys)
+}
+
 function checkMain({ config, documents }: LoadedConfig): readonly Problem[] {
   if (config.exchange.baseUrl !== undefined) return []
   const message =

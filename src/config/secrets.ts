@@ -27,6 +27,8 @@ export interface SecretsRequest {
   readonly cwd: string
   /** The process environment unless a test says otherwise. */
   readonly variables?: Variables
+  /** What the keys of all accounts of the daemon are called; undefined for those without a name. */
+  readonly keysOfAll?: readonly (string | undefined)[]
 }
 
 /** Where each of them is looked for; with `_FILE` behind it, the file that holds it. */
@@ -104,7 +106,7 @@ export function loadJournalPassword(
  */
 export function loadSecrets(
   names: readonly string[],
-  { cwd, variables = processVariables() }: SecretsRequest,
+  { cwd, variables = processVariables(), keysOfAll = [] }: SecretsRequest,
 ): ReadonlyMap<string, Secret> {
   const problems: Problem[] = []
   if (variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
@@ -114,20 +116,19 @@ export function loadSecrets(
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
   const secrets = new Map<string, Secret>()
   for (const name of names) {
-    const secret = readSecret(name, { variables: all, cwd, problems })
+    const secret = readSecret(name, { variables: all, cwd, keysOfAll, problems })
     if (secret) secrets.set(name, secret)
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return secrets
 }
 
-interface Reading {
-  readonly variables: Variables
-  readonly cwd: string
+interface Reading extends Required<SecretsRequest> {
   readonly problems: Problem[]
 }
 
-function readSecret(name: string, { variables, cwd, problems }: Reading): Secret | undefined {
+function readSecret(name: string, reading: Reading): Secret | undefined {
+  const { variables, cwd, problems } = reading
   const fileName = `${name}_FILE`
   const direct = variables[name]
   const file = variables[fileName]
@@ -137,7 +138,7 @@ function readSecret(name: string, { variables, cwd, problems }: Reading): Secret
   }
   if (direct === undefined && file === undefined) {
     const missing = `missing: set it in the environment or in ${ENV_FILE}, or set ${fileName}`
-    problems.push(variableProblem(name, `${missing}${explainMisspelt(name, variables)}`))
+    problems.push(variableProblem(name, `${missing}${explainMisspelt(name, reading)}`))
     return undefined
   }
   const read = file === undefined ? { text: direct ?? '' } : readKeyFile(resolve(cwd, file), variables)
@@ -153,9 +154,11 @@ function readSecret(name: string, { variables, cwd, problems }: Reading): Secret
   return undefined
 }
 
-/** A variable that is nearly called so, and that this account does not read. */
-function explainMisspelt(name: string, variables: Variables): string {
-  const read = Object.values(CREDENTIAL_VARIABLES).flatMap((each) => [each, `${each}_FILE`])
+/** A variable that is nearly called so, and that no account reads. */
+function explainMisspelt(name: string, { variables, keysOfAll }: Reading): string {
+  const read = [undefined, ...keysOfAll]
+    .flatMap((keys) => Object.values(credentialVariables(keys)))
+    .flatMap((each) => [each, `${each}_FILE`])
   const unread = Object.keys(variables).filter((each) => !read.includes(each))
   const near = didYouMean(name, unread)
   return near === undefined ? '' : `; ${near} is set: was that meant?`

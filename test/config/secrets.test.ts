@@ -32,9 +32,11 @@ const revealed = (variables: Variables) => {
   )
 }
 
-function complaints(variables: Variables): string[] {
+const complaints = (variables: Variables): string[] => problemsOf(() => load(variables))
+
+function problemsOf(read: () => unknown): string[] {
   try {
-    load(variables)
+    read()
   } catch (error) {
     if (error instanceof ConfigError) return error.problems.map(formatProblem)
     throw error
@@ -88,6 +90,26 @@ test('[SEC1] a misspelt name is said, and not what it holds', () => {
     'INTENTD_API_KEY: missing: set it in the environment or in .env, or set INTENTD_API_KEY_FILE; ' +
       'INTENTD_APIKEY is set: was that meant?',
   ])
+})
+
+test('[SEC1] the key of another account is not taken for a misspelt name', () => {
+  const named = { ...demo, account: { keys: 'ACC2' } }
+  const ask = (keysOfAll: readonly string[]) =>
+    problemsOf(() =>
+      loadCredentials(named, {
+        ...{ cwd: workspace.directory, keysOfAll },
+        variables: {
+          INTENTD_ACC1_API_KEY: CANARY,
+          INTENTD_ACC2_API_SECRET: 's',
+          INTENTD_ACC2_API_PASSPHRASE: 'p',
+        },
+      }),
+    )
+  const missing =
+    'INTENTD_ACC2_API_KEY: missing: set it in the environment or in .env, or set INTENTD_ACC2_API_KEY_FILE'
+
+  expect(ask(['ACC2'])).toEqual([`${missing}; INTENTD_ACC1_API_KEY is set: was that meant?`])
+  expect(ask(['ACC1', 'ACC2'])).toEqual([missing])
 })
 
 test.each([

@@ -1,8 +1,13 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { readAccounts } from '../../config/load-accounts.ts'
+import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import { type DaemonConfig } from '../../config/load-config.ts'
-import { type Credentials, loadCredentials, needsCredentials } from '../../config/secrets.ts'
+import {
+  type Credentials,
+  loadCredentials,
+  needsCredentials,
+  type SecretsRequest,
+} from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { accessTo } from '../../daemon/account/account-keys.ts'
 import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
@@ -44,10 +49,11 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     return [...runtime, finding('fail', 'configuration', found, 'intentd check names each with its line')]
   }
   const configs = [main, ...others].map(({ config }) => config)
+  const keysOfAll = listKeys([main, ...others])
   const accounts: Finding[] = []
   for (const config of configs) {
     const of = configs.length > 1 ? `${config.name}: ` : ''
-    const found = await examineAccount(config, request.cwd)
+    const found = await examineAccount(config, { cwd: request.cwd, keysOfAll })
     accounts.push(...found.map((one) => ({ ...one, what: `${of}${one.what}` })))
   }
   return [
@@ -58,8 +64,9 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   ]
 }
 
-async function examineAccount(config: DaemonConfig, cwd: string): Promise<readonly Finding[]> {
-  const keys = examineKeys(config, cwd)
+async function examineAccount(config: DaemonConfig, request: SecretsRequest): Promise<readonly Finding[]> {
+  const { cwd } = request
+  const keys = examineKeys(config, request)
   return [
     ...keys.findings,
     ...examineFiles(config, cwd),
@@ -76,12 +83,12 @@ interface Keys {
 }
 
 /** Whether they are there and readable by their owner alone. They are never shown. */
-function examineKeys(config: DaemonConfig, cwd: string): Keys {
+function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {
   if (!needsCredentials(config)) {
     return { findings: [ok('keys', 'the simulator inside the daemon needs none')], credentials: undefined }
   }
   try {
-    const credentials = loadCredentials(config, { cwd })
+    const credentials = loadCredentials(config, request)
     return { findings: [ok('keys', 'key, secret and passphrase are there')], credentials }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

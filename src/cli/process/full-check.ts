@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
-import { readAccounts } from '../../config/load-accounts.ts'
+import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import { type ConfigRequest, type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
-import { loadCredentials } from '../../config/secrets.ts'
+import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
@@ -37,6 +37,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
   const checked: CheckedAccount[] = []
   const warnings: Problem[] = []
   const missingSecrets: Problem[] = []
+  const keysOfAll = listKeys([main, ...others])
   for (const [index, loaded] of [main, ...others].entries()) {
     const { config, documents } = loaded
     const endless = await findEndlessFile(filesOf(config))
@@ -51,7 +52,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
     const purity = await readPurity({ loaded, strategies })
     found.push(...checkSocket(loaded), ...purity.problems)
-    missingSecrets.push(...listMissingSecrets(loaded, request))
+    missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
     warnings.push(...purity.warnings)
   }
   return {
@@ -98,7 +99,7 @@ function checkSocket({ config, documents }: LoadedConfig): readonly Problem[] {
   return [documents.main.problem(['state', 'directory'], `is too long: ${tooLong}; choose a shorter one`)]
 }
 
-function listMissingSecrets({ config }: LoadedConfig, request: ConfigRequest): readonly Problem[] {
+function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): readonly Problem[] {
   const { alerts } = config
   return [
     ...listProblems(() => loadCredentials(config, request)),

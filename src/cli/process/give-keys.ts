@@ -1,3 +1,4 @@
+import { listKeys } from '../../config/load-accounts.ts'
 import { type LoadedConfig } from '../../config/load-config.ts'
 import { loadCredentials, loadJournalPassword, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
@@ -13,7 +14,8 @@ export function giveKeys(
   request: SecretsRequest,
 ): readonly AccountGiven[] {
   const errors: ConfigError[] = []
-  const given = accounts.map((loaded) => readKeys(loaded, request, (error) => errors.push(error)))
+  const ofAll = { ...request, keysOfAll: listKeys(accounts) }
+  const given = accounts.map((loaded) => readKeys(loaded, ofAll, (error) => errors.push(error)))
   if (errors.length === accounts.length) throw new ConfigError(errors.flatMap(({ problems }) => problems))
   return given
 }

@@ -1,4 +1,5 @@
 import { compareConfigs } from '../../config/config-changes.ts'
+import { listKeys } from '../../config/load-accounts.ts'
 import { type ConfigRequest, type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
@@ -65,7 +66,7 @@ export async function acceptReload(
   }
   const give = (one: LoadedConfig, index: number): AccountGiven =>
     isOff(one.config, daemon)
-      ? readKeys(one, request)
+      ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
       : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }
   return { ...give(loaded, 0), others: next.map((one, index) => give(one, index + 1)) }
 }
