@@ -22,6 +22,12 @@ test('the table has a line for every log event, in their order of letters, and f
   expect(Object.keys(ALERT_TABLE).toSorted()).toEqual(Object.keys(LOG_EVENTS).toSorted())
 })
 
+test('keys that are refused are looked at by the command that shows them to the exchange', () => {
+  const rule = ALERT_TABLE['account.refused']
+
+  expect(rule !== 'silent' && rule.command?.({})).toBe('doctor')
+})
+
 test('what is logged as an error or fatal is an alert; only a defect of the alerts themselves is not', () => {
   const errors = uses
     .flatMap((call) => call.uses)

@@ -104,6 +104,15 @@ test.each([
   expect(lines.filter(({ length }) => length > 80)).toEqual([])
 })
 
+test('in the status a number stays in the line of its unit', () => {
+  const heads = Array.from({ length: 40 }, (_, length) => {
+    const status = { ...STATUS, name: 'a', exchange: 'x'.repeat(length), startedAt: AT - 5000 }
+    return formatStatus(status, true).split('\nmode')[0]
+  })
+
+  expect(heads.filter((head) => !/up\s+5\.0 s/.test(head ?? ''))).toEqual([])
+})
+
 test('a number that does not fit keeps its size, and text gives way first', () => {
   const text = formatTable(
     [

@@ -13,6 +13,8 @@ const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --re
 const releaseKill = () => 'release --reason "..."'
 const explainSymbol = ({ symbol }: Facts) => `explain ${toArgument(symbol)}`
 const check = () => 'check'
+/** Shows the keys to the exchange, which `check` does not. */
+const doctor = () => 'doctor'
 
 /**
  * Which log event becomes which alert: the closed list. Every event has its line; `silent` is what another alert
@@ -29,7 +31,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: [],
     title: () => 'the exchange refuses the keys',
-    command: check,
+    command: doctor,
   },
   'alert.broken': SILENT,
   'alert.dropped': SILENT,

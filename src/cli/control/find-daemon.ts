@@ -85,8 +85,9 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
     return EXIT_SILENT
   }
   if (reply.reason.includes('ENOENT')) {
-    print(`its socket is gone (${reply.reason}); it may trade all the same: its log says`)
-    print('  it makes the socket anew within two seconds, unless its log has control.notListening')
+    print(`its socket is gone (${reply.reason}); it may trade all the same: ask again in some seconds`)
+    print('  a reload takes it away until it goes on; one that vanished is made anew within two seconds,')
+    print('  unless its log has control.notListening')
     return EXIT_SILENT
   }
   print(`no answer: ${/timeout/i.test(reply.reason) ? 'it took the request and says nothing' : reply.reason}`)

@@ -215,10 +215,11 @@ function describeRestriction({ scope, mode, code, reason, by, at, ends, command 
   return `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}${how}`
 }
 
+/** A number stays with its unit. */
 function line(label: string, text: string): string {
-  const lines = wrapWords(text, COLUMNS - LABEL)
+  const lines = wrapWords(text.replaceAll(/(\d) (ms|s|min|h)\b/g, '$1\u00A0$2'), COLUMNS - LABEL)
   const begin = label.length < LABEL ? label.padEnd(LABEL) : `${label}\n${' '.repeat(LABEL)}`
-  return `${begin}${lines.join(`\n${' '.repeat(LABEL)}`)}\n`
+  return `${begin}${lines.join(`\n${' '.repeat(LABEL)}`).replaceAll('\u00A0', ' ')}\n`
 }
 
 function toTime(at: number): string {
