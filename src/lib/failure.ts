@@ -32,7 +32,10 @@ function renderFailure({ code, sentence, facts = {}, hint }: FailureDetails): st
   const rows = Object.entries(facts).map(([name, value]) => [name, String(value)] as const)
   if (hint !== undefined) rows.push(['hint', hint])
   const width = Math.max(0, ...rows.map(([name]) => name.length))
-  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
+  // What was found in a file may be anything: no terminal is to obey it.
+  const lines = rows.map(
+    ([name, value]) => `  ${name.padEnd(width)}  ${value.replaceAll(/[^\P{Cc}\n\t]/gu, '?')}`,
+  )
   return [`${code}: ${sentence}`, ...lines].join('\n')
 }
 
