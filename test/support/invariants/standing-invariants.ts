@@ -66,8 +66,11 @@ export function watchGhosts(world: World): WorldWatcher {
       if (world.quiet.isOn) return since.clear()
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.isTrading !== true) return
       for (const [symbol, orders] of engine.book.open) {
-        // An instrument whose batch is out is resolved once that is answered.
-        const isFree = !resolving.has(symbol) && ![...orders.values()].some(({ state }) => state === 'sent')
+        // An instrument whose batch is out is resolved once that is answered, and one that a start has not proved yet
+        // once it was read: until then it is not traded.
+        const isBusy =
+          engine.unproved.includes(symbol) || [...orders.values()].some(({ state }) => state === 'sent')
+        const isFree = !resolving.has(symbol) && !isBusy
         for (const [clientOid, { state, terms }] of orders) {
           // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
           if (!canRest(terms)) continue
