@@ -1,6 +1,6 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
-import { addOperatorCommand, commandDaemon, type CommandOptions } from './process/operator-command.ts'
+import { addOperatorCommand, commandDaemon, type CommandOptions } from './operator/operator-command.ts'
 
 /** `intentd flatten`: closes what the strategies hold in a scope, and holds it until a release. */
 export function addFlattenCommand(program: Command, { setExit }: VerbFrame): void {

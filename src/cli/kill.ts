@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { type Command } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
-import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import { type ConfigRequest, type DaemonConfig, readConfig } from '../config/load-config.ts'
 import { explainReply, findSocket, withClient } from './control/find-daemon.ts'
 import { loadCredentials } from '../config/secrets.ts'
 import { ConfigError, formatProblem } from '../config/yaml/problem.ts'
@@ -10,14 +11,9 @@ import { type Answer } from '../domain/answer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { formatData } from './call/call-print.ts'
 import { callForAnswer, processFrame, type Shown } from './call/call.ts'
+import { addOperatedOptions, loadOperated } from './operator/operated-config.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
-import {
-  addConfigOptions,
-  type ConfigOptions,
-  parseDuration,
-  repeatOptions,
-  toConfigRequest,
-} from './process/options.ts'
+import { type ConfigOptions, parseDuration, repeatOptions, toConfigRequest } from './process/options.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
 const SEEN_WITHIN_MS = 5000
@@ -33,7 +29,7 @@ interface KillOptions extends ConfigOptions {
 
 /** `intentd kill`: nothing that creates an order leaves any more, and what rests is taken away. */
 export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('kill'))
+  addOperatedOptions(program.command('kill'))
     .description('stop all trading at once, cancel everything, and wait for the proof; ended by `release`')
     .option('--reason <text>', 'why, for the journal', 'ordered at the command line')
     .option('--wait <duration>', 'how long to wait for the proof', parseDuration, CLEAN_WITHIN_MS)
@@ -41,8 +37,8 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 async function kill({ reason, wait, ...options }: KillOptions): Promise<number> {
-  const request = toConfigRequest(options)
-  const { config } = loadConfig(request)
+  const config = loadOperated(options)
+  const request = toConfigRequest({ ...options, config: config.file })
   const { directory } = config.state
   leaveOrder(directory, () =>
     throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
@@ -102,6 +98,12 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
     )
     return EXIT_NOT_PROVED
   }
+  if (!isOf(config, request)) {
+    print(
+      `not cancelled from here: ${config.file} does not say this account now. Orders may rest at the exchange: cancel them by hand there, or put the file right and say the kill again`,
+    )
+    return EXIT_NOT_PROVED
+  }
   const answer = await cancelOnce(config, request)
   if (answer?.kind === 'accepted') process.stdout.write(`${formatData(answer.data.data)}\n`)
   if (restsNothing(answer)) {
@@ -125,6 +127,12 @@ function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string |
     if (error instanceof ConfigError) return error.problems.map(formatProblem).join('\n')
     throw error
   }
+}
+
+/** What is called from here is called with the file as it is now: nothing of another account is cancelled. */
+function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigRequest): boolean {
+  const now = readConfig(request).loaded?.config
+  return isDeepStrictEqual([now?.environment, now?.account, now?.exchange], [environment, account, exchange])
 }
 
 function cancelOnce(

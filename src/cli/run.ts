@@ -14,6 +14,8 @@ import type { StandbyFrame } from '../daemon/standby.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
 import { type RunSummary } from '../daemon/reporting/summary.ts'
 import { keepRunningConfig } from '../daemon/state/running-config.ts'
+import { noteRunning } from '../daemon/state/running-files.ts'
+import { listHolders } from '../daemon/state/state-directory.ts'
 import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
@@ -192,8 +194,7 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
 async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFrame): Promise<Traded> {
   const { loaded, others, logger, reloads, stops } = frame
   const { config } = loaded
-  for (const one of [loaded, ...others.map((other) => other.loaded)])
-    keepRunningConfig(one.config, config.file)
+  keepRunning(opened, frame)
   frame.alerts?.watch(opened.daemon)
   let next: Configured | undefined
   reloads.listen(async () => {
@@ -221,6 +222,21 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
   }
   if (end.fatals.length > 0) return { code: exitOfAll(end.fatals) }
   return { code: end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN }
+}
+
+/** For commands and plans, of each account; an account that is off leaves alone what another daemon has written. */
+function keepRunning(
+  { daemon }: OpenedDaemon,
+  { loaded, others, request: { overrides = [], params = [] } }: TradeFrame,
+): void {
+  const mainFile = loaded.config.file
+  for (const { config } of [loaded, ...others.map((other) => other.loaded)]) {
+    const isOn = daemon.accounts.some(({ shown }) => shown.config.file === config.file)
+    if (!isOn && listHolders(config.state.directory).length > 0) continue
+    const set = config.file === mainFile ? overrides : []
+    keepRunningConfig(config, { mainFile, set: overrides, params })
+    if (isOn) noteRunning(config, set)
+  }
 }
 
 /** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */

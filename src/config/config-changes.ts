@@ -24,8 +24,10 @@ export interface ConfigChanges {
   readonly refused: readonly SettingChange[]
 }
 
-/** Another state, another account, another exchange: what runs does not become that. */
+/** Another state, another account, another exchange: what runs does not become that. Logs and alerts are a process's. */
 const FIXED = [
+  'log',
+  'alerts',
   'name',
   'environment',
   'accounts',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -47,6 +47,43 @@ test('[CFG2] a plan says which strategies start, and which limits are tighter or
     expect.stringMatching(/^~ risk\.losses\.daily: .* \(tighter\)$/),
     expect.stringMatching(/^~ risk\.losses\.coolDownMs: \d+ -> 60000 \(looser\)$/),
     '~ risk.leverageMax is set: 5 (tighter)',
+  ])
+})
+
+test('[CFG2] what lies beside the file that a link leads to is its code too', () => {
+  const place = mkdtempSync(join(tmpdir(), 'plan-'))
+  try {
+    mkdirSync(join(place, 'far'))
+    writeFileSync(join(place, 'far/own.ts'), "import { size } from './size.ts'\nexport default size\n")
+    writeFileSync(join(place, 'far/size.ts'), 'export const size = 1\n')
+    symlinkSync(join(place, 'far/own.ts'), join(place, 'own.ts'))
+    const config = load()
+    const strategies = config.strategies.map((one) => ({ ...one, moduleFile: join(place, 'own.ts') }))
+    const codeOf = () => withCode({ ...config, strategies }).code['grid-btc']
+    const before = codeOf()
+
+    writeFileSync(join(place, 'far/size.ts'), 'export const size = 2\n')
+
+    expect(codeOf()).not.toBe(before)
+  } finally {
+    rmSync(place, { recursive: true })
+  }
+})
+
+test('[CFG2] a simulated account belongs to its instruments: another one begins where they change', () => {
+  const next = load('instruments.BTCUSDT.tickSize="0.2"')
+
+  expect(planOf(load(), next)).toEqual([
+    '~ instruments.BTCUSDT.tickSize: "0.1" -> "0.2"',
+    expect.stringMatching(/^! another simulated account begins/),
+  ])
+})
+
+test('[CFG2] how it logs and alerts is taken by a new process alone', () => {
+  const was = load()
+
+  expect(planOf(was, { ...was, log: { ...was.log, level: 'debug' } })).toEqual([
+    expect.stringMatching(/^! log\.level: "info" -> "debug": only a new process takes this/),
   ])
 })
 

@@ -1,21 +1,21 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { loadConfig } from '../../config/load-config.ts'
 import { print } from '../process/operator.ts'
-import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
+import { type ConfigOptions } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
 
 const EXIT_NO_PORT = 1
 
 /** `intentd dashboard`: where a running daemon is looked at with a browser. */
 export function addDashboardCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('dashboard'))
+  addOperatedOptions(program.command('dashboard'))
     .description('print the address of the dashboard; it opens once, within a minute')
     .action(async (options: ConfigOptions) => setExit(await showAddress(options)))
 }
 
 async function showAddress(options: ConfigOptions): Promise<number> {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   const socket = findSocket(config)
   if (socket === undefined) {
     print('no daemon runs with this configuration')

@@ -1,9 +1,8 @@
-import { loadConfig } from '../../config/load-config.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type ShowOptions } from './find-daemon.ts'
 import { exitOf } from '../process/exit-codes.ts'
+import { loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
-import { toConfigRequest } from '../process/options.ts'
 
 /**
  * Shows the same of each account of the main file, one after the other, under its name. Of a file that lists no
@@ -13,13 +12,13 @@ export async function showEachAccount<Options extends ShowOptions & { readonly c
   options: Options,
   show: (options: Options) => Promise<number> | number,
 ): Promise<number> {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   const others = config.accounts ?? []
   if (others.length === 0) return show(options)
   const codes: number[] = []
   for (const file of [config.file, ...others]) {
-    const own = file === config.file ? options : { ...options, config: file, set: [] }
-    const { name } = loadConfig(toConfigRequest(own)).config
+    const own = file === config.file ? options : { ...options, config: file, set: [], state: undefined }
+    const { name } = loadOperated(own)
     // A program reads standard output: a document an account.
     if (options.json || options.csv) print(name)
     else process.stdout.write(`${codes.length > 0 ? '\n' : ''}== ${name}\n`)

@@ -1,11 +1,11 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { loadConfig } from '../../config/load-config.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type EventView } from '../../control/views.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { print } from '../process/operator.ts'
-import { addConfigOptions, parseCount, toConfigRequest } from '../process/options.ts'
+import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
+import { parseCount } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, type ShowOptions, withClient } from './find-daemon.ts'
 
 interface EventsOptions extends ShowOptions {
@@ -15,7 +15,7 @@ interface EventsOptions extends ShowOptions {
 
 /** `intentd events`: what the daemon logs, as it happens. */
 export function addEventsCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('events'))
+  addOperatedOptions(program.command('events'))
     .description('the last events of a running daemon, and with --follow every further one')
     .option('--follow', 'go on as they happen, until Ctrl-C')
     .option('--after <id>', 'only those behind this id', parseCount)
@@ -24,7 +24,7 @@ export function addEventsCommand(program: Command, { setExit }: VerbFrame): void
 }
 
 async function showEvents(options: EventsOptions): Promise<number> {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   const socket = findSocket(config)
   if (socket === undefined) {
     print('no daemon runs with this configuration; `intentd explain` reads the journal')

@@ -1,6 +1,7 @@
 import { type Command } from 'commander'
 import { type BookedFill } from '../../journal/booking.ts'
-import { addConfigOptions, parseCount } from '../process/options.ts'
+import { addOperatedOptions } from '../operator/operated-config.ts'
+import { parseCount } from '../process/options.ts'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount } from './each-account.ts'
 import { parseInstant, type SpanOptions, toCell, withRows } from './journal-rows.ts'
@@ -18,7 +19,7 @@ interface FillsOptions extends SpanOptions {
 
 /** `intentd fills`: what was traded, from the journal. */
 export function addFillsCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('fills'))
+  addOperatedOptions(program.command('fills'))
     .description('what was traded, from the journal; the daemon may be running')
     .option('--since <when>', 'from 10m, 2h, 7d ago on, or from an instant', parseInstant)
     .option('--until <when>', 'to before then', parseInstant)

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { loadAccounts } from '../../config/load-accounts.ts'
-import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import { type DaemonConfig } from '../../config/load-config.ts'
 import { ControlClient, type ControlReply } from '../../control/control-client.ts'
 import { type StatusView } from '../../control/views.ts'
 import { type ShownAccount } from '../../daemon/account/shown-account.ts'
@@ -12,8 +12,9 @@ import { listHeldDirectories } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
+import { loadOperated } from '../operator/operated-config.ts'
 import { explainSilence, print } from '../process/operator.ts'
-import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { type ConfigOptions } from '../process/options.ts'
 
 /** sysexits.h: nobody answers now, or somebody who does not say what was asked for. */
 export const EXIT_SILENT = 75
@@ -40,7 +41,7 @@ export async function readDaemon<View>(
   path: string,
   stored: (account: ShownAccount, off: AccountOff | undefined) => View,
 ): Promise<Found<View>> {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   const socket = findSocket(config)
   if (socket === undefined) {
     const view = await readBroken<View>(config, path)

@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from 'commander'
-import { loadConfig, type DaemonConfig } from '../../config/load-config.ts'
+import { type DaemonConfig } from '../../config/load-config.ts'
 import { type BookedFill, type BookedFunding } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newestJournal } from '../process/newest-journal.ts'
-import { type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
+import { loadOperated } from '../operator/operated-config.ts'
+import { type ConfigOptions, parseDuration } from '../process/options.ts'
 
 export interface SpanOptions extends ConfigOptions {
   readonly since?: number
@@ -33,7 +34,7 @@ export interface OpenedRows {
  * would hold up its trading.
  */
 export function withRows<Result>(options: SpanOptions, use: (rows: OpenedRows) => Result): Result {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   const file = newestJournal(config.state.directory)
   const reader = new JournalReader(file)
   const span = {

@@ -1,22 +1,22 @@
 import { Argument, type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { loadConfig } from '../../config/load-config.ts'
 import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { operatorName, print } from '../process/operator.ts'
-import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
+import { type ConfigOptions } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
 
 /** `intentd log-level`: how much a running daemon writes. */
 export function addLogLevelCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('log-level'))
+  addOperatedOptions(program.command('log-level'))
     .description('change how much a running daemon logs, until its next start')
     .addArgument(new Argument('<level>').choices(['trace', 'debug', 'info', 'warn', 'error']))
     .action(async (level: 'info', options: ConfigOptions) => setExit(await setLogLevel(level, options)))
 }
 
 async function setLogLevel(level: 'info', options: ConfigOptions): Promise<number> {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   const socket = findSocket(config)
   if (socket === undefined) {
     print('no daemon runs with this configuration; log.level is what the next one begins with')

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { addOperatorCommand, commandDaemon, type CommandOptions } from '../process/operator-command.ts'
+import { addOperatorCommand, commandDaemon, type CommandOptions } from '../operator/operator-command.ts'
 
 /** `intentd pause`, `resume`, `mode`: the same orders as `restrict` and `release`, in the words of every day. */
 export function addModeCommands(program: Command, { setExit }: VerbFrame): void {

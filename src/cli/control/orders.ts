@@ -3,7 +3,7 @@ import { type VerbFrame } from '../process/verb-frame.ts'
 import { type OrderView } from '../../control/views.ts'
 import { viewOrders } from '../../daemon/control/account-view.ts'
 import { tradesAs } from '../../domain/order-action.ts'
-import { addConfigOptions } from '../process/options.ts'
+import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from './find-daemon.ts'
 import { formatTable } from './table.ts'
@@ -15,7 +15,7 @@ interface OrdersOptions extends ShowOptions {
 
 /** `intentd orders`: what rests, waits, or is unknown. */
 export function addOrdersCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('orders'))
+  addOperatedOptions(program.command('orders'))
     .description('orders that are not over, unknown ones too; `explain CLIENTOID` tells the history of one')
     .option('--strategy <id>', 'only of this strategy')
     .option('--symbol <symbol>', 'only of this instrument')

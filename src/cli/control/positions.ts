@@ -2,14 +2,14 @@ import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { type PositionView } from '../../control/views.ts'
 import { viewPositions } from '../../daemon/control/account-view.ts'
-import { addConfigOptions } from '../process/options.ts'
+import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from './find-daemon.ts'
 import { age, formatTable, money } from './table.ts'
 
 /** `intentd positions`: what is held, and by whom. */
 export function addPositionsCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('positions'))
+  addOperatedOptions(program.command('positions'))
     .description(
       'what the account holds, with entry, mark and unrealised profit, and which strategy holds it',
     )

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
-import { addConfigOptions } from '../process/options.ts'
+import { addOperatedOptions } from '../operator/operated-config.ts'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount } from './each-account.ts'
 import { type OpenedRows, parseInstant, type SpanOptions, toCell, withRows } from './journal-rows.ts'
@@ -28,7 +28,7 @@ interface ProfitRow {
 
 /** `intentd profit`: what trading has made, from the fills and funding payments of the journal. */
 export function addProfitCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('profit'))
+  addOperatedOptions(program.command('profit'))
     .description(
       'what trading has made: realised profit, fees and funding, from the journal; the daemon may be running',
     )

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { loadConfig } from '../../config/load-config.ts'
 import {
   type AccountView,
   type ProfitView,
@@ -17,7 +16,8 @@ import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { print } from '../process/operator.ts'
-import { addConfigOptions, parseDuration, repeatOptions, toConfigRequest } from '../process/options.ts'
+import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
+import { parseDuration, repeatOptions } from '../process/options.ts'
 import { showEachAccount } from './each-account.ts'
 import {
   type AccountOff,
@@ -40,7 +40,7 @@ interface StatusOptions extends ShowOptions {
 
 /** `intentd status`: one screen. */
 export function addStatusCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('status'))
+  addOperatedOptions(program.command('status'))
     .description('whether it trades, why not, what it holds and what it has made')
     .option(
       '--watch [every]',
@@ -73,7 +73,7 @@ async function showOnce(options: StatusOptions): Promise<number> {
 }
 
 function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   if (findSocket(config) === undefined) sayWhatWaits(config.state.directory)
   return readDaemon(options, '/v1/status', (account, off) => toStored(account, repeatOptions(options), off))
 }

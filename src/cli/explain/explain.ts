@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
-import { loadConfig } from '../../config/load-config.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -10,7 +9,8 @@ import { explainOrder, type ExplainFrame } from '../../daemon/explain/explain-or
 import { explainSymbol } from '../../daemon/explain/explain-symbol.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { clockTime, type Story } from '../../daemon/explain/explain-words.ts'
-import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
+import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
+import { type ConfigOptions, parseDuration } from '../process/options.ts'
 
 /** What an instrument's story goes back without `--since`. */
 const SINCE_MS = 600_000
@@ -25,7 +25,7 @@ interface ExplainOptions extends ConfigOptions {
 
 /** `intentd explain`: an order's whole history from the journal, or why there was none. */
 export function addExplainCommand(program: Command, { setExit }: VerbFrame): void {
-  addConfigOptions(program.command('explain'))
+  addOperatedOptions(program.command('explain'))
     .description(
       "show an order's whole history from the journal, or why there was none; the daemon may be running",
     )
@@ -47,7 +47,7 @@ function parseSince(text: string): number {
 }
 
 function explain(subject: string, options: ExplainOptions): number {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   const file =
     options.journal === undefined ? newestJournal(config.state.directory) : resolve(options.journal)
   const reader = new JournalReader(file)

@@ -46,6 +46,8 @@ export function collect(text: string, before: readonly string[]): readonly strin
 export interface ConfigOptions {
   readonly config?: string | undefined
   readonly set: readonly string[]
+  /** `--state`, of verbs that address a daemon. */
+  readonly state?: string | undefined
   /** `STRATEGY.param=value` texts. */
   readonly param?: readonly string[] | undefined
 }
@@ -104,8 +106,12 @@ export function adviseAgain(words: readonly string[]): string {
 }
 
 /** The options as they were given, for a command that is to be pasted: it addresses the same configuration. */
-export function repeatOptions({ config, set }: ConfigOptions): string {
-  const words = [...(config === undefined ? [] : ['-c', config]), ...set.flatMap((one) => ['--set', one])]
+export function repeatOptions({ config, set, state }: ConfigOptions): string {
+  const words = [
+    ...(config === undefined ? [] : ['-c', config]),
+    ...set.flatMap((one) => ['--set', one]),
+    ...(state === undefined ? [] : ['--state', state]),
+  ]
   return words.map((word) => ` ${toShellWord(word)}`).join('')
 }
 

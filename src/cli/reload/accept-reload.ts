@@ -9,6 +9,7 @@ import { type Daemon } from '../../daemon/daemon.ts'
 import { type AccountGiven } from '../../daemon/open-account.ts'
 import { accountLogger } from '../../daemon/reporting/account-logger.ts'
 import { type DaemonLogger } from '../../daemon/reporting/logger.ts'
+import { readRunningConfig, type RunningConfig, withCode } from '../../daemon/state/running-config.ts'
 import { type StrategyId } from '../../domain/ids.ts'
 import { type Book, splitPair } from '../../engine/book/book.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -42,7 +43,9 @@ export async function acceptReload(
     ? [loaded, ...next].flatMap(({ config }) => {
         const index = running.findIndex(({ file }) => file === config.file)
         const was = running[index]
-        return was ? [{ name: config.name, book: books[index], ...compareConfigs(was, config) }] : []
+        return was
+          ? [{ name: config.name, book: books[index], ...compareConfigs(...withCodes(was, config)) }]
+          : []
       })
     : []
   const found = [
@@ -61,7 +64,9 @@ export async function acceptReload(
     const log = next.length > 0 ? accountLogger(logger, name) : logger
     log.log('info', 'reload.begun', {
       ...{ started, stopped },
-      settings: settings.map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
+      settings: settings
+        .filter(({ path, was, is }) => !path.startsWith('code.') || (was && is))
+        .map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
     })
   }
   const give = (one: LoadedConfig, index: number): AccountGiven =>
@@ -69,6 +74,14 @@ export async function acceptReload(
       ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
       : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }
   return { ...give(loaded, 0), others: next.map((one, index) => give(one, index + 1)) }
+}
+
+/** With the code of the strategies, where it is known what runs of it. */
+function withCodes(was: DaemonConfig, is: DaemonConfig): readonly [DaemonConfig, DaemonConfig] {
+  const code = readRunningConfig(was)?.code
+  if (code === undefined) return [was, is]
+  const running: RunningConfig = { ...was, code }
+  return [running, withCode(is)]
 }
 
 /** One that is off is tried again, with the keys that are there by then. */

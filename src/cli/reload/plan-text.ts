@@ -31,6 +31,7 @@ export function formatPlan({ changes, orders, positions, next }: Plan): string {
         (change) =>
           `~ ${describe(change)}${noteOnImports(change, next)}${change.limit ? ` (${change.limit})` : ''}`,
       ),
+    ...(isOtherWorld(changes, next) ? [OTHER_WORLD] : []),
     ...(cancelled.length > 0 ? [`  ${countBy(cancelled)} that nobody wants any more: cancelled`] : []),
     ...unattended.map(
       (what) => `! ${what} is held, and nobody will trade it: flatten it before, or look after it by hand`,
@@ -56,6 +57,15 @@ function isTraded({ strategies, instruments }: DaemonConfig, strategy: string, s
     strategies.some((one) => one.enabled && one.id === strategy && one.instruments.includes(symbol)) &&
     Object.hasOwn(instruments, symbol)
   )
+}
+
+/** The state of the exchange inside belongs to all that the instruments say. */
+const OTHER_WORLD =
+  '! another simulated account begins, without what this one holds: it belongs to its instruments, and goes on when they are as they were'
+
+function isOtherWorld({ settings }: ConfigChanges, { exchange, simulator }: DaemonConfig): boolean {
+  const isInside = exchange.baseUrl === undefined && simulator !== undefined
+  return isInside && settings.some(({ path }) => path.startsWith('instruments.'))
 }
 
 function describe({ path, was, is }: SettingChange): string {

@@ -8,6 +8,7 @@ import { describeOff } from '../../daemon/control/hindrances.ts'
 import { readRunningConfig, withCode } from '../../daemon/state/running-config.ts'
 import { findOff, findSocket, readDaemon } from '../control/find-daemon.ts'
 import { checkFully } from '../process/full-check.ts'
+import { asStarted, setOtherwise } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { formatCancels, formatPlan, type Plan } from './plan-text.ts'
@@ -20,7 +21,7 @@ export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('plan'))
     .description('what `reload`, or a restart, would do with the configuration as it is now; nothing is done')
     .action(async (options: ConfigOptions) => {
-      const planned = await planChange(options)
+      const planned = await planChange(asStarted(options))
       setExit(planned.kind === 'planned' ? 0 : planned.exitCode)
     })
 }
@@ -75,6 +76,8 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   }
   if (running.file !== config.file)
     print(`! what runs was started with ${running.file}, not with ${config.file}`)
+  const others = setOtherwise(config, options.set)
+  if (others !== undefined) print(`! it was started with${others}: a reload reads the files with that again`)
   const changes = compareConfigs(running, withCode(config))
   const off = findSocket(config) === undefined ? await findOff(config) : undefined
   if (off !== undefined) {

@@ -10,6 +10,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { explainReply, findSocket, withClient } from '../control/find-daemon.ts'
+import { asStarted } from '../operator/operated-config.ts'
 import { operatorName, print } from '../process/operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
 import { EXIT_NOTHING, planChange } from './plan.ts'
@@ -31,7 +32,8 @@ export function addReloadCommand(program: Command, { setExit }: VerbFrame): void
     .action(async (options: ReloadOptions) => setExit(await reload(options)))
 }
 
-async function reload(options: ReloadOptions): Promise<number> {
+async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
+  const options = asStarted(given)
   const {
     main: { config },
     others,
@@ -66,7 +68,7 @@ async function reload(options: ReloadOptions): Promise<number> {
   }
   const reply = await withClient(socket, (client) => client.command(request))
   if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
-  const endAt = systemClock.monotonic() + options.wait
+  const endAt = systemClock.monotonic() + wait
   while (systemClock.monotonic() < endAt) {
     await new Promise<void>((done) => systemTimers.after(LOOK_MS, done))
     const now = await startOf(configs)

@@ -45,6 +45,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
   cli: [
     'process',
+    'operator',
     'setup',
     'doctor',
     'accept',

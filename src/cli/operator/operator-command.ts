@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import { type DaemonConfig } from '../../config/load-config.ts'
 import {
   adviseUnclosable,
   type CommandAnswer,
@@ -14,17 +14,13 @@ import {
   describeStillHeld,
 } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
+import { readRunningConfig } from '../../daemon/state/running-config.ts'
+import { listHolders } from '../../daemon/state/state-directory.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import { explainSilence, leaveOrder, lookFor, operatorName, print } from './operator.ts'
-import {
-  addConfigOptions,
-  type ConfigOptions,
-  parseDuration,
-  repeatOptions,
-  toConfigRequest,
-  toShellWord,
-} from './options.ts'
+import { addOperatedOptions, loadOperated } from './operated-config.ts'
+import { explainSilence, leaveOrder, lookFor, operatorName, print } from '../process/operator.ts'
+import { type ConfigOptions, parseDuration, repeatOptions, toShellWord } from '../process/options.ts'
 
 const READ_WITHIN_MS = 10_000
 /** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */
@@ -48,7 +44,7 @@ export function addOperatorCommand(
   verb: string,
   scope: '<scope>' | '[scope]' | '<strategy>',
 ): Command {
-  return addConfigOptions(program.command(verb))
+  return addOperatedOptions(program.command(verb))
     .argument(scope, 'an instrument, strategy:ID, or * for the account')
     .requiredOption('--reason <text>', 'why, for the journal', parseReason)
     .option('--wait <duration>', 'how long to wait for the daemon', parseDuration, READ_WITHIN_MS)
@@ -64,7 +60,7 @@ function parseReason(text: string): string {
  * one of the kill switch, which may wait for the proof. Returns the exit code.
  */
 export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
-  const { config } = loadConfig(toConfigRequest(options))
+  const config = loadOperated(options)
   const { directory } = config.state
   if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
   if (order.kind !== 'release' && !isConfigured(config, order.scope)) return EXIT_USAGE
@@ -123,13 +119,19 @@ function isScope(scope: Scope): boolean {
 }
 
 /** As the core looks at it, so that nothing is left for a daemon which would refuse it. */
-function isConfigured({ instruments, strategies }: DaemonConfig, scope: Scope): boolean {
-  const ids = strategies.filter(({ enabled }) => enabled).map(({ id }) => id)
-  const scopes = listScopes(Object.keys(instruments), ids)
-  if (scopes.includes(scope)) return true
+function isConfigured(config: DaemonConfig, scope: Scope): boolean {
+  const scopes = scopesOf(config)
+  // What is no longer in the file may still run: the daemon says what it does with it.
+  const running = listHolders(config.state.directory).length > 0 ? readRunningConfig(config) : undefined
+  if ([...scopes, ...(running ? scopesOf(running) : [])].includes(scope)) return true
   print(`not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}\nscopes: ${scopes.join(', ')}`)
   if (scope.startsWith('strategy:')) print(UNCONFIGURED)
   return false
+}
+
+function scopesOf({ instruments, strategies }: DaemonConfig): readonly Scope[] {
+  const ids = strategies.filter(({ enabled }) => enabled).map(({ id }) => id)
+  return listScopes(Object.keys(instruments), ids)
 }
 
 function printNoAnswer(file: string): number {

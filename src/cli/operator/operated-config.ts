@@ -1,0 +1,120 @@
+import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type Command } from 'commander'
+import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import { ConfigError, formatProblem } from '../../config/yaml/problem.ts'
+import { killFileOf } from '../../daemon/account/kill-switch.ts'
+import { readRunningConfig, readRunStart } from '../../daemon/state/running-config.ts'
+import { findRunning, type RunningFile } from '../../daemon/state/running-files.ts'
+import { listHolders } from '../../daemon/state/state-directory.ts'
+import { Failure } from '../../lib/failure.ts'
+import { print } from '../process/operator.ts'
+import { addConfigOptions, type ConfigOptions, toConfigRequest, toShellWord } from '../process/options.ts'
+
+/** Those of a verb that addresses a daemon: it works as well where the files are wrong while that trades. */
+export function addOperatedOptions(command: Command): Command {
+  return addConfigOptions(command).option(
+    '--state <dir>',
+    'address what runs with this state.directory, whatever the configuration says by now',
+  )
+}
+
+/**
+ * The configuration of the daemon that is addressed: what the file says, or, where that is broken, what the daemon
+ * runs with that was started with it.
+ * @throws ConfigError where no such daemon is known: then the last ways to stop one have been named; Failure
+ * STATE_NEVER_RAN
+ */
+export function loadOperated(options: ConfigOptions): DaemonConfig {
+  if (options.state !== undefined) return loadState(options.state)
+  const request = toConfigRequest(options)
+  try {
+    return loadConfig(request).config
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const found = findRunning(resolve(request.cwd, request.file))
+    const running = chooseRunning(found, options.set)
+    const config = running && readOf(running.directory)
+    if (running === undefined || config === undefined) {
+      sayLastWays(found)
+      throw error
+    }
+    sayInstead(error, running)
+    return config
+  }
+}
+
+/**
+ * For what compares the files with what runs: a reload reads them with the `--set` and `--param` that the daemon was
+ * started with, so they need not be repeated; others that are given are not for a reload.
+ */
+export function asStarted(options: ConfigOptions): ConfigOptions {
+  const { file, cwd } = toConfigRequest(options)
+  const running = findRunning(resolve(cwd, file))
+  const chosen = chooseRunning(running, options.set)
+  const start = chosen && readRunStart({ state: { directory: chosen.directory } })
+  // A further account of another main file is read without any.
+  if (start?.mainFile !== resolve(cwd, file)) return options
+  const param = options.param?.length ? options.param : start.params
+  return { ...options, set: start.set, param }
+}
+
+/** `--set` of the daemon that runs where others were given; undefined where they are the same, or none runs. */
+export function setOtherwise({ file, state }: DaemonConfig, set: readonly string[]): string | undefined {
+  const start = listHolders(state.directory).length > 0 ? readRunStart({ state }) : undefined
+  if (start?.mainFile !== file || isSame(start.set, set)) return undefined
+  return start.set.map((text) => ` --set ${toShellWord(text)}`).join('') || ' no --set'
+}
+
+function loadState(given: string): DaemonConfig {
+  const directory = resolve(given)
+  const config = readOf(directory)
+  if (config !== undefined) return config
+  throw new Failure({
+    code: 'STATE_NEVER_RAN',
+    sentence: 'nothing has run with this state directory',
+    facts: { directory },
+    hint: 'name the one that state.directory says, as an absolute path or from here',
+  })
+}
+
+/** Where it lies now, if it was moved. */
+function readOf(directory: string): DaemonConfig | undefined {
+  const config = readRunningConfig({ state: { directory } })
+  return config && { ...config, state: { ...config.state, directory } }
+}
+
+/** Started with the same `--set`; without any, the only one that there is. */
+function chooseRunning(found: readonly RunningFile[], set: readonly string[]): RunningFile | undefined {
+  const same = found.filter((one) => isSame(one.set, set))
+  const fitting = same.length === 0 && set.length === 0 ? found : same
+  return fitting.length === 1 ? fitting[0] : undefined
+}
+
+/** In whatever order: only of the same path does the last one count. */
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return isDeepStrictEqual(one.toSorted(), other.toSorted())
+}
+
+/** A verb may load the same configuration again. */
+const said = new Set<string>()
+
+function sayInstead({ problems: [first] }: ConfigError, { file, directory }: RunningFile): void {
+  if (said.has(file)) return
+  said.add(file)
+  print(`! the configuration is broken: ${first ? formatProblem(first) : file}`)
+  print(`  this goes to the daemon that runs with what it was before (state ${directory})`)
+}
+
+function sayLastWays(found: readonly RunningFile[]): void {
+  if (found.length === 0) print('no daemon is known that was started with this file')
+  else print('which daemon is meant cannot be told while the configuration is broken')
+  for (const { directory, set } of found) {
+    const pids = listHolders(directory).map(({ pid }) => pid)
+    const started = set.map((text) => ` --set ${text}`).join('')
+    print(`  pid ${pids.join(', ')}${started}: --state ${directory}`)
+  }
+  print('  --state DIR addresses the one that runs with this state.directory')
+  print(`  without this program:  touch ${killFileOf('DIR')}  stops all trading, and cancels what rests`)
+  print('                         kill -TERM PID  ends the daemon, as its onStop says')
+}

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { sha256Hex } from '../../lib/digest.ts'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { listHeldDirectories } from './state-directory.ts'
+import { userStates } from './user-state.ts'
+
+/**
+ * With which state directory a daemon of this user runs a main file. So it is found where the file cannot be read any
+ * more, or names another directory by now.
+ */
+export interface RunningFile {
+  /** Absolute, with links resolved. */
+  readonly file: string
+  readonly directory: string
+  /** `--set` texts of the run. */
+  readonly set: readonly string[]
+}
+
+/** Notes it in the first of the user's places that can be written; where none can, commands need a file that is right. */
+export function noteRunning({ file, state }: DaemonConfig, set: readonly string[]): void {
+  const note: RunningFile = { file: realOf(file), directory: state.directory, set }
+  for (const place of places()) {
+    try {
+      mkdirSync(place, { recursive: true, mode: 0o700 })
+      for (const old of listNotes(place)) if (!existsSync(old.note.file)) rmSync(old.path, { force: true })
+      // One a state: whoever holds that now.
+      writeDurably(join(place, `${sha256Hex([state.directory]).slice(0, 32)}.json`), JSON.stringify(note))
+      return
+    } catch {}
+  }
+}
+
+/** The states that daemons hold which were started with this file. */
+export function findRunning(file: string): readonly RunningFile[] {
+  const real = realOf(file)
+  const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))
+  const found = notes.filter((note) => note.file === real && listHeldDirectories(note.directory).length > 0)
+  return [...new Map(found.map((note) => [note.directory, note])).values()]
+}
+
+const places = (): readonly string[] => userStates().map((place) => join(place, 'running'))
+
+function listNotes(place: string): readonly { readonly path: string; readonly note: RunningFile }[] {
+  try {
+    const names = readdirSync(place).filter((name) => name.endsWith('.json'))
+    return names.flatMap((name) => {
+      const note = readNote(join(place, name))
+      return note ? [{ path: join(place, name), note }] : []
+    })
+  } catch {
+    return [] // Nothing has run here yet.
+  }
+}
+
+function readNote(path: string): RunningFile | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as RunningFile
+  } catch {
+    return undefined
+  }
+}
+
+/** A file that is gone is known by its name. */
+function realOf(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return resolve(file)
+  }
+}
