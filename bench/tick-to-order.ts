@@ -2,8 +2,8 @@
 // the batch of 50 orders in that follows from it. The whole daemon (client, limiter, engine, journal on disk, a
 // strategy that quotes, logs) beside the floor, what a bare script needs for the same; both in this run, in turn,
 // against one server in a process of its own. `npm run bench:ticks [seconds]`, default 30; `npm run bench:ticks -- 30
-// --record` with the flight recorder, `--profile` with a CPU profile. Leaves nothing behind. The table of
-// `npm run bench` has it in rounds.
+// --record` with the flight recorder, `--profile` with a CPU profile, `--journal postgresql://…` with the journal
+// there. Leaves nothing behind but that journal. The table of `npm run bench` has it in rounds.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -95,6 +95,8 @@ function startDaemon(port: number) {
   writeFileSync(join(directory, 'bench.yaml'), CONFIG)
   writeFileSync(join(directory, 'quoting.yaml'), STRATEGY)
   const recording = process.argv.includes('--record') ? ['--set', 'record=true'] : []
+  const journal = process.argv.indexOf('--journal')
+  if (journal > 0) recording.push('--set', `journal.url=${process.argv[journal + 1]}`)
   const args = ['run', '-c', 'bench.yaml', '--set', `exchange.baseUrl=http://127.0.0.1:${port}`, ...recording]
   const profile = process.argv.includes('--profile') ? ['--cpu-prof', `--cpu-prof-dir=${process.cwd()}`] : []
   const child = spawn(process.execPath, [...profile, fileOf('../bin/intentd.mjs'), ...args], {

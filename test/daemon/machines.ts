@@ -54,8 +54,8 @@ export class Machines {
     return this.start(machine, ['run', '--summary', 'json'], more)
   }
 
-  standby(machine: string): IntentdProcess {
-    return this.start(machine, ['standby', '--summary', 'json'])
+  standby(machine: string, more: Parameters<Machines['start']>[2] = {}): IntentdProcess {
+    return this.start(machine, ['standby', '--summary', 'json'], more)
   }
 
   /** On the server, as if it had been over for a day. Only where its holder is dead: nobody's clock says so. */
