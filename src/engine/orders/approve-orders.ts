@@ -3,7 +3,8 @@ import { type Candidate } from '../../execution/candidate.ts'
 import { type Denial } from '../../domain/denial.ts'
 import { type StrategyId } from '../../domain/ids.ts'
 import { type OrderIntent } from '../../domain/intent.ts'
-import { isClosing } from '../../domain/order-action.ts'
+import { canRest } from '../../domain/order.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { approve, approveAgain } from '../../risk/approve.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
@@ -25,6 +26,14 @@ export interface ApprovedOrders {
   readonly reduces: boolean
 }
 
+/** Of the batch so far. */
+interface Approved {
+  /** Whose the orders are. */
+  readonly approved: readonly string[]
+  /** The dearest buy and the cheapest sell, with those that rest already. */
+  readonly resting: { buyTicks: number; sellTicks: number }
+}
+
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
 /** Holds every candidate against the risk checks, those that reduce risk first. */
@@ -33,7 +42,9 @@ export function approveOrders(core: Core, symbol: string, candidates: readonly C
   const items: ApprovedItem[] = []
   const denials: Denial[] = []
   const approved: string[] = []
-  const contextOf = openRiskContexts(core, symbol, approved)
+  const { buyTicks, sellTicks } = totalsOf(core, symbol)
+  const resting = { buyTicks, sellTicks }
+  const contextOf = openRiskContexts(core, symbol, { approved, resting })
   let reduces = false
   for (const { intent, again } of [...candidates].sort(byUrgency)) {
     const context = contextOf(intent.strategyId as StrategyId)
@@ -46,9 +57,17 @@ export function approveOrders(core: Core, symbol: string, candidates: readonly C
     }
     reduces ||= isReducing
     approved.push(intent.strategyId)
+    noteResting(resting, verdict.intent)
     items.push({ intent: verdict.intent, ...(again === undefined ? {} : { again }) })
   }
   return { items, denials, reduces }
+}
+
+/** What is approved beside it rests by the time that the next order of the batch is looked at by the exchange. */
+function noteResting(resting: Approved['resting'], { action, ticks, force }: OrderIntent): void {
+  if (ticks === undefined || !canRest({ ticks, force })) return
+  if (tradesAs(action) === 'buy') resting.buyTicks = Math.max(resting.buyTicks, ticks)
+  else resting.sellTicks = Math.min(resting.sellTicks, ticks)
 }
 
 function whose({
@@ -65,13 +84,12 @@ function byUrgency(left: Candidate, right: Candidate): number {
 }
 
 /**
- * A risk context for each strategy; all share the account's exposure, so that what is approved adds up.
- * @param approved Whose the orders are that were approved so far.
+ * A risk context for each strategy; all share the account's exposure, and what rests, so that what is approved adds up.
  */
 function openRiskContexts(
   core: Core,
   symbol: string,
-  approved: readonly string[],
+  { approved, resting }: Approved,
 ): (id: StrategyId) => RiskContext | undefined {
   const { settings, book } = core
   const mode = settings.positionMode
@@ -98,7 +116,7 @@ function openRiskContexts(
       holding,
       ownExposure: buildExposure(mode, holding, ordersOf(core, id, symbol)),
       accountExposure,
-      resting: totalsOf(core, symbol),
+      resting,
       pace: {
         strategy: () => approved.filter((one) => one === id).length + countSent(core, id),
         account: () => approved.length + countSent(core),
