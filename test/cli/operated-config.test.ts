@@ -62,5 +62,8 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
     expect((await flatten.ended).code).toBe(0)
     await run.untilEvent('flatten.done')
     await run.stop()
+    const plan = project.start(['plan', '--set', 'simulator.speed=600'])
+    expect((await plan.ended).code).toBe(0)
+    expect(plan.stderr.join('\n').match(/no daemon runs/g)).toHaveLength(1)
   })
 })

@@ -159,6 +159,9 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
       0,
       expect.stringContaining('done: it runs with the new configuration'),
     ])
+    expect(run.events('reload.begun').at(-1)?.['settings']).toContainEqual(
+      expect.stringMatching(/^code\.trend-btc: "\w+" -> "\w+"$/),
+    )
     expect(reload.out).toMatch(/^- grid-eth is stopped$/m)
     expect(reload.out).toMatch(/^~ risk\.openOrdersMax: 100 -> 60 \(tighter\)$/m)
     expect(reload.out).toMatch(/^~ grid-btc\.params\.levels: 8 -> 4$/m)

@@ -13,7 +13,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
-import { explainSilence, print } from '../process/operator.ts'
+import { explainSilence, print, printOnce } from '../process/operator.ts'
 import { type ConfigOptions } from '../process/options.ts'
 
 /** sysexits.h: nobody answers now, or somebody who does not say what was asked for. */
@@ -147,6 +147,6 @@ function readStored<View>(
   const file = newestJournal(config.state.directory)
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'
-  print(`${whose} is what the journal of the last run says (${dirname(file)})`)
+  printOnce(`${whose} is what the journal of the last run says (${dirname(file)})`)
   return { kind: 'found', view: stored(account, off), isLive: false }
 }

@@ -8,7 +8,7 @@ import { readRunningConfig, readRunStart } from '../../daemon/state/running-conf
 import { findRunning, type RunningFile } from '../../daemon/state/running-files.ts'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import { Failure } from '../../lib/failure.ts'
-import { print } from '../process/operator.ts'
+import { print, printOnce } from '../process/operator.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest, toShellWord } from '../process/options.ts'
 
 /** Those of a verb that addresses a daemon: it works as well where the files are wrong while that trades. */
@@ -96,14 +96,10 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
   return isDeepStrictEqual(one.toSorted(), other.toSorted())
 }
 
-/** A verb may load the same configuration again. */
-const said = new Set<string>()
-
 function sayInstead({ problems: [first] }: ConfigError, { file, directory }: RunningFile): void {
-  if (said.has(file)) return
-  said.add(file)
-  print(`! the configuration is broken: ${first ? formatProblem(first) : file}`)
-  print(`  this goes to the daemon that runs with what it was before (state ${directory})`)
+  // A verb may load the same configuration again.
+  printOnce(`! the configuration is broken: ${first ? formatProblem(first) : file}`)
+  printOnce(`  this goes to the daemon that runs with what it was before (state ${directory})`)
 }
 
 function sayLastWays(found: readonly RunningFile[]): void {

@@ -22,6 +22,15 @@ export function print(text: string): void {
   process.stderr.write(`${isTTY ? wrapForScreen(text, columns || COLUMNS) : text}\n`)
 }
 
+const said = new Set<string>()
+
+/** For what a verb comes upon at each of its reads. */
+export function printOnce(text: string): void {
+  if (said.has(text)) return
+  said.add(text)
+  print(text)
+}
+
 /** Leaves an order where the daemon looks for it. @throws Failure STATE_UNWRITABLE: then nobody hears of it. */
 export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
   try {
