@@ -97,6 +97,12 @@ async function starts(): Promise<readonly Line[]> {
       ours: measured.map(({ runningMs }) => runningMs),
       floor: measured.map(({ importsMs }) => importsMs),
     },
+    {
+      name: 'the same in CPU',
+      unit: 'ms',
+      ours: measured.map(({ runningCpuMs }) => runningCpuMs),
+      floor: measured.map(({ importsCpuMs }) => importsCpuMs),
+    },
   ]
 }
 

@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { systemTimers } from '../src/lib/timers.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -24,17 +25,23 @@ export interface StartRound {
   readonly runningMs: number
   /** From the command to the end of a process that only imports. */
   readonly importsMs: number
+  /** CPU of both, which a busy machine changes least. */
+  readonly runningCpuMs: number
+  readonly importsCpuMs: number
 }
 
 export async function measureStarts(rounds: number): Promise<readonly StartRound[]> {
   const measured: StartRound[] = []
   // The first one compiles what the cache keeps.
   for (let round = 0; round <= rounds; round++) {
-    const importsMs = await elapsed(async () => end(imports('0')))
+    const bare = imports('0')
+    const cpu = text(bare.stdout)
+    const importsMs = await elapsed(async () => end(bare))
     const daemon = startDefaults()
     const runningMs = await elapsed(() => daemon.until('daemon.running'))
+    const runningCpuMs = cpuSeconds(daemon.process) * 1000
     await daemon.stop()
-    if (round > 0) measured.push({ runningMs, importsMs })
+    if (round > 0) measured.push({ runningMs, importsMs, runningCpuMs, importsCpuMs: Number(await cpu) })
   }
   return measured
 }
@@ -164,11 +171,15 @@ function startDaemon(directory: string, options: readonly string[]) {
   return { process: child, until, count: (event: string) => counts.get(event) ?? 0, stop }
 }
 
-/** What `run` imports, and nothing else; then it waits so many ms. */
-function imports(waitMs: string): ChildProcess {
-  const code = `await import(${JSON.stringify(join(ROOT, 'src/cli/run.ts'))}); setTimeout(() => {}, ${waitMs})`
+/** What `run` imports, and nothing else, compiled before as that of a daemon is; says its CPU, ms, and waits so many. */
+function imports(waitMs: string) {
+  const code = `await import(${JSON.stringify(join(ROOT, 'src/cli/run.ts'))})
+    const { user, system } = process.cpuUsage()
+    console.log((user + system) / 1000)
+    setTimeout(() => {}, ${waitMs})`
   const args = ['--import', join(ROOT, 'bin/resolve-sources.mjs'), '--input-type=module', '-e', code]
-  return spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' })
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compile') }
+  return spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
 async function end(child: ChildProcess): Promise<void> {
