@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module'
 import { type Command, Option } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { type Alerts } from '../alerts/alerts.ts'
@@ -360,11 +359,8 @@ async function live(
     let cancelLook = (): void => {}
     forget.push(() => cancelLook())
     const notify = (): void => {
-      if (daemon.isRecovered) {
-        supervisor.ready()
-        // Compiled code is kept for the next start, also where this process is killed one day.
-        flushCompileCache()
-      } else cancelLook = systemTimers.after(READY_LOOKED_AT_MS, notify)
+      if (daemon.isRecovered) supervisor.ready()
+      else cancelLook = systemTimers.after(READY_LOOKED_AT_MS, notify)
     }
     if (hasBegun) notify()
     runStop.noteBegun(hasBegun)
