@@ -35,7 +35,7 @@ module.exports = {
       // What may pass by itself ends with another code (docs/start-and-stop.md). Never 0 in this list: pm2
       // reports a process killed by the kernel (out of memory) as code 0, and that one must return.
       autorestart: true,
-      stop_exit_codes: [64, 65, 66, 78],
+      stop_exit_codes: [64, 65, 66, 71, 78],
       min_uptime: 10_000,
       max_restarts: 10,
 
