@@ -76,7 +76,17 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
       /INTENTD_API_KEY: missing[^]*Orders may rest at the exchange/,
     )
 
-    const kill = project.start(['kill', ...remote, '--wait', '1s'], place.env)
+    // The file speaks of another account by now: nothing of that one is cancelled in the place of what ran.
+    const said = project.read('config/remote.yaml')
+    project.edit('config/remote.yaml', 'marginMode: crossed', 'marginMode: isolated')
+    const state = ['--state', '.intentd/paper', ...remote.slice(2), '--wait', '1s']
+    const ofOther = project.start(['kill', ...state], place.env)
+    expect((await ofOther.ended).code).toBe(75)
+    expect(ofOther.stderr.join('\n')).toContain('does not say this account now')
+    expect(ofOther.stderr.join('\n')).not.toContain('cancelled from here once')
+    project.write('config/remote.yaml', said)
+
+    const kill = project.start(['kill', ...state], place.env)
     const { code } = await kill.ended
     await exchange.stop()
 

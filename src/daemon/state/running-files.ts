@@ -24,7 +24,9 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
   for (const place of places()) {
     try {
       mkdirSync(place, { recursive: true, mode: 0o700 })
-      for (const old of listNotes(place)) if (!existsSync(old.note.file)) rmSync(old.path, { force: true })
+      for (const { path, note: old } of listNotes(place)) {
+        if (!existsSync(old.file) || !existsSync(old.directory)) rmSync(path, { force: true })
+      }
       // One a state: whoever holds that now.
       writeDurably(join(place, `${sha256Hex([state.directory]).slice(0, 32)}.json`), JSON.stringify(note))
       return
