@@ -32,6 +32,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['parity'], load: async () => (await import('./parity/parity.ts')).addParityCommand },
   { names: ['standby'], load: async () => (await import('./standby.ts')).addStandbyCommand },
   { names: ['handover'], load: async () => (await import('./handover.ts')).addHandoverCommand },
+  { names: ['fleet'], load: async () => (await import('./fleet.ts')).addFleetCommand },
   { names: ['explain'], load: async () => (await import('./explain/explain.ts')).addExplainCommand },
   { names: ['kill'], load: async () => (await import('./kill.ts')).addKillCommand },
   { names: ['restrict'], load: async () => (await import('./restrict.ts')).addRestrictCommand },

@@ -1,0 +1,117 @@
+import { type Command } from 'commander'
+import { loadConfig } from '../config/load-config.ts'
+import { loadJournalPassword } from '../config/secrets.ts'
+import { wrapWords } from '../daemon/reporting/wrap-words.ts'
+import { serverPlaceOf } from '../daemon/state/open-journal.ts'
+import type { Fleet, FleetAccount, FleetStandby } from '../journal/postgres/read-fleet.ts'
+import { Failure } from '../lib/failure.ts'
+import { systemTimers } from '../lib/timers.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { age, COLUMNS } from './control/table.ts'
+import { EXITS } from './process/exit-codes.ts'
+import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
+import { type VerbFrame } from './process/verb-frame.ts'
+
+const WATCH_MS = 1000
+const CLEAR_SCREEN = '\u001B[2J\u001B[H'
+const INDENT = '  '
+
+interface FleetOptions extends ConfigOptions {
+  readonly json?: boolean
+  readonly watch?: number | true
+}
+
+/** `intentd fleet status`: every account whose journal lies in the same database. */
+export function addFleetCommand(program: Command, { setExit }: VerbFrame): void {
+  const fleet = program.command('fleet').description('all accounts with a journal on one PostgreSQL server')
+  addConfigOptions(fleet.command('status'))
+    .description(
+      'who writes each journal of the database, and who stands by: from any machine that reaches it',
+    )
+    .option('--watch [every]', 'again and again, each second or as often as said', parseDuration)
+    .option('--json', 'as JSON')
+    .action(async (options: FleetOptions) => setExit(await showFleet(options)))
+}
+
+async function showFleet(options: FleetOptions): Promise<number> {
+  const request = toConfigRequest(options)
+  const { config } = loadConfig(request)
+  if (config.journal === undefined) throw noFleet(config.file)
+  const { FleetReader } = await import('../journal/postgres/read-fleet.ts')
+  const reader = new FleetReader(serverPlaceOf(config, loadJournalPassword(config, request)))
+  try {
+    for (;;) {
+      const fleet = await reader.read()
+      const isWatched = options.watch !== undefined
+      const text = options.json ? `${JSON.stringify(fleet, undefined, 2)}\n` : formatFleet(fleet)
+      process.stdout.write(`${isWatched && process.stdout.isTTY ? CLEAR_SCREEN : ''}${text}`)
+      // Nobody reads it any more.
+      if (!isWatched || process.stdout.errored) return exitOfFleet(fleet)
+      const everyMs = options.watch === true ? WATCH_MS : options.watch
+      await new Promise<void>((resolve) => systemTimers.after(everyMs ?? WATCH_MS, resolve))
+    }
+  } finally {
+    await reader.close()
+  }
+}
+
+/** An account whose writer has vanished, or of which nothing can be said, is worth a look. */
+export function exitOfFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unread'>): number {
+  const isSound = unread.length === 0 && accounts.every(({ state }) => state !== 'vanished')
+  return isSound ? 0 : EXITS.temporary
+}
+
+export function formatFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unread'>): string {
+  if (accounts.length + unread.length === 0) return 'there is no journal in this database yet\n'
+  return [
+    ...accounts.map(
+      (account) =>
+        `${account.schema}\n${paragraph(describeWriter(account))}${account.standbys
+          .map((standby) => paragraph(describeStandby(standby)))
+          .join('')}`,
+    ),
+    ...unread.map(({ schema, reason }) => `${schema}\n${paragraph(`! it cannot be read: ${reason}`)}`),
+  ].join('\n')
+}
+
+function describeWriter(account: FleetAccount): string {
+  const { state, holder, takenAt, leaseLeftMs, freeInMs, isHandoverAsked } = account
+  const since = `since ${new Date(takenAt).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+  switch (state) {
+    case 'writes':
+      return `written by ${holder}, ${since}; its lease lasts ${age(leaseLeftMs)} unless renewed${isHandoverAsked ? '; it was asked to hand over' : ''}`
+    case 'vanished': {
+      const next =
+        freeInMs > 0 ? `a standby may take over in ${age(freeInMs)}` : 'a standby may take over now'
+      return `! nobody writes it: the lease of ${holder} ran out ${age(-leaseLeftMs)} ago; ${next}`
+    }
+    case 'ended':
+      return `nobody writes it: ${holder} has given its lease back`
+    case 'moved':
+      return `moved elsewhere; last written by ${holder}`
+    case 'new':
+      return 'nobody has written it yet'
+    default:
+      return unreachable(state)
+  }
+}
+
+function describeStandby({ holder, behind, seenAgoMs, isFollowing }: FleetStandby): string {
+  if (!isFollowing) return `standby ${holder}: not seen for ${age(seenAgoMs)}`
+  return `standby ${holder}: ${behind === 1 ? '1 transaction' : `${behind} transactions`} behind, seen ${age(seenAgoMs)} ago`
+}
+
+/** A number stays with its unit. */
+function paragraph(text: string): string {
+  const lines = wrapWords(text.replaceAll(/(\d) (s|min|h)\b/g, '$1\u00A0$2'), COLUMNS - 2 * INDENT.length)
+  return `${INDENT}${lines.join(`\n${INDENT}${INDENT}`).replaceAll('\u00A0', ' ')}\n`
+}
+
+function noFleet(file: string): Failure {
+  return new Failure({
+    code: 'FLEET_IMPOSSIBLE',
+    sentence: 'the journal of this configuration is a file, so it is one account on one machine',
+    facts: { file },
+    hint: '`intentd status` says all there is; set journal.url for several machines',
+  })
+}

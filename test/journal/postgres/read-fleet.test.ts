@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { exitOfFleet, formatFleet } from '../../../src/cli/fleet.ts'
+import { type OpenedJournal } from '../../../src/journal/journal.ts'
+import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { type Fleet, FleetReader } from '../../../src/journal/postgres/read-fleet.ts'
+import { untilDurable } from '../../../src/journal/until-durable.ts'
+import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
+import { Machine, record } from './scene.ts'
+
+/** Far above what a test takes on a busy machine. */
+const terms = { lastingMs: 600_000, validityMs: 20_000 }
+
+describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server', () => {
+  let place: PostgresPlace
+  let other: PostgresPlace
+  let journal: OpenedJournal
+  let reader: FleetReader
+  let sql: Connection
+  const machines: Machine[] = []
+
+  const open = async (name: string, at: PostgresPlace): Promise<OpenedJournal> => {
+    const machine = new Machine(name, at)
+    machines.push(machine)
+    return (await machine.open({ terms })).journal
+  }
+  const ask = (text: string): Promise<unknown> => sql.query(text.replaceAll('$schema', `"${place.schema}"`))
+  /** Other tests have journals on the same server. */
+  const read = async (): Promise<Fleet> => {
+    const { now, accounts, unread } = await reader.read()
+    const isOwn = ({ schema }: { readonly schema: string }): boolean =>
+      schema === place.schema || schema === other.schema
+    return { now, accounts: accounts.filter(isOwn), unread: unread.filter(isOwn) }
+  }
+
+  beforeEach(async () => {
+    const server = await postgresServer()
+    place = server.newPlace()
+    other = server.newPlace()
+    sql = new Connection(place)
+    reader = new FleetReader(place)
+    journal = await open('machine a', place)
+  })
+  afterEach(async () => {
+    await journal.close(false)
+    await reader.close()
+    await sql.close()
+    for (const machine of machines.splice(0)) machine.remove()
+  })
+
+  test('says who writes each journal, and since when', async () => {
+    journal.append(record(1))
+    await untilDurable(journal)
+    const second = await open('machine b', other)
+    const fleet = await read()
+    await second.close()
+
+    expect(fleet.accounts.map(({ schema, state, holder }) => [schema, state, holder])).toEqual([
+      [place.schema, 'writes', 'machine a'],
+      [other.schema, 'writes', 'machine b'],
+    ])
+    expect(fleet.accounts.map(({ lastSequence }) => lastSequence)).toEqual([1, 0])
+    for (const { takenAt, leaseLeftMs, freeInMs } of fleet.accounts) {
+      expect(takenAt).toBeLessThanOrEqual(fleet.now)
+      expect(leaseLeftMs).toBeGreaterThan(0)
+      expect(freeInMs - leaseLeftMs).toBe(terms.validityMs)
+    }
+    expect([exitOfFleet(fleet), formatFleet(fleet)]).toEqual([
+      0,
+      expect.stringContaining('written by machine a'),
+    ])
+  })
+
+  test('tells an end in good order from a writer that vanished', async () => {
+    const second = await open('machine b', other)
+    await second.close()
+    await ask(`UPDATE $schema.lease SET expires_at = clock_timestamp() - interval '5 minutes'`)
+    const fleet = await read()
+
+    expect(fleet.accounts.map(({ state, freeInMs }) => [state, freeInMs])).toEqual([
+      ['vanished', 0],
+      ['ended', 0],
+    ])
+    expect(exitOfFleet(fleet)).toBe(75)
+    expect(formatFleet(fleet)).toContain('the lease of machine a ran out 5 min ago')
+    expect(exitOfFleet({ accounts: fleet.accounts.slice(1), unread: [] })).toBe(0)
+  })
+
+  test('lists who stands by and how far behind; one that is gone for a while, and for more than a day no more', async () => {
+    for (const at of [1, 2]) {
+      journal.append(record(at))
+      await untilDurable(journal)
+    }
+    const followers = [
+      ['follows', 1, '0'],
+      ['is gone', 0, '2 hours'],
+      ['is forgotten', 0, '25 hours'],
+    ] as const
+    for (const [name, feedPlace, ago] of followers)
+      await ask(
+        `INSERT INTO $schema.followers VALUES ('${name}', '${name}', ${feedPlace}, clock_timestamp() - interval '${ago}')`,
+      )
+    const fleet = await read()
+
+    expect(fleet.accounts[0]?.standbys).toMatchObject([
+      { holder: 'follows', behind: 1, isFollowing: true },
+      { holder: 'is gone', behind: 2, isFollowing: false },
+    ])
+    expect(formatFleet(fleet)).toMatch(
+      /standby follows: 1 transaction behind[^]*standby is gone: not seen for 2 h/,
+    )
+    expect(exitOfFleet(fleet)).toBe(0)
+  })
+
+  test('reads the others where one is of another version, and says which', async () => {
+    const second = await open('machine b', other)
+    await second.close()
+    await ask('ALTER TABLE $schema.lease RENAME COLUMN validity TO valid_for')
+    const fleet = await read()
+    await ask('ALTER TABLE $schema.lease RENAME COLUMN valid_for TO validity')
+
+    expect(fleet.accounts.map(({ schema }) => schema)).toEqual([other.schema])
+    expect(fleet.unread).toMatchObject([
+      { schema: place.schema, reason: expect.stringContaining('validity') },
+    ])
+    expect(exitOfFleet(fleet)).toBe(75)
+    expect(formatFleet(fleet)).toContain('! it cannot be read')
+  })
+
+  test('a server that is not there is said by its code', async () => {
+    const nowhere = new FleetReader({ ...place, url: 'postgresql://postgres@127.0.0.1:1/postgres' })
+    await expect(nowhere.read()).rejects.toMatchObject({ code: 'JOURNAL_UNREACHABLE' })
+    await nowhere.close()
+  })
+})
