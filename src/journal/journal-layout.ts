@@ -4,7 +4,22 @@ import { layoutUnknown } from './journal-failures.ts'
 import { nextLink } from './record-chain.ts'
 
 /** The tables below. A file of another layout is refused rather than guessed at. */
-const LAYOUT = 5
+const LAYOUT = 6
+
+/** One without packed records: it is read as it is, and gets their table when it is written again. */
+const LAYOUT_UNPACKED = 5
+
+const BLOCKS_TABLE = `
+  CREATE TABLE record_blocks (
+    first INTEGER PRIMARY KEY,
+    last INTEGER NOT NULL,
+    at_min INTEGER NOT NULL,
+    at_max INTEGER NOT NULL,
+    first_link TEXT NOT NULL,
+    last_link TEXT NOT NULL,
+    body BLOB NOT NULL
+  ) STRICT;
+`
 
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -16,6 +31,7 @@ const TABLES = `
     booked TEXT,
     link TEXT NOT NULL
   ) STRICT;
+  ${BLOCKS_TABLE}
   CREATE TABLE book (
     position INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
@@ -80,6 +96,9 @@ export function openWriting(file: string): DatabaseSync {
     PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};
   `)
+  if (readLayout(database) === LAYOUT_UNPACKED) {
+    database.exec(`BEGIN IMMEDIATE; ${BLOCKS_TABLE} PRAGMA user_version = ${LAYOUT}; COMMIT`)
+  }
   return database
 }
 
@@ -112,12 +131,17 @@ export function makeTables(database: DatabaseSync, nature: JournalNature): Journ
 /** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError when it is not as it was written */
 export function readNature(database: DatabaseSync, file: string): JournalNature {
   const layout = readLayout(database)
-  if (layout !== LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
+  if (layout !== LAYOUT && layout !== LAYOUT_UNPACKED) throw layoutUnknown(file, layout, LAYOUT)
   const read = (name: string) =>
     String(database.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'])
   const nature = { identity: read('identity'), salt: read('salt'), first: read('first') }
   if (nextLink('', nature.identity, nature.salt) === nature.first) return nature
   throw new RangeError('its identity and salt do not fit together')
+}
+
+/** Whether there is a table of packed records to look into. */
+export function hasBlocks(database: DatabaseSync): boolean {
+  return readLayout(database) === LAYOUT
 }
 
 function readLayout(database: DatabaseSync): number {

@@ -3,7 +3,8 @@ import { type JournalRecord } from '../domain/record.ts'
 import { type BookedRow, type BookingSpan } from './booking.ts'
 import { readBookings } from './tables/booking-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
-import { openReading, readNature } from './journal-layout.ts'
+import { hasBlocks, openReading, readNature } from './journal-layout.ts'
+import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
 import { isLinked, toStoredText } from './verify-journal.ts'
 
 /** Rows that are read at once: between pages nothing of the journal is held, so its writer never waits. */
@@ -56,21 +57,39 @@ export class JournalReader {
    * @throws Failure JOURNAL_CORRUPT at a record that is not as it was written
    */
   *records(query: RecordQuery = {}): Generator<NumberedRecord> {
-    const { sql, values } = buildPageQuery(query)
     let beyond = query.behind ?? (query.newestFirst === true ? Number.MAX_SAFE_INTEGER : 0)
     for (;;) {
-      const rows = this.#translated(() => this.#database.prepare(sql).all(beyond, ...values))
-      for (const row of rows) {
+      const page = this.#translated(() => this.#readPage(query, beyond))
+      for (const row of page.rows) {
         const { sequence, body } = toStoredText(row)
         // The oldest record that was kept has nothing before it to be held against.
         const previous = sequence === 1 ? this.#first : row['previous']
-        if (previous !== null && !isLinked(String(previous), row)) {
+        if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
           throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
         }
-        beyond = sequence
         yield { sequence, record: JSON.parse(body) as JournalRecord }
       }
-      if (rows.length < PAGE_ROWS) return
+      if (page.beyond === undefined) return
+      beyond = page.beyond
+    }
+  }
+
+  /** Packed ones are the older ones. All of a page is one look: what is packed meanwhile is in one of the two. */
+  #readPage(query: RecordQuery, beyond: number): Page {
+    const database = this.#database
+    database.exec('BEGIN')
+    try {
+      // A journal that nobody has written since there are blocks has no table of them.
+      const blocks = hasBlocks(database)
+      if (query.newestFirst === true) {
+        const page = readRows(database, query, { beyond, blocks })
+        if (page.beyond !== undefined || !blocks) return page
+        return readBlock(database, query, page.rows.length > 0 ? endOf(page.rows) : beyond, page.rows)
+      }
+      const page: Page = blocks ? readBlock(database, query, beyond) : NO_PAGE
+      return page.beyond === undefined ? readRows(database, query, { beyond, blocks }) : page
+    } finally {
+      database.exec('COMMIT')
     }
   }
 
@@ -99,7 +118,79 @@ export class JournalReader {
   }
 }
 
-function buildPageQuery(query: RecordQuery): { readonly sql: string; readonly values: (string | number)[] } {
+/** Some records, the place behind which the next page begins, or undefined where there is none. */
+interface Page {
+  readonly rows: readonly Row[]
+  readonly beyond: number | undefined
+}
+
+const NO_PAGE: Page = { rows: [], beyond: undefined }
+
+interface Look {
+  readonly beyond: number
+  /** Whether there is a table of them. */
+  readonly blocks: boolean
+}
+
+function readRows(database: DatabaseSync, query: RecordQuery, { beyond, blocks }: Look): Page {
+  const { sql, values } = buildPageQuery(query, blocks)
+  const rows = database.prepare(sql).all(beyond, ...values)
+  return { rows, beyond: rows.length < PAGE_ROWS ? undefined : endOf(rows) }
+}
+
+function endOf(rows: readonly Row[]): number {
+  return Number(rows.at(-1)?.['sequence'])
+}
+
+/** The next block beyond a place, with what was read before it; no page where there is none any more. */
+function readBlock(
+  database: DatabaseSync,
+  query: RecordQuery,
+  beyond: number,
+  before: readonly Row[] = [],
+): Page {
+  const { since = 0, until = Number.MAX_SAFE_INTEGER, newestFirst = false } = query
+  const row = database
+    .prepare(
+      `SELECT *, (SELECT last_link FROM record_blocks AS earlier WHERE earlier.first < record_blocks.first
+        ORDER BY earlier.first DESC LIMIT 1) AS previous FROM record_blocks
+        WHERE ${newestFirst ? 'first < ?' : 'last > ?'} AND at_max >= ? AND at_min < ?
+        ORDER BY first ${newestFirst ? 'DESC' : 'ASC'} LIMIT 1`,
+    )
+    .get(beyond, since, until)
+  if (row === undefined) return { rows: before, beyond: undefined }
+  const block = toBlock(row)
+  const found = findInBlock(block, query, row['previous'] ?? undefined)
+  const rows = found.filter(({ sequence }) =>
+    newestFirst ? Number(sequence) < beyond : Number(sequence) > beyond,
+  )
+  return {
+    rows: [...before, ...(newestFirst ? rows.toReversed() : rows)],
+    beyond: newestFirst ? block.first : block.last,
+  }
+}
+
+/** Proved only where something that is asked for may stand in it. */
+function findInBlock(block: RecordBlock, query: RecordQuery, previous: unknown): readonly Row[] {
+  const { since = 0, until = Number.MAX_SAFE_INTEGER, kinds, containing = '' } = query
+  const text = textOf(block)
+  if (!text.includes(containing)) return []
+  return unpackBlock(block, text)
+    .map((row, place) => (place === 0 ? { ...row, previous } : row) as Row)
+    .filter(({ at, kind, body }) => {
+      const isInSpan = Number(at) >= since && Number(at) < until
+      return isInSpan && isOneOf(kinds, kind) && String(body).includes(containing)
+    })
+}
+
+function isOneOf(kinds: RecordQuery['kinds'], kind: unknown): boolean {
+  return kinds === undefined || kinds.some((one) => one === kind)
+}
+
+function buildPageQuery(
+  query: RecordQuery,
+  blocks: boolean,
+): { readonly sql: string; readonly values: (string | number)[] } {
   const { since, until, kinds, containing, newestFirst = false } = query
   const conditions = [`sequence ${newestFirst ? '<' : '>'} ?`]
   const values: (string | number)[] = []
@@ -111,9 +202,10 @@ function buildPageQuery(query: RecordQuery): { readonly sql: string; readonly va
   if (until !== undefined) restrict('at < ?', until)
   if (kinds !== undefined) restrict(`kind IN (${kinds.map(() => '?').join(', ')})`, ...kinds)
   if (containing !== undefined) restrict('instr(body, ?) > 0', containing)
+  const earlier = '(SELECT link FROM records AS earlier WHERE earlier.sequence = records.sequence - 1)'
+  const packed = '(SELECT last_link FROM record_blocks ORDER BY first DESC LIMIT 1)'
   const sql = `
-    SELECT sequence, at, kind, body, booked, link,
-      (SELECT link FROM records AS earlier WHERE earlier.sequence = records.sequence - 1) AS previous
+    SELECT sequence, at, kind, body, booked, link, ${blocks ? `coalesce(${earlier}, ${packed})` : earlier} AS previous
     FROM records WHERE ${conditions.join(' AND ')}
     ORDER BY sequence ${newestFirst ? 'DESC' : 'ASC'} LIMIT ${PAGE_ROWS}`
   return { sql, values }

@@ -5,6 +5,7 @@ import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
 import { BookingTable, totalToText } from './tables/booking-table.ts'
 import { type Mark } from './durable-mark.ts'
 import { type JournalNature } from './journal-layout.ts'
+import { putBlock, type RecordBlock, takeBlock } from './packed-records.ts'
 import { type JournalContents, type RowChange } from './journal.ts'
 import { KeyTable, NO_KEYS } from './tables/key-table.ts'
 import { nextLink } from './record-chain.ts'
@@ -105,6 +106,16 @@ export class JournalTables {
     dropOldRecords(database, keepSince())
   }
 
+  /** What could be packed of the records up to that one, to be put in with {@link putBlock}. */
+  takeBlock(upTo: number): RecordBlock | undefined {
+    return takeBlock(this.#parts.database, upTo)
+  }
+
+  /** It takes the place of its records. */
+  putBlock(block: RecordBlock): void {
+    putBlock(this.#parts.database, block)
+  }
+
   /** Takes away what was archived, with the record that says so. */
   dropBookings(record: ArchivedRecord): void {
     this.#bookings.drop(record.before)
@@ -134,11 +145,18 @@ export function toContents({ checkpoint, records }: VerifiedPrefix): JournalCont
   }
 }
 
-/** From the oldest on, so that the cost is that of what goes; their pages are used again. */
+/** From the oldest on, so that the cost is that of what goes; their pages are used again. What is packed is older. */
 function dropOldRecords(database: DatabaseSync, before: number): void {
   database
     .prepare(
-      `DELETE FROM records WHERE sequence < min(
+      `DELETE FROM record_blocks WHERE last < min(
+        coalesce((SELECT first FROM record_blocks WHERE at_max >= ? ORDER BY first LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
+        (SELECT min(first) FROM record_blocks) + ${DROPPED_MAX})`,
+    )
+    .run(before)
+  database
+    .prepare(
+      `DELETE FROM records WHERE NOT EXISTS (SELECT 1 FROM record_blocks) AND sequence < min(
         coalesce((SELECT sequence FROM records WHERE at >= ? ORDER BY sequence LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(sequence) FROM records) + ${DROPPED_MAX})`,
     )

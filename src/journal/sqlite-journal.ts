@@ -17,6 +17,7 @@ import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
 import { areBookingsWhole } from './tables/booking-table.ts'
 import { JournalTables, type TablesGiven, toContents } from './journal-tables.ts'
 import { type BookingStore, type Journal, type JournalContents, type RowChange } from './journal.ts'
+import { type RecordBlock } from './packed-records.ts'
 import { salvageKeys } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 
@@ -164,6 +165,8 @@ class SqliteJournal implements Journal, BookingStore {
   /** What stood in the file when it was opened, until it is loaded. */
   #found: JournalContents | undefined
   #checkpointed: number
+  /** Whether there may be enough records behind the checkpoint for another block. */
+  #isPackable = true
   #waiting: WaitingRecord[] = []
   #poisonedBy: unknown
 
@@ -187,20 +190,42 @@ class SqliteJournal implements Journal, BookingStore {
     this.#assertSound()
     this.#waiting.push({ record, bookings })
     this.#tables.noteKeys(record)
-    if (this.#waiting.length >= WAITING_MAX) this.flush()
+    if (this.#waiting.length >= WAITING_MAX) this.#writeWaiting()
   }
 
   commit(done: () => void): void {
-    this.flush()
+    this.#writeWaiting()
     done()
   }
 
+  /** And packs a block of what the checkpoint covers: now and then, since nothing waits for it. */
   flush(): void {
-    if (this.#waiting.length === 0) return
+    this.#writeWaiting(this.#takeBlock())
+  }
+
+  #writeWaiting(block?: RecordBlock): void {
+    if (this.#waiting.length === 0 && block === undefined) return
     this.#write(() => {
       for (const { record, bookings } of this.#waiting) this.#tables.putRecord(record, bookings)
+      if (block) this.#tables.putBlock(block)
     })
     this.#waiting = []
+  }
+
+  /** Where they are damaged they stay as they are: whoever reads them finds it, and trading does not depend on it. */
+  #takeBlock(): RecordBlock | undefined {
+    if (!this.#isPackable || this.#poisonedBy !== undefined) return undefined
+    let block: RecordBlock | undefined
+    try {
+      block = this.#tables.takeBlock(this.#checkpointed)
+    } catch (error) {
+      if (!failures.isDamage(error)) {
+        this.#poisonedBy = error
+        throw failures.poisoned(error)
+      }
+    }
+    this.#isPackable = block !== undefined
+    return block
   }
 
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
@@ -218,16 +243,17 @@ class SqliteJournal implements Journal, BookingStore {
   }
 
   saveCheckpoint(changes: Iterable<RowChange>): void {
-    this.flush()
+    this.#writeWaiting()
     this.#write(({ mark }) => {
       mark.sync()
       this.#tables.putCheckpoint(changes)
     })
     this.#checkpointed = this.#tables.last.sequence
+    this.#isPackable = true
   }
 
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
-    this.flush()
+    this.#writeWaiting()
     try {
       yield* this.#tables.bookings(kind, span)
     } catch (error) {
@@ -236,14 +262,14 @@ class SqliteJournal implements Journal, BookingStore {
   }
 
   dropBookings(record: ArchivedRecord): void {
-    this.flush()
+    this.#writeWaiting()
     this.#write(() => this.#tables.dropBookings(record))
   }
 
   close(): void {
     const { database, mark } = this.#parts
     try {
-      if (this.#poisonedBy === undefined) this.flush()
+      if (this.#poisonedBy === undefined) this.#writeWaiting()
     } finally {
       mark.close()
       database.close()

@@ -1,8 +1,9 @@
-import { type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { type DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../lib/failure.ts'
 import { type Mark } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
-import { type JournalNature } from './journal-layout.ts'
+import { hasBlocks, type JournalNature } from './journal-layout.ts'
+import { type Row, toBlock, unpackBlock } from './packed-records.ts'
 import { type FoundRows, readRows } from './tables/book-table.ts'
 import { type FoundDays, readDays, totalToText } from './tables/booking-table.ts'
 import { type FoundKeys, readBuckets } from './tables/key-table.ts'
@@ -117,18 +118,31 @@ export function sealOf({ sequence, link }: Mark, { book, keys, booked }: Sealed)
  * @throws Error of SQLite where a page of them is damaged
  */
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
-  const rows = database
+  let previous: Row | undefined
+  try {
+    for (const row of readOldRecords(database, sequence)) {
+      const isNext = previous === undefined || Number(row['sequence']) === Number(previous['sequence']) + 1
+      if (!isNext || (previous && !isLinked(String(previous['link']), row))) return false
+      previous = row
+    }
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+  return previous === undefined || (Number(previous['sequence']) === sequence && previous['link'] === link)
+}
+
+/** Those that are packed, and then those that are not yet. */
+function* readOldRecords(database: DatabaseSync, upTo: number): Generator<Row> {
+  if (hasBlocks(database)) {
+    const blocks = database.prepare('SELECT * FROM record_blocks ORDER BY first').iterate()
+    for (const block of blocks) yield* unpackBlock(toBlock(block))
+  }
+  yield* database
     .prepare(
       'SELECT sequence, at, kind, body, booked, link FROM records WHERE sequence <= ? ORDER BY sequence',
     )
-    .iterate(sequence)
-  let previous: Row | undefined
-  for (const row of rows) {
-    const isNext = previous === undefined || Number(row['sequence']) === Number(previous['sequence']) + 1
-    if (!isNext || (previous && !isLinked(String(previous['link']), row))) return false
-    previous = row
-  }
-  return previous === undefined || (Number(previous['sequence']) === sequence && previous['link'] === link)
+    .iterate(upTo)
 }
 
 /** Puts each record that fits behind the one before it; the first that does not is the flaw. */
@@ -147,8 +161,6 @@ function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): F
   }
   return undefined
 }
-
-type Row = Readonly<Record<string, SQLOutputValue>>
 
 export function toStoredText({ sequence, body, booked, link }: Row): StoredText {
   const total = typeof booked === 'string' ? booked : undefined

@@ -12,6 +12,7 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
   [/INTO book/i, 'checkpoint.row'],
   [/INTO checkpoints/i, 'checkpoint'],
   [/DELETE FROM checkpoints/i, 'checkpoint.drop'],
+  [/INTO record_blocks/i, 'pack'],
   [/DELETE FROM records/i, 'prune'],
   [/INTO (fills|funding) /i, 'booking'],
   [/FROM records WHERE sequence >/i, 'read'],

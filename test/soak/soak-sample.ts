@@ -92,7 +92,8 @@ function countRows(file: string): { readonly records: number; readonly keys: num
   try {
     const read = (query: string): number => Number(database.prepare(query).get()?.['n'] ?? 0)
     return {
-      records: read('SELECT max(sequence) - min(sequence) + 1 AS n FROM records'),
+      records: read(`SELECT (SELECT count(*) FROM records)
+        + (SELECT coalesce(sum(last - first + 1), 0) FROM record_blocks) AS n`),
       keys: read('SELECT keys AS n FROM checkpoints'),
     }
   } finally {

@@ -79,6 +79,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'journal.ts',
     'tables',
     ...['record-chain.ts', 'durable-mark.ts', 'journal-failures.ts', 'journal-layout.ts', 'until-durable.ts'],
+    'packed-records.ts',
     ...['verify-journal.ts', 'journal-tables.ts', 'journal-reader.ts'],
     'postgres',
   ],

@@ -1,0 +1,123 @@
+import { type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { nextLink } from './record-chain.ts'
+
+/** Records in a block, and characters at which one is full before: a millisecond of work, an eighth of the bytes. */
+const BLOCK_RECORDS = 256
+const BLOCK_CHARACTERS = 131_072
+
+/** No block of ours comes near it: what is damaged must not ask for all memory. */
+const UNPACKED_BYTES_MAX = 268_435_456
+
+export type Row = Readonly<Record<string, SQLOutputValue>>
+
+/** Records that follow each other, packed, as a row of `record_blocks`. */
+export interface RecordBlock {
+  readonly first: number
+  readonly last: number
+  /** The earliest and the latest instant of its records. */
+  readonly at_min: number
+  readonly at_max: number
+  /** Of its first and its last record: those between follow from them. */
+  readonly first_link: string
+  readonly last_link: string
+  readonly body: Uint8Array
+}
+
+/**
+ * The oldest records up to that sequence, as a block; undefined where they do not fill one.
+ * @throws RangeError where they are not as they were written: they are not packed then, so that whoever reads finds it
+ */
+export function takeBlock(database: DatabaseSync, upTo: number): RecordBlock | undefined {
+  const rows: Row[] = []
+  let characters = 0
+  const oldest = database
+    .prepare(
+      'SELECT sequence, at, kind, body, booked, link FROM records WHERE sequence <= ? ORDER BY sequence LIMIT ?',
+    )
+    .iterate(upTo, BLOCK_RECORDS)
+  for (const row of oldest) {
+    rows.push(row)
+    characters += String(row['body']).length
+    if (characters >= BLOCK_CHARACTERS) break
+  }
+  if (rows.length < BLOCK_RECORDS && characters < BLOCK_CHARACTERS) return undefined
+  return pack(rows)
+}
+
+function pack(rows: readonly Row[]): RecordBlock {
+  const instants = rows.map((row) => Number(row['at']))
+  const block: RecordBlock = {
+    first: Number(rows[0]?.['sequence']),
+    last: Number(rows.at(-1)?.['sequence']),
+    at_min: Math.min(...instants),
+    at_max: Math.max(...instants),
+    first_link: String(rows[0]?.['link']),
+    last_link: String(rows.at(-1)?.['link']),
+    body: deflateRawSync(rows.map(toLine).join('\n')),
+  }
+  unpackBlock(block)
+  return block
+}
+
+/** JSON has neither tabs nor ends of lines in it. */
+function toLine({ kind, at, booked, body }: Row): string {
+  return [kind, at, booked ?? '', body].join('\t')
+}
+
+/** In the transaction of its caller: the block takes the place of its rows. */
+export function putBlock(database: DatabaseSync, block: RecordBlock): void {
+  const { first, last, at_min, at_max, first_link, last_link, body } = block
+  database
+    .prepare(
+      `INSERT INTO record_blocks (first, last, at_min, at_max, first_link, last_link, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(first, last, at_min, at_max, first_link, last_link, body)
+  database.prepare('DELETE FROM records WHERE sequence BETWEEN ? AND ?').run(first, last)
+}
+
+export function toBlock(row: Row): RecordBlock {
+  return row as unknown as RecordBlock
+}
+
+/**
+ * The text of a block without any proof, to look whether something stands in it.
+ * @throws RangeError where it cannot be unpacked
+ */
+export function textOf({ first, body }: RecordBlock): string {
+  try {
+    return inflateRawSync(body, { maxOutputLength: UNPACKED_BYTES_MAX }).toString('utf8')
+  } catch {
+    throw damaged(first)
+  }
+}
+
+/**
+ * Its records as the rows that they were. The first is held against nothing here: what stands before it is in another
+ * block, in the records, or gone.
+ * @throws RangeError where they are not as they were written
+ */
+export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly Row[] {
+  let { first: sequence, first_link: link } = block
+  const rows = text.split('\n').map((line, place): Row => {
+    const [kind = '', at, booked = '', body = ''] = line.split('\t')
+    if (place > 0) {
+      sequence += 1
+      link = nextLink(link, sequence, at, kind, body, booked)
+    }
+    return { sequence, at: Number(at), kind, body, booked: booked === '' ? null : booked, link }
+  })
+  if (sequence === block.last && link === block.last_link && areInstants(rows, block)) return rows
+  throw damaged(block.first)
+}
+
+/** Whoever reads a span leaves blocks out by these. */
+function areInstants(rows: readonly Row[], { at_min, at_max }: RecordBlock): boolean {
+  const instants = rows.map(({ at }) => Number(at))
+  return Math.min(...instants) === at_min && Math.max(...instants) === at_max
+}
+
+function damaged(first: number): RangeError {
+  return new RangeError(`the packed records from ${first} on are not as they were written`)
+}
