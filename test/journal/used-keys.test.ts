@@ -134,6 +134,14 @@ describe('[ORD2] a store of used keys that is damaged', () => {
     expect(find('a', 'x').length).toBeLessThan(2)
   })
 
+  test('takes no row for a key in a bucket that was sealed as empty', () => {
+    damageBy(`WITH RECURSIVE every(bucket) AS (SELECT 0 UNION ALL SELECT bucket + 1 FROM every WHERE bucket < 65535)
+      INSERT INTO used_keys SELECT bucket, 'place|s|x', 1, 'ab' FROM every
+      WHERE bucket NOT IN (SELECT bucket FROM key_buckets)`)
+
+    expect(find('a', 'x')).toEqual(['a'])
+  })
+
   test('is not mended by a key that is added to the same place', () => {
     damageBy("DELETE FROM used_keys WHERE name LIKE '%a'")
     const journal = open()
