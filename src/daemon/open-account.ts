@@ -10,12 +10,11 @@ import { type Limiter } from '../exchange/limiter/limiter.ts'
 import { type OpenedJournal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
-import { type LockHolder } from '../lib/process-lock.ts'
 import { type Secret } from '../lib/secret.ts'
 import { type Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
 import { accessTo } from './account/account-keys.ts'
-import { holdAccount } from './account/account-lock.ts'
+import { holdAccount, type PassedOver } from './account/account-lock.ts'
 import { toEngineSettings } from './account/engine-settings.ts'
 import { createCalls } from './account/exchange-calls.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
@@ -166,10 +165,10 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     const holder = describeHolder(config.name, options.clock.now())
     const state = holdDirectory(directory, holder)
     taken.push(() => state.release())
-    const hold = (isPassedOver?: (by: LockHolder) => boolean): void => {
+    const hold = (passedOver?: PassedOver): void => {
       if (isEmbedded(config)) return
       const access = assertAccess(config, options.credentials)
-      const account = holdAccount({ access, holder, isPassedOver, onUnlocked: logUnlocked(options.logger) })
+      const account = holdAccount({ access, holder, passedOver, onUnlocked: logUnlocked(options.logger) })
       taken.push(() => account.release())
     }
     // A standby leaves the account to its writer, which may be on this machine.
@@ -177,7 +176,7 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     const { journal, whom } = await openAccountJournal(options, directory)
     try {
       // The exchange has nothing of that one any more, by time; it may hang, and never give its lock back.
-      if (whom !== undefined) hold((by) => isHolder(whom, by))
+      if (whom !== undefined) hold(passOver(options, whom))
       const embedded = await embed(options, directory)
       const close = async () => {
         await journal.close()
@@ -197,6 +196,15 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
 
 function logUnlocked(logger: DaemonLogger): (reason: string) => void {
   return (reason) => logger.log('warn', 'account.notHeld', { reason })
+}
+
+/** Whoever traded before, by its name in the lease. */
+function passOver({ logger, timers }: Opening, whom: string): PassedOver {
+  return {
+    is: (by) => isHolder(whom, by),
+    timers,
+    onHeld: () => logger.log('info', 'account.held'),
+  }
 }
 
 /** One that another machine has left behind may have cancelled orders there without a record: that is noted here. */

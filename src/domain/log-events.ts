@@ -3,8 +3,10 @@
  * operator does. `npm run docs` makes docs/log-events.md of it, with the levels and the fields.
  */
 export const LOG_EVENTS = {
+  'account.held':
+    'The one that was passed over on this machine has ended, and its lock on the account was taken: a second daemon is kept off again.',
   'account.notHeld':
-    'The lock that keeps a second daemon off this account could not be made in any place for state of its user; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
+    'The lock that keeps a second daemon off this account could not be made in any place for state of its user, or one that was passed over still has it; start no second daemon for the account. The first is put right by giving the service a home or XDG_STATE_HOME; the second by ending the process that the reason names, after which the lock is taken.',
   'account.off':
     'An account among several could not be opened and does not trade, the others do; put right what the reason names, and reload.',
   'account.refused':

@@ -6,6 +6,7 @@ import { accountLocks, holdAccount, readAccountHolder } from '../../src/daemon/a
 import { describeHolder } from '../../src/daemon/state/state-directory.ts'
 import { type ProcessLock } from '../../src/lib/process-lock.ts'
 import { Secret } from '../../src/lib/secret.ts'
+import { ManualTime } from '../support/manual-time.ts'
 
 let place: string
 const unlocked: string[] = []
@@ -39,25 +40,37 @@ test('an account is held once, whatever the state directory, and the second is t
   expect(() => hold('https://api.example.com/', 'key-one')).toThrow(/ACCOUNT_HELD[^]*pid +\d+[^]*name +grid/)
 })
 
-test('one that was passed over and has not ended is no objection, and that is said', () => {
+test('one that was passed over and has not ended is no objection, and its lock is taken once it has', async () => {
   hold('https://api.example.com', 'key-one')
   const secret = new Secret('not looked at')
   const access = {
     baseUrl: 'https://api.example.com',
     credentials: { apiKey: new Secret('key-one'), secret, passphrase: secret },
   }
-  const holdAfter = (passedOver: string): unknown =>
-    locks.push(
-      holdAccount({
-        ...{ access, holder: describeHolder('next', 0), places: [place] },
-        isPassedOver: ({ name }) => name === passedOver,
-        onUnlocked: (reason) => unlocked.push(reason),
-      }),
-    )
+  const time = new ManualTime(0)
+  let held = 0
+  const holdAfter = (passedOver: string): ProcessLock =>
+    holdAccount({
+      ...{ access, holder: describeHolder('next', 0), places: [place] },
+      passedOver: {
+        ...{ is: ({ name }) => name === passedOver, timers: time },
+        onHeld: () => (held += 1),
+      },
+      onUnlocked: (reason) => unlocked.push(reason),
+    })
 
   expect(() => holdAfter('another')).toThrow(/ACCOUNT_HELD/)
-  holdAfter('grid')
+  const next = holdAfter('grid')
   expect(unlocked).toEqual([`the one that was passed over has not ended yet, pid ${process.pid}`])
+  await time.pass(2500)
+  expect([held, readAccountHolder(access, [place])?.name]).toEqual([0, 'grid'])
+
+  locks.pop()?.release()
+  await time.pass(2500)
+  expect([held, readAccountHolder(access, [place])?.name]).toEqual([1, 'next'])
+  expect(() => hold('https://api.example.com', 'key-one')).toThrow(/ACCOUNT_HELD/)
+  next.release()
+  expect(readAccountHolder(access, [place])).toBeUndefined()
 })
 
 test('another key and another exchange are other accounts', () => {

@@ -21,11 +21,8 @@ const doctor = () => 'doctor'
  * speaks of, what mends itself, and what is no trouble.
  */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
-  'account.notHeld': {
-    urgency: warning,
-    by: [],
-    title: () => 'nothing keeps a second daemon off this account',
-  },
+  'account.held': SILENT,
+  'account.notHeld': { urgency: warning, by: [], title: () => 'no lock keeps other daemons off the account' },
   'account.off': { urgency: urgent, by: [], title: () => 'an account does not trade', command: check },
   'account.refused': {
     urgency: urgent,

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type LockHolder, type ProcessLock, readLockHolder, takeProcessLock } from '../../lib/process-lock.ts'
+import { type Timers } from '../../lib/timers.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { fingerprintOf } from './account-keys.ts'
 import { describeTo } from '../state/state-directory.ts'
@@ -12,10 +13,21 @@ export interface AccountLockOptions {
   readonly holder: LockHolder
   /** Where the locks of all accounts lie; the user's own places for state unless a test says otherwise. */
   readonly places?: readonly string[]
-  /** Whether that one can sign nothing any more, though it lives: its lock is no objection. */
-  readonly isPassedOver?: ((by: LockHolder) => boolean) | undefined
+  /** Absent: nobody was passed over, and whoever has it is an objection. */
+  readonly passedOver?: PassedOver | undefined
   /** The lock can be made in none of them, and why: the run goes on without it. */
   readonly onUnlocked: (reason: string) => void
+}
+
+/** How often it is looked whether one that was passed over has ended: as often as a lease is renewed by default. */
+const LOOK_MS = 2500
+
+/** One that can sign nothing any more, though it lives: its lock is no objection, and is taken once it is free. */
+export interface PassedOver {
+  readonly is: (by: LockHolder) => boolean
+  readonly timers: Timers
+  /** The account is held in every place where that one had it. */
+  readonly onHeld: () => void
 }
 
 /**
@@ -27,8 +39,9 @@ export interface AccountLockOptions {
  * @throws Failure ACCOUNT_HELD, which names the one that has it
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
-  const { access, holder, places = accountLocks() } = options
+  const { access, holder, passedOver, places = accountLocks() } = options
   const taken: ProcessLock[] = []
+  const awaited: string[] = []
   const release = (): void => {
     for (const lock of taken.splice(0)) lock.release()
   }
@@ -37,7 +50,8 @@ export function holdAccount(options: AccountLockOptions): ProcessLock {
     const attempt = attemptLock(place, lockFileOf(access), holder)
     if (attempt.kind === 'held') taken.push(attempt.lock)
     else if (attempt.kind === 'unmade') reasons.push(attempt.reason)
-    else if (attempt.by && options.isPassedOver?.(attempt.by) === true) {
+    else if (attempt.by && passedOver?.is(attempt.by) === true) {
+      awaited.push(place)
       reasons.push(`the one that was passed over has not ended yet, pid ${attempt.by.pid}`)
     } else {
       release()
@@ -46,7 +60,38 @@ export function holdAccount(options: AccountLockOptions): ProcessLock {
   }
   // A service may have no place of its own. The state directory is held all the same.
   if (taken.length === 0) options.onUnlocked(reasons.join('; '))
-  return { release }
+  if (passedOver === undefined || awaited.length === 0) return { release }
+  const giveUp = takeOnceFree(options, passedOver, { awaited, taken })
+  return {
+    release: () => {
+      giveUp()
+      release()
+    },
+  }
+}
+
+/** Looks again and again, and takes each place that nobody holds any more. @returns what ends that */
+function takeOnceFree(
+  { access, holder }: AccountLockOptions,
+  { timers, onHeld }: PassedOver,
+  { awaited, taken }: { readonly awaited: readonly string[]; readonly taken: ProcessLock[] },
+): () => void {
+  const file = lockFileOf(access)
+  const tryToTake = (place: string): boolean => {
+    // Looked at first: to be refused can take two seconds, and this process trades.
+    if (readLockHolder(join(place, file)) !== undefined) return false
+    const attempt = attemptLock(place, file, holder)
+    if (attempt.kind === 'held') taken.push(attempt.lock)
+    return attempt.kind === 'held'
+  }
+  let left = awaited
+  const look = (): void => {
+    left = left.filter((place) => !tryToTake(place))
+    if (left.length === 0) onHeld()
+    else cancel = timers.after(LOOK_MS, look)
+  }
+  let cancel = timers.after(LOOK_MS, look)
+  return () => cancel()
 }
 
 /** Who trades the account now; undefined where nobody of this user does. */
