@@ -35,6 +35,7 @@ export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkRecord(daemon),
   ...checkDryRun(daemon),
   ...checkJournal(daemon),
+  ...checkSharedLimits(daemon),
 ]
 
 function checkVersion({ source, settings: { version } }: Daemon): Problem[] {
@@ -88,6 +89,24 @@ function checkJournal({ source, settings: { journal } }: Daemon): Problem[] {
   return [
     source.problem(at, 'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'),
   ]
+}
+
+/** The simulator inside the daemon has no address to share. A password in a file is none (SEC1). */
+function checkSharedLimits({ source, settings: { exchange } }: Daemon): Problem[] {
+  const { shared, baseUrl } = exchange ?? {}
+  if (shared === undefined) return []
+  const problems: Problem[] = []
+  if (baseUrl === undefined) {
+    const message = 'limits are shared on the address of an exchange: set exchange.baseUrl, or remove this'
+    problems.push(source.problem(['exchange', 'shared'], message))
+  }
+  const parsed = URL.parse(shared.redis ?? '')
+  if (parsed !== null && parsed.password === '') return problems
+  const message =
+    parsed === null
+      ? 'expected a server, as in redis://cache.example:6379'
+      : 'a password does not belong here: put it into the variable INTENTD_LIMITS_PASSWORD'
+  return [...problems, source.problem(['exchange', 'shared', 'redis'], message)]
 }
 
 function checkAddress({ source, settings: { environment, exchange } }: Daemon): Problem[] {

@@ -93,11 +93,28 @@ export function loadJournalPassword(
   { journal }: Pick<DaemonConfig, 'journal'>,
   request: SecretsRequest,
 ): Secret | undefined {
-  if (journal === undefined) return undefined
+  return journal === undefined ? undefined : loadIfGiven(JOURNAL_PASSWORD, request)
+}
+
+function loadIfGiven(name: string, request: SecretsRequest): Secret | undefined {
   const { cwd, variables = processVariables() } = request
-  const given = { ...readEnvFile(cwd, []), ...dropEmpty(variables) }
-  const isGiven = [JOURNAL_PASSWORD, `${JOURNAL_PASSWORD}_FILE`].some((name) => given[name] !== undefined)
-  return isGiven ? loadSecrets([JOURNAL_PASSWORD], request).get(JOURNAL_PASSWORD) : undefined
+  const all = { ...readEnvFile(cwd, []), ...dropEmpty(variables) }
+  const isGiven = [name, `${name}_FILE`].some((variable) => all[variable] !== undefined)
+  return isGiven ? loadSecrets([name], request).get(name) : undefined
+}
+
+/** Of the server through which daemons share the limits of their address. */
+const LIMITS_PASSWORD = 'INTENTD_LIMITS_PASSWORD'
+
+/**
+ * Its password; undefined where no limits are shared, or none is given.
+ * @throws ConfigError where it is unsafe
+ */
+export function loadLimitsPassword(
+  { exchange }: Pick<DaemonConfig, 'exchange'>,
+  request: SecretsRequest,
+): Secret | undefined {
+  return exchange.shared === undefined ? undefined : loadIfGiven(LIMITS_PASSWORD, request)
 }
 
 /**

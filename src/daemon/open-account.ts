@@ -45,6 +45,8 @@ export interface AccountGiven {
   readonly keysMissing?: Failure | undefined
   /** Of the journal's server; absent where it is a file, or knows its users by something else. */
   readonly journalPassword?: Secret | undefined
+  /** Of the server through which limits are shared; of the first account's configuration alone. */
+  readonly limitsPassword?: Secret | undefined
 }
 
 export interface Opening extends AccountGiven {

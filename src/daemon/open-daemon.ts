@@ -12,6 +12,8 @@ import { stopTimeoutOf, toInstruments } from './account/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
+import { openSharedLimits } from './market-data/open-shared-limits.ts'
+import { type SharedLimits } from '../exchange/limiter/shared/shared-limits.ts'
 import { feedsOf } from './market-data/feed-plan.ts'
 import { MarketData } from './market-data/market-data.ts'
 import { type Product } from './market-data/product-market.ts'
@@ -49,6 +51,12 @@ export interface OpenedDaemon {
   readonly keepLeases: () => void
 }
 
+/** What a daemon is made of. */
+interface Ground extends Opened {
+  readonly trusted: TrustedClock
+  readonly shared: SharedLimits | undefined
+}
+
 /** The accounts that could be opened, and what kept the others out. */
 interface Opened {
   readonly main: OpenedAccount
@@ -65,7 +73,10 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   const trusted = new TrustedClock(options.clock)
   const opened = await openAccounts(await listOpenings(options, trusted))
   try {
-    return assemble(options, { ...opened, trusted })
+    const { loaded, limitsPassword: password, clock, timers, logger } = options
+    const { config } = loaded
+    const shared = await openSharedLimits({ config, password, clock, timers, logger })
+    return assemble(options, { ...opened, trusted, shared })
   } catch (error) {
     for (const { close } of opened.all) await close()
     throw error
@@ -121,10 +132,7 @@ async function settle(
 }
 
 /** Market data, and the accounts that trade on it. */
-function assemble(
-  options: OpenDaemonOptions,
-  { main, all, off, trusted }: Opened & { readonly trusted: TrustedClock },
-): OpenedDaemon {
+function assemble(options: OpenDaemonOptions, { main, all, off, trusted, shared }: Ground): OpenedDaemon {
   const { embedded, access } = main
   const { config } = options.loaded
   const { logger, timers, version } = options
@@ -132,7 +140,7 @@ function assemble(
   const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
   const strategies = all.flatMap(({ opening }) => opening.strategies)
   const marketData = new MarketData({
-    ...{ ...common, ...createCalls({ ...common, access: { baseUrl: access.baseUrl } }) },
+    ...{ ...common, ...createCalls({ ...common, shared, access: { baseUrl: access.baseUrl } }) },
     products: listProducts(all),
     feeds: feedsOf(strategies, 'public'),
   })

@@ -127,6 +127,9 @@ export const LOG_EVENTS = {
     'Two endpoints answered 429, and reads rest for a while; find out what else calls from this address when this repeats.',
   'lease.lost':
     'The right to write the journal on PostgreSQL is lost, so nothing is signed or written any more and the run ends; look at the server and the network between, and whether a standby has taken over.',
+  'limits.alone':
+    'Shares of the limits of this address cannot be had from Redis, so an even share is used at most, after some seconds; look at the reason, the server and exchange.shared.',
+  'limits.shared': 'The limits of this address are shared with other daemons; nothing to do.',
   'limits.coolDown':
     'A release came before the cool-down of a drawdown was over and changed nothing; release it again when it is.',
   'limits.ended': 'What was beyond its limit just now is within it again; nothing to do.',

@@ -4,9 +4,7 @@ import { type Facts, showFact, showScope, toArgument } from './facts.ts'
 
 const SILENT = 'silent'
 
-const urgent = 'urgent'
-const warning = 'warning'
-const info = 'info'
+const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 
 const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
 const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`
@@ -199,6 +197,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['scope', 'code'],
     title: ({ scope, reason }) => `${showScope(scope)} is within its limit again: ${showFact(reason)}`,
   },
+  'limits.alone': { urgency: warning, by: [], title: () => 'limits of the address are not shared' },
+  'limits.shared': SILENT,
   'limits.off': SILENT,
   'limits.reached': {
     urgency: urgent,

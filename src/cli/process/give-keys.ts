@@ -1,6 +1,11 @@
 import { listKeys } from '../../config/load-accounts.ts'
 import { type LoadedConfig } from '../../config/load-config.ts'
-import { loadCredentials, loadJournalPassword, type SecretsRequest } from '../../config/secrets.ts'
+import {
+  loadCredentials,
+  loadJournalPassword,
+  loadLimitsPassword,
+  type SecretsRequest,
+} from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { keysMissing } from '../../daemon/account/account-keys.ts'
 import { type AccountGiven } from '../../daemon/open-account.ts'
@@ -31,6 +36,7 @@ export function readKeys(
       loaded,
       credentials: loadCredentials(loaded.config, request),
       journalPassword: loadJournalPassword(loaded.config, request),
+      limitsPassword: loadLimitsPassword(loaded.config, request),
       keysMissing: undefined,
     }
   } catch (error) {

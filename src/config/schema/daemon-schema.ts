@@ -5,6 +5,7 @@ import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
 import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
+import { sharedLimitsSchema } from './shared-limits-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
@@ -49,6 +50,7 @@ const exchangeSchema = z
     limitsUse: z.number().positive().max(1).default(1).meta({
       description: 'Share of the documented rate limits this daemon may use; below 1 leaves room for others.',
     }),
+    shared: sharedLimitsSchema.optional(),
   })
   .meta({ description: 'The exchange and how it is called.' })
 

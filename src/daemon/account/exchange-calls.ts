@@ -1,5 +1,6 @@
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { Limiter } from '../../exchange/limiter/limiter.ts'
+import { type SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type Timers } from '../../lib/timers.ts'
@@ -16,6 +17,8 @@ export interface ExchangeCallsOptions {
   readonly signingObjection?: (() => string | undefined) | undefined
   /** Of the address that this is called from; absent for the first. */
   readonly address?: Limiter
+  /** What other daemons of the address share. */
+  readonly shared?: SharedLimits | undefined
   readonly logger: Pick<DaemonLogger, 'log'>
   readonly trusted: TrustedClock
   readonly timers: Timers
@@ -51,6 +54,7 @@ function createLimiter({
   config,
   isEmbedded,
   address,
+  shared,
   trusted,
   timers,
   logger,
@@ -60,6 +64,7 @@ function createLimiter({
     clock,
     timers,
     address,
+    shared,
     tier: config.account.tier,
     use: config.exchange.limitsUse,
     // An exchange of our own has forgotten the calls of the run before. Elsewhere there may have been one even

@@ -5,6 +5,8 @@ import { type TokenPool, type TokenPoolOptions } from './token-pool.ts'
 export interface CallWindowOptions {
   /** Calls a window that we allow ourselves. */
   readonly calls: number
+  /** How many of them may be made now, where others share them. */
+  readonly shareOf?: (() => number) | undefined
   /** Tokens kept ahead of need. */
   readonly stockMin: number
   readonly clock: Clock
@@ -39,10 +41,22 @@ export class CallWindow {
     this.#pool = createPool({ tokens: calls, stockMin, onStock: onFree, timers })
   }
 
+  /** Calls that may be made in a window, as things are now. */
+  get allowed(): number {
+    const { calls, shareOf } = this.#options
+    return shareOf === undefined ? calls : Math.min(calls, shareOf())
+  }
+
   /** Calls that could be made now, were each of them granted. */
   get free(): number {
     this.#letLeave()
-    return this.#options.calls - this.#inside
+    return this.allowed - this.#inside
+  }
+
+  /** Calls that count still, or are on their way. */
+  get inside(): number {
+    this.#letLeave()
+    return this.#inside
   }
 
   /** Calls that can be granted now: free, and their token is here. */

@@ -6,6 +6,7 @@ import { type CallWindow } from './call-window.ts'
 import { type Grant, type GrantedCall, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
 import { type OverallLimit } from './overall-limit.ts'
+import { type LimitUse } from './shared/shared-limits.ts'
 
 export interface EndpointQueueOptions {
   readonly endpoint: EndpointName
@@ -108,6 +109,11 @@ export class EndpointQueue {
       const waiter = this.#waiters[priority].shift()
       if (waiter !== undefined) this.#grant(waiter, now)
     }
+  }
+
+  /** What is used of the endpoint's calls. */
+  readUse(): LimitUse {
+    return { inside: this.#window.inside, waiting: this.#waiting }
   }
 
   statistics(now: number): EndpointStatistics {

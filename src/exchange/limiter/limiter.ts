@@ -2,11 +2,12 @@ import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
 import { ArrivalBounds } from './arrival-bounds.ts'
-import { CallWindow } from './call-window.ts'
+import { CallWindow, type CallWindowOptions } from './call-window.ts'
 import { EndpointQueue } from './endpoint-queue.ts'
 import { type Grant, type GrantSource, PRIORITIES, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics } from './limiter-statistics.ts'
 import { OverallLimit } from './overall-limit.ts'
+import { type SharedLimits } from './shared/shared-limits.ts'
 import { BottleneckPool, type TokenPool, type TokenPoolOptions } from './token-pool.ts'
 
 /** Who trades: copy-trading traders have lower limits where the document says so. */
@@ -23,6 +24,8 @@ export interface LimiterOptions {
   readonly use?: number
   /** Monotonic ms: a process before this one may have called until then. Absent: there was none. */
   readonly previousRunEndedAt?: number | undefined
+  /** With other daemons of the address; of the first limiter of an address alone. It is stopped with it. */
+  readonly shared?: SharedLimits | undefined
   /** Where tokens are counted. Default: Bottleneck. */
   readonly createPool?: (options: TokenPoolOptions) => TokenPool
   /** All reads rest for so many ms: the exchange refuses the whole address. */
@@ -124,6 +127,7 @@ export class Limiter implements GrantSource {
   async stop(): Promise<void> {
     const { overall, served } = this.#address
     for (const queue of this.#own) served.delete(queue)
+    await this.#options.shared?.stop()
     const parts = this.#options.address ? this.#own : [overall, ...this.#own]
     await Promise.all(parts.map((part) => part.stop()))
   }
@@ -141,9 +145,23 @@ export class Limiter implements GrantSource {
     const { clock, previousRunEndedAt, onCoolDown = () => undefined } = this.#options
     const calls = this.#allowed(OVERALL_CALLS)
     const stockMin = Math.min(calls, OVERALL_STOCK)
-    const spentBefore = previousRunEndedAt === undefined ? 0 : Math.floor(calls * OVERALL_SPENT_BEFORE)
-    const window = this.#createWindow({ calls, stockMin, onFree: () => this.#serveAll() })
-    return new OverallLimit({ calls, perMs: OVERALL_PER_MS, spentBefore, opensAt, clock, window, onCoolDown })
+    const spentBefore = previousRunEndedAt === undefined ? 0 : OVERALL_SPENT_BEFORE
+    const shareOf = this.#options.shared?.add({
+      ...{ calls, perMs: OVERALL_PER_MS },
+      readUse: () => ({ inside: overall.inside, waiting: this.#countWaiting() }),
+      onMore: () => this.#serveAll(),
+    })
+    const window = this.#createWindow({ calls, shareOf, stockMin, onFree: () => this.#serveAll() })
+    const overall = new OverallLimit({
+      calls,
+      perMs: OVERALL_PER_MS,
+      spentBefore,
+      opensAt,
+      clock,
+      window,
+      onCoolDown,
+    })
+    return overall
   }
 
   #createQueue(endpoint: EndpointName, opensAt: number): EndpointQueue {
@@ -151,7 +169,15 @@ export class Limiter implements GrantSource {
     const { overall, bounds } = this.#address
     const { limit, auth } = endpointNamed(endpoint)
     const calls = this.#allowed(tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls)
-    return new EndpointQueue({
+    const shareOf =
+      limit.scope === 'ip'
+        ? this.#options.shared?.add({
+            ...{ calls, perMs: limit.perMs },
+            readUse: () => queue.readUse(),
+            onMore: () => queue.serve(),
+          })
+        : undefined
+    const queue: EndpointQueue = new EndpointQueue({
       endpoint,
       calls,
       perMs: limit.perMs,
@@ -162,17 +188,24 @@ export class Limiter implements GrantSource {
       timers,
       shared: overall,
       // All of them ahead of need: one process, so nobody else could use a token that lies in stock.
-      createWindow: (onFree) => this.#createWindow({ calls, stockMin: calls, onFree }),
+      createWindow: (onFree) => this.#createWindow({ calls, shareOf, stockMin: calls, onFree }),
     })
+    return queue
   }
 
-  #createWindow(limit: { calls: number; stockMin: number; onFree: () => void }): CallWindow {
+  #createWindow(limit: Pick<CallWindowOptions, 'calls' | 'shareOf' | 'stockMin' | 'onFree'>): CallWindow {
     const { clock, timers, createPool = (pool) => new BottleneckPool(pool) } = this.#options
     return new CallWindow({ ...limit, clock, timers, createPool })
   }
 
   #allowed(calls: number): number {
     return Math.max(1, Math.floor(calls * (this.#options.use ?? 1)))
+  }
+
+  #countWaiting(): number {
+    let waiting = 0
+    for (const queue of this.#address.served) waiting += queue.readUse().waiting
+    return waiting
   }
 
   /** All endpoints together have a call more: whoever is most urgent, of whichever account, goes first. */

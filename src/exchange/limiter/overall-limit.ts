@@ -8,7 +8,7 @@ import { type Priority } from './grant.ts'
 export interface OverallLimitOptions {
   readonly calls: number
   readonly perMs: number
-  /** How many of them another process made within the window before `opensAt` (monotonic ms), at most. */
+  /** What share of them another process made within the window before `opensAt` (monotonic ms), at most. */
   readonly spentBefore: number
   readonly opensAt: number
   readonly clock: Clock
@@ -39,8 +39,14 @@ export class OverallLimit {
   hasRoom(priority: Priority): boolean {
     const { window, clock, opensAt, perMs, spentBefore } = this.#options
     if (window.ready < 1) return false
-    const spent = spentBefore > 0 && clock.monotonic() < opensAt + perMs ? spentBefore : 0
+    const isNew = spentBefore > 0 && clock.monotonic() < opensAt + perMs
+    const spent = isNew ? Math.floor(window.allowed * spentBefore) : 0
     return window.free > spent + (priority === 0 ? 0 : this.#kept)
+  }
+
+  /** Calls that count still, or are on their way. */
+  get inside(): number {
+    return this.#options.window.inside
   }
 
   /** Somebody waits for room. */

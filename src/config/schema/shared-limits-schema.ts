@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { wholeNumber } from './whole-number.ts'
+
+export const sharedLimitsSchema = z
+  .strictObject({
+    redis: z
+      .string()
+      .max(2000)
+      .regex(/^rediss?:\/\/./)
+      .meta({
+        title: 'an address such as "redis://cache.example:6379"',
+        description:
+          'The server of Redis or Valkey that all of them reach. Its password is the variable INTENTD_LIMITS_PASSWORD.',
+      }),
+    members: wholeNumber(
+      { min: 1, max: 64 },
+      'Daemons that call from this address at a time, at most: the same number in each of them.',
+    ),
+    group: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/)
+      .default('default')
+      .meta({
+        title: 'a name such as "office" (lower case letters, digits, _ . -; at most 63)',
+        description: 'The address and the exchange, where daemons of several share the server.',
+      }),
+  })
+  .meta({
+    description:
+      'Limits of the address, shared with other daemons through Redis. Absent: this one has them alone.',
+  })

@@ -1,0 +1,32 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { type Secret } from '../../lib/secret.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+
+export interface OpenSharedLimitsOptions {
+  readonly config: Pick<DaemonConfig, 'exchange'>
+  readonly password: Secret | undefined
+  /** The machine's own. */
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'log'>
+}
+
+/** Limits that other daemons share; undefined where none does, and then nothing of Redis is loaded. */
+export async function openSharedLimits(options: OpenSharedLimitsOptions): Promise<SharedLimits | undefined> {
+  const { config, password, clock, timers, logger } = options
+  const { shared, requestTimeoutMs } = config.exchange
+  if (shared === undefined) return undefined
+  const limits = await import('../../exchange/limiter/shared/shared-limits.ts')
+  const { RedisStore } = await import('../../exchange/limiter/shared/redis-store.ts')
+  const { redis: url, group, members } = shared
+  return new limits.SharedLimits({
+    store: new RedisStore({ url, password, group, answerMsMax: limits.ANSWER_MS_MAX }),
+    ...{ id: randomHex(8), members, lateMs: requestTimeoutMs, clock, timers },
+    onLost: (reason) => logger.log('warn', 'limits.alone', { reason }),
+    onJoined: (sharing) => logger.log('info', 'limits.shared', { members: sharing }),
+  })
+}

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { loadLimitsPassword } from '../../src/config/secrets.ts'
+import { MAIN, SIMULATOR_SECTION, Workspace } from './workspace.ts'
+
+let workspace: Workspace
+beforeEach(() => {
+  workspace = new Workspace()
+})
+afterEach(() => workspace.remove())
+
+const fill = (exchange: string) => workspace.fill({ 'config/main.yaml': `${MAIN}exchange: ${exchange}\n` })
+
+it('[CFG1] refuses shared limits on the simulator inside, without a number of members, with a password', () => {
+  fill('{ shared: { redis: "redis://h:6379", members: 2 } }')
+  expect(workspace.complain().join('\n')).toMatch(/exchange\.shared: .*set exchange\.baseUrl/)
+
+  fill('{ baseUrl: "http://127.0.0.1:1", shared: { redis: "redis://h:6379" } }')
+  expect(workspace.complain().join('\n')).toMatch(/members/)
+
+  fill('{ baseUrl: "http://127.0.0.1:1", shared: { redis: "redis://:word@h:6379", members: 2 } }')
+  expect(workspace.complain().join('\n')).toMatch(/exchange\.shared\.redis: .*INTENTD_LIMITS_PASSWORD/)
+})
+
+it('[SEC1] has the password from the environment, and only where limits are shared', () => {
+  const exchange = '{ baseUrl: "http://127.0.0.1:1", shared: { redis: "redis://h:6379", members: 2 } }'
+  const main = `${MAIN.replace(SIMULATOR_SECTION, '')}exchange: ${exchange}\n`
+  workspace.fill({ 'config/main.yaml': main })
+  const config = workspace.read().loaded?.config
+  const request = { cwd: workspace.directory, variables: { INTENTD_LIMITS_PASSWORD: 'word' } }
+
+  expect(config && loadLimitsPassword(config, request)?.reveal()).toBe('word')
+  expect(loadLimitsPassword({ exchange: {} } as never, request)).toBeUndefined()
+})

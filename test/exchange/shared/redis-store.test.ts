@@ -1,0 +1,74 @@
+import { Redis } from 'ioredis'
+import { expect, it } from 'vitest'
+import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
+import { RedisStore } from '../../../src/exchange/limiter/shared/redis-store.ts'
+import { ANSWER_MS_MAX, SharedLimits } from '../../../src/exchange/limiter/shared/shared-limits.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { systemTimers } from '../../../src/lib/timers.ts'
+import { RedisServer, redisMissing } from '../../support/redis-server.ts'
+
+/** What a member said, and who waits for it. */
+class Heard {
+  #waiting: { readonly words: string; readonly resolve: () => void } | undefined
+
+  say(words: string): void {
+    if (this.#waiting?.words === words) this.#waiting.resolve()
+  }
+
+  next(words: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting = { words, resolve }
+    })
+  }
+}
+
+function startMember(url: string, id: string, arrivals: number[]) {
+  const heard = new Heard()
+  const shared = new SharedLimits({
+    store: new RedisStore({ url, password: undefined, group: 'test', answerMsMax: ANSWER_MS_MAX }),
+    ...{ id, members: 2, lateMs: 100, clock: systemClock, timers: systemTimers },
+    onLost: () => heard.say('lost'),
+    onJoined: () => heard.say('joined'),
+  })
+  const limiter = new Limiter({ clock: systemClock, timers: systemTimers, shared })
+  const ask = (): void => {
+    limiter.request('tickers', 2, (grant) => {
+      arrivals.push(performance.now())
+      grant.release()
+      ask()
+    })
+  }
+  ask()
+  return { heard, shared, limiter }
+}
+
+it.skipIf(redisMissing !== undefined)(
+  '[LIM1] two daemons share a limit, and keep it while the server is killed and started again',
+  async () => {
+    const server = await RedisServer.start()
+    const arrivals: number[] = []
+    const members = ['one', 'other'].map((id) => startMember(server.url, id, arrivals))
+    const all = (words: string) => Promise.all(members.map(({ heard }) => heard.next(words)))
+
+    await all('joined')
+    const lost = all('lost')
+    await server.kill()
+    await lost
+    expect(members.map(({ shared }) => shared.members)).toEqual([0, 0])
+    const again = all('joined')
+    await server.start()
+    await again
+    expect(Math.max(...members.map(({ shared }) => shared.members))).toBe(2)
+
+    for (const { limiter } of members) await limiter.stop()
+    const redis = new Redis(server.url)
+    const [state] = await redis.mget('intentd:limits:test')
+    redis.disconnect()
+    await server.kill()
+    const { who } = JSON.parse(String(state)) as { who: Record<string, { ends: number }> }
+    expect(Object.values(who).map(({ ends }) => ends < Date.now())).toEqual([true, true])
+    const inWindow = arrivals.map((at) => arrivals.filter((other) => other > at - 1000 && other <= at).length)
+    expect(arrivals.length).toBeGreaterThan(10)
+    expect(Math.max(...inWindow)).toBeLessThanOrEqual(20)
+  },
+)

@@ -1,0 +1,204 @@
+import { type Redis } from 'ioredis'
+import { DirectPool } from '../../../src/backtest/direct-pool.ts'
+import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
+import { type ShareStore } from '../../../src/exchange/limiter/shared/redis-store.ts'
+import { SHARE_SCRIPT, type ShareAnswer } from '../../../src/exchange/limiter/shared/share-script.ts'
+import { SharedLimits } from '../../../src/exchange/limiter/shared/shared-limits.ts'
+import { type Clock } from '../../../src/lib/clock.ts'
+import { type Random } from '../../../src/lib/random.ts'
+import { HandTime } from '../limiter-fixture.ts'
+
+const LATE_MS = 2000
+const STEP_MS = 5
+const EPOCH = 1_700_000_000_000
+
+/** What is asked of the server, one after the other: time stands still meanwhile. */
+type Question = () => Promise<void>
+
+/**
+ * Daemons on one address in time that is moved by hand, whose reports the real script carries out on a real server,
+ * with that server's time moved as well. `time` is the exchange's.
+ */
+export class SharedWorld {
+  readonly time = new HandTime(EPOCH)
+  readonly random: Random
+  /** When the exchange took the calls, of all daemons. */
+  readonly arrivals: number[] = []
+  readonly daemons: SharedDaemon[] = []
+  readonly redis: Redis
+  readonly key: string
+  isServerUp = true
+  /** Not before this is anything carried out: the server is paused. */
+  pausedUntil = 0
+  run = 1
+  readonly members: number
+  #questions: Question[] = []
+
+  constructor(options: { random: Random; redis: Redis; key: string; members: number }) {
+    this.random = options.random
+    this.redis = options.redis
+    this.key = options.key
+    this.members = options.members
+  }
+
+  start(rate = 1): SharedDaemon {
+    const daemon = new SharedDaemon(this, rate)
+    this.daemons.push(daemon)
+    return daemon
+  }
+
+  ask(question: Question): void {
+    this.#questions.push(question)
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= STEP_MS) {
+      this.time.advance(STEP_MS)
+      while (this.#questions.length > 0) {
+        const questions = this.#questions
+        this.#questions = []
+        for (const question of questions) await question()
+      }
+      await Promise.resolve()
+    }
+  }
+
+  /** Most calls in any window. */
+  most(perMs = 1000): number {
+    let first = 0
+    let most = 0
+    const sorted = this.arrivals.toSorted((one, other) => one - other)
+    for (const [place, at] of sorted.entries()) {
+      while ((sorted[first] ?? at) <= at - perMs) first++
+      most = Math.max(most, place - first + 1)
+    }
+    return most
+  }
+
+  countSince(at: number): number {
+    return this.arrivals.filter((arrival) => arrival > at).length
+  }
+}
+
+export class SharedDaemon implements ShareStore {
+  readonly limiter: Limiter
+  readonly shared: SharedLimits
+  readonly said: string[] = []
+  isReached = true
+  wants = true
+  made = 0
+  readonly #world: SharedWorld
+  #isStopped = false
+  #waiting = 0
+
+  constructor(world: SharedWorld, rate: number) {
+    this.#world = world
+    const { time } = world
+    const offset = 1000 * world.random.next()
+    const clock: Clock = {
+      now: () => Math.floor(EPOCH + offset + rate * time.monotonic()),
+      monotonic: () => rate * time.monotonic(),
+    }
+    const timers = { after: (ms: number, run: () => void) => time.after(ms / rate, () => this.#awake(run)) }
+    this.shared = new SharedLimits({
+      ...{ store: this, id: `d${world.daemons.length}`, members: world.members, lateMs: LATE_MS },
+      ...{ clock, timers },
+      onLost: (reason) => this.said.push(reason),
+      onJoined: () => this.said.push('joined'),
+    })
+    this.limiter = new Limiter({
+      ...{ clock, timers, shared: this.shared },
+      createPool: (pool) => new DirectPool(pool),
+    })
+    time.after(0, () => this.work())
+  }
+
+  #asleep: (() => void)[] | undefined
+
+  #awake(run: () => void): void {
+    if (this.#asleep) this.#asleep.push(run)
+    else run()
+  }
+
+  /** As SIGSTOP does. */
+  sleep(): void {
+    this.#asleep ??= []
+  }
+
+  wake(): void {
+    const due = this.#asleep ?? []
+    this.#asleep = undefined
+    for (const run of due) run()
+  }
+
+  /** As SIGKILL does. */
+  kill(): void {
+    this.#isStopped = true
+    this.sleep()
+  }
+
+  /** Wants as many tickers as it gets, where it wants any. */
+  work(): void {
+    const { time } = this.#world
+    if (this.#isStopped) return
+    if (this.wants && this.#asleep === undefined) while (this.#waiting < 3) this.#call()
+    time.after(20, () => this.work())
+  }
+
+  #call(): void {
+    const { time, random, arrivals } = this.#world
+    this.#waiting++
+    this.limiter.request('tickers', 2, (grant) => {
+      this.#waiting--
+      if (this.#isStopped) return
+      this.made++
+      const sentAt = time.monotonic()
+      const isLate = random.integer(50) === 0
+      const isLost = random.integer(50) === 0
+      time.after(1 + (isLate ? 1800 : 30) * random.next(), () => {
+        const requestTime = time.now()
+        arrivals.push(time.monotonic())
+        const backMs = isLost ? Math.max(1, LATE_MS - (time.monotonic() - sentAt)) : 1 + 30 * random.next()
+        time.after(backMs, () =>
+          this.#awake(() =>
+            grant.release(isLost ? {} : { requestTime, roundTripMs: time.monotonic() - sentAt }),
+          ),
+        )
+      })
+    })
+  }
+
+  readTime(): Promise<number> {
+    return this.#carry(() => Promise.resolve(this.#world.time.now()))
+  }
+
+  report(report: unknown): Promise<ShareAnswer> {
+    return this.#carry(async () => {
+      const { redis, key, time, run } = this.#world
+      const args = [JSON.stringify(report), String(time.now()), `run${run}`]
+      return JSON.parse(String(await redis.eval(SHARE_SCRIPT, 1, key, ...args))) as ShareAnswer
+    })
+  }
+
+  close(): void {
+    this.#isStopped = true
+  }
+
+  /** There, carried out, and back; or nothing comes back within a second. */
+  #carry<T>(ask: () => Promise<T>): Promise<T> {
+    const { time, random } = this.#world
+    const wayMs = () => 1 + (random.integer(20) === 0 ? 900 : 20) * random.next()
+    return new Promise((resolve, reject) => {
+      time.after(1000, () => this.#awake(() => reject(new Error('no answer'))))
+      const carryOut = () => {
+        if (time.monotonic() < this.#world.pausedUntil) return void time.after(100, carryOut)
+        this.#world.ask(async () => {
+          if (!this.isReached || !this.#world.isServerUp) return
+          const answer = await ask()
+          time.after(wayMs(), () => this.#awake(() => resolve(answer)))
+        })
+      }
+      time.after(wayMs(), carryOut)
+    })
+  }
+}
