@@ -24,7 +24,7 @@ const CANDLES_REMEMBERED = 20
  * A recording that says more of one candle or quote is not believed. So much every 100 ms is still a day's volume
  * that can be counted: whole lots below 2^53.
  */
-export const RECORDED_LOTS_MAX = 1e10
+const RECORDED_LOTS_MAX = 1e10
 
 /** A float that was written on the grid may lie this far below it. */
 const GRID_NOISE = 1e-6
@@ -121,8 +121,8 @@ export class QuoteGrid {
     const quote = {
       ...{ lastTicks, tradedLots, bidTicks, candle },
       askTicks: Math.max(bidTicks + 1, stepAbove(this.#grid, foreign.ask)),
-      bidLots: Math.max(1, this.#lots(foreign.bidSize)),
-      askLots: Math.max(1, this.#lots(foreign.askSize)),
+      bidLots: Math.max(1, this.lots(foreign.bidSize)),
+      askLots: Math.max(1, this.lots(foreign.askSize)),
       levelTicks: levelTicksFor(memory.rangeTicks),
       candleLots: Math.max(this.#usualLots(memory, foreign.last), minute.lots),
     }
@@ -130,13 +130,14 @@ export class QuoteGrid {
     return quote
   }
 
-  #lots(size: number): number {
+  /** Whole lots, rounded down: what is not a lot was not traded, and is not shared out. */
+  lots(size: number): number {
     return Math.min(RECORDED_LOTS_MAX, Math.floor(size / this.#lot + GRID_NOISE))
   }
 
   #tradedIn({ volume }: ForeignQuote, lastTicks: number): number {
     const before = this.#state.quote
-    if (volume !== undefined) return this.#lots(volume)
+    if (volume !== undefined) return this.lots(volume)
     if (before.lastTicks === 0 || lastTicks === before.lastTicks) return 0
     const displayed = lastTicks > before.lastTicks ? before.askLots : before.bidLots
     return Math.max(1, Math.floor(displayed * QUOTE_TRADE_SHARE))

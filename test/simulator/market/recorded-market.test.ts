@@ -105,6 +105,21 @@ describe('a recorded market of candles', () => {
     expect(wrong).toEqual([])
   })
 
+  it('trades no more than the volume where that is no whole number of lots', () => {
+    const rows = [`${FIRST_AT},1,2,1,2,0.0996`, `${FIRST_AT + 60_000},2,2,1,1,0.3`]
+    const text = ['ts_ms,open,high,low,close,volume', ...rows].join('\n')
+    const seen = new Map<number, number>()
+
+    createRecordedMarket(optionsAt(1, [recording(text, 'BTCUSDT')])).advance(START_AT + 119_999, (step) => {
+      if (step.symbol === 'BTCUSDT') seen.set(step.quote.candle, step.quote.candleLots)
+    })
+
+    expect([...seen]).toEqual([
+      [0, 99],
+      [1, 300],
+    ])
+  })
+
   it('puts bid and ask at the last price, mostly one tick apart', () => {
     const market = createRecordedMarket(optionsAt(600))
 

@@ -7,7 +7,7 @@ import {
   type MutableQuote,
   type Quote,
 } from '../market.ts'
-import { type CandleMemory, NO_MEMORY, QuoteGrid, RECORDED_LOTS_MAX, rememberCandle } from '../quote-grid.ts'
+import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
 import { type CandlePathKind, CandlePaths, NO_PATH, type PathMemory, type TickCandle } from './candle-path.ts'
 import { type CandleScale, fillCandleQuotes } from './candle-quotes.ts'
 import type { CandleRows } from '../../../prices/recording.ts'
@@ -34,7 +34,6 @@ export interface CandleSourceOptions {
 export class CandleSource {
   readonly #rows: CandleRows
   readonly #grid: QuoteGrid
-  readonly #lot: number
   readonly #random: Random
   readonly #paths: CandlePaths
   readonly #scale: CandleScale
@@ -50,7 +49,6 @@ export class CandleSource {
     const { rows, instrument, intervalMs, points, seed, candlePath } = options
     this.#rows = rows
     this.#grid = new QuoteGrid(instrument)
-    this.#lot = Number(instrument.lotSize)
     this.#random = state
       ? restoreRandom(state.random)
       : createRandom(seed).fork(instrument.symbol).fork('recorded')
@@ -77,7 +75,7 @@ export class CandleSource {
 
   /** The current candle is over. */
   end(row: number): void {
-    this.#memory = rememberCandle(this.#memory, { ...this.#candle(row), lots: this.#volume(row) })
+    this.#memory = rememberCandle(this.#memory, { ...this.#candle(row), lots: this.#lotsOf(row) })
     this.#drawnFrom = undefined
   }
 
@@ -90,7 +88,7 @@ export class CandleSource {
     this.#drawnFrom = this.state()
     const { lastTicks: before, lastSign: signBefore } = this.#paths.memory
     const { prices, times } = this.#paths.draw(this.#candle(row), this.#random)
-    const parts = { path: prices, before, signBefore, lots: this.#volume(row) }
+    const parts = { path: prices, before, signBefore, lots: this.#lotsOf(row) }
     fillCandleQuotes(this.#quotes, { ...parts, memory: this.#memory, scale: this.#scale }, this.#random)
     this.#times = times
   }
@@ -101,9 +99,8 @@ export class CandleSource {
     return { open: ticks(open), high: ticks(high), low: ticks(low), close: ticks(close) }
   }
 
-  /** In lots. */
-  #volume(row: number): number {
-    return Math.min(RECORDED_LOTS_MAX, Math.round((this.#rows.volume[row] as number) / this.#lot))
+  #lotsOf(row: number): number {
+    return this.#grid.lots(this.#rows.volume[row] as number)
   }
 }
 
