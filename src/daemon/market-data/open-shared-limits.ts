@@ -1,5 +1,5 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
-import { type SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
+import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { type Secret } from '../../lib/secret.ts'

@@ -6,7 +6,7 @@ import { type CallWindow } from './call-window.ts'
 import { type Grant, type GrantedCall, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
 import { type OverallLimit } from './overall-limit.ts'
-import { type LimitUse } from './shared/shared-limits.ts'
+import type { LimitUse } from './shared/shared-limits.ts'
 
 export interface EndpointQueueOptions {
   readonly endpoint: EndpointName

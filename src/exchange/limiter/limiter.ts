@@ -7,7 +7,7 @@ import { EndpointQueue } from './endpoint-queue.ts'
 import { type Grant, type GrantSource, PRIORITIES, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics } from './limiter-statistics.ts'
 import { OverallLimit } from './overall-limit.ts'
-import { type SharedLimits } from './shared/shared-limits.ts'
+import type { SharedLimits } from './shared/shared-limits.ts'
 import { BottleneckPool, type TokenPool, type TokenPoolOptions } from './token-pool.ts'
 
 /** Who trades: copy-trading traders have lower limits where the document says so. */

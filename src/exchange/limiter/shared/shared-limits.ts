@@ -2,7 +2,7 @@ import { type Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/failure.ts'
 import { type Timers } from '../../../lib/timers.ts'
 import { DRIFT } from '../arrival-bounds.ts'
-import { type ShareStore } from './redis-store.ts'
+import type { ShareStore } from './redis-store.ts'
 import { KEPT_SHARE, type ShareAnswer } from './share-script.ts'
 
 /** What a member uses of a limit just now. */
