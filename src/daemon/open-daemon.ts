@@ -72,12 +72,14 @@ interface Opened {
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
   const opened = await openAccounts(await listOpenings(options, trusted))
+  let shared: SharedLimits | undefined
   try {
     const { loaded, limitsPassword: password, clock, timers, logger } = options
     const { config } = loaded
-    const shared = await openSharedLimits({ config, password, clock, timers, logger })
+    shared = await openSharedLimits({ config, password, clock, timers, logger })
     return assemble(options, { ...opened, trusted, shared })
   } catch (error) {
+    await shared?.stop()
     for (const { close } of opened.all) await close()
     throw error
   }

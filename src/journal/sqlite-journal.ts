@@ -39,9 +39,10 @@ export function markFileOf(file: string): string {
 
 /**
  * The journal on disk: SQLite in WAL mode with full synchronisation, one row a record, each linked to the one
- * before. What it gives back is exactly what was written, up to and with the last record that was safe on the
- * disk; where that cannot be shown it is refused, and the files stay as they were found. Others may read it
- * meanwhile (`journal-reader.ts`); that nobody else writes is the state directory's lock.
+ * before; those that a checkpoint covers are packed (`packed-records.ts`). What it gives back is exactly what was
+ * written, up to and with the last record that was safe on the disk; where that cannot be shown it is refused, and the
+ * files stay as they were found. Others may read it meanwhile (`journal-reader.ts`); that nobody else writes is the
+ * state directory's lock.
  *
  * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_CORRUPT, JOURNAL_TAIL_LOST,
  * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_HELD, JOURNAL_UNREADABLE

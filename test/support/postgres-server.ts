@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { findPort } from './free-port.ts'
 
 /** Debian has the newest of several versions last. */
 const PROGRAMS = findPrograms()
@@ -87,13 +86,4 @@ function findPrograms(): string | undefined {
   return folders.findLast(
     (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')),
   )
-}
-
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { findPort } from './free-port.ts'
 
 /** Why tests that want a Redis server are skipped; undefined where they are not. */
 export const redisMissing =
@@ -40,13 +40,4 @@ export class RedisServer {
     running.kill('SIGKILL')
     await ended
   }
-}
-
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

@@ -12,7 +12,7 @@ export interface OpenSharedLimitsOptions {
   /** The machine's own. */
   readonly clock: Clock
   readonly timers: Timers
-  readonly logger: Pick<DaemonLogger, 'log'>
+  readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
 /** Limits that other daemons share; undefined where none does, and then nothing of Redis is loaded. */
@@ -20,6 +20,7 @@ export async function openSharedLimits(options: OpenSharedLimitsOptions): Promis
   const { config, password, clock, timers, logger } = options
   const { shared, requestTimeoutMs } = config.exchange
   if (shared === undefined) return undefined
+  if (password) logger.hide(password)
   const limits = await import('../../exchange/limiter/shared/shared-limits.ts')
   const { RedisStore } = await import('../../exchange/limiter/shared/redis-store.ts')
   const { redis: url, group, members } = shared

@@ -71,7 +71,8 @@ const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolated
  *
  * Limits count per UID or per address. A limiter is for one account; those of several accounts share the one of
  * their `address`: its queues of what counts per address, its limit over all endpoints, and what it knows of the
- * exchange's clock. What else calls from there (another daemon, a person) is left room by `use`.
+ * exchange's clock. Other daemons there share them (`shared`) or, as whatever else calls from there, are left room
+ * by `use`.
  */
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
