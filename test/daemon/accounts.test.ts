@@ -167,8 +167,12 @@ test('two accounts trade on one market, and neither touches what is the other’
   simulator.resume()
   await vi.waitFor(() => expect(bob.count('order.sent')).toBeGreaterThan(bobSent + 3), WAIT)
   simulator.pause()
-  // Who is killed already stops at once: what was read last is older than the pause.
+  // Who is killed already stops at once, on what was read last: that must be of after the pause.
+  // Two answers more, since the first may have been on its way, and prices come back to what they were.
+  const readings = () => Math.min(...daemon.accounts.map((account) => account.summary().snapshots))
+  const atPause = Math.max(...daemon.accounts.map((account) => account.summary().snapshots))
   await vi.waitFor(() => {
+    expect(readings()).toBeGreaterThan(atPause + 1)
     const differences = daemon.accounts.flatMap((account) => account.summary().exchange?.differences ?? [])
     expect(differences.filter((difference) => difference.startsWith('unrealisedProfit'))).toEqual([])
   }, WAIT)
