@@ -117,6 +117,14 @@ export function loadLimitsPassword(
   return exchange.shared === undefined ? undefined : loadIfGiven(LIMITS_PASSWORD, request)
 }
 
+/** Of the server that holds the trials of sweeps for their workers. */
+const SWEEP_PASSWORD = 'INTENTD_SWEEP_PASSWORD'
+
+/** Undefined where none is given. @throws ConfigError where it is unsafe */
+export function loadSweepPassword(request: SecretsRequest): Secret | undefined {
+  return loadIfGiven(SWEEP_PASSWORD, request)
+}
+
 /**
  * Reads secrets by the names of their variables: one for each name.
  * @throws ConfigError with everything that is missing or unsafe.
@@ -191,7 +199,9 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
   for (const [index, line] of read.text.split('\n').entries()) {
     // dotenv takes an unquoted # for a comment, and the secret would silently lose its end.
     if (
-      !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|JOURNAL)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(line)
+      !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|JOURNAL|LIMITS|SWEEP)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(
+        line,
+      )
     )
       continue
     const message = 'a value with # in it needs quotes, or everything from the # on is lost'

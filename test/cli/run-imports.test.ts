@@ -38,3 +38,9 @@ test('a start reads no more packages than it needs: each costs time before the f
 test('nor does the thread of the watchdog, which is there as long as the daemon', () => {
   expect(packagesOf('daemon/watchdog/watchdog-thread.ts')).toEqual([])
 })
+
+test('nor does a sweep on one machine read anything of a server', () => {
+  const packages = packagesOf('cli/sweep/sweep.ts')
+  expect(packages).toContain('commander')
+  expect(packages.filter((name) => name.startsWith('pg'))).toEqual([])
+})

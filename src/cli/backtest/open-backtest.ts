@@ -215,9 +215,10 @@ function assertPriced(
 }
 
 /** Only what is traded or recorded is simulated. */
-function narrow(config: DaemonConfig, recordings: readonly Recording[]): DaemonConfig {
+/** To the instruments that are traded, or that have prices. */
+export function narrow(config: DaemonConfig, priced: readonly Pick<PriceCoverage, 'symbol'>[]): DaemonConfig {
   const traded = tradedBy(config)
-  const recorded = new Set(recordings.map(({ symbol }) => symbol))
+  const recorded = new Set(priced.map(({ symbol }) => symbol))
   const instruments = Object.entries(config.instruments).filter(
     ([symbol]) => traded.has(symbol) || recorded.has(symbol),
   )

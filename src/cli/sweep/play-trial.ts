@@ -1,9 +1,13 @@
 import { BacktestRun } from '../../backtest/backtest-run.ts'
+import { loadConfig } from '../../config/load-config.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type RunReport } from '../../report/run-report.ts'
+import { describeDifference } from '../../sweep/recipe-difference.ts'
 import { type TrialFigures, type TrialOutcome } from '../../sweep/trial.ts'
+import { narrow, type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { type PlayOptions } from '../backtest/play-options.ts'
-import { openBacktest, playRun } from '../backtest/run-backtest.ts'
+import { describeRecipe, openBacktest, playRun } from '../backtest/run-backtest.ts'
+import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 
 export interface TrialOrder {
@@ -12,15 +16,31 @@ export interface TrialOrder {
   readonly version: string
   /** Of the returns, ms. */
   readonly periodMs: number
+  /** Of a sweep that another machine has begun: what this one must have as that one has it. */
+  readonly sweep?: SweepRecipe
 }
 
+/** What the results of a sweep hang on: code, configuration, prices, seed. */
+export interface SweepRecipe {
+  /** As JSON. */
+  readonly recipe: string
+  /** `--param` of the sweep, without those of the trial. */
+  readonly param: readonly string[]
+}
+
+/** What a thread answers. `refused`: this machine has not what the sweep was begun with, so nothing was computed. */
+export type TrialAnswer = TrialOutcome | { readonly refused: string }
+
 /** Plays a trial to the end of its prices. @throws what `backtest` would end with. */
-export async function playTrial({ config, options, version, periodMs }: TrialOrder): Promise<TrialOutcome> {
+export async function playTrial(order: TrialOrder): Promise<TrialAnswer> {
+  const { config, options, version, periodMs } = order
   const watch: { ended: { why: string } | undefined } = { ended: undefined }
   onBreakdown((error, strategy) => {
     watch.ended ??= { why: `${strategy === undefined ? '' : `${strategy}: `}${messageOf(error)}` }
   })
   const { prepared } = await openBacktest(config, options, version)
+  const difference = differenceOf(order, prepared)
+  if (difference !== undefined) return { refused: difference }
   const model = options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
   const run = new BacktestRun({ ...prepared.open(model, undefined), bucketMs: periodMs })
   await playRun(run, watch, () => undefined)
@@ -29,6 +49,44 @@ export async function playTrial({ config, options, version, periodMs }: TrialOrd
   const broken = report.restrictions.find((text) => text.includes('(strategyFailed)'))
   if (broken !== undefined) return { failed: broken }
   return { figures: toFigures(report), returns: toReturns(report) }
+}
+
+/** One that cannot be opened: by its own fault, or because this machine has not what the sweep was begun with? */
+export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<TrialAnswer> {
+  const failed = { failed: messageOf(error) }
+  const { config, options, version, sweep } = order
+  if (sweep === undefined) return failed
+  try {
+    const { prepared } = await openBacktest(config, { ...options, param: sweep.param }, version)
+    const difference = differenceOf(order, prepared)
+    return difference === undefined ? failed : { refused: difference }
+  } catch (missing) {
+    return { refused: messageOf(missing) }
+  }
+}
+
+/** What was opened for the trial, but for its own parameters: the recipe of the sweep knows none of them. */
+function differenceOf(
+  { config, options, version, sweep }: TrialOrder,
+  prepared: PreparedBacktest,
+): string | undefined {
+  if (sweep === undefined) return undefined
+  const { set } = options
+  const { param } = sweep
+  const { config: whole } = loadConfig(toConfigRequest({ config, set, param }))
+  const opened = { ...prepared, config: narrow(whole, prepared.coverage) }
+  return describeDifference(sweep.recipe, recipeOf(opened, { ...options, param }, version))
+}
+
+/** Of a sweep, as JSON. */
+export function recipeOf(prepared: PreparedBacktest, options: PlayOptions, version: string): string {
+  const { model = prepared.fillModel, set, param } = options
+  const {
+    from: _from,
+    to: _to,
+    ...recipe
+  } = describeRecipe(prepared, { models: [model], version, set, param })
+  return JSON.stringify(recipe)
 }
 
 function toFigures(report: RunReport): TrialFigures {

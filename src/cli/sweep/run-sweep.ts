@@ -5,7 +5,6 @@ import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
-import { inParallel } from '../../lib/in-parallel.ts'
 import { cutIntoBuckets } from '../../report/collect/time-buckets.ts'
 import { cutFolds } from '../../sweep/folds.ts'
 import { explainValues, listParamSets } from '../../sweep/param-sets.ts'
@@ -13,17 +12,18 @@ import { countTrials, cutRounds, nextTrials, type SweepPlan } from '../../sweep/
 import { type SweepFile, sweepFileSchema } from '../../sweep/sweep-file.ts'
 import { renderSweepPage, showParams } from '../../sweep/sweep-page.ts'
 import { buildSweepReport, NOT_RUN, type SweepReport } from '../../sweep/sweep-report.ts'
-import { nameTrial, type Trial } from '../../sweep/trial.ts'
+import { nameTrial, type Trial, type TrialOutcome } from '../../sweep/trial.ts'
 import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { ProgressBar } from '../backtest/progress-bar.ts'
 import { type PlayOptions } from '../backtest/play-options.ts'
 import { playBacktest } from '../backtest/backtest.ts'
 import { backtestCommand } from '../backtest/backtest-command.ts'
-import { describeRecipe, openBacktest } from '../backtest/run-backtest.ts'
+import { openBacktest } from '../backtest/run-backtest.ts'
 import { onStopSignals } from '../process/signals.ts'
+import { recipeOf } from './play-trial.ts'
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
-import { runTrial } from './trial-pool.ts'
+import { runHere, type TrialRunner } from './trial-runner.ts'
 
 export interface SweepOptions extends PlayOptions {
   readonly params: string
@@ -31,6 +31,8 @@ export interface SweepOptions extends PlayOptions {
   readonly jobs: number
   readonly trialLimit: number
   readonly trial?: string
+  /** Where workers take trials: the address of a PostgreSQL server. */
+  readonly queue?: string
 }
 
 /** A sweep whose files were read and found good. */
@@ -58,7 +60,13 @@ export async function runSweep(
   const sweep = await openSweep(config, options, version)
   if (options.trial !== undefined) return await runOne(sweep, options.trial)
   const log = new TrialLog(sweep.directory)
-  const isDone = await runTrials(sweep, log)
+  const runner = await openRunner(sweep)
+  let isDone: boolean
+  try {
+    isDone = await runTrials(sweep, log, runner)
+  } finally {
+    await runner.close()
+  }
   const report = toReport(sweep, log)
   if (report.trials.some(({ failed }) => failed !== NOT_RUN)) {
     const page = writeFiles(sweep.directory, report)
@@ -80,12 +88,6 @@ async function openSweep(
   if (strange !== undefined)
     throw fileProblem(options.params, `params.${strange}`, `no such strategy; there are ${ids.join(', ')}`)
   const { fromAt, toAt, coverage } = prepared
-  const model = options.model ?? prepared.fillModel
-  const {
-    from: _from,
-    to: _to,
-    ...recipe
-  } = describeRecipe(prepared, { models: [model], version, set: options.set, param: options.param })
   const { startAt, stepMs, count } = cutIntoBuckets(fromAt, toAt)
   const sets = listParamSets(file)
   const rounds = file.method === 'halving' ? cutRounds(fromAt, toAt, sets.length) : [toAt]
@@ -99,8 +101,8 @@ async function openSweep(
       periodAt: (period) => (period === count ? toAt : Math.max(fromAt, startAt + period * stepMs)),
     },
     periodMs: stepMs,
-    recipe: JSON.stringify(recipe),
-    prices: sha256Hex([JSON.stringify(recipe.sha256.prices)]).slice(0, 16),
+    recipe: recipeOf(prepared, options, version),
+    prices: namePrices(coverage),
     directory: resolve(options.out ?? `sweeps/${loaded.config.name}`),
     remarks: [
       ...(isSeeded && file.folds > 0
@@ -112,6 +114,11 @@ async function openSweep(
       ...prepared.remarks,
     ],
   }
+}
+
+function namePrices(coverage: PreparedBacktest['coverage']): string {
+  const prices = Object.fromEntries(coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source]))
+  return sha256Hex([JSON.stringify(prices)]).slice(0, 16)
 }
 
 function loadSweepFile(file: string): SweepFile {
@@ -143,8 +150,18 @@ function commandOf(sweep: OpenSweep, trial: Trial): string {
   return backtestCommand(sweep.config, optionsOf(sweep, trial))
 }
 
-async function runTrials(sweep: OpenSweep, log: TrialLog): Promise<boolean> {
-  const { plan, options, version, config, periodMs, recipe, prices } = sweep
+/** Nothing of a queue is loaded without one. */
+async function openRunner({ options, recipe, periodMs, prepared }: OpenSweep): Promise<TrialRunner> {
+  const { queue, jobs, trialLimit } = options
+  if (queue === undefined) return runHere(jobs, trialLimit)
+  const { openQueuedTrials } = await import('./queue/queued-trials.ts')
+  return await openQueuedTrials(queue, {
+    ...{ name: prepared.config.name, recipe, periodMs, param: options.param, limitMs: trialLimit },
+  })
+}
+
+async function runTrials(sweep: OpenSweep, log: TrialLog, runner: TrialRunner): Promise<boolean> {
+  const { plan, version, config, periodMs, recipe, prices } = sweep
   const stop = new AbortController()
   const forget = onStopSignals(() => stop.abort())
   const progress = new ProgressBar(process.stderr, systemClock)
@@ -152,19 +169,20 @@ async function runTrials(sweep: OpenSweep, log: TrialLog): Promise<boolean> {
   const known = countDone(sweep, log)
   const total = Math.max(1, countTrials(plan) - known)
   let done = 0
+  const orderOf = (trial: Trial) => ({ config, options: optionsOf(sweep, trial), version, periodMs })
+  const hear = (trial: Trial, outcome: TrialOutcome): void => {
+    const { fromAt, toAt, params } = trial
+    const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString()) as [string, string]
+    log.add({ ...nameTrial(recipe, trial), prices, params, from, to, outcome })
+    done += 1
+    progress.show(
+      done / Math.max(done, total),
+      `trial ${known + done} of ${known + total}${runner.describe()}`,
+    )
+  }
   try {
     for (let trials = nextTrials(plan, find); trials.length > 0; trials = nextTrials(plan, find)) {
-      await inParallel(trials, options.jobs, async (trial) => {
-        if (stop.signal.aborted) return
-        const order = { config, options: optionsOf(sweep, trial), version, periodMs }
-        const outcome = await runTrial(order, options.trialLimit, stop.signal)
-        if (outcome === undefined) return
-        const { fromAt, toAt, params } = trial
-        const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString()) as [string, string]
-        log.add({ ...nameTrial(recipe, trial), prices, params, from, to, outcome })
-        done += 1
-        progress.show(done / Math.max(done, total), `trial ${known + done} of ${known + total}`)
-      })
+      await runner.run({ trials, orderOf, hear, stop: stop.signal })
       if (stop.signal.aborted) return false
     }
     return true

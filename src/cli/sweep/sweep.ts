@@ -13,10 +13,10 @@ const JOBS_MAX = 256
 
 /** `intentd sweep`: many combinations of parameters on the same prices. */
 export function addSweepCommand(program: Command, { version, setExit }: VerbFrame): void {
-  addPlayOptions(program.command('sweep'), FILL_MODELS)
+  const sweep = addPlayOptions(program.command('sweep'), FILL_MODELS)
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
     .description('try many combinations of parameters, and say what the best of them is worth')
-    .requiredOption('--params <file>', 'YAML: what is tried (docs/sweep.md)')
+    .option('--params <file>', 'YAML: what is tried (docs/sweep.md)')
     .option('--out <directory>', 'where results are kept (default: a directory under sweeps/)')
     .option('--jobs <n>', 'trials at a time (default: one each core)', parseJobs, availableParallelism())
     .option(
@@ -26,9 +26,37 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
       TRIAL_LIMIT_MS,
     )
     .option('--trial <id>', 'run this one trial as a backtest, with its report')
-    .action(async (config: string | undefined, options: SweepOptions) => {
-      setExit((await runSweep(config, options, version)) ? 0 : EXITS.temporary)
+    .option(
+      '--queue <url>',
+      'leave the trials to workers: the PostgreSQL server that holds them',
+      parseServer,
+    )
+  sweep.action(async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
+    // Not a required one for commander: that would ask a worker for it too.
+    if (params === undefined) sweep.error("error: required option '--params <file>' not specified")
+    const whole = { ...options, params } as SweepOptions
+    setExit((await runSweep(config, whole, version)) ? 0 : EXITS.temporary)
+  })
+  sweep
+    .command('worker')
+    .description('compute trials of sweeps that were begun with --queue, on this machine')
+    .option('--queue <url>', 'the PostgreSQL server that holds them', parseServer)
+    .option('--threads <n>', 'trials at a time (default: one each core)', parseJobs, availableParallelism())
+    .action(async ({ threads }: { readonly threads: number }, command: Command) => {
+      // The sweep has an option of that name, which takes it wherever it stands.
+      const { queue } = command.optsWithGlobals<{ readonly queue?: string }>()
+      if (queue === undefined) command.error("error: required option '--queue <url>' not specified")
+      const { runWorker } = await import('./queue/sweep-worker.ts')
+      await runWorker({ queue, threads }, version)
+      setExit(0)
     })
+}
+
+function parseServer(text: string): string {
+  const isServer = /^postgres(?:ql)?:$/.test(URL.parse(text)?.protocol ?? '')
+  if (!isServer)
+    throw new InvalidArgumentError('write an address such as postgresql://intentd@db.example/intentd.')
+  return text
 }
 
 function parseJobs(text: string): number {

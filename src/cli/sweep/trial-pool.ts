@@ -1,22 +1,21 @@
 import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
-import { type TrialOutcome } from '../../sweep/trial.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
 import { HEAP_MB_MAX } from '../backtest/watched-play.ts'
-import { type TrialOrder } from './play-trial.ts'
+import { type TrialAnswer, type TrialOrder } from './play-trial.ts'
 
 /** Runs a trial in a thread; never throws. @param limitMs Real time of the whole trial. @param stop Ends it, and all. */
 export function runTrial(
   order: TrialOrder,
   limitMs: number,
   stop: AbortSignal,
-): Promise<TrialOutcome | undefined> {
+): Promise<TrialAnswer | undefined> {
   return new Promise((resolve) => {
     const thread = openProgramThread('./trial-thread', import.meta.url, {
       workerData: { order },
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     })
-    const end = (outcome: TrialOutcome | undefined): void => {
+    const end = (outcome: TrialAnswer | undefined): void => {
       cancel()
       stop.removeEventListener('abort', abort)
       resolve(outcome)
@@ -27,7 +26,7 @@ export function runTrial(
       end({ failed: `not done after ${showDuration(limitMs)} (--trial-limit)`, isTimeOut: true }),
     )
     stop.addEventListener('abort', abort)
-    thread.once('message', (text: string) => end(JSON.parse(text) as TrialOutcome))
+    thread.once('message', (text: string) => end(JSON.parse(text) as TrialAnswer))
     thread.once('error', (error) => end({ failed: error instanceof Error ? error.message : String(error) }))
     thread.once('exit', () => end({ failed: 'the thread ended by itself' }))
   })

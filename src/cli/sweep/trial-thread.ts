@@ -1,11 +1,9 @@
 /** One trial in a thread of its own: strategies of one trial see nothing of another, and an endless one can be ended. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { messageOf } from '../../lib/failure.ts'
 import { roundNumbers } from '../../report/round-numbers.ts'
-import { type TrialOutcome } from '../../sweep/trial.ts'
-import { playTrial, type TrialOrder } from './play-trial.ts'
+import { judgeUnopened, playTrial, type TrialOrder } from './play-trial.ts'
 
 const { order } = workerData as { readonly order: TrialOrder }
-const outcome = await playTrial(order).catch((error: unknown): TrialOutcome => ({ failed: messageOf(error) }))
+const outcome = await playTrial(order).catch((error: unknown) => judgeUnopened(order, error))
 // What is kept in the log is what is reckoned with, whether it was read from there or not.
 parentPort?.postMessage(JSON.stringify(outcome, roundNumbers))

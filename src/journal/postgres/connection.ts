@@ -95,7 +95,8 @@ export class Connection {
   }
 }
 
-function withPassword({ url, password }: PostgresPlace): string {
+/** The address as the driver takes it. Never to be shown. */
+export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'password'>): string {
   if (password === undefined) return url
   const whole = new URL(url)
   whole.password = encodeURIComponent(password.reveal())

@@ -1,0 +1,39 @@
+import { isRecord } from '../lib/is-record.ts'
+
+/** Parts that are named alone: what else differs follows from it, or says nothing to a reader. */
+const FIRST = ['version', 'node', 'sha256.program'] as const
+
+/**
+ * What two recipes differ in, in words; undefined where they are the same. They are JSON, as `describeRecipe` has them.
+ * @param wanted Of the sweep. @param own Of the machine that would compute a trial of it.
+ */
+export function describeDifference(wanted: string, own: string): string | undefined {
+  if (wanted === own) return undefined
+  const [there, here] = [wanted, own].map((text) => flatten(JSON.parse(text) as unknown)) as [Flat, Flat]
+  const names = [...new Set([...there.keys(), ...here.keys()])].filter(
+    (name) => there.get(name) !== here.get(name),
+  )
+  const first = FIRST.find((name) => names.includes(name))
+  const shown = first === undefined ? names : [first]
+  if (shown.length === 0) return 'its parts are in another order'
+  return shown
+    .map((name) => `${name} is ${short(here.get(name))} here, ${short(there.get(name))} there`)
+    .join('; ')
+}
+
+type Flat = ReadonlyMap<string, string>
+
+function flatten(value: unknown, path = ''): Flat {
+  if (!isRecord(value)) return new Map([[path, JSON.stringify(value)]])
+  return new Map(
+    Object.entries(value).flatMap(([name, inner]) => [
+      ...flatten(inner, path === '' ? name : `${path}.${name}`),
+    ]),
+  )
+}
+
+/** Enough of a hash to compare it. */
+function short(text: string | undefined): string {
+  if (text === undefined) return 'missing'
+  return text.length > 20 ? `${text.slice(0, 12)}…` : text
+}
