@@ -3,11 +3,13 @@ import { loadConfig } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
 import { wrapWords } from '../daemon/reporting/wrap-words.ts'
 import { serverPlaceOf } from '../daemon/state/open-journal.ts'
+import type { PostgresPlace } from '../journal/postgres/connection.ts'
 import type { Fleet, FleetAccount, FleetStandby } from '../journal/postgres/read-fleet.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { age, COLUMNS } from './control/table.ts'
+import { placeOf } from './fleet/fleet-places.ts'
 import { EXITS } from './process/exit-codes.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
 import { type VerbFrame } from './process/verb-frame.ts'
@@ -19,6 +21,7 @@ const INDENT = '  '
 interface FleetOptions extends ConfigOptions {
   readonly json?: boolean
   readonly watch?: number | true
+  readonly url?: string
 }
 
 /** `intentd fleet status`: every account whose journal lies in the same database. */
@@ -30,15 +33,14 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     )
     .option('--watch [every]', 'again and again, each second or as often as said', parseDuration)
     .option('--json', 'as JSON')
+    .option('--url <address>', 'of this database, without a configuration')
     .action(async (options: FleetOptions) => setExit(await showFleet(options)))
 }
 
 async function showFleet(options: FleetOptions): Promise<number> {
-  const request = toConfigRequest(options)
-  const { config } = loadConfig(request)
-  if (config.journal === undefined) throw noFleet(config.file)
+  const place = options.url === undefined ? configuredPlace(options) : placeOf(options.url)
   const { FleetReader } = await import('../journal/postgres/read-fleet.ts')
-  const reader = new FleetReader(serverPlaceOf(config, loadJournalPassword(config, request)))
+  const reader = new FleetReader(place)
   try {
     for (;;) {
       const fleet = await reader.read()
@@ -55,6 +57,13 @@ async function showFleet(options: FleetOptions): Promise<number> {
   }
 }
 
+function configuredPlace(options: FleetOptions): PostgresPlace {
+  const request = toConfigRequest(options)
+  const { config } = loadConfig(request)
+  if (config.journal === undefined) throw noFleet(config.file)
+  return serverPlaceOf(config, loadJournalPassword(config, request))
+}
+
 /** An account whose writer has vanished, or of which nothing can be said, is worth a look. */
 export function exitOfFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unread'>): number {
   const isSound = unread.length === 0 && accounts.every(({ state }) => state !== 'vanished')
@@ -66,8 +75,12 @@ export function formatFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unre
   return [
     ...accounts.map(
       (account) =>
-        `${account.schema}\n${paragraph(describeWriter(account))}${account.standbys
-          .map((standby) => paragraph(describeStandby(standby)))
+        `${account.schema}\n${[
+          describeWriter(account),
+          ...describeKill(account),
+          ...account.standbys.map(describeStandby),
+        ]
+          .map(paragraph)
           .join('')}`,
     ),
     ...unread.map(({ schema, reason }) => `${schema}\n${paragraph(`! it cannot be read: ${reason}`)}`),
@@ -76,7 +89,7 @@ export function formatFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unre
 
 function describeWriter(account: FleetAccount): string {
   const { state, holder, takenAt, leaseLeftMs, freeInMs, isHandoverAsked } = account
-  const since = `since ${new Date(takenAt).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+  const since = `since ${instant(takenAt)}`
   switch (state) {
     case 'writes':
       return `written by ${holder}, ${since}; its lease lasts ${age(leaseLeftMs)} unless renewed${isHandoverAsked ? '; it was asked to hand over' : ''}`
@@ -96,9 +109,22 @@ function describeWriter(account: FleetAccount): string {
   }
 }
 
+/** Nothing of one that was released. */
+function describeKill({ kill }: FleetAccount): readonly string[] {
+  if (kill === undefined || kill.state === 'released') return []
+  const order = `a kill was ordered by ${kill.by} at ${instant(kill.orderedAt)}: ${kill.reason}`
+  if (kill.state === 'asked') return [`! ${order}; nobody has seen it yet`]
+  if (kill.state === 'seen') return [`! ${order}; seen by ${kill.answeredBy}, not proved yet`]
+  return [`! ${order}; nothing rests, says ${kill.answeredBy}`]
+}
+
 function describeStandby({ holder, behind, seenAgoMs, isFollowing }: FleetStandby): string {
   if (!isFollowing) return `standby ${holder}: not seen for ${age(seenAgoMs)}`
   return `standby ${holder}: ${behind === 1 ? '1 transaction' : `${behind} transactions`} behind, seen ${age(seenAgoMs)} ago`
+}
+
+function instant(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
 /** A number stays with its unit. */

@@ -9,10 +9,15 @@ import { ConfigError, formatProblem } from '../config/yaml/problem.ts'
 import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
 import { type Answer } from '../domain/answer.ts'
 import { systemClock } from '../lib/clock.ts'
+import { messageOf } from '../lib/failure.ts'
+import { systemTimers } from '../lib/timers.ts'
 import { formatData } from './call/call-print.ts'
 import { callForAnswer, processFrame, type Shown } from './call/call.ts'
+import { killFleet } from './fleet/kill-fleet.ts'
+import { loadFleetPlaces } from './fleet/fleet-places.ts'
 import { addOperatedOptions, loadOperated } from './operator/operated-config.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
+import { exitOf } from './process/exit-codes.ts'
 import { type ConfigOptions, parseDuration, repeatOptions, toConfigRequest } from './process/options.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
@@ -25,6 +30,8 @@ const EXIT_NOT_PROVED = 75
 interface KillOptions extends ConfigOptions {
   readonly reason: string
   readonly wait: number
+  readonly all?: boolean
+  readonly url?: string
 }
 
 /** `intentd kill`: nothing that creates an order leaves any more, and what rests is taken away. */
@@ -33,7 +40,60 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
     .description('stop all trading at once, cancel everything, and wait for the proof; ended by `release`')
     .option('--reason <text>', 'why, for the journal', 'ordered at the command line')
     .option('--wait <duration>', 'how long to wait for the proof', parseDuration, CLEAN_WITHIN_MS)
-    .action(async (options: KillOptions) => setExit(await kill(options)))
+    .option(
+      '--all',
+      'every account of the database that journal.url names, and every one of this configuration',
+    )
+    .option('--url <address>', 'with --all: of this database, without a configuration')
+    .action(async (options: KillOptions) => {
+      const isOfAll = options.all === true || options.url !== undefined
+      setExit(await (isOfAll ? killAll(options) : kill(options)))
+    })
+}
+
+/**
+ * On the server one order an account, which whoever has its lease obeys; of accounts whose journal is a file the kill
+ * files of this machine. All are thrown before any is waited for.
+ */
+async function killAll(options: KillOptions): Promise<number> {
+  const { reason, wait } = options
+  const order = { reason, by: operatorName() }
+  const { places, files, code } = loadFleetPlaces(options)
+  const codes = [code]
+  for (const { config } of files) {
+    const { directory } = config.state
+    await collectCode(codes, () => {
+      leaveOrder(directory, () => throwKillSwitch(directory, { ...order, at: systemClock.now() }))
+      return 0
+    })
+  }
+  for (const place of places) {
+    await collectCode(codes, async () => {
+      const { FleetReader } = await import('../journal/postgres/read-fleet.ts')
+      const reader = new FleetReader(place)
+      const ends = { clock: systemClock, timers: systemTimers, print }
+      try {
+        return await killFleet({ reader, order, withinMs: wait, ...ends })
+      } finally {
+        await reader.close()
+      }
+    })
+  }
+  for (const { config, own } of files) {
+    print(`== ${config.name}`)
+    await collectCode(codes, () => kill({ ...own, reason, wait }))
+  }
+  return Math.max(...codes)
+}
+
+/** What is wrong with one keeps no other from being killed. */
+async function collectCode(codes: number[], act: () => Promise<number> | number): Promise<void> {
+  try {
+    codes.push(await act())
+  } catch (error) {
+    print(messageOf(error))
+    codes.push(exitOf(error))
+  }
 }
 
 async function kill({ reason, wait, ...options }: KillOptions): Promise<number> {

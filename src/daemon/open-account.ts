@@ -13,6 +13,7 @@ import { Failure } from '../lib/failure.ts'
 import { type Secret } from '../lib/secret.ts'
 import { type Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
+import { OrderedKills, throwStandingKill } from './fleet/ordered-kill.ts'
 import { accessTo } from './account/account-keys.ts'
 import { holdAccount, type PassedOver } from './account/account-lock.ts'
 import { toEngineSettings } from './account/engine-settings.ts'
@@ -128,6 +129,7 @@ export function createAccount(opened: OpenedAccount, { market, limiter, watchdog
   const ids = strategies.map(({ id }) => id)
   const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
   const { lease } = journal
+  const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
   const account = new Account({
     ...{ ...common, settings, strategies, runners, journal, book, directory, access, market },
     watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
@@ -140,7 +142,9 @@ export function createAccount(opened: OpenedAccount, { market, limiter, watchdog
     ledger: embedded && (() => embedded.ledger()),
     onQuiesced: () => embedded?.pause(),
     onClosed: opened.release,
+    onKillNoted: kills?.note,
   })
+  kills?.bind(account)
   lease?.onLost((failure) => account.fail(failure))
   return account
 }
@@ -177,6 +181,7 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     if (!options.standby) hold()
     const { journal, whom } = await openAccountJournal(options, directory)
     try {
+      if (journal.lease) throwStandingKill(journal.lease, config.state.directory)
       // The exchange has nothing of that one any more, by time; it may hang, and never give its lock back.
       if (whom !== undefined) hold(passOver(options, whom))
       const embedded = await embed(options, directory)

@@ -59,6 +59,21 @@ export interface Journal {
   close(): void
 }
 
+/**
+ * How far a kill is that was ordered from elsewhere: `asked`: nobody who writes has heard of it · `seen`: nothing is
+ * created any more · `clean`: proved that nothing of ours rests · `released`: it trades again.
+ */
+export type KillAnswer = 'seen' | 'clean' | 'released'
+
+/** A kill that was ordered on the server, for whoever has the right to write. */
+export interface OrderedKill {
+  /** Orders of one account in turn. */
+  readonly number: number
+  readonly state: KillAnswer | 'asked'
+  readonly reason: string
+  readonly by: string
+}
+
 /** The right to write a journal, which another machine may take once it is over. */
 export interface WriterLease {
   /** Why nothing may be signed any more; undefined while it is held by both clocks of the machine. */
@@ -67,6 +82,12 @@ export interface WriterLease {
   onLost(listener: (failure: Failure) => void): void
   /** Hears once that somebody wants it handed over. */
   onHandover(listener: () => void): void
+  /** Ordered last, as it stood when the journal was opened; undefined where none ever was. */
+  readonly kill: OrderedKill | undefined
+  /** Hears of the ordered kill again and again, and says how far it is; undefined: no further than it was. */
+  onKill(listener: (kill: OrderedKill) => KillAnswer | undefined): void
+  /** It is farther than it was: that is written at once. */
+  answerKill(): Promise<void> | void
   /** It is not given back at the end: this process opens the journal again. */
   keep(): void
   /** Whether another place had it before, and did not give it back: nobody knows what was cancelled there. */

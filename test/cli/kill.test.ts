@@ -61,6 +61,29 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     expect(run.events('kill.clean')).toHaveLength(1)
   })
 
+  test('with --all kills every account of the configuration, and those that can be where one is broken', async () => {
+    const project = projects.open()
+    const paper = project.read('config/paper.yaml')
+    project.write(
+      'config/bob.yaml',
+      paper.replace('name: paper', 'name: bob').replace('intentd/paper', 'intentd/bob'),
+    )
+    project.write('config/main.yaml', `${paper}accounts: [bob.yaml, eve.yaml]\n`)
+    const killAll = (): ReturnType<typeof project.start> =>
+      project.start(['kill', '--all', '-c', 'config/main.yaml', '--wait', '0s'])
+    project.write('config/eve.yaml', 'nonsense: true\n')
+    const broken = killAll()
+    expect((await broken.ended).code).toBe(78)
+    for (const name of ['paper', 'bob'])
+      expect(existsSync(join(project.directory, `.intentd/${name}/KILL`))).toBe(true)
+    project.write(
+      'config/eve.yaml',
+      paper.replace('name: paper', 'name: eve').replace('intentd/paper', 'intentd/eve'),
+    )
+    expect((await killAll().ended).code).toBe(0)
+    expect(existsSync(join(project.directory, '.intentd/eve/KILL'))).toBe(true)
+  })
+
   test('cancels from its own process what a dead daemon left at the exchange', async () => {
     const project = projects.open()
     const place = await findExchange(project)

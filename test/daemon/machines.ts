@@ -50,6 +50,14 @@ export class Machines {
     return run
   }
 
+  /** With what is said alone: no configuration. */
+  command(machine: string, args: readonly string[]): IntentdProcess {
+    const { directory } = this.#projectOf(machine)
+    const run = new IntentdProcess(args, { cwd: directory, waitMsMax: 120_000 })
+    this.#runs.push(run)
+    return run
+  }
+
   run(machine: string, more: Parameters<Machines['start']>[2] = {}): IntentdProcess {
     return this.start(machine, ['run', '--summary', 'json'], more)
   }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { findPort } from './free-port.ts'
 
 /** Debian has the newest of several versions last. */
@@ -16,6 +16,8 @@ export interface PostgresServer {
   readonly port: number
   /** A place where nothing is yet. */
   newPlace(): PostgresPlace
+  /** A place in a database of its own, for what looks at all journals of one. */
+  newDatabase(): Promise<PostgresPlace>
   /** Ends it as a crash does, and starts it again. */
   restart(): void
 }
@@ -45,13 +47,21 @@ async function startServer(): Promise<PostgresServer> {
       rmSync(home, { recursive: true, force: true })
     }
   })
+  const placeIn = (database: string): PostgresPlace => ({
+    url: `postgresql://postgres@127.0.0.1:${port}/${database}`,
+    password: undefined,
+    schema: `test_${process.pid}_${places++}`,
+  })
   return {
     port,
-    newPlace: () => ({
-      url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
-      password: undefined,
-      schema: `test_${process.pid}_${places++}`,
-    }),
+    newPlace: () => placeIn('postgres'),
+    async newDatabase() {
+      const place = placeIn(`database_${process.pid}_${places++}`)
+      const connection = new Connection(placeIn('postgres'))
+      await connection.query(`CREATE DATABASE ${place.url.slice(place.url.lastIndexOf('/') + 1)}`)
+      await connection.close()
+      return place
+    },
     restart() {
       control('-m', 'immediate', 'stop')
       start()

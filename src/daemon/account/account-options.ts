@@ -40,4 +40,6 @@ export interface AccountOptions {
   readonly onQuiesced?: () => void
   /** The journal is closed: another daemon may take the state over. */
   readonly onClosed: () => void
+  /** Hears how far it is with a kill. */
+  readonly onKillNoted?: ((state: 'seen' | 'clean' | 'released') => void) | undefined
 }

@@ -15,6 +15,8 @@ export interface KillNote {
   readonly by: string
   /** Unix ms, clock of the machine. */
   readonly at?: number
+  /** Of an order to all accounts of a server: its number. */
+  readonly order?: number
 }
 
 /** `seen`: nothing is created any more · `clean`: proved that nothing of ours rests. */
@@ -43,6 +45,15 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
     closeSync(openSync(file, 'a', 0o600))
     syncDirectory(directory)
   }
+}
+
+/** Takes a switch away that an order threw which was released elsewhere: what was thrown by hand stays. */
+export function dropReleasedOrder(directory: string, number: number): void {
+  const file = killFileOf(directory)
+  const { order } = readNote(file)
+  if (order === undefined || order > number) return
+  rmSync(file, { force: true })
+  rmSync(join(directory, STATE_FILE), { force: true })
 }
 
 /** What the daemon that holds the directory says of the kill; undefined when none that lives has seen it. */
@@ -74,6 +85,8 @@ export interface KillSwitchOptions {
   readonly onThrown: (note: KillNote) => void
   /** The switch works, but its state could not be written down. */
   readonly onTrouble: (reason: string) => void
+  /** The account is so far, or has released it. */
+  readonly onNoted?: ((state: KillState['state'] | 'released') => void) | undefined
 }
 
 /**
@@ -115,6 +128,7 @@ export class KillSwitch {
     } catch (error) {
       this.#options.onTrouble(messageOf(error))
     }
+    this.#options.onNoted?.(state)
   }
 
   #write(state: KillState['state'] | 'released'): void {
@@ -150,8 +164,9 @@ export class KillSwitch {
 
 function readNote(file: string): KillNote {
   try {
-    const { reason, by } = JSON.parse(readFileSync(file, 'utf8')) as Partial<KillNote>
-    if (typeof reason === 'string' && typeof by === 'string') return { reason, by }
+    const { reason, by, order } = JSON.parse(readFileSync(file, 'utf8')) as Partial<KillNote>
+    if (typeof reason === 'string' && typeof by === 'string')
+      return { reason, by, ...(typeof order === 'number' && { order }) }
   } catch {
     // Made by hand: that it is there is all it has to say.
   }

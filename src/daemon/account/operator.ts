@@ -6,7 +6,7 @@ import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { type CommandAnswer, CommandInbox, type ControlCommand } from './command-inbox.ts'
-import { KillSwitch } from './kill-switch.ts'
+import { KillSwitch, type KillSwitchOptions } from './kill-switch.ts'
 
 export interface OperatorOptions {
   /** Of the state. */
@@ -15,6 +15,8 @@ export interface OperatorOptions {
   readonly trusted: Pick<TrustedClock, 'clock'>
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
+  /** Hears how far the account is with a kill. */
+  readonly onKillNoted?: KillSwitchOptions['onNoted'] | undefined
 }
 
 /** By what an operator reaches an account from another process: files in its state directory. */
@@ -24,7 +26,7 @@ export interface Operator {
 }
 
 export function listenToOperator(
-  { config, directory: stateDirectory, trusted, timers, logger }: OperatorOptions,
+  { config, directory: stateDirectory, trusted, timers, logger, onKillNoted }: OperatorOptions,
   onCommand: (command: EngineCommand) => CommandAnswer | undefined,
 ): Operator {
   const { directory } = config.state
@@ -33,7 +35,8 @@ export function listenToOperator(
     stateDirectory,
     clock: trusted.clock,
     // Seen in the middle of a write: the core hears of it after that.
-    onThrown: (note) => timers.after(0, () => onCommand({ kind: 'kill', ...note })),
+    onThrown: ({ reason, by }) => timers.after(0, () => onCommand({ kind: 'kill', reason, by })),
+    onNoted: onKillNoted,
     onTrouble: (reason) => logger.log('error', 'kill.notWrittenDown', { reason }),
   })
   const inbox = new CommandInbox({

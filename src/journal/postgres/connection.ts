@@ -28,6 +28,7 @@ export class Connection {
   readonly #place: PostgresPlace
   readonly #answerMsMax: number
   #client: pg.Client | undefined
+  #connecting: Promise<pg.Client> | undefined
 
   /** @param answerMsMax An answer that takes longer has failed, ms; without one the server may take its time. */
   constructor(place: PostgresPlace, answerMsMax = 0) {
@@ -65,8 +66,16 @@ export class Connection {
     await client?.end().catch(() => undefined)
   }
 
+  /** Two questions at once are asked over one connection, in turn. */
   async #connect(): Promise<pg.Client> {
     if (this.#client) return this.#client
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = undefined
+    })
+    return this.#connecting
+  }
+
+  async #open(): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: withPassword(this.#place),
       connectionTimeoutMillis: CONNECT_MS_MAX,

@@ -1,8 +1,9 @@
 import { type Clock } from '../../lib/clock.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { type WriterLease } from '../journal.ts'
+import { type OrderedKill, type WriterLease } from '../journal.ts'
 import { type Connection } from './connection.ts'
+import { answerKill, killOrderColumn, parseKillOrder } from './kill-order.ts'
 import { leaseLost } from './postgres-failures.ts'
 import { quoteName } from './tables.ts'
 
@@ -100,6 +101,8 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #failure: Failure | undefined
   #onLost: ((failure: Failure) => void) | undefined
   #onHandover: (() => void) | undefined
+  #onKill: Parameters<WriterLease['onKill']>[0] | undefined
+  #kill: OrderedKill | undefined
   #isHandoverAsked = false
   /** Why it could not be renewed last. */
   #lastTrouble: string | undefined
@@ -133,6 +136,19 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     if (this.#isHandoverAsked) listener()
   }
 
+  get kill(): OrderedKill | undefined {
+    return this.#kill
+  }
+
+  onKill(listener: Parameters<WriterLease['onKill']>[0]): void {
+    this.#onKill = listener
+  }
+
+  /** Ordered before it was taken. */
+  noteKill(kill: OrderedKill | undefined): void {
+    this.#kill = kill
+  }
+
   /** A write was refused because another has the lease. */
   noteGone(): void {
     this.#lose('another has taken it')
@@ -141,6 +157,8 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   /** Another may take it from now on, without a wait: nothing of this process is on its way any more. */
   async giveBack(): Promise<void> {
     const { connection, schema } = this.#options
+    // A kill that has just been proved is not left as one that nobody answered.
+    await this.answerKill()
     const isHeld = this.objection() === undefined
     this.#end()
     if (!isHeld) return
@@ -179,7 +197,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     try {
       const [row] = await connection.query(
         `UPDATE ${quoteName(schema)}.lease SET expires_at = clock_timestamp() + $2 * interval '1 ms'
-          WHERE token = $1 AND NOT released RETURNING handover_at IS NOT NULL AS wanted`,
+          WHERE token = $1 AND NOT released RETURNING handover_at IS NOT NULL AS wanted, ${killOrderColumn(schema)}`,
         [this.token, lastingMs],
       )
       if (this.#isOver) return
@@ -187,12 +205,30 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
       // An answer may come late: a lease that is over is not held again.
       if (this.objection() !== undefined) return
       this.#deadline = this.#deadlineFrom(asked)
+      this.#kill = parseKillOrder(row['kill'])
       if (row['wanted'] === true) this.#hearHandover()
     } catch (error) {
       // It is tried again until its time is over.
       this.#lastTrouble = messageOf(error)
     }
-    if (!this.#isOver && this.#failure === undefined) this.#waitToRenew()
+    if (this.#isOver || this.#failure !== undefined) return
+    this.#waitToRenew()
+    await this.answerKill()
+  }
+
+  /** What the listener says of the kill is written. What cannot be now is at the next renewal. */
+  async answerKill(): Promise<void> {
+    const { connection, schema } = this.#options
+    const kill = this.#kill
+    if (kill === undefined || this.#isOver || this.objection() !== undefined) return
+    const state = this.#onKill?.(kill)
+    if (state === undefined || state === kill.state) return
+    try {
+      await answerKill(connection, schema, { token: this.token, number: kill.number, state })
+      if (this.#kill === kill) this.#kill = { ...kill, state }
+    } catch (error) {
+      this.#lastTrouble = messageOf(error)
+    }
   }
 
   #hearHandover(): void {

@@ -4,6 +4,7 @@ import { type OpenedJournal } from '../journal.ts'
 import { type TablesGiven } from '../journal-tables.ts'
 import { Connection, type PostgresPlace } from './connection.ts'
 import { follow, type Following } from './follow.ts'
+import { readKillOrder } from './kill-order.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { leaseHeld, translatePostgresError } from './postgres-failures.ts'
 import { PostgresJournal } from './postgres-journal.ts'
@@ -65,6 +66,8 @@ async function openOver(connection: Connection, options: OpenPostgresOptions): P
       taken,
     })
     try {
+      // What was ordered while nobody wrote stands from the beginning.
+      lease.noteKill(await readKillOrder(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()
       const journal = new PostgresJournal({

@@ -88,6 +88,9 @@ export class PostgresJournal implements OpenedJournal {
         lease.onLost(listener)
       },
       onHandover: (listener) => lease.onHandover(listener),
+      kill: lease.kill,
+      onKill: (listener) => lease.onKill(listener),
+      answerKill: () => lease.answerKill(),
       keep: () => {
         this.#isKept = true
       },

@@ -1,5 +1,6 @@
 import { messageOf } from '../../lib/failure.ts'
 import { Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
+import { type KillOrderRow, orderKill, readKillOrder } from './kill-order.ts'
 import { translatePostgresError } from './postgres-failures.ts'
 import { quoteName } from './tables.ts'
 
@@ -47,6 +48,8 @@ export interface FleetAccount {
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
   readonly standbys: readonly FleetStandby[]
+  /** Ordered last for all accounts; undefined where none ever was. */
+  readonly kill: KillOrderRow | undefined
 }
 
 /** A journal that cannot be read: another version's, or one that this user has no right to. */
@@ -63,7 +66,7 @@ export interface Fleet {
   readonly unread: readonly FleetUnread[]
 }
 
-/** Looks at the journals of a database; writes nothing there. */
+/** Looks at the journals of a database; writes nothing there but an order to kill. */
 export class FleetReader {
   readonly #place: PostgresPlace
   readonly #connection: Connection
@@ -89,6 +92,19 @@ export class FleetReader {
       return { now: Math.round(Number(row?.['now'])), accounts, unread }
     } catch (error) {
       throw translatePostgresError(error, this.#place)
+    }
+  }
+
+  /**
+   * Orders a kill of one account, durably: whoever has the lease obeys it, or whoever gets it, before anything trades.
+   * @returns the number of the order
+   * @throws Failure JOURNAL_UNREACHABLE
+   */
+  async orderKill(schema: string, order: Pick<KillOrderRow, 'reason' | 'by'>): Promise<number> {
+    try {
+      return await orderKill(this.#connection, schema, order)
+    } catch (error) {
+      throw translatePostgresError(error, { ...this.#place, schema })
     }
   }
 
@@ -144,6 +160,7 @@ async function readAccount(
       seenAgoMs: Math.round(Number(seen_ago_ms)),
       isFollowing: Number(seen_ago_ms) <= SEEN_WITHIN_MS,
     })),
+    kill: await readKillOrder(connection, schema),
   }
 }
 

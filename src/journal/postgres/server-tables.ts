@@ -2,6 +2,7 @@ import { type JournalNature, createNature } from '../journal-layout.ts'
 import { foreign } from '../journal-failures.ts'
 import { type Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
 import { type TableRow } from './changes.ts'
+import { ensureKillOrder } from './kill-order.ts'
 import { layoutOther } from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, SERVER_LAYOUT } from './tables.ts'
 
@@ -20,7 +21,10 @@ export async function openServerTables(
   identity: string,
 ): Promise<JournalNature> {
   const found = await readServerNature(connection, place)
-  if (found) return assertIdentity(found, place, identity)
+  if (found) {
+    await ensureKillOrder(connection, place.schema)
+    return assertIdentity(found, place, identity)
+  }
   const nature = createNature(identity)
   try {
     await connection.within('BEGIN', () => makeServerTables(connection, place.schema, nature))
@@ -39,6 +43,7 @@ async function makeServerTables(
   nature: JournalNature,
 ): Promise<void> {
   await connection.query(schemaSql(schema))
+  await ensureKillOrder(connection, schema)
   const { identity, salt, first } = nature
   const meta = Object.entries({ layout: String(SERVER_LAYOUT), identity, salt, first })
   for (const [name, value] of meta)

@@ -1,0 +1,50 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { loadJournalPassword } from '../../config/secrets.ts'
+import { serverPlaceOf } from '../../daemon/state/open-journal.ts'
+import type { PostgresPlace } from '../../journal/postgres/connection.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { loadOperated } from '../operator/operated-config.ts'
+import { exitOf } from '../process/exit-codes.ts'
+import { print } from '../process/operator.ts'
+import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+
+/** Where the accounts of a configuration have their journals. */
+export interface FleetPlaces {
+  /** Databases, each once. */
+  readonly places: readonly PostgresPlace[]
+  /** Accounts whose journal is a file, each with the options that address it alone. */
+  readonly files: readonly { readonly config: DaemonConfig; readonly own: ConfigOptions }[]
+  /** The exit code of what could not be read: it keeps no other account from being found. */
+  readonly code: number
+}
+
+/** @param options `url` names a database, and then no configuration is read. */
+export function loadFleetPlaces(options: ConfigOptions & { readonly url?: string | undefined }): FleetPlaces {
+  if (options.url !== undefined) return { places: [placeOf(options.url)], files: [], code: 0 }
+  const main = loadOperated(options)
+  const places = new Map<string, PostgresPlace>()
+  const files: { config: DaemonConfig; own: ConfigOptions }[] = []
+  let code = 0
+  for (const file of [main.file, ...(main.accounts ?? [])]) {
+    try {
+      const own = file === main.file ? options : { ...options, config: file, set: [], state: undefined }
+      const config = loadOperated(own)
+      if (config.journal === undefined) files.push({ config, own })
+      else
+        places.set(
+          config.journal.url,
+          serverPlaceOf(config, loadJournalPassword(config, toConfigRequest(own))),
+        )
+    } catch (error) {
+      print(messageOf(error))
+      code = Math.max(code, exitOf(error))
+    }
+  }
+  return { places: [...places.values()], files, code }
+}
+
+/** Of a database: which account's does not count. */
+export function placeOf(url: string): PostgresPlace {
+  const password = loadJournalPassword({ journal: { url, leaseMs: 0 } }, { cwd: process.cwd() })
+  return { url, password, schema: '' }
+}

@@ -1,0 +1,181 @@
+import type { Fleet, FleetAccount, FleetReader } from '../../journal/postgres/read-fleet.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+
+/** How often the server is asked how far the accounts are. */
+const LOOK_MS = 250
+/** A writer that is started again by its supervisor is there within this: one that nobody is by then is not waited for. */
+const NOBODY_AFTER_MS = 10_000
+/** sysexits.h: an order stands that is not proved. */
+const EXIT_NOT_PROVED = 75
+
+export interface KillFleetOptions {
+  readonly reader: Pick<FleetReader, 'read' | 'orderKill'>
+  readonly order: { readonly reason: string; readonly by: string }
+  readonly withinMs: number
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly timers: Pick<Timers, 'after'>
+  readonly print: (text: string) => void
+}
+
+/**
+ * How the kill of an account stands: `proved` that nothing rests · `none`: nobody has ever traded it · `waiting` ·
+ * `failed`: it will not be proved now, and is named with what to do.
+ */
+export interface KillOutcome {
+  readonly kind: 'proved' | 'none' | 'waiting' | 'failed'
+  readonly text: string
+  /** What to do where it stays like this. */
+  readonly advice?: string
+}
+
+/**
+ * Orders the kill of every account whose journal lies in the database, and waits until it is proved for each. Nothing
+ * but the word of whoever holds the lease counts as a proof.
+ * @returns the exit code
+ */
+export async function killFleet(options: KillFleetOptions): Promise<number> {
+  const { clock, timers, print, withinMs } = options
+  const begunAt = clock.monotonic()
+  const ordered = new Map<string, number>()
+  const said = new Map<string, string>()
+  const say = (name: string, text: string): void => {
+    if (said.get(name) === text) return
+    said.set(name, text)
+    print(`${name}: ${text}`)
+  }
+  let fleet: Fleet | undefined
+  let trouble: string | undefined
+  for (;;) {
+    const tookMs = clock.monotonic() - begunAt
+    try {
+      fleet ??= await options.reader.read()
+      trouble = await orderMissing(options, fleet, ordered)
+      fleet = await options.reader.read()
+    } catch (error) {
+      trouble = messageOf(error)
+    }
+    if (trouble !== undefined) say('the server', `it is asked again, since it said: ${trouble}`)
+    const outcomes = (fleet?.accounts ?? []).map((account) => ({
+      account,
+      outcome: judgeKill(account, ordered.get(account.schema), tookMs >= NOBODY_AFTER_MS),
+    }))
+    for (const { account, outcome } of outcomes) say(account.schema, outcome.text)
+    const isSettled = fleet !== undefined && outcomes.every(({ outcome }) => outcome.kind !== 'waiting')
+    if ((isSettled && trouble === undefined) || tookMs >= withinMs)
+      return report({ fleet, outcomes, trouble, print })
+    await new Promise<void>((resolve) => timers.after(LOOK_MS, resolve))
+  }
+}
+
+/**
+ * Of each account once, also of one whose order was not answered: it is the same order.
+ * @returns what kept one of them from its order
+ */
+async function orderMissing(
+  { reader, order }: Pick<KillFleetOptions, 'reader' | 'order'>,
+  { accounts }: Fleet,
+  ordered: Map<string, number>,
+): Promise<string | undefined> {
+  let trouble: string | undefined
+  for (const { schema, state } of accounts) {
+    if (ordered.has(schema) || state === 'moved') continue
+    try {
+      ordered.set(schema, await reader.orderKill(schema, order))
+    } catch (error) {
+      // What is wrong with one keeps no other from its order.
+      trouble = messageOf(error)
+    }
+  }
+  return trouble
+}
+
+/** @param number Of the order; undefined: it could not be given yet. @param isLate Nobody will come by itself now. */
+export function judgeKill(account: FleetAccount, number: number | undefined, isLate: boolean): KillOutcome {
+  const { state, kill, holder } = account
+  if (state === 'moved')
+    return { kind: 'failed', text: 'its journal was moved elsewhere', advice: 'kill it where it is now' }
+  if (number === undefined || kill === undefined || kill.number < number)
+    return { kind: 'waiting', text: 'it is ordered', advice: 'the order could not be written: say it again' }
+  if (kill.state === 'clean')
+    return { kind: 'proved', text: `killed: nothing rests, twice confirmed; so says ${kill.answeredBy}` }
+  if (kill.state === 'released') {
+    const advice = 'it trades: say the kill again, if it is meant'
+    return { kind: 'failed', text: `somebody has released it meanwhile (${kill.answeredBy})`, advice }
+  }
+  if (state === 'new')
+    return { kind: 'none', text: 'nobody has ever traded it; who does is killed before its first order' }
+  if (state === 'writes') {
+    if (kill.state === 'asked')
+      return { kind: 'waiting', text: `ordered; ${holder} hears of it`, advice: adviseSilent(holder) }
+    const advice = 'it goes on; its log and the exchange say how far it is'
+    return {
+      kind: 'waiting',
+      text: `seen by ${kill.answeredBy}; it cancels everything and proves it`,
+      advice,
+    }
+  }
+  return judgeWithoutWriter(account, isLate)
+}
+
+/** The order stands; but orders may rest at the exchange meanwhile. */
+function judgeWithoutWriter({ state, holder, standbys }: FleetAccount, isLate: boolean): KillOutcome {
+  const ended = state === 'ended' ? `${holder} has given its lease back` : `the lease of ${holder} ran out`
+  const advice = adviseGone(holder)
+  const next = standbys.find(({ isFollowing }) => isFollowing)
+  if (next)
+    return {
+      ...{ kind: 'waiting', advice },
+      text: `nobody writes it: ${ended}; ${next.holder} takes over, and obeys before anything trades`,
+    }
+  return { kind: isLate ? 'failed' : 'waiting', text: `nobody writes it: ${ended}`, advice }
+}
+
+const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
+
+function adviseSilent(holder: string): string {
+  const { host, pid, directory } = HOLDER.exec(holder)?.groups ?? {}
+  if (host === undefined) return `\`intentd kill\` where ${holder} runs`
+  return `on ${host}: \`intentd kill --state ${directory}\`, which needs no database; if pid ${pid} hangs: kill -KILL ${pid}, and start it again`
+}
+
+function adviseGone(holder: string): string {
+  const { host, directory } = HOLDER.exec(holder)?.groups ?? {}
+  const where = host === undefined ? 'where it ran' : `on ${host}`
+  const state = directory === undefined ? '' : ` --state ${directory}`
+  return `orders may rest: start it, and it obeys before anything trades; or ${where}: \`intentd kill${state}\` cancels from there; or look at the exchange`
+}
+
+interface Reported {
+  readonly fleet: Fleet | undefined
+  readonly outcomes: readonly { readonly account: FleetAccount; readonly outcome: KillOutcome }[]
+  readonly trouble: string | undefined
+  readonly print: (text: string) => void
+}
+
+/** What is not proved comes last, and is never called killed. */
+function report({ fleet, outcomes, trouble, print }: Reported): number {
+  if (fleet === undefined) {
+    print('NOT killed: the server did not answer, so nothing was ordered')
+    print('  without it: `intentd kill` on each machine')
+    return EXIT_NOT_PROVED
+  }
+  const unread = fleet.unread.map(({ schema, reason }) => ({
+    schema,
+    outcome: { text: `it cannot be read: ${reason}`, advice: '`intentd kill` on the machine that trades it' },
+  }))
+  const open = outcomes
+    .filter(({ outcome: { kind } }) => kind === 'waiting' || kind === 'failed')
+    .map(({ account: { schema }, outcome }) => ({ schema, outcome }))
+  const proved = outcomes.filter(({ outcome }) => outcome.kind === 'proved').length
+  print(`proved of ${proved} of ${outcomes.length + unread.length} accounts that nothing rests`)
+  for (const { schema, outcome } of [...open, ...unread]) {
+    print(`NOT killed: ${schema}: ${outcome.text}`)
+    if (outcome.advice !== undefined) print(`  ${outcome.advice}`)
+  }
+  if (trouble !== undefined) print('the server did not answer last: orders that it has taken stand')
+  if (open.length + unread.length > 0) return EXIT_NOT_PROVED
+  if (proved > 0) print('each is released by its own `intentd release --reason ...`')
+  return trouble === undefined ? 0 : EXIT_NOT_PROVED
+}

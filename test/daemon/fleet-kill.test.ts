@@ -1,0 +1,77 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
+import { killLeftOver } from './intentd-process.ts'
+import { Machines } from './machines.ts'
+
+afterAll(() => killLeftOver())
+
+/** Heard within a quarter of it. */
+const LEASE_MS = 20_000
+
+async function withMachines(
+  use: (machines: Machines, kill: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const place = await (await postgresServer()).newDatabase()
+  const machines = await Machines.open(place, LEASE_MS)
+  try {
+    await use(machines, ['kill', '--all', '--url', place.url, '--reason', 'drill'])
+  } finally {
+    await machines.close()
+  }
+}
+
+describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all', () => {
+  test.concurrent('is obeyed by the writer on another machine and proved, stands over a takeover, and ends with a release there', () =>
+    withMachines(async (machines, kill) => {
+      const writer = machines.run('a')
+      await Machines.trades(writer)
+      // From a machine that has no configuration, and twice.
+      const orders = [machines.command('c', kill), machines.command('c', kill)]
+      for (const { ended, stderr } of orders) {
+        expect([await ended, stderr.join('\n')]).toMatchObject([
+          { code: 0 },
+          expect.stringMatching(/killed: nothing rests[^]*proved of 1 of 1 accounts/),
+        ])
+      }
+      expect(writer.events('trading.killed')).toMatchObject([{ reason: 'drill' }])
+      const killedAt = writer.log.findIndex(({ event }) => event === 'trading.killed')
+      expect(writer.log.slice(killedAt).filter(({ event }) => event === 'order.sent')).toEqual([])
+
+      const standby = machines.standby('b')
+      await standby.untilEvent('standby.following')
+      await writer.stop('SIGKILL')
+      await machines.passLease()
+      await standby.untilEvent('kill.clean')
+      expect(standby.events('order.sent')).toEqual([])
+      const release = machines.start('b', ['release', '--reason', 'over', '--wait', '60s'])
+      expect(await release.ended).toMatchObject({ code: 0 })
+      await standby.untilEvent('order.accepted')
+      expect(await standby.stop()).toMatchObject({ code: 0 })
+
+      // What was thrown on the first machine was released on the second.
+      const next = machines.run('a')
+      await Machines.trades(next)
+      expect(next.events('daemon.killed')).toEqual([])
+    }))
+
+  test.concurrent('names an account whose writer is gone as not killed, and who takes over obeys before it trades', () =>
+    withMachines(async (machines, kill) => {
+      const writer = machines.run('a')
+      await Machines.trades(writer)
+      await writer.stop('SIGKILL')
+      await machines.passLease()
+      const order = machines.command('c', [...kill, '--wait', '0s'])
+      expect(await order.ended).toMatchObject({ code: 75 })
+      expect(order.stderr.join('\n')).toMatch(
+        /proved of 0 of 1[^]*NOT killed: .*ran out[^]*intentd kill --state/,
+      )
+
+      const standby = machines.standby('b')
+      await standby.untilEvent('kill.clean')
+      expect(standby.events('order.sent')).toEqual([])
+      const again = machines.command('c', kill)
+      expect(await again.ended).toMatchObject({ code: 0 })
+      expect(await standby.stop()).toMatchObject({ code: 0 })
+      expect(machines.compare('b', standby)).toEqual([])
+    }))
+})
