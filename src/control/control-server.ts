@@ -1,11 +1,10 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs'
-import { type Server } from 'node:http'
-import { createAdaptorServer } from '@hono/node-server'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { messageOf } from '../lib/failure.ts'
 import { type Secret } from '../lib/secret.ts'
 import { objectToPath, shortPath } from '../lib/socket-path.ts'
-import { buildControlApp, type ControlAppOptions } from './control-app.ts'
-import { type Entrance } from './guard.ts'
+import type { ControlAppOptions } from './control-app.ts'
+import type { Entrance } from './guard.ts'
 import { SessionCodes } from './session-codes.ts'
 
 const HTTP_PORT = 80
@@ -115,18 +114,16 @@ export class ControlServer {
   }
 
   async #listen(entrance: Entrance, listen: (server: Server, then: () => void) => void): Promise<Server> {
-    const server = createAdaptorServer({
-      fetch: buildControlApp({ ...this.#options, entrance, address: () => this.newAddress() }).fetch,
-      // The daemon lives in this process too: its Request and Response stay the runtime's own.
-      overrideGlobalObjects: false,
-      serverOptions: {
+    const server = createServer(
+      {
         keepAliveTimeout: KEEP_ALIVE_MS,
         headersTimeout: HEADERS_MS_MAX,
         requestTimeout: REQUEST_MS_MAX,
         connectionsCheckingInterval: 1000,
         maxHeaderSize: HEADER_BYTES_MAX,
       },
-    }) as Server
+      this.#createListener(entrance),
+    )
     server.maxConnections = CONNECTIONS_MAX
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
@@ -137,5 +134,25 @@ export class ControlServer {
     this.#servers.push(server)
     server.once('close', () => this.#servers.splice(this.#servers.indexOf(server), 1))
     return server
+  }
+
+  /** What answers is read with the first request: a daemon that nobody looks at starts sooner, and is smaller. */
+  #createListener(entrance: Entrance): RequestListener {
+    const options: ControlAppOptions = { ...this.#options, entrance, address: () => this.newAddress() }
+    let loading: Promise<RequestListener> | undefined
+    const load = async (): Promise<RequestListener> => {
+      const { listenForControl } = await import('./control-listener.ts')
+      return listenForControl(options)
+    }
+    return (incoming, outgoing) => {
+      void (loading ??= load()).then(
+        (listener) => listener(incoming, outgoing),
+        (error: unknown) => {
+          loading = undefined
+          this.#options.onBroken(messageOf(error))
+          outgoing.destroy()
+        },
+      )
+    }
   }
 }

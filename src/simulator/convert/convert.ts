@@ -5,7 +5,7 @@ import { type ServicePorts } from '../services/service-ports.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { type Handlers } from '../shared/handlers.ts'
 import { Histories } from '../shared/histories.ts'
-import { HISTORY_DAYS, HISTORY_MS, historyPage, historySpan } from '../shared/history-page.ts'
+import { lastNinetyDays, readHistory } from '../shared/history-page.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
 import { accept, type Reply } from '../shared/reply.ts'
 import { refusals } from '../shared/refusals.ts'
@@ -64,6 +64,8 @@ function toWireRecord(record: ConvertRecord) {
 
 /** Document: "limit (optional, default 20, max 100)". */
 const LIMIT_BY_DEFAULT = 20
+/** Document: "maximum interval 90 days". */
+const SPAN_DAYS_MAX = 90
 
 /** Amounts and prices have eight decimals, as in the vendor's sample. */
 const DECIMALS = 8
@@ -100,20 +102,21 @@ function convertRecords(
   query: WireRequestOf<'convertRecords'>,
 ): Reply<WireResponseOf<'convertRecords'>> {
   const { now } = state.ports.clock
-  const span = Number(query.endTime || now) - Number(query.startTime || query.endTime || now)
-  if (query.startTime && span < 0) return refusals.startAfterEnd
-  if (query.startTime && query.endTime && span > HISTORY_MS) {
-    return refusals.spanTooLong(HISTORY_DAYS)
-  }
-  const page = historyPage(state.records.of(uid), {
-    ...historySpan(query, now),
+  const { startTime, endTime, orderId: asked } = query
+  if (startTime && !endTime && Number(startTime) > now) return refusals.startAfterEnd
+  const page = readHistory(state.records.of(uid), query, {
+    limitUsual: LIMIT_BY_DEFAULT,
+    limitMax: CONVERT_PAGE_MAX,
+    refusesDisorder: true,
+    span: lastNinetyDays,
+    // Without an end an early start is cut.
+    ...(endTime && { daysMax: SPAN_DAYS_MAX }),
+    now,
     idOf: ({ orderId }) => orderId,
     timeOf: ({ createdAt }) => createdAt,
-    idLessThan: query.idLessThan,
-    limit: Math.min(Number(query.limit ?? LIMIT_BY_DEFAULT), CONVERT_PAGE_MAX),
-    accepts: ({ orderId }) => query.orderId === undefined || orderId === query.orderId,
+    accepts: ({ orderId }) => asked === undefined || orderId === asked,
   })
-  return accept(page.map(toWireRecord))
+  return page.ok ? accept(page.data.map(toWireRecord)) : page
 }
 
 /** Makes a conversion of what is there, which the document only lists; the fee is paid out of what was received. */

@@ -1,8 +1,8 @@
 import { isIdBefore } from './order-sequence.ts'
+import { refusals } from './refusals.ts'
+import { accept, type Refusal, type Reply } from './reply.ts'
 
-/** Document: histories of spot orders and conversions reach back 90 days. */
-export const HISTORY_DAYS = 90
-export const HISTORY_MS = HISTORY_DAYS * 86_400_000
+const DAY_MS = 86_400_000
 
 /** What is asked of a history. Times are Unix ms in strings. */
 export interface HistoryQuery {
@@ -12,10 +12,73 @@ export interface HistoryQuery {
   readonly limit?: string | undefined
 }
 
-/** Of a query that reaches back 90 days: a missing end is now, a missing start 90 days before the end. */
-export function historySpan({ startTime, endTime }: HistoryQuery, now: number) {
+/** What histories differ in: how each reads limit and times. */
+export interface HistoryRules {
+  /** Rows of a page at most, and where no limit is asked for, if that is fewer. A larger limit is cut. */
+  readonly limitMax: number
+  readonly limitUsual?: number
+  /** Limits that are refused instead. */
+  readonly refusedLimits?: 'belowOne' | 'outOfRange'
+  /** Where the asked times begin and end, Unix ms; left out, what is missing is no bound. */
+  readonly span?: (query: HistoryQuery, now: number) => { readonly startAt: number; readonly endAt: number }
+  /** Times in the wrong order are refused, or find nothing. */
+  readonly refusesDisorder?: boolean
+  /** So many days at once; a longer span is refused. */
+  readonly daysMax?: number
+}
+
+/** A missing end is now, a missing start 90 days before the end. */
+export function ninetyDays({ startTime, endTime }: HistoryQuery, now: number) {
   const endAt = Number(endTime || now)
-  return { startAt: Math.max(Number(startTime || endAt - HISTORY_MS), now - HISTORY_MS), endAt }
+  return { startAt: Number(startTime || endAt - 90 * DAY_MS), endAt }
+}
+
+/** The same, and nothing that is older. Document: histories of spot orders and conversions reach back 90 days. */
+export function lastNinetyDays(query: HistoryQuery, now: number) {
+  const { startAt, endAt } = ninetyDays(query, now)
+  return { startAt: Math.max(startAt, now - 90 * DAY_MS), endAt }
+}
+
+type HistoryOptions<Row> = HistoryRules &
+  Pick<PageOptions<Row>, 'idOf' | 'timeOf' | 'accepts'> & { readonly now: number }
+
+/** The page that is asked for, newest first, or why it is refused: of every history. @param rows Oldest first. */
+export function readHistory<Row>(
+  rows: readonly Row[],
+  query: HistoryQuery,
+  options: HistoryOptions<Row>,
+): Reply<Row[]> {
+  const { limitMax, limitUsual = limitMax, now, timeOf, span = asAsked } = options
+  const limit = Number(query.limit ?? limitUsual)
+  const refusal = limitRefusal(limit, options) ?? spanRefusal(query, options)
+  if (refusal !== undefined) return refusal
+  // Asked again and again by who waits for the next row.
+  const newest = rows.at(-1)
+  if (newest !== undefined && timeOf && Number(query.startTime) > timeOf(newest)) return accept([])
+  const { idLessThan } = query
+  const times = timeOf && span(query, now)
+  return accept(historyPage(rows, { ...options, ...times, idLessThan, limit: Math.min(limit, limitMax) }))
+}
+
+function asAsked({ startTime, endTime }: HistoryQuery) {
+  return { startAt: Number(startTime || 0), endAt: Number(endTime || Number.POSITIVE_INFINITY) }
+}
+
+function limitRefusal(limit: number, { limitMax, refusedLimits }: HistoryRules): Refusal | undefined {
+  const isRefused = !(limit >= 1) || (refusedLimits === 'outOfRange' && limit > limitMax)
+  return refusedLimits !== undefined && isRefused
+    ? refusals.outOfRange('limit', `1 and ${limitMax}`)
+    : undefined
+}
+
+function spanRefusal(
+  { startTime, endTime }: HistoryQuery,
+  { refusesDisorder, daysMax = Number.POSITIVE_INFINITY, now }: HistoryRules & { readonly now: number },
+): Refusal | undefined {
+  if (!startTime) return undefined
+  if (refusesDisorder && endTime && Number(startTime) > Number(endTime)) return refusals.startAfterEnd
+  const isTooLong = Number(endTime || now) - Number(startTime) > daysMax * DAY_MS
+  return isTooLong ? refusals.spanTooLong(daysMax) : undefined
 }
 
 interface PageOptions<Row> {

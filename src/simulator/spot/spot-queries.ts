@@ -2,7 +2,7 @@ import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type Reply } from '../shared/reply.ts'
-import { historyPage, historySpan, type HistoryQuery } from '../shared/history-page.ts'
+import { lastNinetyDays, readHistory, type HistoryQuery } from '../shared/history-page.ts'
 import { ZERO } from '../../lib/decimal.ts'
 import { type SpotOrder } from './spot-order.ts'
 import { toHistoryOrder, toOrderDetail, toUnfilledOrder } from './spot-order-view.ts'
@@ -16,11 +16,8 @@ export function spotHistory(
   { uid }: AccountRef,
   query: WireRequestOf<'spotHistoryOrders'>,
 ) {
-  const { symbol, startTime, endTime } = query
-  if (symbol && !state.markets.has(symbol)) return refusals.symbolUnknown(symbol)
-  if (startTime && endTime && Number(startTime) > Number(endTime)) return refusals.startAfterEnd
-  const page = orderPage(state, state.orders.of(uid), query)
-  return accept(page.map((order) => toHistoryOrder(state, order)))
+  const page = orderPage(state, state.orders.of(uid), { ...query, refusesDisorder: true })
+  return page.ok ? accept(page.data.map((order) => toHistoryOrder(state, order))) : page
 }
 
 /**
@@ -44,9 +41,8 @@ export function spotOrderInfo(
 
 /** The undocumented unfilled-orders: open orders, newest first. */
 export function spotUnfilled(state: SpotState, { uid }: AccountRef, query: SpotPageQuery) {
-  const { symbol } = query
-  if (symbol && !state.markets.has(symbol)) return refusals.symbolUnknown(symbol)
-  return accept(orderPage(state, state.orders.openOf(uid), query).map(toUnfilledOrder))
+  const page = orderPage(state, state.orders.openOf(uid), query)
+  return page.ok ? accept(page.data.map(toUnfilledOrder)) : page
 }
 
 type SpotPageQuery = HistoryQuery & {
@@ -55,18 +51,28 @@ type SpotPageQuery = HistoryQuery & {
   readonly tpslType?: 'normal' | 'tpsl' | undefined
 }
 
-/** A limit beyond the maximum is cut to it. @param orders Oldest first. */
+/** @param orders Oldest first. */
 function orderPage(
   state: SpotState,
   orders: readonly SpotOrder[],
-  { orderId, symbol, tpslType = 'normal', ...query }: SpotPageQuery,
-): SpotOrder[] {
-  return historyPage(orders, {
-    ...historySpan(query, state.ports.clock.now),
+  {
+    orderId,
+    symbol,
+    tpslType = 'normal',
+    refusesDisorder = false,
+    ...query
+  }: SpotPageQuery & {
+    readonly refusesDisorder?: boolean
+  },
+): Reply<SpotOrder[]> {
+  if (symbol && !state.markets.has(symbol)) return refusals.symbolUnknown(symbol)
+  return readHistory(orders, query, {
+    limitMax: SPOT_HISTORY_PAGE_MAX,
+    refusesDisorder,
+    span: lastNinetyDays,
+    now: state.ports.clock.now,
     idOf: ({ id }) => id,
     timeOf: ({ createdAt }) => createdAt,
-    idLessThan: query.idLessThan,
-    limit: Math.min(Number(query.limit ?? SPOT_HISTORY_PAGE_MAX), SPOT_HISTORY_PAGE_MAX),
     accepts: (order) =>
       (orderId === undefined || order.id === orderId) &&
       (!symbol || order.symbol === symbol) &&

@@ -21,14 +21,14 @@ import { refusals } from '../shared/refusals.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { eachOf } from '../shared/batch-result.ts'
-import { historyPage } from '../shared/history-page.ts'
+import { readHistory } from '../shared/history-page.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 import { negated } from '../wallet/rounding.ts'
 import { triggerFields } from './position-exits.ts'
 import {
   byEitherId,
   change,
-  pageLimitOf,
+  LISTS,
   pageOfOrders,
   place,
   read,
@@ -97,7 +97,7 @@ export const futuresOrderRows = {
     shows: pageOfOrders,
     answer: (state: CoreState, { uid }, { startTime: _start, endTime: _end, ...query }) => {
       const account = accountOf(state, uid)
-      return accept(orderPage(state, account, query, [...account.openOrders.values()]))
+      return orderPage(state, account, query, [...account.openOrders.values()])
     },
   }),
   /** Filled and cancelled orders, newest first: those of the idempotency window, no older ones are kept. */
@@ -108,7 +108,7 @@ export const futuresOrderRows = {
       const account = accountOf(state, uid)
       // They are kept in the order in which they ended.
       const orders = [...account.closedOrders.values()].sort((a, b) => a.sequence - b.sequence)
-      return accept(orderPage(state, account, query, orders))
+      return orderPage(state, account, query, orders)
     },
   }),
   closePositions: place('/mix/order/close-positions', {
@@ -144,21 +144,19 @@ function cancelListed(
 
 /** @param orders Oldest first. */
 function orderPage(state: CoreState, account: Account, query: Asked<typeof page>, orders: readonly Order[]) {
-  const { startTime, endTime, idLessThan, orderId, clientOid } = query
+  const { orderId, clientOid } = query
   const isListed = isOfAsked(state, { productType: query.productType, symbol: query.symbol })
-  const found = historyPage(orders, {
+  const found = readHistory(orders, query, {
+    ...LISTS,
+    now: state.clock.now,
     idOf: ({ sequence }) => orderIdText(sequence),
     timeOf: ({ createdAt }) => createdAt,
-    startAt: Number(startTime || 0),
-    endAt: Number(endTime || Number.POSITIVE_INFINITY),
-    idLessThan,
-    limit: pageLimitOf(query),
     accepts: (order) =>
       isListed(order) &&
       orderIdText(order.sequence) === (orderId ?? orderIdText(order.sequence)) &&
       order.clientOid === (clientOid ?? order.clientOid),
   })
-  return toPage(found.map((order) => toOrderRow(state, account, order)))
+  return toPage(found.ok ? accept(found.data.map((order) => toOrderRow(state, account, order))) : found)
 }
 
 function findOrder(state: CoreState, account: Account, request: Asked<typeof named>): Order | undefined {

@@ -18,10 +18,10 @@ import { endPlanOrder, placePlanOrder } from '../futures/plans/plan-orders.ts'
 import { refusals } from '../shared/refusals.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { eachOf } from '../shared/batch-result.ts'
-import { historyPage } from '../shared/history-page.ts'
+import { readHistory } from '../shared/history-page.ts'
 import { accept } from '../shared/reply.ts'
 import { exitsOf, removeExit, toExitRow, triggerFields } from './position-exits.ts'
-import { change, pageLimitOf, pageOfOrders, place, read, toPage, type Asked } from './undocumented-row.ts'
+import { change, LISTS, pageOfOrders, place, read, toPage, type Asked } from './undocumented-row.ts'
 
 const empty = z.literal('')
 const byEitherId = {
@@ -66,7 +66,7 @@ export const planOrderRows = {
 /** Trigger orders that have not triggered, newest first; or the exits of positions. */
 function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof page>) {
   const account = accountOf(state, uid)
-  const { planType, orderId, clientOid, idLessThan } = query
+  const { planType, orderId, clientOid } = query
   const rows =
     planType === 'profit_loss'
       ? // By id, which is not by age: stop-losses have the higher ones.
@@ -76,14 +76,14 @@ function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof 
       : pendingPlans(state, account, query)
           .filter((plan) => plan.planType === planType)
           .map((plan) => toPlanRow(state, account, plan))
-  const found = historyPage<(typeof rows)[number]>(rows, {
+  const found = readHistory<(typeof rows)[number]>(rows, query, {
+    ...LISTS,
+    now: state.clock.now,
     idOf: (row) => row.orderId,
-    idLessThan,
-    limit: pageLimitOf(query),
     accepts: (row) =>
       row.orderId === (orderId || row.orderId) && row.clientOid === (clientOid || row.clientOid),
   })
-  return accept(toPage(found))
+  return toPage(found)
 }
 
 /**

@@ -3,7 +3,8 @@ import { textOrNull } from '../../protocol/answer-values.ts'
 import { type Endpoint, type LimitScope, type Retry } from '../../protocol/endpoint.ts'
 import { exchangeId, foreignClientOid } from '../../protocol/values.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { type Reply } from '../shared/reply.ts'
+import { type HistoryRules } from '../shared/history-page.ts'
+import { accept, type Reply } from '../shared/reply.ts'
 
 /**
  * A row of an endpoint outside the document, which public clients call before anything else, with what answers it. The
@@ -75,11 +76,7 @@ export function textRow<const Names extends readonly string[]>(...names: Names) 
 }
 
 /** Lists are silently cut here, whatever limit was asked. */
-const PAGE_MAX = 100
-
-export function pageLimitOf({ limit }: { readonly limit?: string | undefined }): number {
-  return Math.min(PAGE_MAX, Number(limit ?? PAGE_MAX))
-}
+export const LISTS: HistoryRules = { limitMax: 100 }
 
 export const pageOfOrders = z.object({
   entrustedList: z.array(textRow('orderId', 'symbol')).nullish(),
@@ -87,6 +84,6 @@ export const pageOfOrders = z.object({
 })
 
 /** `endId` is the page's last: the next page's idLessThan. */
-export function toPage<Row extends { readonly orderId: string }>(entrustedList: Row[]) {
-  return { entrustedList, endId: entrustedList.at(-1)?.orderId ?? '' }
+export function toPage<Row extends { readonly orderId: string }>(rows: Reply<Row[]>) {
+  return rows.ok ? accept({ entrustedList: rows.data, endId: rows.data.at(-1)?.orderId ?? '' }) : rows
 }

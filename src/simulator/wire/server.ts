@@ -1,7 +1,5 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { type Context, Hono } from 'hono'
 import { type Clock } from '../../lib/clock.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
@@ -66,19 +64,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { clock, timers, host, port, stepMs, onEvent } = options
   const { headersMsMax = HEADERS_MS_MAX, requestMsMax = REQUEST_MS_MAX } = options
   const answerer = new Answerer(options)
-  const server = createAdaptorServer({
-    fetch: buildApp(options, answerer).fetch,
-    // The daemon lives in this process too: its Request and Response stay the runtime's own.
-    overrideGlobalObjects: false,
-    serverOptions: {
+  const server = createServer(
+    {
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: headersMsMax,
       requestTimeout: requestMsMax,
       connectionsCheckingInterval: Math.ceil(headersMsMax / CHECKS_A_LIMIT),
       maxHeaderSize: HEADER_BYTES_MAX,
     },
-  })
-  if (!('closeIdleConnections' in server)) throw new Error('unreachable: an HTTP/1.1 server was asked for')
+    createListener(options, answerer),
+  )
   server.maxConnections = CONNECTIONS_MAX
   const address = await new Promise<AddressInfo>((resolve, reject) => {
     server.once('error', (error) => reject(listenFailure(host, port, error)))
@@ -100,27 +95,32 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { baseUrl: `http://${urlHost(address)}:${address.port}`, stop: () => (stopped ??= stop()) }
 }
 
-type App = { Bindings: HttpBindings }
-
-function buildApp(options: ServerOptions, answerer: Answerer): Hono<App> {
+/** What never fails: a defect is reported and answered, and the next request is served. */
+function createListener(
+  { bodyBytesMax, onEvent }: ServerOptions,
+  answerer: Answerer,
+): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   const frontPage = renderFrontPage(servedNames.map(servedRow))
-  const app = new Hono<App>()
-  app.get('/', (context) => context.html(frontPage))
-  app.all('*', (context) => serve(context, options, answerer))
-  app.onError((error, context) => {
-    options.onEvent({ kind: 'serverFailed', reason: messageOf(error) })
-    return context.text('internal error', 500)
-  })
-  return app
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    if (isFrontPage(incoming)) {
+      outgoing.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' }).end(frontPage)
+      return
+    }
+    const request = await readRequest(incoming, bodyBytesMax)
+    // A client that left before its request was whole gets nothing carried out.
+    if (request !== undefined) await answerer.answer(request, outgoing)
+  }
+  return (incoming, outgoing) => {
+    serve(incoming, outgoing).catch((error: unknown) => {
+      onEvent({ kind: 'serverFailed', reason: messageOf(error) })
+      if (outgoing.headersSent) outgoing.destroy()
+      else outgoing.writeHead(500, { 'content-type': 'text/plain; charset=UTF-8' }).end('internal error')
+    })
+  }
 }
 
-/** Node's own request and response are used, since faults need the socket and Hono's copies cost time. */
-async function serve(context: Context<App>, options: ServerOptions, answerer: Answerer): Promise<Response> {
-  const { incoming, outgoing } = context.env
-  const request = await readRequest(incoming, options.bodyBytesMax)
-  // A client that left before its request was whole gets nothing carried out.
-  if (request !== undefined) await answerer.answer(request, outgoing)
-  return RESPONSE_ALREADY_SENT
+function isFrontPage({ method, url = '' }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && (url === '/' || url.startsWith('/?'))
 }
 
 /** A market that breaks is reported once, and must not take the daemon around it down. */

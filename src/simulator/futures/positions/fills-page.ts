@@ -2,14 +2,13 @@ import { type RequestOf, type ResponseOf } from '../../../protocol/endpoints.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../../protocol/futures/order-fills.ts'
 import { threeMonthsSpan } from '../../../protocol/time-span.ts'
 import { type AccountRef } from '../../shared/account.ts'
-import { historyPage } from '../../shared/history-page.ts'
+import { readHistory } from '../../shared/history-page.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { negated } from '../../wallet/rounding.ts'
 import { accountOf, symbolOf, type Account, type CoreState } from '../core-state.ts'
 import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
-import { refusals } from '../../shared/refusals.ts'
 import { type Fill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
@@ -22,29 +21,26 @@ export function fillsPage(
   { uid }: AccountRef,
   query: RequestOf<'orderFills'>,
 ): Reply<ResponseOf<'orderFills'>> {
-  const { symbol, productType, orderId, startTime, endTime, idLessThan, limit = FILLS_PAGE_MAX } = query
+  const { symbol, productType, orderId } = query
   const named = symbol === undefined ? undefined : listedSymbol(state, { symbol, productType })
   if (named?.ok === false) return named
-  if (startTime !== undefined && endTime !== undefined && Number(startTime) > Number(endTime))
-    return refusals.startAfterEnd
   const account = accountOf(state, uid)
-  // Asked again and again by who waits for fills.
-  const isNothingSince = Number(startTime) > (account.fills.at(-1)?.at ?? Number.NEGATIVE_INFINITY)
-  if (isNothingSince) return accept({ fillList: [], endId: '' })
-  const { now } = state.clock
-  const { startAt, endAt } = threeMonthsSpan(query, now)
   const order = orderId === undefined ? undefined : (sequenceOfId(orderId) ?? -1)
   const isAsked = isOfAsked(state, { symbol, productType })
-  const page = historyPage(account.fills, {
+  const page = readHistory(account.fills, query, {
+    limitMax: FILLS_PAGE_MAX,
+    refusesDisorder: true,
+    span(asked, now) {
+      const { startAt, endAt } = threeMonthsSpan(asked, now)
+      return { startAt, endAt: Math.min(endAt, now - state.settings.fillVisibilityLagMs) }
+    },
+    now: state.clock.now,
     idOf: ({ sequence }) => tradeIdText(sequence),
     timeOf: ({ at }) => at,
-    startAt,
-    endAt: Math.min(endAt, now - state.settings.fillVisibilityLagMs),
-    idLessThan,
-    limit: Number(limit),
     accepts: (fill) => (order === undefined || fill.orderSequence === order) && isAsked(fill),
   })
-  const fillList = page.map((fill) => toWireFill(state, account, fill))
+  if (!page.ok) return page
+  const fillList = page.data.map((fill) => toWireFill(state, account, fill))
   return accept({ fillList, endId: fillList.at(-1)?.tradeId ?? '' })
 }
 

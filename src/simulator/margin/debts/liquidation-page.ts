@@ -1,6 +1,6 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
 import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
-import { historyPage } from '../../shared/history-page.ts'
+import { ninetyDays, readHistory, type HistoryRules } from '../../shared/history-page.ts'
 import { type LiquidationRecord, type MarginMode, type OrderRecord } from '../orders/margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { type MarginSettings } from '../margin-settings.ts'
@@ -13,12 +13,15 @@ export type WireLiquidationRecord = NonNullable<
   Extract<LiquidationPage['resultList'], readonly unknown[]>
 >[number]
 
-/** Document: "limit (optional, default 100, max 500)". */
-const LIQUIDATION_PAGE = { byDefault: 100, max: 500 } as const
-
-/** Document: "startTime, endTime (optional, Unix ms; maximum interval 90 days)". */
-const SPAN_DAYS_MAX = 90
-const SPAN_MS_MAX = SPAN_DAYS_MAX * 86_400_000
+/** Document: "limit (optional, default 100, max 500)", "startTime, endTime (optional, Unix ms; maximum interval 90 days)". */
+const LIQUIDATIONS: HistoryRules = {
+  limitUsual: 100,
+  limitMax: 500,
+  refusedLimits: 'outOfRange',
+  refusesDisorder: true,
+  span: ninetyDays,
+  daysMax: 90,
+}
 
 /**
  * One page of the account's liquidation records, newest first. A missing end is now, a missing start 90
@@ -32,37 +35,26 @@ export function liquidationPage(
 ): Reply<LiquidationPage> {
   const refusal = queryRefusal(state, query)
   if (refusal !== undefined) return refusal
-  const endAt = Number(query.endTime ?? state.clock.now)
-  const page = historyPage(state.records.of(recordsKey({ uid, mode })), {
+  const page = readHistory(state.records.of(recordsKey({ uid, mode })), query, {
+    ...LIQUIDATIONS,
+    now: state.clock.now,
     idOf: ({ id }) => id,
     timeOf: ({ createdAt }) => createdAt,
-    startAt: Number(query.startTime ?? endAt - SPAN_MS_MAX),
-    endAt,
-    idLessThan: query.idLessThan,
-    limit: Number(query.limit ?? LIQUIDATION_PAGE.byDefault),
     accepts: (record) => isAskedFor(record, query),
   })
+  if (!page.ok) return page
   return accept({
-    resultList: page.map((record) => toWireRecord(record, mode, state.settings)),
-    idLessThan: page.at(-1)?.id ?? '',
+    resultList: page.data.map((record) => toWireRecord(record, mode, state.settings)),
+    idLessThan: page.data.at(-1)?.id ?? '',
   })
 }
 
 function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | undefined {
-  const { type = 'place_order', symbol, fromCoin, toCoin, startTime, endTime } = query
+  const { type = 'place_order', symbol, fromCoin, toCoin } = query
   if (type === 'swap' && symbol !== undefined) return refusals.parameterPresent('symbol')
   if (type === 'place_order' && fromCoin !== undefined) return refusals.parameterPresent('fromCoin')
   if (type === 'place_order' && toCoin !== undefined) return refusals.parameterPresent('toCoin')
-  if (symbol !== undefined && !state.symbols.has(symbol)) return refusals.symbolUnknown(symbol)
-  const limit = Number(query.limit ?? LIQUIDATION_PAGE.byDefault)
-  if (!(limit >= 1 && limit <= LIQUIDATION_PAGE.max)) {
-    return refusals.outOfRange('limit', `1 and ${LIQUIDATION_PAGE.max}`)
-  }
-  if (startTime === undefined) return undefined
-  if (endTime !== undefined && Number(startTime) > Number(endTime)) return refusals.startAfterEnd
-  return Number(endTime ?? state.clock.now) - Number(startTime) > SPAN_MS_MAX
-    ? refusals.spanTooLong(SPAN_DAYS_MAX)
-    : undefined
+  return symbol === undefined || state.symbols.has(symbol) ? undefined : refusals.symbolUnknown(symbol)
 }
 
 function isAskedFor(record: LiquidationRecord, query: LiquidationQuery): boolean {

@@ -1,6 +1,6 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import { historyPage } from '../../shared/history-page.ts'
+import { readHistory, type HistoryRules } from '../../shared/history-page.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
 import { isMeant, type MarginMode, type MarginOrder } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
@@ -11,7 +11,7 @@ export type OpenOrdersPage = WireResponseOf<'crossedOpenOrders'>
 export type WireMarginOrder = NonNullable<Extract<OpenOrdersPage['orderList'], readonly unknown[]>>[number]
 
 /** Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum: a larger limit counts as this. */
-const OPEN_ORDERS_PAGE = { byDefault: 100, max: 500 } as const
+const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }
 
 /**
  * One page of the symbol's open orders, newest first: those in the market, whole or in part. One that is asked
@@ -28,28 +28,18 @@ export function openOrdersPage(
   if (mode === 'crossed' && query.startTime === undefined) {
     return refusals.parameterEmpty('startTime')
   }
-  const limit = Number(query.limit ?? OPEN_ORDERS_PAGE.byDefault)
-  if (!(limit >= 1) || (mode === 'isolated' && limit > OPEN_ORDERS_PAGE.max)) {
-    return refusals.outOfRange('limit', `1 and ${OPEN_ORDERS_PAGE.max}`)
-  }
-  const startAt = Number(query.startTime ?? 0)
-  const endAt = Number(query.endTime ?? Number.POSITIVE_INFINITY)
-  if (startAt > endAt) return refusals.startAfterEnd
   const isNamed = query.orderId !== undefined || query.clientOid !== undefined
-  const page = historyPage(isNamed ? state.orders.of(uid) : state.orders.openOf(uid), {
-    accepts: (order) => isMeant(order, mode, query),
+  const page = readHistory(isNamed ? state.orders.of(uid) : state.orders.openOf(uid), query, {
+    ...OPEN_ORDERS,
+    refusedLimits: mode === 'isolated' ? 'outOfRange' : 'belowOne',
+    now: state.clock.now,
     idOf: ({ id }) => id,
     timeOf: ({ createdAt }) => createdAt,
-    ...{ startAt, endAt },
-    // Crossed orders alone have a cursor.
-    idLessThan: 'idLessThan' in query ? query.idLessThan : undefined,
-    limit: Math.min(limit, OPEN_ORDERS_PAGE.max),
+    accepts: (order) => isMeant(order, mode, query),
   })
-  return accept({
-    orderList: page.map(toWireOrder),
-    maxId: page[0]?.id ?? '',
-    minId: page.at(-1)?.id ?? '',
-  })
+  if (!page.ok) return page
+  const orderList = page.data.map(toWireOrder)
+  return accept({ orderList, maxId: page.data[0]?.id ?? '', minId: page.data.at(-1)?.id ?? '' })
 }
 
 /** Document: Margin order. `size` and `amount` are what was filled; `baseSize` and `quoteSize` what was ordered. */
