@@ -55,6 +55,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['accept'], load: async () => (await import('./accept/accept.ts')).addAcceptCommand },
   { names: ['test'], load: async () => (await import('./setup/test-strategies.ts')).addTestCommand },
   { names: ['repair'], load: async () => (await import('./repair.ts')).addRepairCommand },
+  { names: ['journal'], load: async () => (await import('./journal.ts')).addJournalCommand },
   { names: ['archive'], load: async () => (await import('./archive.ts')).addArchiveCommand },
   { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommand },
   { names: ['simulate'], load: async () => (await import('./simulate/simulate.ts')).addSimulateCommand },

@@ -11,6 +11,10 @@ export type MarkReading =
   | { readonly kind: 'read'; readonly mark: Mark }
   /** A repair began and has not come to its end; `aside` is where it keeps what it found. */
   | { readonly kind: 'repairing'; readonly aside: string }
+  /** The journal goes on elsewhere: what stands here is as it was when it left. */
+  | { readonly kind: 'moved'; readonly mark: Mark; readonly to: string }
+  /** It was copied to here, and is not taken for the journal yet. */
+  | { readonly kind: 'copying' }
   | { readonly kind: 'absent' | 'damaged' }
 
 /**
@@ -52,17 +56,36 @@ export function createRepairMark(file: string, aside: string): void {
   writeDurably(file, `intentd-mark repairing ${aside}\n`)
 }
 
+/** Says where the journal goes on: it is not opened here any more. */
+export function createMovedMark(file: string, mark: Mark, to: string): void {
+  writeDurably(file, `intentd-mark moved ${numbersOf(mark)} ${to}\n`)
+}
+
+/** Says that what stands here is a copy, and that the other one may be the journal still. */
+export function createCopyMark(file: string): void {
+  writeDurably(file, 'intentd-mark copying\n')
+}
+
 /** Needs no digest of its own: what it says is held against the record that it names. */
 export function readMark(file: string): MarkReading {
   if (!existsSync(file)) return { kind: 'absent' }
-  const pattern = /^intentd-mark (?:(\d{16}) ([0-9a-f]{32})|repairing (\S+))\n$/
-  const [, sequence, link, aside] = pattern.exec(readFileSync(file, 'latin1')) ?? []
+  const text = readFileSync(file, 'utf8')
+  if (text === 'intentd-mark copying\n') return { kind: 'copying' }
+  const pattern = /^intentd-mark (?:(moved )?(\d{16}) ([0-9a-f]{32})(?: (.+))?|repairing (\S+))\n$/
+  const [, moved, sequence, link, to, aside] = pattern.exec(text) ?? []
   if (aside !== undefined) return { kind: 'repairing', aside }
-  if (sequence === undefined || link === undefined) return { kind: 'damaged' }
-  return { kind: 'read', mark: { sequence: Number(sequence), link } }
+  const isMoved = moved !== undefined
+  if (sequence === undefined || link === undefined || isMoved !== (to !== undefined))
+    return { kind: 'damaged' }
+  const mark: Mark = { sequence: Number(sequence), link }
+  return to === undefined ? { kind: 'read', mark } : { kind: 'moved', mark, to }
 }
 
 /** Of one length for ever, so that a later mark covers an earlier one whole. */
-function toLine({ sequence, link }: Mark): string {
-  return `intentd-mark ${String(sequence).padStart(16, '0')} ${link}\n`
+function toLine(mark: Mark): string {
+  return `intentd-mark ${numbersOf(mark)}\n`
+}
+
+function numbersOf({ sequence, link }: Mark): string {
+  return `${String(sequence).padStart(16, '0')} ${link}`
 }

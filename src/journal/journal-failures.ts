@@ -47,6 +47,24 @@ export function repairUnfinished(file: string, aside: string): Failure {
   })
 }
 
+export function movedAway(file: string, to: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_MOVED',
+    sentence: 'the journal in this file was moved to PostgreSQL, and goes on there',
+    facts: { file, to },
+    hint: 'set journal.url to that server again; `intentd journal copy --to file` brings it back; a copy that was cut off is done again with --to postgres',
+  })
+}
+
+export function copyUnfinished(file: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_COPY_UNFINISHED',
+    sentence: 'the journal in this file is a copy that did not come to its end',
+    facts: { file },
+    hint: 'run `intentd journal copy --to file` again, with journal.url still set',
+  })
+}
+
 export function foreign(file: string, found: string, expected: string): Failure {
   return new Failure({
     code: 'JOURNAL_FOREIGN',

@@ -143,7 +143,7 @@ function salvage(file: string): Salvaged | undefined {
 /** As many as are readable. */
 function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
   try {
-    return salvageKeys(database, first).keys
+    return [...salvageKeys(database, first)]
   } catch (error) {
     if (!isDamage(error)) throw error
     return []

@@ -18,7 +18,7 @@ import { areBookingsWhole } from './tables/booking-table.ts'
 import { JournalTables, type TablesGiven, toContents } from './journal-tables.ts'
 import { type BookingStore, type Journal, type JournalContents, type RowChange } from './journal.ts'
 import { type RecordBlock } from './packed-records.ts'
-import { salvageKeys } from './tables/key-table.ts'
+import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Undurable records wait for the next durable one, but never more than these. */
@@ -45,7 +45,8 @@ export function markFileOf(file: string): string {
  * state directory's lock.
  *
  * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_CORRUPT, JOURNAL_TAIL_LOST,
- * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_HELD, JOURNAL_UNREADABLE
+ * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED, JOURNAL_COPY_UNFINISHED, JOURNAL_HELD,
+ * JOURNAL_UNREADABLE
  */
 export function openSqliteJournal(options: SqliteJournalOptions): Journal & BookingStore {
   const { file } = options
@@ -78,11 +79,13 @@ export interface Verified {
  */
 export function verifyJournal(
   { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
-  { allRows = false } = {},
+  { allRows = false, evenMoved = false } = {},
 ): Verified | undefined {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
-  if (isEmpty(file)) return confirmAbsent(file, mark)
+  if (mark.kind === 'copying') throw failures.copyUnfinished(file)
+  if (mark.kind === 'moved' && !evenMoved) throw failures.movedAway(file, mark.to)
+  if (!isJournalFile(file)) return confirmAbsent(file, mark)
   const database = openReading(file)
   try {
     if (isBlank(database)) return confirmAbsent(file, mark)
@@ -92,18 +95,21 @@ export function verifyJournal(
     if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
     confirmEnd(file, prefix, mark)
     if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
-    if (allRows) {
-      confirmRows(file, database, nature)
-      confirmOldRecords(file, database, prefix)
-    }
+    if (allRows) confirmAllRows(file, database, { nature, prefix })
     return { nature, prefix }
   } finally {
     database.close()
   }
 }
 
+/** What a start does not read. @throws Failure JOURNAL_CORRUPT */
+export function confirmAllRows(file: string, database: DatabaseSync, { nature, prefix }: Verified): void {
+  confirmRows(file, database, nature)
+  confirmOldRecords(file, database, prefix)
+}
+
 function confirmRows(file: string, database: DatabaseSync, { first }: JournalNature): void {
-  const wrong = salvageKeys(database, first).isWhole ? undefined : 'the used keys'
+  const wrong = areKeysWhole(database, first) ? undefined : 'the used keys'
   const found = wrong ?? (areBookingsWhole(database, first) ? undefined : 'the fills and funding payments')
   if (found === undefined) return
   throw failures.corrupt(file, { sequence: undefined, found: `${found} are not as they were written` })
@@ -115,13 +121,14 @@ function confirmOldRecords(file: string, database: DatabaseSync, { start }: Veri
   throw failures.corrupt(file, { sequence: undefined, found })
 }
 
-function isEmpty(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
+/** Whether there is something in the file, or was meant to be. */
+export function isJournalFile(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 /** Where a mark stands there was a journal. */
 function confirmAbsent(file: string, mark: MarkReading): undefined {
-  if (mark.kind === 'read') throw failures.tailLost(file, 0, mark.mark.sequence)
+  if (mark.kind === 'read' || mark.kind === 'moved') throw failures.tailLost(file, 0, mark.mark.sequence)
   if (mark.kind === 'damaged') throw failures.markDamaged(file, 'the journal is gone')
 }
 
@@ -130,7 +137,8 @@ function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): vo
   if (mark.kind === 'absent' && last.sequence === 0) {
     return createMark(markFileOf(file), last) // The process ended between making the one and the other.
   }
-  if (mark.kind !== 'read') throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
+  if (mark.kind !== 'read' && mark.kind !== 'moved')
+    throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
   const { sequence, link } = mark.mark
   if (last.sequence < sequence) throw failures.tailLost(file, last.sequence, sequence)
   const named = sequence === start.sequence ? start : records[sequence - start.sequence - 1]

@@ -120,7 +120,7 @@ export function sealOf({ sequence, link }: Mark, { book, keys, booked }: Sealed)
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
   let previous: Row | undefined
   try {
-    for (const row of readOldRecords(database, sequence)) {
+    for (const row of readStoredRecords(database, sequence)) {
       const isNext = previous === undefined || Number(row['sequence']) === Number(previous['sequence']) + 1
       if (!isNext || (previous && !isLinked(String(previous['link']), row))) return false
       previous = row
@@ -132,8 +132,15 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
   return previous === undefined || (Number(previous['sequence']) === sequence && previous['link'] === link)
 }
 
-/** Those that are packed, and then those that are not yet. */
-function* readOldRecords(database: DatabaseSync, upTo: number): Generator<Row> {
+/**
+ * The rows of all records in their order: those that are packed, and then those that are not yet. They are held against
+ * nothing here.
+ * @throws RangeError where a block is not as it was written
+ */
+export function* readStoredRecords(
+  database: DatabaseSync,
+  upTo: number = Number.MAX_SAFE_INTEGER,
+): Generator<Row> {
   if (hasBlocks(database)) {
     const blocks = database.prepare('SELECT * FROM record_blocks ORDER BY first').iterate()
     for (const block of blocks) yield* unpackBlock(toBlock(block))

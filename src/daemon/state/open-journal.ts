@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type OpenedJournal } from '../../journal/journal.ts'
 import { type TablesGiven } from '../../journal/journal-tables.ts'
-import { openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { isJournalFile, openSqliteJournal } from '../../journal/sqlite-journal.ts'
 import type { Following } from '../../journal/postgres/follow.ts'
+import type { LeaseTerms } from '../../journal/postgres/lease.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { randomHex } from '../../lib/entropy.ts'
@@ -14,7 +15,7 @@ import { type Secret } from '../../lib/secret.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { describeHolder } from './state-directory.ts'
-import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
+import { JOURNAL_FILE, journalPlaceOf, REPLICA_FILE } from './state-place.ts'
 
 /** Names this directory among those of all machines: what was started here before is dead, since it is locked. */
 const PLACE_FILE = 'place'
@@ -41,7 +42,12 @@ export interface JournalToOpen extends TablesGiven {
 export async function openJournal(options: JournalToOpen): Promise<OpenedJournal> {
   const { config, directory, logger, password } = options
   const place = journalPlaceOf(config, directory)
-  if (config.journal === undefined) return openSqliteJournal({ ...options, ...place })
+  const file = join(directory, JOURNAL_FILE)
+  if (config.journal === undefined) {
+    const replica = join(directory, REPLICA_FILE)
+    if (!isJournalFile(file) && isJournalFile(replica)) throw notCopiedBack(file, replica)
+    return openSqliteJournal({ ...options, ...place })
+  }
   const { openPostgresJournal } = await import('../../journal/postgres/open-postgres-journal.ts')
   const server = serverPlaceOf(config, password)
   const opened = await openPostgresJournal({
@@ -49,15 +55,10 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
     ...place,
     place: server,
     taker: takerOf(config, directory, options.clock.now()),
-    terms: {
-      lastingMs: config.journal.leaseMs,
-      // Until then the exchange may still act on what was signed last.
-      validityMs: config.execution.acceptanceWindowMs,
-    },
+    terms: leaseTermsOf(config.journal, config),
   })
   const { journal, isEmpty, isReplicated, isSynchronised } = opened
-  const file = join(directory, JOURNAL_FILE)
-  if (isEmpty && isJournal(file)) {
+  if (isEmpty && isJournalFile(file)) {
     await journal.close()
     throw notCopied(file, server.schema)
   }
@@ -76,7 +77,16 @@ export function serverPlaceOf(
   return { url: journal.url, password, schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}` }
 }
 
-function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string, now: number) {
+export function leaseTermsOf(
+  { leaseMs }: NonNullable<DaemonConfig['journal']>,
+  { execution }: Pick<DaemonConfig, 'execution'>,
+): LeaseTerms {
+  // Until then the exchange may still act on what was signed last.
+  return { lastingMs: leaseMs, validityMs: execution.acceptanceWindowMs }
+}
+
+/** This state directory, as a holder of the lease. `now`: Unix ms. */
+export function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string, now: number) {
   const process = describeHolder(name, now)
   return { place: `${process.host} ${readPlace(directory)}`, name: `${nameProcess(process)}, ${directory}` }
 }
@@ -98,15 +108,20 @@ function readPlace(directory: string): string {
   return place
 }
 
-function isJournal(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
-}
-
 function notCopied(file: string, schema: string): Failure {
   return new Failure({
     code: 'JOURNAL_NOT_COPIED',
     sentence: 'this state directory has a journal in a file, and there is nothing in the one on PostgreSQL',
     facts: { file, schema },
-    hint: 'a journal cannot be moved yet: set another state.directory, with nothing open at the exchange, or move the file away',
+    hint: '`intentd journal copy --to postgres` moves it there; to begin anew with nothing open at the exchange, set another state.directory',
+  })
+}
+
+function notCopiedBack(file: string, replica: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_NOT_COPIED',
+    sentence: 'the journal of this state directory was on PostgreSQL, and there is none in a file',
+    facts: { file, replica },
+    hint: 'set journal.url again; `intentd journal copy --to file` moves it here; to begin anew with nothing open at the exchange, set another state.directory',
   })
 }

@@ -14,8 +14,8 @@ const NUL = '\0'
 /** Of those that mean nothing: before `0` it stands for NUL, before `1` for itself. */
 const ESCAPE = '\uf8ff'
 
-/** Changes as the server takes them. */
-export function toServerText(changes: Changes): string {
+/** Changes, or rows, as the server takes them. */
+export function toServerText(changes: Changes | readonly TableRow[]): string {
   const text = JSON.stringify(changes)
   if (!text.includes('\\u0000') && !text.includes(ESCAPE)) return text
   return JSON.stringify(changes, (_name, value: unknown) =>
@@ -90,7 +90,7 @@ export function putRows(database: DatabaseSync, table: JournalTable, rows: Itera
   for (const row of rows) insert.run(...names.map((name) => fromServer(row[name])))
 }
 
-function toTableRow(row: Readonly<Record<string, SQLOutputValue>>): TableRow {
+export function toTableRow(row: Readonly<Record<string, SQLOutputValue>>): TableRow {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,

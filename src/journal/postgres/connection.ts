@@ -29,6 +29,8 @@ export class Connection {
   readonly #answerMsMax: number
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
+  /** The one that a transaction is open on. */
+  #within: pg.Client | undefined
 
   /** @param answerMsMax An answer that takes longer has failed, ms; without one the server may take its time. */
   constructor(place: PostgresPlace, answerMsMax = 0) {
@@ -47,16 +49,20 @@ export class Connection {
     }
   }
 
-  /** Within one transaction. */
+  /** Within one transaction, which is over where the connection is lost: nothing is asked outside of it. */
   async within<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
-    await this.query(begin)
+    const client = await this.#connect()
+    this.#within = client
     try {
+      await this.query(begin)
       const result = await work()
       await this.query('COMMIT')
       return result
     } catch (error) {
-      if (this.#client) await this.query('ROLLBACK').catch(() => undefined)
+      if (this.#client === client) await this.query('ROLLBACK').catch(() => undefined)
       throw error
+    } finally {
+      this.#within = undefined
     }
   }
 
@@ -68,6 +74,7 @@ export class Connection {
 
   /** Two questions at once are asked over one connection, in turn. */
   async #connect(): Promise<pg.Client> {
+    if (this.#within && this.#client !== this.#within) throw new Error('the connection was lost')
     if (this.#client) return this.#client
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = undefined

@@ -13,7 +13,7 @@ export function placeFacts({ url, schema }: PostgresPlace): Facts {
 export function translatePostgresError(error: unknown, place: PostgresPlace): Failure {
   if (error instanceof Failure) return error
   const state = sqlStateOf(error)
-  if (state === JOURNAL_MOVED) return moved(place, messageOf(error))
+  if (state === JOURNAL_MOVED) return movedAway(place, messageOf(error))
   return new Failure({
     code: 'JOURNAL_UNREACHABLE',
     sentence: 'the journal on PostgreSQL cannot be opened',
@@ -23,7 +23,7 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
   })
 }
 
-function foundOf(error: unknown): string {
+export function foundOf(error: unknown): string {
   const state = sqlStateOf(error)
   return state === undefined ? messageOf(error) : `${messageOf(error)} (${state})`
 }
@@ -57,12 +57,12 @@ export function leaseLost(why: string): Failure {
   })
 }
 
-function moved(place: PostgresPlace, to: string): Failure {
+export function movedAway(place: PostgresPlace, to: string): Failure {
   return new Failure({
     code: 'JOURNAL_MOVED',
     sentence: 'the journal on PostgreSQL was moved elsewhere, and is written no more',
     facts: { ...placeFacts(place), to },
-    hint: 'take journal.url out of the configuration, or copy the journal back',
+    hint: 'take journal.url out of the configuration, or move it back with `intentd journal copy --to postgres`',
   })
 }
 

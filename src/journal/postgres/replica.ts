@@ -1,14 +1,14 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { type DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/failure.ts'
 import { corrupt, isDamage, tailLost } from '../journal-failures.ts'
-import { isBlank, type JournalNature, makeTables, openWriting, readNature } from '../journal-layout.ts'
+import { isBlank, type JournalNature, makeTables, readNature } from '../journal-layout.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
-import { applyChanges, type Changes, putRows } from './changes.ts'
+import { applyChanges, type Changes } from './changes.ts'
 import { type Connection, type PostgresPlace } from './connection.ts'
 import { placeFacts } from './postgres-failures.ts'
-import { readServerTable } from './server-tables.ts'
-import { JOURNAL_TABLES, quoteName } from './tables.ts'
+import { fetchTables, openReplica, removeDatabase } from './fetch-tables.ts'
+import { quoteName } from './tables.ts'
 
 /** Transactions that are fetched at a time: a checkpoint is a megabyte or two. */
 const FEED_PAGE = 50
@@ -149,7 +149,6 @@ export class Replica {
   }
 }
 
-/** Within a transaction. */
 export function putFeedPlace(database: DatabaseSync, place: number): void {
   database.prepare("REPLACE INTO meta (name, value) VALUES ('feed', ?)").run(String(place))
 }
@@ -212,13 +211,8 @@ async function fetchAnew({
     await connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
       const [row] = await connection.query(`SELECT feed_place FROM ${quoteName(place.schema)}.lease`)
       feedPlace = Number(row?.['feed_place'])
-      database.exec('BEGIN IMMEDIATE')
-      for (const table of JOURNAL_TABLES) {
-        for await (const rows of readServerTable(connection, place.schema, table))
-          putRows(database, table, rows)
-      }
+      await fetchTables({ connection, schema: place.schema, database })
       putFeedPlace(database, feedPlace)
-      database.exec('COMMIT')
     })
   } finally {
     database.close()
@@ -226,15 +220,4 @@ async function fetchAnew({
   removeDatabase(file)
   renameSync(made, file)
   return [openReplica(file), feedPlace]
-}
-
-function openReplica(file: string): DatabaseSync {
-  const database = openWriting(file)
-  // What a power cut takes of it is fetched again.
-  database.exec('PRAGMA synchronous = NORMAL')
-  return database
-}
-
-function removeDatabase(file: string): void {
-  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }

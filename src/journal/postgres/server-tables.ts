@@ -1,7 +1,7 @@
 import { type JournalNature, createNature } from '../journal-layout.ts'
 import { foreign } from '../journal-failures.ts'
 import { type Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
-import { type TableRow } from './changes.ts'
+import { type TableRow, toServerText } from './changes.ts'
 import { ensureKillOrder } from './kill-order.ts'
 import { layoutOther } from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, SERVER_LAYOUT } from './tables.ts'
@@ -37,7 +37,7 @@ export async function openServerTables(
 }
 
 /** Within a transaction. */
-async function makeServerTables(
+export async function makeServerTables(
   connection: Pick<Connection, 'query'>,
   schema: string,
   nature: JournalNature,
@@ -51,7 +51,7 @@ async function makeServerTables(
 }
 
 /** Undefined where there is none. */
-async function readServerNature(
+export async function readServerNature(
   connection: Pick<Connection, 'query'>,
   place: PostgresPlace,
 ): Promise<JournalNature | undefined> {
@@ -74,14 +74,32 @@ function assertIdentity(
   throw foreign(`${url} ${schema}`, nature.identity, identity)
 }
 
-/** All rows of a table, within a transaction. */
-export async function* readServerTable(
+/** @param rows As SQLite has them. */
+export async function insertServerRows(
   connection: Pick<Connection, 'query'>,
   schema: string,
   { name, columns }: JournalTable,
+  rows: readonly TableRow[],
+): Promise<void> {
+  const table = `${quoteName(schema)}.${name}`
+  const list = columns.map((column) => quoteName(column.name)).join(', ')
+  await connection.query(
+    `INSERT INTO ${table} (${list}) SELECT ${list} FROM json_populate_recordset(NULL::${table}, $1)`,
+    [toServerText(rows)],
+  )
+}
+
+/** All rows of a table in the order of its key, within a transaction. */
+export async function* readServerTable(
+  connection: Pick<Connection, 'query'>,
+  schema: string,
+  { name, columns, key }: JournalTable,
 ): AsyncGenerator<readonly TableRow[]> {
   const list = columns.map((column) => quoteName(column.name)).join(', ')
-  await connection.query(`DECLARE page NO SCROLL CURSOR FOR SELECT ${list} FROM ${quoteName(schema)}.${name}`)
+  await connection.query(
+    `DECLARE page NO SCROLL CURSOR FOR SELECT ${list} FROM ${quoteName(schema)}.${name}
+      ORDER BY ${key.map(quoteName).join(', ')}`,
+  )
   for (;;) {
     const rows = await connection.query(`FETCH ${PAGE_ROWS} FROM page`)
     if (rows.length === 0) break

@@ -28,26 +28,31 @@ export function readBuckets(database: DatabaseSync): FoundKeys {
   return { buckets, sum: { rows, sum: BigInt.asUintN(128, sum) } }
 }
 
-/**
- * Every key that is as it was written: one that was used once is used for ever, whatever was damaged beside it.
- * With it whether they are all.
- */
-export function salvageKeys(
-  database: DatabaseSync,
-  first: string,
-): { readonly keys: readonly UsedKey[]; readonly isWhole: boolean } {
+/** Every key that is as it was written: one that was used once is used for ever, whatever was damaged beside it. */
+export function* salvageKeys(database: DatabaseSync, first: string): Generator<UsedKey> {
+  for (const { stored } of readProved(database, first)) yield toUsedKey(stored)
+}
+
+/** Whether every key is as it was written. */
+export function areKeysWhole(database: DatabaseSync, first: string): boolean {
   const { buckets } = readBuckets(database)
-  const keys: UsedKey[] = []
   const found = new Map<number, RowsSum>()
-  for (const row of database.prepare('SELECT bucket, name, at, digest FROM used_keys').iterate()) {
-    const stored = { bucket: Number(row['bucket']), name: String(row['name']), at: Number(row['at']) }
-    const digest = digestOf(first, stored)
-    if (digest !== row['digest']) continue
-    keys.push(toUsedKey(stored))
+  for (const { stored, digest } of readProved(database, first)) {
     found.set(stored.bucket, addDigest(found.get(stored.bucket) ?? NO_ROWS, digest))
   }
   const numbers = new Set([...buckets.keys(), ...found.keys()])
-  return { keys, isWhole: [...numbers].every((bucket) => isSame(buckets.get(bucket), found.get(bucket))) }
+  return [...numbers].every((bucket) => isSame(buckets.get(bucket), found.get(bucket)))
+}
+
+function* readProved(
+  database: DatabaseSync,
+  first: string,
+): Generator<{ readonly stored: StoredKey; readonly digest: string }> {
+  for (const row of database.prepare('SELECT bucket, name, at, digest FROM used_keys').iterate()) {
+    const stored = { bucket: Number(row['bucket']), name: String(row['name']), at: Number(row['at']) }
+    const digest = digestOf(first, stored)
+    if (digest === row['digest']) yield { stored, digest }
+  }
 }
 
 interface StoredKey {

@@ -84,6 +84,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'packed-records.ts',
     ...['verify-journal.ts', 'journal-tables.ts', 'journal-reader.ts'],
     'postgres',
+    ...['sqlite-journal.ts', 'copy'],
   ],
 }
 

@@ -1,0 +1,105 @@
+import { type Command, Option } from 'commander'
+import { loadConfig } from '../config/load-config.ts'
+import { loadJournalPassword } from '../config/secrets.ts'
+import { copyState, type StateToCopy } from '../daemon/state/copy-state.ts'
+import { stateDirectoryOf } from '../daemon/state/state-place.ts'
+import type { CopyProgress, CopyReport } from '../journal/copy/copy-parts.ts'
+import { systemClock } from '../lib/clock.ts'
+import { systemTimers } from '../lib/timers.ts'
+import {
+  addConfigOptions,
+  collect,
+  type ConfigOptions,
+  parseSpeed,
+  repeatOptions,
+  toConfigRequest,
+} from './process/options.ts'
+import { type VerbFrame } from './process/verb-frame.ts'
+
+/** A large journal takes minutes: it says so often how far it is. */
+const PROGRESS_MS = 2000
+
+interface CopyCommandOptions extends ConfigOptions, Pick<StateToCopy, 'to'> {
+  readonly market: readonly string[]
+  readonly speed?: number
+}
+
+/** `intentd journal copy`: the journal goes from a file to PostgreSQL, or back. */
+export function addJournalCommand(program: Command, { setExit }: VerbFrame): void {
+  const journal = program.command('journal').description('what is done with a journal as a whole')
+  addConfigOptions(journal.command('copy'))
+    .description(
+      'move the journal between the file in state.directory and the server in journal.url; no daemon may run',
+    )
+    .addOption(
+      new Option('--to <place>', 'where it is to go on').choices(['postgres', 'file']).makeOptionMandatory(),
+    )
+    .option('--market <file>', 'as it was given to run', collect, [])
+    .option('--speed <n>', 'as it was given to run', parseSpeed)
+    .action(async (options: CopyCommandOptions) => setExit(await copy(options)))
+}
+
+async function copy({ to, market, speed, ...options }: CopyCommandOptions): Promise<number> {
+  const request = toConfigRequest(options)
+  const { config } = loadConfig(request)
+  const directory = stateDirectoryOf(config, { files: market, speed })
+  const begunAt = systemClock.monotonic()
+  const report = await copyState({
+    ...{ config, directory, to, clock: systemClock, timers: systemTimers },
+    password: loadJournalPassword(config, request),
+    onProgress: progressPrinter(),
+  })
+  const seconds = (systemClock.monotonic() - begunAt) / 1000
+  process.stdout.write(`${describeCopy(report, { to, seconds, named: repeatOptions(options) })}\n`)
+  return 0
+}
+
+/** On standard error, a line now and then; none for a journal that is copied at once. */
+function progressPrinter(): (progress: CopyProgress) => void {
+  let saidAt = systemClock.monotonic()
+  return ({ doing, rows, of }) => {
+    const now = systemClock.monotonic()
+    if (now - saidAt < PROGRESS_MS) return
+    saidAt = now
+    process.stderr.write(`${doing}: ${toCount(Math.min(rows, of))} of ${toCount(of)} rows\n`)
+  }
+}
+
+interface Described extends Pick<StateToCopy, 'to'> {
+  readonly seconds: number
+  /** The options of the configuration, as they were given. */
+  readonly named: string
+}
+
+export function describeCopy({ kind, counted, last }: CopyReport, { to, seconds, named }: Described): string {
+  const lines = {
+    copied: `copied:   in ${seconds.toFixed(1)} s, and read back: every record, row and sum is as it was written`,
+    kept: 'kept:     the server has nothing of it, so the journal goes on in the file as it was',
+    done: 'done:     it was copied before',
+  }
+  return [
+    lines[kind],
+    ...(counted === undefined
+      ? []
+      : [
+          `records:  ${toCount(counted.records)}, the last one is ${toCount(last.sequence)} (${last.link})`,
+          `book:     ${toCount(counted.book)} rows, ${toCount(counted.keys)} used keys`,
+          `booked:   ${toCount(counted.fills)} fills, ${toCount(counted.funding)} funding payments`,
+        ]),
+    ...(to === 'postgres'
+      ? [
+          'left:     the file is marked as moved: no start takes it for the journal, explain still reads it',
+          `next:     \`intentd run${named}\` with journal.url set, here or on another machine`,
+        ]
+      : [
+          ...(kind === 'kept'
+            ? []
+            : ['left:     the server says that its journal moved: no start or standby goes on with it']),
+          `next:     take journal.url out of the configuration, then \`intentd run${named}\``,
+        ]),
+  ].join('\n')
+}
+
+function toCount(value: number): string {
+  return value.toLocaleString('en-US')
+}

@@ -1,0 +1,65 @@
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { type Mark } from '../durable-mark.ts'
+import { type OrderedKill } from '../journal.ts'
+import { foundOf } from '../postgres/postgres-failures.ts'
+
+/** `where` is a file, or a server with its schema. */
+export function nothingToCopy(where: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_COPY_NOTHING',
+    sentence: 'there is no journal to copy',
+    facts: { where },
+    hint: 'name the configuration with --config, and --market and --speed as they were given to run',
+  })
+}
+
+export function copyTaken(where: string, found: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_COPY_TAKEN',
+    sentence: 'there is a journal already where this one is to be copied to',
+    facts: { where, found },
+    hint: 'name another place (journal.schema, state.directory), or put away by hand what is there and not wanted',
+  })
+}
+
+export function copyBehind(where: string, there: Mark, here: Mark): Failure {
+  return new Failure({
+    code: 'JOURNAL_COPY_BEHIND',
+    sentence: 'what is to be copied ends before what is there already, so it is not the newer one',
+    facts: { where, there: there.sequence, here: here.sequence },
+    hint: 'find out which of the two was traded with last, and set journal.url to go with it',
+  })
+}
+
+/** An order that only who opens the journal there would hear of. */
+export function copyKilled(where: string, { by, reason }: Pick<OrderedKill, 'by' | 'reason'>): Failure {
+  return new Failure({
+    code: 'JOURNAL_COPY_KILLED',
+    sentence: 'a kill of this account was ordered on the server, and is not released',
+    facts: { where, by, reason },
+    hint: 'start the account there, which obeys it, release it, and copy then',
+  })
+}
+
+/** Before the one side was marked: nothing has changed. */
+export function copyFailed(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  return new Failure({
+    code: 'JOURNAL_COPY_FAILED',
+    sentence: 'the journal could not be copied: nothing has changed, and it goes on where it was',
+    facts: { found: foundOf(error) },
+    hint: 'look at the server, the connection, and the free space on both sides, then copy again',
+    cause: error,
+  })
+}
+
+/** The last step was asked for, and not answered. */
+export function copyUnknown(error: unknown): Failure {
+  return new Failure({
+    code: 'JOURNAL_COPY_UNKNOWN',
+    sentence: 'the server did not answer the last step of the copy, so it is not known whether it was done',
+    facts: { found: messageOf(error) },
+    hint: 'give the same command again: it finds out; until then no start takes either side for the journal',
+    cause: error,
+  })
+}

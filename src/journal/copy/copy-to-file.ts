@@ -1,0 +1,241 @@
+import { chmodSync, renameSync, rmSync } from 'node:fs'
+import { type DatabaseSync } from 'node:sqlite'
+import { dirname } from 'node:path'
+import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { type Counted } from './count-journal.ts'
+import { createCopyMark, createMark, type Mark, type MarkReading, readMark } from '../durable-mark.ts'
+import { corrupt, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
+import { makeTables } from '../journal-layout.ts'
+import { isJournalFile, markFileOf, verifyJournal } from '../sqlite-journal.ts'
+import { Connection } from '../postgres/connection.ts'
+import { copyBehind, copyFailed, copyKilled, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
+import {
+  COPY_ANSWER_MS_MAX,
+  type CopyOptions,
+  type CopyReport,
+  lookAtServer,
+  proveCopy,
+  rowsOf,
+  serverName,
+  type ServerState,
+} from './copy-parts.ts'
+import { fetchTables, openReplica, removeDatabase } from '../postgres/fetch-tables.ts'
+import { readKillOrder } from '../postgres/kill-order.ts'
+import { HeldLease, takeLease } from '../postgres/lease.ts'
+import { leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
+import { quoteName } from '../postgres/tables.ts'
+
+export interface CopyToFileOptions extends CopyOptions {
+  /** Says durably that what the book says of resting orders is not to be believed. */
+  readonly noteRetreat: () => void
+}
+
+/**
+ * Moves a journal from PostgreSQL to a file, under the lease:
+ *
+ *     server ──fetched beside, proved──► in its place, marked as a copy ──server says that it moved──► file
+ *       └── anything that goes wrong before: server
+ *
+ * A file that is marked as a copy is opened by nobody, and the same copy again begins anew.
+ * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, JOURNAL_CORRUPT
+ */
+export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport> {
+  const { place, taker, file } = options
+  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  try {
+    const state = await connection.within('BEGIN', () => lookAtServer(connection, place, taker))
+    const mark = readMark(markFileOf(file))
+    if (isNeverCopied(options, mark, state)) {
+      createMark(markFileOf(file), mark.mark)
+      return { kind: 'kept', counted: undefined, last: mark.mark }
+    }
+    if (state === undefined || state.isBlank) throw nothingToCopy(serverName(place))
+    const judged = judgeFile(options, mark, state)
+    if (judged === 'done') return { kind: 'done', counted: undefined, last: state.last }
+    const kill = await readKillOrder(connection, place.schema)
+    if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
+    return await copyOver(connection, options, { state, isMoved: state.movedTo !== undefined })
+  } catch (error) {
+    if (!isDamage(error)) throw copyFailed(error)
+    throw corrupt(serverName(place), { sequence: undefined, found: messageOf(error) }, error)
+  } finally {
+    removeFile(madeFileOf(options))
+    await connection.close()
+  }
+}
+
+function madeFileOf({ file }: CopyOptions): string {
+  return `${file}.copied`
+}
+
+function removeFile(file: string): void {
+  removeDatabase(file)
+  rmSync(markFileOf(file), { force: true })
+}
+
+/** A copy to the server that came as far as the mark of the file, and not to its end: the server has nothing of it. */
+function isNeverCopied(
+  { file, identity, place, fileName }: CopyOptions,
+  mark: MarkReading,
+  state: ServerState | undefined,
+): mark is Extract<MarkReading, { kind: 'moved' }> {
+  if (mark.kind !== 'moved' || mark.to !== serverName(place)) return false
+  if (state === undefined || (state.isBlank && state.movedTo === undefined)) return true
+  const found = verifyJournal({ file, identity }, { evenMoved: true })
+  return found?.nature.first === state.nature.first && state.movedTo === fileName
+}
+
+/** Whether what is in the place of the file may be replaced. @throws Failure where it may not */
+function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
+  const { file, identity, place, fileName } = options
+  if (state.nature.identity !== identity) throw foreign(serverName(place), state.nature.identity, identity)
+  if (state.movedTo !== undefined) {
+    if (state.movedTo === fileName && mark.kind === 'copying') return 'copy'
+    if (state.movedTo === fileName && mark.kind === 'read') return 'done'
+    throw movedAway(place, state.movedTo)
+  }
+  switch (mark.kind) {
+    case 'copying':
+      return 'copy'
+    case 'absent':
+      if (isJournalFile(file)) throw copyTaken(file, 'a file without a mark')
+      return 'copy'
+    case 'repairing':
+      throw repairUnfinished(file, mark.aside)
+    case 'damaged':
+      throw markDamaged(file, `${markFileOf(file)} is damaged`)
+    case 'read':
+      throw copyTaken(file, 'a journal that may be the current one')
+    case 'moved': {
+      const found = verifyJournal({ file, identity }, { evenMoved: true })
+      if (found?.nature.first !== state.nature.first) throw copyTaken(file, 'a journal of another beginning')
+      if (mark.mark.sequence > state.last.sequence) throw copyBehind(file, mark.mark, state.last)
+      return 'copy'
+    }
+    default:
+      return unreachable(mark)
+  }
+}
+
+async function copyOver(
+  connection: Connection,
+  options: CopyToFileOptions,
+  { state, isMoved }: { readonly state: ServerState; readonly isMoved: boolean },
+): Promise<CopyReport> {
+  // A journal that has moved has no writer any more.
+  const lease = isMoved ? undefined : await holdLease(connection, options)
+  try {
+    const copied = await fetchFile(connection, options, state)
+    const objection = lease?.objection()
+    if (objection !== undefined) throw leaseLost(objection)
+    putInPlace(options)
+    if (lease) await leaveServer(connection, options, lease.token)
+    createMark(markFileOf(options.file), copied.last)
+    removeDatabase(options.replicaFile)
+    return { kind: 'copied', ...copied }
+  } finally {
+    await lease?.giveBack().catch(() => undefined)
+    await lease?.close()
+  }
+}
+
+async function holdLease(connection: Connection, options: CopyToFileOptions): Promise<HeldLease> {
+  const { place, taker, terms, clock, timers } = options
+  const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)
+  if (attempt.kind === 'held') throw leaseHeld(place, attempt.holder, attempt.freeInMs)
+  if (attempt.isAbandoned) options.noteRetreat()
+  const renewals = new Connection(place, terms.lastingMs)
+  return new HeldLease({
+    ...{ connection: renewals, schema: place.schema, clock, timers, lastingMs: terms.lastingMs },
+    taken: attempt,
+  })
+}
+
+/** Everything of the server, in one look at it, in a file of another name; proved. */
+async function fetchFile(
+  connection: Connection,
+  options: CopyOptions,
+  { nature }: ServerState,
+): Promise<{ readonly last: Mark; readonly counted: Counted }> {
+  const { place } = options
+  const file = madeFileOf(options)
+  removeFile(file)
+  const database = openReplica(file)
+  try {
+    chmodSync(file, 0o600)
+    makeTables(database, nature)
+    const expected = await connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', () =>
+      fetchRows(connection, options, database),
+    )
+    const last = { ...expected.last, link: expected.last.link || nature.first }
+    proveCopy({ database, nature, where: serverName(place) }, { ...expected, last })
+    return { ...expected, last }
+  } finally {
+    database.close()
+  }
+}
+
+async function fetchRows(
+  connection: Connection,
+  { place, onProgress }: CopyOptions,
+  database: DatabaseSync,
+): Promise<{ readonly last: Mark; readonly counted: Counted }> {
+  const schema = quoteName(place.schema)
+  const [row = {}] = await connection.query(
+    `SELECT last_sequence, last_link, (SELECT max(sequence) FROM ${schema}.checkpoints) AS checkpointed,
+        (SELECT count(*) FROM ${schema}.records) AS records, (SELECT count(*) FROM ${schema}.book) AS book,
+        (SELECT count(*) FROM ${schema}.used_keys) AS keys, (SELECT count(*) FROM ${schema}.fills) AS fills,
+        (SELECT count(*) FROM ${schema}.funding) AS funding
+      FROM ${schema}.lease`,
+  )
+  const numberOf = (name: string): number => Number(row[name] ?? 0)
+  const counted: Counted = {
+    records: numberOf('records'),
+    book: numberOf('book'),
+    keys: numberOf('keys'),
+    fills: numberOf('fills'),
+    funding: numberOf('funding'),
+  }
+  let rows = 0
+  await fetchTables({
+    ...{ connection, schema: place.schema, database, packUpTo: numberOf('checkpointed') },
+    onRows(_table, more) {
+      rows += more
+      onProgress({ doing: 'copying', rows, of: rowsOf(counted) })
+    },
+  })
+  return { last: { sequence: numberOf('last_sequence'), link: String(row['last_link']) }, counted }
+}
+
+/** From the mark on no start opens the file, whatever stands there. */
+function putInPlace(options: CopyOptions): void {
+  const { file } = options
+  const made = madeFileOf(options)
+  syncFile(made)
+  createCopyMark(markFileOf(file))
+  removeDatabase(file)
+  renameSync(made, file)
+  syncDirectory(dirname(file))
+}
+
+/** Nobody writes there from now on. */
+async function leaveServer(
+  connection: Connection,
+  { place, fileName }: CopyOptions,
+  token: number,
+): Promise<void> {
+  const schema = quoteName(place.schema)
+  let rows
+  try {
+    rows = await connection.query(
+      `UPDATE ${schema}.lease SET moved_to = $2, released = true, expires_at = clock_timestamp(), handover_at = NULL
+        WHERE token = $1 AND NOT released AND moved_to IS NULL RETURNING token`,
+      [token, fileName],
+    )
+  } catch (error) {
+    throw copyUnknown(error)
+  }
+  if (rows.length === 0) throw leaseLost('another has taken it')
+}

@@ -1,0 +1,237 @@
+import { renameSync } from 'node:fs'
+import { type DatabaseSync } from 'node:sqlite'
+import { type Counted, countJournal } from './count-journal.ts'
+import { createMark, createMovedMark, type MarkReading, readMark } from '../durable-mark.ts'
+import { foreign, movedAway, tailLost } from '../journal-failures.ts'
+import { makeTables, openReading } from '../journal-layout.ts'
+import { markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
+import { readStoredRecords } from '../verify-journal.ts'
+import { type TableRow, toTableRow } from '../postgres/changes.ts'
+import { Connection, sqlStateOf } from '../postgres/connection.ts'
+import { copyBehind, copyFailed, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
+import {
+  COPY_ANSWER_MS_MAX,
+  type CopyOptions,
+  type CopyReport,
+  lookAtServer,
+  proveCopy,
+  rowsOf,
+  serverName,
+  type ServerState,
+} from './copy-parts.ts'
+import { fetchTables, openReplica, removeDatabase } from '../postgres/fetch-tables.ts'
+import { leaseHeld } from '../postgres/postgres-failures.ts'
+import { putFeedPlace } from '../postgres/replica.ts'
+import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'
+import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
+
+/** Rows and characters that go to the server at a time. */
+const PAGE_ROWS = 1000
+const PAGE_CHARACTERS = 1_000_000
+
+export interface CopyToServerOptions extends CopyOptions {
+  /** Whether what the book says of resting orders is not to be believed: another machine must know of it. */
+  readonly isRetreated: boolean
+}
+
+interface Source extends Verified {
+  readonly database: DatabaseSync
+  readonly counted: Counted
+  readonly mark: MarkReading
+}
+
+/**
+ * Moves a journal from its file to PostgreSQL, in one transaction there:
+ *
+ *     file ──proved──► written, read back and proved there ──file marked as moved──► committed: server
+ *       └── anything that goes wrong before the mark: file
+ *
+ * Between the mark and the commit neither side is opened by a start, and the same copy again finds out which it is.
+ * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, and as opening the file does
+ */
+export async function copyToServer(options: CopyToServerOptions): Promise<CopyReport> {
+  const { file, identity, place } = options
+  const mark = readMark(markFileOf(file))
+  if (mark.kind === 'moved' && mark.to !== serverName(place)) throw movedAway(file, mark.to)
+  const found = verifyJournal({ file, identity }, { allRows: true, evenMoved: true })
+  if (found === undefined) throw nothingToCopy(file)
+  const database = openReading(file)
+  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  try {
+    return await copyOver(connection, options, { ...found, database, mark, counted: countJournal(database) })
+  } finally {
+    removeDatabase(proofFileOf(options))
+    await connection.close()
+    database.close()
+  }
+}
+
+/** Becomes what this machine holds of the server's journal. */
+function proofFileOf({ replicaFile }: CopyOptions): string {
+  return `${replicaFile}.copied`
+}
+
+async function copyOver(
+  connection: Connection,
+  options: CopyToServerOptions,
+  source: Source,
+): Promise<CopyReport> {
+  const { file, place, taker, replicaFile } = options
+  const { last } = source.prefix
+  let isMarked = false
+  try {
+    const kind = await connection.within('BEGIN', async () => {
+      const state = await lookAtServer(connection, place, taker)
+      const target = judgeServer(options, source, state)
+      if (target === 'done') return 'done'
+      await (target === 'make'
+        ? makeServerTables(connection, place.schema, source.nature)
+        : clearServer(connection, place.schema, source))
+      await writeRows(connection, options, source)
+      const feedPlace = await writeLease(connection, options, source)
+      await proveServer(connection, options, { source, feedPlace })
+      createMovedMark(markFileOf(file), last, serverName(place))
+      isMarked = true
+      return 'copied'
+    })
+    if (kind === 'copied') {
+      removeDatabase(replicaFile)
+      renameSync(proofFileOf(options), replicaFile)
+    }
+    return { kind, counted: kind === 'copied' ? source.counted : undefined, last }
+  } catch (error) {
+    if (!isMarked) throw copyFailed(error)
+    // The server's own word says that nothing is committed; without it, it may be.
+    if (sqlStateOf(error) === undefined) throw copyUnknown(error)
+    createMark(markFileOf(file), last)
+    throw copyFailed(error)
+  }
+}
+
+/** What is to become of what is there. @throws Failure where that is not ours to say */
+function judgeServer(
+  { place, file, identity, fileName }: CopyOptions,
+  { nature, prefix, mark }: Source,
+  state: ServerState | undefined,
+): 'make' | 'replace' | 'done' {
+  if (state === undefined) return 'make'
+  const where = serverName(place)
+  if (state.nature.identity !== identity) throw foreign(where, state.nature.identity, identity)
+  if (state.isBlank && state.movedTo === undefined) {
+    if (state.freeInMs > 0) throw leaseHeld(place, state.holder, state.freeInMs)
+    return 'replace'
+  }
+  if (state.nature.first !== nature.first) throw copyTaken(where, 'a journal of another beginning')
+  const isMoved = mark.kind === 'moved'
+  if (state.movedTo === undefined) {
+    if (!isMoved) throw copyTaken(where, 'this journal, as it goes on there')
+    if (state.last.sequence < prefix.last.sequence)
+      throw tailLost(where, state.last.sequence, prefix.last.sequence)
+    return 'done'
+  }
+  // One that left here before, and left there for another file, is an old one.
+  if (isMoved && state.movedTo !== fileName)
+    throw movedAway(file, `${where}, and from there ${state.movedTo}`)
+  if (state.last.sequence > prefix.last.sequence) throw copyBehind(where, state.last, prefix.last)
+  return 'replace'
+}
+
+/** What was there goes, and rights that were given on the tables stay. */
+async function clearServer(
+  connection: Pick<Connection, 'query'>,
+  name: string,
+  { nature }: Source,
+): Promise<void> {
+  const schema = quoteName(name)
+  for (const table of [...JOURNAL_TABLES.map((one) => one.name), 'feed', 'followers'])
+    await connection.query(`DELETE FROM ${schema}.${table}`)
+  for (const key of ['salt', 'first'] as const)
+    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [key, nature[key]])
+}
+
+async function writeRows(
+  connection: Pick<Connection, 'query'>,
+  { place, onProgress }: CopyOptions,
+  { database, counted }: Source,
+): Promise<void> {
+  let rows = 0
+  for (const table of JOURNAL_TABLES) {
+    for (const page of pagesOf(database, table)) {
+      await insertServerRows(connection, place.schema, table, page)
+      rows += page.length
+      onProgress({ doing: 'copying', rows, of: rowsOf(counted) })
+    }
+  }
+}
+
+function* pagesOf(database: DatabaseSync, table: JournalTable): Generator<readonly TableRow[]> {
+  let page: TableRow[] = []
+  let characters = 0
+  for (const row of rowsOfTable(database, table)) {
+    page.push(row)
+    characters += typeof row['body'] === 'string' ? row['body'].length : 0
+    if (page.length < PAGE_ROWS && characters < PAGE_CHARACTERS) continue
+    yield page
+    page = []
+    characters = 0
+  }
+  if (page.length > 0) yield page
+}
+
+function* rowsOfTable(database: DatabaseSync, { name, columns, key }: JournalTable): Generator<TableRow> {
+  const list = columns.map((column) => `"${column.name}"`).join(', ')
+  const order = key.map((one) => `"${one}"`).join(', ')
+  const rows =
+    name === 'records'
+      ? readStoredRecords(database)
+      : database.prepare(`SELECT ${list} FROM ${name} ORDER BY ${order}`).iterate()
+  for (const row of rows) yield toTableRow(row)
+}
+
+/**
+ * Nobody has it, and what any machine holds of the server's journal is fetched anew: the place in the feed is beyond all
+ * that there was, since no journal has a transaction each millisecond.
+ */
+async function writeLease(
+  connection: Pick<Connection, 'query'>,
+  { place, taker, isRetreated }: CopyToServerOptions,
+  { prefix }: Source,
+): Promise<number> {
+  const [row = {}] = await connection.query(
+    `UPDATE ${quoteName(place.schema)}.lease SET token = token + 1, place = $1, holder = $2, taken_at = clock_timestamp(),
+        expires_at = clock_timestamp(), validity = '0', released = $3, handover_at = NULL, moved_to = NULL,
+        feed_place = greatest(feed_place + 1, floor(extract(epoch FROM clock_timestamp()) * 1000)),
+        last_sequence = $4, last_link = $5
+      RETURNING feed_place`,
+    [taker.place, taker.name, !isRetreated, prefix.last.sequence, prefix.last.link],
+  )
+  return Number(row['feed_place'])
+}
+
+/** Everything that stands there now is read back, into a file beside the replica. */
+async function proveServer(
+  connection: Pick<Connection, 'query'>,
+  options: CopyOptions,
+  { source, feedPlace }: { readonly source: Source; readonly feedPlace: number },
+): Promise<void> {
+  const { place, onProgress } = options
+  const { nature, counted, prefix } = source
+  const file = proofFileOf(options)
+  removeDatabase(file)
+  const database = openReplica(file)
+  let rows = 0
+  try {
+    makeTables(database, nature)
+    await fetchTables({
+      ...{ connection, schema: place.schema, database },
+      onRows(_table, more) {
+        rows += more
+        onProgress({ doing: 'reading back', rows, of: rowsOf(counted) })
+      },
+    })
+    putFeedPlace(database, feedPlace)
+    proveCopy({ database, nature, where: serverName(place) }, { last: prefix.last, counted })
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,37 @@
+import { type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { hasBlocks } from '../journal-layout.ts'
+
+/** How much there is in a journal. */
+export interface Counted {
+  readonly records: number
+  /** Rows of the book at the checkpoint. */
+  readonly book: number
+  readonly keys: number
+  readonly fills: number
+  readonly funding: number
+}
+
+/** By what stands in its tables: proves nothing. */
+export function countJournal(database: DatabaseSync): Counted {
+  const count = (from: string, what = 'count(*)'): number =>
+    toCount(database.prepare(`SELECT ${what} AS n FROM ${from}`).get()?.['n'])
+  const packed = hasBlocks(database) ? count('record_blocks', 'sum(last - first + 1)') : 0
+  return {
+    records: packed + count('records'),
+    book: count('book'),
+    keys: count('used_keys'),
+    fills: count('fills'),
+    funding: count('funding'),
+  }
+}
+
+function toCount(value: SQLOutputValue | undefined): number {
+  return Number(value ?? 0)
+}
+
+/** What is not alike; undefined where nothing is. */
+export function differenceOf(one: Counted, other: Counted): string | undefined {
+  const names = ['records', 'book', 'keys', 'fills', 'funding'] as const
+  const name = names.find((each) => one[each] !== other[each])
+  return name && `${name}: ${one[name]} and ${other[name]}`
+}

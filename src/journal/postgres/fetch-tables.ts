@@ -1,0 +1,49 @@
+import { rmSync } from 'node:fs'
+import { type DatabaseSync } from 'node:sqlite'
+import { openWriting } from '../journal-layout.ts'
+import { putBlock, takeBlock } from '../packed-records.ts'
+import { putRows } from './changes.ts'
+import { type Connection } from './connection.ts'
+import { readServerTable } from './server-tables.ts'
+import { JOURNAL_TABLES } from './tables.ts'
+
+export interface TablesToFetch {
+  readonly connection: Pick<Connection, 'query'>
+  readonly schema: string
+  /** Has the tables, with nothing in them. */
+  readonly database: DatabaseSync
+  /** Records up to this one are packed as they come; none when absent. */
+  readonly packUpTo?: number
+  /** Hears after each page how many rows it had, and of what. */
+  readonly onRows?: (table: string, rows: number) => void
+}
+
+/** Reads every table of the journal on the server, within a transaction there, page by page. */
+export async function fetchTables(options: TablesToFetch): Promise<void> {
+  const { connection, schema, database, packUpTo = 0, onRows } = options
+  for (const table of JOURNAL_TABLES) {
+    for await (const rows of readServerTable(connection, schema, table)) {
+      database.exec('BEGIN IMMEDIATE')
+      putRows(database, table, rows)
+      if (table.name === 'records') packRecords(database, packUpTo)
+      database.exec('COMMIT')
+      onRows?.(table.name, rows.length)
+    }
+  }
+}
+
+function packRecords(database: DatabaseSync, upTo: number): void {
+  for (let block = takeBlock(database, upTo); block; block = takeBlock(database, upTo))
+    putBlock(database, block)
+}
+
+export function openReplica(file: string): DatabaseSync {
+  const database = openWriting(file)
+  // What a power cut takes of it is fetched again.
+  database.exec('PRAGMA synchronous = NORMAL')
+  return database
+}
+
+export function removeDatabase(file: string): void {
+  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
+}
