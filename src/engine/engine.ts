@@ -47,6 +47,7 @@ import { accountEquityOf } from './state/losses.ts'
 import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
 import { notePruned, noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
+import { forgetQuiet } from './state/totals.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
 import { judgePace } from './state/limit-pace.ts'
@@ -303,6 +304,7 @@ function lookAtInstruments(core: Core, touched: Iterable<string>): void {
 
 function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
+  if (core.changes.changed.has(symbol)) forgetQuiet(core, symbol)
   noteLooking(core.changes, symbol)
   advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)

@@ -826,7 +826,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'waits-are-settled',
     what: 'an instrument on which something waits to be placed is called settled',
-    find: '    !plan.isWaiting &&\n',
+    find: '    plan.waiting === 0 &&\n',
     replace: '',
   },
   {

@@ -20,7 +20,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isBackingOff, isQuoteHeld, isUndecided, wasPriceRefused } from '../state/decision-state.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
-import { ordersOf, totalsOf } from '../state/totals.ts'
+import { noteQuiet, ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
 /** What should happen on an instrument: orders to place, waiting ones to drop, and resting ones to cancel. */
@@ -30,29 +30,41 @@ export interface InstrumentPlan {
   readonly unwanted: readonly Order[]
   /** Waiting orders that nobody wants sent any more. */
   readonly stale: readonly Order[]
-  /** Whether something is wanted that is no candidate yet: it backs off from refusals, or prices are missing. */
-  readonly isWaiting: boolean
+  /** How many wishes are no candidates yet: they back off from refusals, or prices are missing. */
+  readonly waiting: number
 }
 
 interface Gathered {
-  isWaiting: boolean
+  waiting: number
   readonly candidates: Candidate[]
   readonly unwanted: Order[]
   readonly stale: Order[]
 }
 
-/** Compares what each strategy wants with what is open: what is missing, and what is too much. */
+/**
+ * Compares what each strategy wants with what is open: what is missing, and what is too much. One for which that was
+ * nothing is compared again when something of the instrument has changed.
+ */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
-  const plan: Gathered = { candidates: [], unwanted: [], stale: [], isWaiting: false }
+  const plan: Gathered = { candidates: [], unwanted: [], stale: [], waiting: 0 }
   const { strategies } = core.settings
+  const { quiet } = totalsOf(core, symbol)
+  const isUnchanged = isTrading(core) && !core.changes.changed.has(symbol)
   for (const { id, symbols } of strategies.values()) {
-    if (symbols.includes(symbol)) planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
+    if ((isUnchanged && quiet.has(id)) || !symbols.includes(symbol)) continue
+    const before = countParts(plan)
+    planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
+    if (isUnchanged && countParts(plan) === before) noteQuiet(core, id, symbol)
   }
   // What strategies left behind that the config does not name any more.
   for (const [id, orders] of totalsOf(core, symbol).orders) {
     if (!strategies.has(id)) for (const order of orders) dismiss(order, plan)
   }
   return withoutLateCopies(core, symbol, plan)
+}
+
+function countParts({ candidates, unwanted, stale, waiting }: Gathered): number {
+  return candidates.length + unwanted.length + stale.length + waiting
 }
 
 /** ORD2: past the idempotency window an order may not be sent again, wanted or not: it is resolved instead. */
@@ -101,7 +113,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
   })
   // What its strategy has to look at first is planned anew when it has.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) {
-    if (isBackingOff(core, wishKey(id, symbol, 'quote'))) plan.isWaiting = true
+    if (isBackingOff(core, wishKey(id, symbol, 'quote'))) plan.waiting += 1
     else plan.candidates.push(...missing)
   }
   for (const order of extra) dismiss(order, plan)
@@ -119,10 +131,9 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   const isFlat = isFlattening(core, symbol, id)
   const purpose = isFlat ? 'flatten' : 'target'
   const wish = wishKey(id, symbol, purpose)
-  const isWaiting = isBackingOff(core, wish)
   if (!isFlat && isUndecided(core, id, symbol)) return
-  if (!(bid > 0 && ask > 0) || isWaiting) {
-    plan.isWaiting = true
+  if (!(bid > 0 && ask > 0) || isBackingOff(core, wish)) {
+    plan.waiting += 1
     return
   }
   // An order in quarantine waits for an operator. It must not keep what is held from being closed: no more than the

@@ -1,8 +1,9 @@
 import { type OrderTerms } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
-import { openOrdersOf, pairKey } from '../book/book.ts'
+import { pairKey } from '../book/book.ts'
 import { announce, type Core, type InstrumentState } from '../state/core.ts'
 import { denialKindsOf } from '../state/denials.ts'
+import { ordersOf } from '../state/totals.ts'
 import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { isStarting, noteDisplaced } from '../state/instrument-state.ts'
 
@@ -81,9 +82,8 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
 
 /** Whether an order of the same rung is on its way or rests. */
 function stands(core: Core, terms: OrderTerms): boolean {
-  for (const { terms: other, state } of openOrdersOf(core.book, terms.symbol)) {
+  for (const { terms: other, state } of ordersOf(core, terms.strategyId, terms.symbol)) {
     const isRung =
-      other.strategyId === terms.strategyId &&
       other.purpose === terms.purpose &&
       other.ticks === terms.ticks &&
       other.lots === terms.lots &&

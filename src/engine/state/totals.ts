@@ -23,6 +23,8 @@ export interface InstrumentTotals {
   readonly shown: ShownMoments
   /** What each strategy has asked for since, and stood already. */
   readonly standing: StandingIntents
+  /** The strategies for which nothing was to be done when it was last planned: what they want stands. */
+  readonly quiet: ReadonlySet<StrategyId>
 }
 
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
@@ -90,6 +92,17 @@ export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent)
   return true
 }
 
+/** Nothing is missing of what a strategy wants on the instrument, and nothing too much: not before something changes. */
+export function noteQuiet(owner: TotalsOwner, id: StrategyId, symbol: string): void {
+  own(totalsOf(owner, symbol).quiet).add(id)
+}
+
+/** Something has changed that no record says: what each strategy wants there is compared anew. */
+export function forgetQuiet({ totals }: TotalsOwner, symbol: string): void {
+  const known = totals.get(symbol)
+  if (known !== undefined) own(known.quiet).clear()
+}
+
 /** Something of the instrument has changed. */
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
   own(totals).delete(symbol)
@@ -115,5 +128,6 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     hasTaker,
     shown: new Map(),
     standing: new Map(),
+    quiet: new Set(),
   }
 }
