@@ -35,7 +35,7 @@ import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { takeEndedBefore } from './ended-orders.ts'
-import { type Book, pairKey, storeOrder, type WritableBook, storePlace, removePlace } from './book.ts'
+import { type Book, pairKey, pairOf, storeOrder, type WritableBook, storePlace, removePlace } from './book.ts'
 import { applyMove } from './allocation.ts'
 import { applyCandles } from './candle-book.ts'
 import { applyLadderChange } from './ladder-change.ts'
@@ -122,12 +122,12 @@ function applyDecision(book: WritableBook, record: DecisionRecord): void {
   const { strategyId } = record
   if (record.stateText !== undefined) book.strategyStates.set(strategyId, record.stateText)
   for (const change of record.quotes ?? []) {
-    const pair = pairKey(strategyId, change.symbol)
+    const pair = pairOf(strategyId, change.symbol)
     const levels = applyLadderChange(book.quotes.get(pair) ?? [], change)
     if (levels.length === 0) book.quotes.delete(pair)
     else book.quotes.set(pair, levels)
   }
-  for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairKey(strategyId, symbol), lots)
+  for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairOf(strategyId, symbol), lots)
   for (const place of record.places ?? []) storePlace(book, place)
   for (const call of record.calls ?? []) {
     book.calls.set(pairKey(strategyId, call.key), call)
@@ -145,7 +145,7 @@ function applySend(book: WritableBook, record: SendRecord): void {
       book.keys.set(key, { clientOid: terms.clientOid, generation: terms.generation, at: record.at })
       removePlace(book, key)
     } else {
-      const wish = pairKey(terms.strategyId, terms.symbol)
+      const wish = pairOf(terms.strategyId, terms.symbol)
       book.ordinals.set(wish, Math.max(book.ordinals.get(wish) ?? 0, ordinalOf(terms.key) + 1))
     }
   }

@@ -164,9 +164,30 @@ export function pairKey(first: string, second: string): string {
   return `${first}|${second}`
 }
 
+/** The same of a strategy and a symbol, of which there are few pairs: each is joined once. */
+export function pairOf(strategyId: string, symbol: string): string {
+  let pairs = PAIRS.get(strategyId)
+  if (pairs === undefined) {
+    if (PAIRS.size >= STRATEGIES_JOINED_MAX) PAIRS.clear()
+    pairs = new Map()
+    PAIRS.set(strategyId, pairs)
+  }
+  let pair = pairs.get(symbol)
+  if (pair === undefined) {
+    pair = pairKey(strategyId, symbol)
+    pairs.set(symbol, pair)
+  }
+  return pair
+}
+
+/** By strategy and symbol. A text that was joined just now costs three times as much to look up as one that was used before. */
+const PAIRS = new Map<string, Map<string, string>>()
+/** A process that makes up ever new strategies, as tests do, begins anew then. */
+const STRATEGIES_JOINED_MAX = 1000
+
 /** What a strategy wants on an instrument for one purpose. */
 export function wishKey(strategyId: string, symbol: string, purpose: OrderPurpose): string {
-  return pairKey(pairKey(strategyId, symbol), purpose)
+  return pairKey(pairOf(strategyId, symbol), purpose)
 }
 
 export function splitPair(key: string): readonly [string, string] {
@@ -175,7 +196,7 @@ export function splitPair(key: string): readonly [string, string] {
 }
 
 export function holdingOf(book: Book, strategyId: string, symbol: string): Holding {
-  return book.holdings.get(pairKey(strategyId, symbol)) ?? FLAT
+  return book.holdings.get(pairOf(strategyId, symbol)) ?? FLAT
 }
 
 export function accountHoldingOf(book: Book, symbol: string): Holding {
@@ -224,7 +245,7 @@ export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
 
 /** The waiting `place` intents of a strategy on an instrument, in the order in which they were decided on. */
 export function placesOf(book: Book, strategyId: string, symbol: string): Iterable<OrderIntent> {
-  return book.placesBySymbol.get(pairKey(strategyId, symbol))?.values() ?? []
+  return book.placesBySymbol.get(pairOf(strategyId, symbol))?.values() ?? []
 }
 
 export function storePlace(book: WritableBook, place: OrderIntent): void {

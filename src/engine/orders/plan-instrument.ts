@@ -13,6 +13,7 @@ import {
   killOf,
   openOrdersOf,
   pairKey,
+  pairOf,
   wishKey,
   placesOf,
 } from '../book/book.ts'
@@ -69,6 +70,7 @@ function countParts({ candidates, unwanted, stale, waiting }: Gathered): number 
 
 /** ORD2: past the idempotency window an order may not be sent again, wanted or not: it is resolved instead. */
 function withoutLateCopies(core: Core, symbol: string, plan: Gathered): InstrumentPlan {
+  if (!totalsOf(core, symbol).states.has('queued')) return plan
   const late: Order[] = []
   for (const order of openOrdersOf(core.book, symbol)) {
     if (order.state === 'queued' && !isInsideWindow(order, exchangeNow(core))) late.push(order)
@@ -96,7 +98,7 @@ function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan
 function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
   const own = orders.filter((order) => order.terms.purpose === 'quote')
   const isWanted = isTrading(core) && !isFlattening(core, symbol, id)
-  const levels = isWanted ? (core.book.quotes.get(pairKey(id, symbol)) ?? []) : []
+  const levels = isWanted ? (core.book.quotes.get(pairOf(id, symbol)) ?? []) : []
   if (levels.length === 0) {
     for (const order of own) dismiss(order, plan)
     return
@@ -108,7 +110,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     levels,
     orders: own,
     holding: holdingOf(core.book, id, symbol),
-    ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
+    ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
   })
   // What its strategy has to look at first is planned anew when it has.
@@ -154,7 +156,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     ask,
     // In a fast market the exchange takes no limit that crosses it: what has to be closed is closed at any price.
     takerCollarRatio: isFlat && wasPriceRefused(core, wish) ? undefined : takerCollarRatio,
-    ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
+    ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     orderLotsMax: orderLotsMax(core, id, symbol),
     deadlineAt: freshUntil(core, symbol),
   }
@@ -180,7 +182,7 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
 /** Zero where everything is being closed, else the standing target; nothing while starting, leaving or killed. */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
   if (killOf(core.book) === undefined && isFlattening(core, symbol, id)) return 0
-  return isTrading(core) ? core.book.targets.get(pairKey(id, symbol)) : undefined
+  return isTrading(core) ? core.book.targets.get(pairOf(id, symbol)) : undefined
 }
 
 function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {

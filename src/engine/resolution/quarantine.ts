@@ -1,6 +1,7 @@
 import { type SettledOrder } from '../../domain/record.ts'
-import { isHalted, isHaltedItself, openOrdersOf } from '../book/book.ts'
+import { isHalted, isHaltedItself } from '../book/book.ts'
 import { announce, type Core, record } from '../state/core.ts'
+import { hasOrder } from '../state/instrument-state.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
@@ -17,21 +18,16 @@ export function haltOnContradiction(core: Core, symbol: string, orders: readonly
 
 /** Whether an instrument that has orders in quarantine was released. */
 export function hasReleasedQuarantine(core: Core, symbol: string): boolean {
-  return !isHalted(core.book, symbol) && hasQuarantined(core, symbol)
+  return hasOrder(core, symbol, 'quarantined') && !isHalted(core.book, symbol)
 }
 
 /** A crash may come between the quarantine and its halt, or within a release: then somebody looks once more. */
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
-    if (hasQuarantined(core, symbol) && !isHaltedItself(core.book, symbol)) {
+    if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
       halt(core, symbol, 'contradiction', `an order is in quarantine since before the start: ${RELEASE_HINT}`)
     }
   }
-}
-
-function hasQuarantined(core: Core, symbol: string): boolean {
-  for (const { state } of openOrdersOf(core.book, symbol)) if (state === 'quarantined') return true
-  return false
 }
 
 /** After a release: fills that no order could own are nobody's. */

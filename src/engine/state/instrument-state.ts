@@ -5,6 +5,7 @@ import { openOrdersOf } from '../book/book.ts'
 import { exchangeNow } from './clock-state.ts'
 import { type Core, type DisplacedOrder, type InstrumentState, type Resolution } from './core.ts'
 import { type InstrumentStart } from './run-state.ts'
+import { totalsOf } from './totals.ts'
 
 export function noteStartStage(instrument: InstrumentState, start: InstrumentStart): void {
   own(instrument).start = start
@@ -126,6 +127,5 @@ export function hasResting(core: Core, symbol: string): boolean {
 
 /** Whether the instrument has an open order in that state. */
 export function hasOrder(core: Core, symbol: string, wanted: OrderState): boolean {
-  for (const { state } of openOrdersOf(core.book, symbol)) if (state === wanted) return true
-  return false
+  return totalsOf(core, symbol).states.has(wanted)
 }

@@ -1,12 +1,12 @@
 import { type StrategyId } from '../../domain/ids.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type Intent } from '../../domain/intent.ts'
-import { canRest, type Order } from '../../domain/order.ts'
+import { canRest, type Order, type OrderState } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { type InstrumentMoment } from '../../domain/snapshot.ts'
 import { own } from '../../lib/own.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
-import { accountHoldingOf, type Book, holdingOf, openOrdersOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf, type Book, holdingOf, openOrdersOf, pairOf } from '../book/book.ts'
 
 /** What follows from the open orders of an instrument and what the account holds of it. */
 export interface InstrumentTotals {
@@ -14,6 +14,8 @@ export interface InstrumentTotals {
   readonly exposure: Readonly<Exposure>
   /** By strategy; who has none is absent. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
+  /** In which states any of them is. */
+  readonly states: ReadonlySet<OrderState>
   /** The dearest buy and the cheapest sell that rest, in ticks; infinitely low, and high, where there is none. */
   readonly buyTicks: number
   readonly sellTicks: number
@@ -73,8 +75,8 @@ export function momentOf(
     accountHolding: accountHoldingOf(owner.book, symbol),
     positionReadAt,
     orders: orders.get(id) ?? NO_ORDERS,
-    trades: owner.book.ownTrades.get(pairKey(id, symbol)),
-    money: owner.book.money.get(pairKey(id, symbol)),
+    trades: owner.book.ownTrades.get(pairOf(id, symbol)),
+    money: owner.book.money.get(pairOf(id, symbol)),
   }
   own(shown).set(id, moment)
   return moment
@@ -123,6 +125,7 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
   return {
     exposure: buildExposure(book.positionMode, accountHoldingOf(book, symbol), open),
     orders: Map.groupBy(open, ({ terms }) => terms.strategyId),
+    states: new Set(open.map(({ state }) => state)),
     buyTicks,
     sellTicks,
     hasTaker,

@@ -13,7 +13,7 @@ import {
 import { canRest } from '../../domain/order.ts'
 import { type DecisionRecord, type UsedKey } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { holdingOf, killOf, openOrdersOf, pairKey, splitPair } from '../book/book.ts'
+import { holdingOf, killOf, openOrdersOf, pairKey, pairOf, splitPair } from '../book/book.ts'
 import { buildLadderChange } from '../book/ladder-change.ts'
 import { netLots } from '../../domain/position.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
@@ -92,8 +92,8 @@ function repeatsItself(
 
 /** Whether the book says already what is asked for. */
 export function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
-  if (intent.kind === 'target') return targets.get(pairKey(id, intent.symbol)) === intent.lots
-  return intent.kind === 'quote' && sameLevels(quotes.get(pairKey(id, intent.symbol)) ?? [], intent.levels)
+  if (intent.kind === 'target') return targets.get(pairOf(id, intent.symbol)) === intent.lots
+  return intent.kind === 'quote' && sameLevels(quotes.get(pairOf(id, intent.symbol)) ?? [], intent.levels)
 }
 
 function noChanges({ denials = [], usedKeys = [] }: Partial<Decision> = {}): Changes {
@@ -144,7 +144,7 @@ function takeTarget(core: Core, strategy: StrategySettings, intent: TargetIntent
   const { symbol, lots } = intent
   const earlier = changes.targets.findIndex((target) => target.symbol === symbol)
   if (earlier >= 0) changes.targets.splice(earlier, 1)
-  if (core.book.targets.get(pairKey(strategy.id, symbol)) !== lots) changes.targets.push({ symbol, lots })
+  if (core.book.targets.get(pairOf(strategy.id, symbol)) !== lots) changes.targets.push({ symbol, lots })
 }
 
 function takeQuote(core: Core, strategy: StrategySettings, intent: QuoteIntent, changes: Changes): void {
@@ -164,7 +164,7 @@ function changeQuote(
 ): void {
   const earlier = changes.quotes.findIndex((quote) => quote.symbol === symbol)
   if (earlier >= 0) changes.quotes.splice(earlier, 1)
-  const standing = core.book.quotes.get(pairKey(id, symbol)) ?? []
+  const standing = core.book.quotes.get(pairOf(id, symbol)) ?? []
   if (!sameLevels(standing, levels)) changes.quotes.push({ symbol, levels })
 }
 
@@ -249,7 +249,7 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
   const { strategyId } = decision
   const { book } = core
   const ladders = changes.quotes.map(({ symbol, levels }) =>
-    buildLadderChange(symbol, book.quotes.get(pairKey(strategyId, symbol)) ?? [], levels),
+    buildLadderChange(symbol, book.quotes.get(pairOf(strategyId, symbol)) ?? [], levels),
   )
   const wants = {
     ...(ladders.length > 0 ? { quotes: ladders } : {}),
