@@ -734,7 +734,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'flatten-behind-refusals',
     what: 'a ladder that the exchange goes on refusing makes everything else that its strategy wants wait too',
-    find: 'return pairKey(pairKey(strategyId, symbol), purpose)',
+    find: 'return pairKey(pairOf(strategyId, symbol), purpose)',
     replace: 'return pairKey(strategyId, symbol)',
   },
   {

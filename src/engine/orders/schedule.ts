@@ -70,10 +70,7 @@ function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders
 /** Whether nothing stands that is not wanted, and nothing waits: then what is wanted stands, or is a candidate. */
 function isQuiet(core: Core, { symbol, displaced }: InstrumentState, plan: InstrumentPlan): boolean {
   return (
-    plan.waiting === 0 &&
-    plan.unwanted.length === 0 &&
-    displaced.length === 0 &&
-    !isBeyondOrder(core, symbol)
+    plan.waiting === 0 && plan.unwanted.length === 0 && displaced.length === 0 && !isBeyondOrder(core, symbol)
   )
 }
 

@@ -26,11 +26,12 @@ export interface InstrumentTotals {
   /** What each strategy has asked for since, and stood already. */
   readonly standing: StandingIntents
   /** The strategies for which nothing was to be done when it was last planned: what they want stands. */
-  readonly quiet: ReadonlySet<StrategyId>
+  readonly quiet: QuietStrategies
 }
 
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
+type QuietStrategies = ReadonlySet<StrategyId>
 
 /** By symbol, from when it is first asked for until a record concerns the instrument. Changed by `totals.ts`. */
 export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
@@ -96,13 +97,14 @@ export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent)
 
 /** Nothing is missing of what a strategy wants on the instrument, and nothing too much: not before something changes. */
 export function noteQuiet(owner: TotalsOwner, id: StrategyId, symbol: string): void {
-  own(totalsOf(owner, symbol).quiet).add(id)
+  const { quiet } = totalsOf(owner, symbol)
+  own(quiet).add(id)
 }
 
 /** Something has changed that no record says: what each strategy wants there is compared anew. */
 export function forgetQuiet({ totals }: TotalsOwner, symbol: string): void {
-  const known = totals.get(symbol)
-  if (known !== undefined) own(known.quiet).clear()
+  const quiet: QuietStrategies | undefined = totals.get(symbol)?.quiet
+  if (quiet !== undefined) own(quiet).clear()
 }
 
 /** Something of the instrument has changed. */
