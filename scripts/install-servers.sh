@@ -1,12 +1,13 @@
 #!/bin/sh
-# Debian's PostgreSQL and Redis, for the tests of journals on a server and of shared limits. The tests start servers of their own: none is left running.
+# Debian's PostgreSQL and Redis, for the tests of journals on a server and of shared limits, and what makes networks of
+# the tests' own. The tests start servers of their own: none is left running.
 set -eu
-if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v redis-server; then
+if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v redis-server && command -v ip && command -v nft; then
   ls -d /usr/lib/postgresql/*/bin
   exit 0
 fi
 if ! command -v apt-get >/dev/null; then
-  echo 'install PostgreSQL and Redis: initdb, pg_ctl and redis-server in /usr/local/bin or /usr/bin' >&2
+  echo 'install PostgreSQL and Redis: initdb, pg_ctl and redis-server in /usr/local/bin or /usr/bin; on Linux also ip, tc and nft' >&2
   exit 1
 fi
 if [ "$(id -u)" -eq 0 ]; then asRoot=; else asRoot=sudo; fi
@@ -14,4 +15,4 @@ $asRoot apt-get update -q
 # Without a cluster that starts by itself.
 $asRoot mkdir -p /etc/postgresql-common
 echo 'create_main_cluster = false' | $asRoot tee /etc/postgresql-common/createcluster.conf >/dev/null
-$asRoot apt-get install -y --no-install-recommends postgresql redis-server
+$asRoot apt-get install -y --no-install-recommends postgresql redis-server iproute2 nftables

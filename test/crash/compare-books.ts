@@ -75,7 +75,7 @@ function readStored(file: string, mode: Mode) {
 }
 
 /** Those before the last checkpoint too. */
-function readAllRecords(file: string): readonly JournalRecord[] {
+export function readAllRecords(file: string): readonly JournalRecord[] {
   const reader = new JournalReader(file)
   const records = Array.from(reader.records(), ({ record }) => record)
   reader.close()

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { type Project } from '../daemon/project.ts'
-import { type Ladder, type Mode, type Policies, type Reading, SCENARIOS } from './scenario.ts'
+import {
+  type Ladder,
+  type Mode,
+  type Policies,
+  type Reading,
+  type ScenarioName,
+  SCENARIOS,
+} from './scenario.ts'
 
 export const INSTRUMENTS = {
   BTCUSDT: { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' },
@@ -49,10 +56,13 @@ export interface CrashConfig {
 
 const LADDER: Ladder = { spacingBps: 3, levels: 3, recentreAfterLevels: 2 }
 
-export interface HostileExchange {
+export interface ExchangeFile {
   readonly mode: Mode
   readonly reading: Reading
   readonly seed: number
+  readonly scenario: ScenarioName
+  /** Where it listens; by default on loopback, wherever there is room. */
+  readonly at?: { readonly host: string; readonly port: number }
 }
 
 /** A daemon that trades a lot, and in which nothing waits longer than it must. */
@@ -94,11 +104,11 @@ export function writeCrashConfig(project: Project, given: CrashConfig): void {
   project.write(CONFIG_FILE, JSON.stringify(main, undefined, 2))
 }
 
-/** What `intentd simulate` is told: an exchange that drops requests, loses answers, and gives others late. */
-export function writeHostileExchange(project: Project, { mode, reading, seed }: HostileExchange): void {
+/** What `intentd simulate` is told. One that is hostile drops requests, loses answers, and gives others late. */
+export function writeExchange(project: Project, given: ExchangeFile): void {
+  const { mode, reading, seed, scenario, at = { host: '127.0.0.1', port: 0 } } = given
   const file = {
-    host: '127.0.0.1',
-    port: 0,
+    ...at,
     seed,
     speed: MARKET.speed,
     market: { startPrices: MARKET.prices, yearlyVolatility: MARKET.yearlyVolatility },
@@ -107,7 +117,7 @@ export function writeHostileExchange(project: Project, { mode, reading, seed }: 
     idempotency: reading,
     fillVisibilityLagMs: FILL_LAG_MS,
     timestampToleranceMs: TOLERANCE_MS,
-    faults: SCENARIOS.hostile.faults.probability,
+    faults: SCENARIOS[scenario].faults.probability,
   }
   project.write(EXCHANGE_FILE, JSON.stringify(file, undefined, 2))
 }

@@ -1,11 +1,9 @@
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createRandom } from '../../src/lib/random.ts'
-import { openSqliteStore } from '../../src/simulator/store/sqlite-store.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Project } from '../daemon/project.ts'
 import { type Differences } from '../support/invariants/book-comparison.ts'
-import { ExchangeTruth } from '../support/virtual/exchange-truth.ts'
 import { compareBooks } from './compare-books.ts'
 import {
   CONFIG_FILE,
@@ -13,8 +11,9 @@ import {
   STATE,
   WAIT_MS_MAX,
   writeCrashConfig,
-  writeHostileExchange,
+  writeExchange,
 } from './crash-config.ts'
+import { credentialsFrom, FIRST_UID, readTruth } from './exchange-process.ts'
 import { drawPolicies, killSoon, type Moment, MOMENTS } from './kill-soon.ts'
 import { type Mode, type Policies, type Reading } from './scenario.ts'
 
@@ -43,8 +42,6 @@ export interface RandomReport {
   readonly differences: Differences
 }
 
-/** The first account of `intentd simulate`. */
-const UID = '1000001'
 /** The exchange forgets an order that has ended after its idempotency window of twenty minutes. */
 const REMEMBERED_MS = 18 * 60_000
 const EXCHANGE_STATE = 'exchange.sqlite'
@@ -61,7 +58,7 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
   const { kills, forMs, seed, mode, reading, onKill } = options
   const endAt = systemClock.monotonic() + forMs
   const project = new Project()
-  writeHostileExchange(project, { mode, reading, seed })
+  writeExchange(project, { mode, reading, seed, scenario: 'hostile' })
   const cwd = project.directory
   const simulate = ['simulate', '--config', EXCHANGE_FILE, '--state', EXCHANGE_STATE, '--print-accounts']
   const exchange = new IntentdProcess(simulate, { cwd, waitMsMax: WAIT_MS_MAX })
@@ -95,7 +92,7 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
     const truth = readTruth(join(cwd, EXCHANGE_STATE))
     const journalFile = join(cwd, STATE, 'journal.sqlite')
     const differences = compareBooks({
-      ...{ journalFile, mode, summary: last.summary, truth, uid: UID },
+      ...{ journalFile, mode, summary: last.summary, truth, uid: FIRST_UID },
       rememberedSince: systemClock.now() - REMEMBERED_MS,
     })
     return {
@@ -133,20 +130,4 @@ class RunStatistics {
   get result(): Pick<RandomReport, 'kills' | 'killed' | 'stopped' | 'unknowns'> {
     return { kills: this.kills, killed: this.#killed, stopped: this.#stopped, unknowns: this.#unknowns }
   }
-}
-
-function credentialsFrom(line: string): Readonly<Record<string, string>> {
-  const [account] = JSON.parse(line) as { key: string; secret: string; passphrase: string }[]
-  if (!account) throw new Error('the exchange has no account')
-  const { key, secret, passphrase } = account
-  return { INTENTD_API_KEY: key, INTENTD_API_SECRET: secret, INTENTD_API_PASSPHRASE: passphrase }
-}
-
-/** The exchange's own books, from its file. */
-function readTruth(file: string): ExchangeTruth {
-  const store = openSqliteStore(file)
-  const truth = new ExchangeTruth()
-  truth.save(store.load() ?? [])
-  store.close()
-  return truth
 }

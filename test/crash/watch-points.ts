@@ -8,6 +8,7 @@
 // INTENTD_CRASH_AT is `name:n`: the n-th time that the named point is reached; with INTENTD_CRASH_AFTER, once
 // that point has been reached. INTENTD_CRASH_ELSE is the one that kills instead once the daemon is about to say
 // that it runs: its recovery had nothing to do at the first. INTENTD_CRASH_TRACE names a file that every point is written to, one a line.
+// With INTENTD_CRASH_STOPS the process is stopped there instead, as one that hangs, and may be continued.
 import { channel } from 'node:diagnostics_channel'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -19,6 +20,7 @@ import { StatementNames } from './statement-names.ts'
 const after = process.env['INTENTD_CRASH_AFTER']
 const traceFile = process.env['INTENTD_CRASH_TRACE']
 const otherwise = process.env['INTENTD_CRASH_ELSE']
+const signal = process.env['INTENTD_CRASH_STOPS'] === undefined ? 'SIGKILL' : 'SIGSTOP'
 const RECOVERED = 'log.daemon.running.before'
 const trace = traceFile === undefined ? undefined : fs.openSync(traceFile, 'a')
 const { writeSync } = fs
@@ -43,7 +45,7 @@ function reached(name: string): void {
   isArmed ||= name === after
   if (isArmed && name === wanted.name) {
     times += 1
-    if (times === wanted.times) process.kill(process.pid, 'SIGKILL')
+    if (times === wanted.times) process.kill(process.pid, signal)
   }
   if (otherwise === undefined || name !== RECOVERED) return
   wanted = parsePoint(otherwise)

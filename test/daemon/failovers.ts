@@ -88,8 +88,8 @@ export async function failOver(chain: Chain): Promise<ChainReport> {
     await Machines.trades(writer)
     const { code } = await writer.stop()
     if (code !== 0) differences.push(`the last one ended with ${String(code)}`)
-    else differences.push(...machines.compare(oneOf(MACHINES, plan.length), writer))
-    const { orders, fills } = machines.exchange.truth
+    else differences.push(...(await machines.compare(oneOf(MACHINES, plan.length), writer)))
+    const { orders, fills } = await machines.readTruth()
     return { failovers, differences, orders: orders.size, fills: fills.size }
   } finally {
     await machines.close()

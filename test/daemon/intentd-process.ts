@@ -23,8 +23,10 @@ export interface Ending {
 export interface ProcessOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** Loaded before the program. */
-  readonly preload?: string | undefined
+  /** Loaded before the program, one after the other. */
+  readonly preload?: string | readonly string[] | undefined
+  /** What stands before the command. It replaces itself with what comes after. */
+  readonly within?: readonly string[]
   /** The longest that anything is waited for, ms. Default four minutes. */
   readonly waitMsMax?: number
 }
@@ -45,11 +47,12 @@ export class IntentdProcess {
   readonly #byEvent = new Map<string, LogLine[]>()
 
   constructor(args: readonly string[], options: ProcessOptions) {
-    const { cwd, env = {}, preload, waitMsMax = WAIT_MS_MAX } = options
+    const { cwd, env = {}, preload = [], within = [], waitMsMax = WAIT_MS_MAX } = options
     this.#waitMsMax = waitMsMax
     const { INTENTD_API_KEY: _key, INTENTD_API_SECRET: _secret, ...inherited } = process.env
-    const nodeArgs = preload === undefined ? [] : ['--import', preload]
-    this.#child = spawn(process.execPath, [...nodeArgs, LAUNCHER, ...args], {
+    const nodeArgs = [preload].flat().flatMap((module) => ['--import', module])
+    const [program = '', ...all] = [...within, process.execPath, ...nodeArgs, LAUNCHER, ...args]
+    this.#child = spawn(program, all, {
       cwd,
       env: { ...inherited, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,44 +6,72 @@ import { CONFIG_FILE, STATE, writeCrashConfig } from '../crash/crash-config.ts'
 import { CrashExchange } from '../crash/crash-exchange.ts'
 import { SCENARIOS } from '../crash/scenario.ts'
 import { type Differences } from '../support/invariants/book-comparison.ts'
-import { IntentdProcess } from './intentd-process.ts'
+import { type ExchangeTruth } from '../support/virtual/exchange-truth.ts'
+import { IntentdProcess, type ProcessOptions } from './intentd-process.ts'
 import { Project } from './project.ts'
 
-const MODE = 'one_way_mode'
+export const MODE = 'one_way_mode'
 /** No test waits for its end, however busy the machine is: see {@link Machines.passLease}. */
 const LEASE_MS = 120_000
 
+/** What machines stand on: a server for the journal, an exchange, and where each of them runs. */
+export interface Ground {
+  readonly place: PostgresPlace
+  /** How the tests reach the same. */
+  readonly asked: PostgresPlace
+  readonly url: string
+  readonly credentials: Readonly<Record<string, string>>
+  readonly uid: string
+  /** What else stands in the configuration, beside what it says of the same part. */
+  readonly config?: Readonly<Record<string, object>>
+  /** What stands before a command that runs on the machine, in the directory. */
+  readonly within: (machine: string, directory: string) => readonly string[]
+  readonly readTruth: () => Promise<ExchangeTruth>
+  readonly close: () => Promise<void>
+}
+
+type StartOptions = Partial<Pick<ProcessOptions, 'env' | 'preload'>>
+
 /** Some machines that could trade one account, its journal on a server, and the exchange. */
 export class Machines {
-  readonly exchange: CrashExchange
-  readonly #place: PostgresPlace
+  readonly #ground: Ground
   readonly #leaseMs: number
   readonly #projects = new Map<string, Project>()
   readonly #runs: IntentdProcess[] = []
 
-  private constructor(exchange: CrashExchange, place: PostgresPlace, leaseMs: number) {
-    this.exchange = exchange
+  constructor(ground: Ground, leaseMs: number) {
+    this.#ground = ground
     this.#leaseMs = leaseMs
-    this.#place = place
   }
 
+  /** All on this machine. */
   static async open(place: PostgresPlace, leaseMs = LEASE_MS): Promise<Machines> {
     const given = { seed: 7, mode: MODE, reading: 'replay', scenario: SCENARIOS.normal } as const
-    return new Machines(await CrashExchange.start(given), place, leaseMs)
+    const exchange = await CrashExchange.start(given)
+    const { url, credentials, truth } = exchange
+    const ground: Ground = {
+      ...{ place, asked: place, url, credentials, uid: '1' },
+      within: () => [],
+      readTruth: () => Promise.resolve(truth),
+      close: () => exchange.stop(),
+    }
+    return new Machines(ground, leaseMs)
+  }
+
+  /** Nobody trades any more: the exchange may have ended. */
+  readTruth(): Promise<ExchangeTruth> {
+    return this.#ground.readTruth()
   }
 
   /** @param env Beside the keys of the account. */
-  start(
-    machine: string,
-    args: readonly string[],
-    { env = {}, preload }: { readonly env?: Record<string, string>; readonly preload?: string } = {},
-  ): IntentdProcess {
+  start(machine: string, args: readonly string[], { env = {}, preload }: StartOptions = {}): IntentdProcess {
     const cwd = this.#projectOf(machine).directory
     const [verb = '', ...rest] = args
     const run = new IntentdProcess([verb, '-c', CONFIG_FILE, ...rest], {
       cwd,
-      env: { ...this.exchange.credentials, XDG_STATE_HOME: cwd, ...env },
+      env: { ...this.#ground.credentials, XDG_STATE_HOME: cwd, ...env },
       preload,
+      within: this.#ground.within(machine, cwd),
       waitMsMax: 120_000,
     })
     this.#runs.push(run)
@@ -58,26 +86,29 @@ export class Machines {
     return run
   }
 
-  run(machine: string, more: Parameters<Machines['start']>[2] = {}): IntentdProcess {
+  run(machine: string, more: StartOptions = {}): IntentdProcess {
     return this.start(machine, ['run', '--summary', 'json'], more)
   }
 
-  standby(machine: string, more: Parameters<Machines['start']>[2] = {}): IntentdProcess {
+  standby(machine: string, more: StartOptions = {}): IntentdProcess {
     return this.start(machine, ['standby', '--summary', 'json'], more)
   }
 
   /** On the server, as if it had been over for a day. Only where its holder is dead: nobody's clock says so. */
   async passLease(): Promise<void> {
-    await this.#ask(`UPDATE "${this.#place.schema}".lease SET expires_at = expires_at - interval '1 day'`)
+    await this.#ask(
+      `UPDATE "${this.#ground.asked.schema}".lease SET expires_at = expires_at - interval '1 day'`,
+    )
   }
 
   /** The server ends the connection of the writer while a commit of it is under way. */
   async cutCommit(): Promise<void> {
-    const connection = new Connection(this.#place)
+    const { asked } = this.#ground
+    const connection = new Connection(asked)
     const underWay = `FROM pg_stat_activity
-      WHERE query LIKE '%"${this.#place.schema}".write_changes%' AND wait_event_type = 'Lock'`
+      WHERE query LIKE '%"${asked.schema}".write_changes%' AND wait_event_type = 'Lock'`
     await connection.query('BEGIN')
-    await connection.query(`LOCK TABLE "${this.#place.schema}".records IN ACCESS EXCLUSIVE MODE`)
+    await connection.query(`LOCK TABLE "${asked.schema}".records IN ACCESS EXCLUSIVE MODE`)
     for (let cut = 0; cut === 0;) {
       const [row] = await connection.query(`SELECT count(pg_terminate_backend(pid)) AS cut ${underWay}`)
       cut = Number(row?.['cut'])
@@ -93,22 +124,26 @@ export class Machines {
   }
 
   /** Of one that has ended in good order: its journal, what it said at the end, and the exchange's ledger. */
-  compare(machine: string, { summary }: IntentdProcess): Differences {
-    const directory = this.#projectOf(machine).directory
+  async compare(machine: string, { summary }: IntentdProcess): Promise<Differences> {
+    const truth = await this.readTruth()
     return compareBooks({
-      journalFile: join(directory, STATE, REPLICA_FILE),
-      ...{ mode: MODE, summary, truth: this.exchange.truth, uid: '1' },
+      ...{ journalFile: this.journalFile(machine), mode: MODE, summary, truth, uid: this.#ground.uid },
     })
+  }
+
+  /** What that machine has of the journal. */
+  journalFile(machine: string): string {
+    return join(this.#projectOf(machine).directory, STATE, REPLICA_FILE)
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#runs.map((run) => run.stop('SIGKILL')))
-    await this.exchange.stop()
+    await this.#ground.close()
     for (const project of this.#projects.values()) project.remove()
   }
 
   async #ask(sql: string): Promise<void> {
-    const connection = new Connection(this.#place)
+    const connection = new Connection(this.#ground.asked)
     await connection.query(sql)
     await connection.close()
   }
@@ -118,13 +153,13 @@ export class Machines {
     if (found) return found
     const project = new Project()
     const policies = { onRestart: 'adopt', onStop: 'cancel' } as const
-    writeCrashConfig(project, { mode: MODE, url: this.exchange.url, size: SCENARIOS.normal.size, policies })
-    const { url, schema } = this.#place
-    const config = JSON.parse(project.read(CONFIG_FILE)) as object
-    project.write(
-      CONFIG_FILE,
-      JSON.stringify({ ...config, journal: { url, schema, leaseMs: this.#leaseMs } }),
-    )
+    const { url, config: more = {}, place } = this.#ground
+    writeCrashConfig(project, { mode: MODE, url, size: SCENARIOS.normal.size, policies })
+    const config = JSON.parse(project.read(CONFIG_FILE)) as Record<string, object>
+    const journal = { url: place.url, schema: place.schema, leaseMs: this.#leaseMs }
+    for (const [part, settings] of Object.entries({ journal, ...more }))
+      config[part] = { ...config[part], ...settings }
+    project.write(CONFIG_FILE, JSON.stringify(config))
     this.#projects.set(machine, project)
     return project
   }

@@ -1,8 +1,12 @@
 // Takes accounts over again and again, and compares the books afterwards: see failovers.ts. `npm run failovers`.
+import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
+import { networkMissing } from '../support/private-network.ts'
 import { ENDINGS, failOver, type Failover } from './failovers.ts'
+import { inSeconds, middleAndLast } from './failover-figures.ts'
 import { killLeftOver } from './intentd-process.ts'
+import { runNetworkCampaign } from './network-campaign.ts'
 
 const { values } = parseArgs({
   options: {
@@ -12,8 +16,14 @@ const { values } = parseArgs({
     failovers: { type: 'string', default: '10' },
     /** How long a lease lasts, ms. */
     lease: { type: 'string', default: '4000' },
-    /** Decides the moments. */
-    seed: { type: 'string', default: '1' },
+    /** Decides the moments and the prices; drawn where there is none. */
+    seed: { type: 'string', default: String(randomInt(1_000_000)) },
+    /** So many takeovers on machines of a network of its own instead. */
+    network: { type: 'string' },
+    /** So many accounts of these at a time. */
+    'at-once': { type: 'string', default: '1' },
+    /** Of these, only faults whose name holds that. */
+    fault: { type: 'string', default: '' },
   },
 })
 
@@ -21,14 +31,24 @@ const { values } = parseArgs({
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     void killLeftOver()
-    process.kill(process.pid, signal)
+    // Servers end as this process exits.
+    process.exit(1)
   })
 }
 
-if (postgresMissing === undefined) await run()
+const missing = postgresMissing ?? (values.network === undefined ? undefined : networkMissing)
+console.log(missing ?? `seed ${values.seed}`)
+if (missing !== undefined) process.exitCode = 1
+else if (values.network === undefined) await run()
 else {
-  console.log(postgresMissing)
-  process.exitCode = 1
+  const isWell = await runNetworkCampaign({
+    failovers: Number(values.network),
+    leaseMs: Number(values.lease),
+    seed: Number(values.seed),
+    atOnce: Number(values['at-once']),
+    faultHas: values.fault,
+  })
+  if (!isWell) process.exitCode = 1
 }
 
 async function run(): Promise<void> {
@@ -57,18 +77,10 @@ async function run(): Promise<void> {
   for (const how of ENDINGS) {
     const those = all.filter((failover) => failover.how === how)
     if (those.length === 0) continue
-    const taken = those.map(({ takenMs }) => takenMs).toSorted((one, other) => one - other)
-    const traded = those.flatMap(({ tradedMs }) => tradedMs ?? []).toSorted((one, other) => one - other)
+    const taken = those.map(({ takenMs }) => takenMs)
+    const traded = those.flatMap(({ tradedMs }) => tradedMs ?? [])
     console.log(
       `${[...middleAndLast(taken), ...middleAndLast(traded)].join(' ')}  ${how}, ${those.length} times`,
     )
   }
-}
-
-function middleAndLast(sorted: readonly number[]): readonly string[] {
-  return [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)].map((value = 0) => inSeconds(value))
-}
-
-function inSeconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1).padStart(6)} s`
 }

@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { shareOf } from '../support/share.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
+import { networkMissing } from '../support/private-network.ts'
+import { shareOf } from '../support/share.ts'
 import { killLeftOver } from './intentd-process.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { Machines } from './machines.ts'
+import { failOverNetwork } from './network-failovers.ts'
+import { listFaults } from './network-faults.ts'
 
 const KILL_AT_COMMIT = new URL('./kill-at-commit.ts', import.meta.url).href
 
@@ -36,6 +39,14 @@ const LEASE_HANDED_OVER_MS = 40_000
 /** Far longer than a busy machine holds a process up, and short enough to be waited for. */
 const LEASE_STOOD_STILL_MS = 8000
 
+/** The rest is `npm run failovers -- --network`. */
+const NETWORK_FAULTS = [
+  'its cable pulled',
+  'what the server sends it lost',
+  'stopped, its clock set back meanwhile, and continued',
+  'stopped at wire.batch-place-order.first, and continued',
+]
+
 describe.skipIf(postgresMissing !== undefined)(
   '[ORD1] [ORD2] [ORD5] an account whose journal is on PostgreSQL',
   () => {
@@ -56,7 +67,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
           const other = standbys.find(([each]) => each !== name)?.[1]
           expect(ending).toEqual({ code: 0, signal: null })
-          expect(machines.compare(name, next)).toEqual([])
+          expect(await machines.compare(name, next)).toEqual([])
           expect(other?.events('order.sent')).toEqual([])
           expect(await other?.stop()).toEqual({ code: 0, signal: null })
         }),
@@ -83,7 +94,7 @@ describe.skipIf(postgresMissing !== undefined)(
         // Both are of one user: the account is kept from a third one again.
         await standby.untilEvent('account.held')
         expect(await standby.stop()).toEqual({ code: 0, signal: null })
-        expect(machines.compare('b', standby)).toEqual([])
+        expect(await machines.compare('b', standby)).toEqual([])
       }, LEASE_STOOD_STILL_MS))
 
     test.concurrent('its server lost in the middle: it ends as broken, takes away what rests, and goes on when it is started again', () =>
@@ -98,7 +109,7 @@ describe.skipIf(postgresMissing !== undefined)(
         const second = machines.run('a')
         await Machines.trades(second)
         expect(await second.stop()).toEqual({ code: 0, signal: null })
-        expect(machines.compare('a', second)).toEqual([])
+        expect(await machines.compare('a', second)).toEqual([])
       }))
 
     test.concurrent('handed over, it goes on elsewhere without a wait, and its writer ends in good order', () =>
@@ -115,7 +126,24 @@ describe.skipIf(postgresMissing !== undefined)(
         expect(await standby.untilEvent('standby.tookOver')).toMatchObject({ abandoned: false })
         await Machines.trades(standby)
         expect(await standby.stop()).toEqual({ code: 0, signal: null })
-        expect(machines.compare('b', standby)).toEqual([])
+        expect(await machines.compare('b', standby)).toEqual([])
       }, LEASE_HANDED_OVER_MS))
+
+    test.skipIf(networkMissing !== undefined).concurrent.each(shareOf(NETWORK_FAULTS, 2))(
+      'on machines with cables between them, no order of it is doubled or lost, and none comes late: %s',
+      async (name) => {
+        const faults = listFaults().filter((fault) => fault.name === name)
+
+        const report = await failOverNetwork({
+          faults: faults.slice(0, 1),
+          leaseMs: LEASE_STOOD_STILL_MS,
+          seed: 1,
+        })
+
+        expect(report.differences).toEqual([])
+        expect(report.failovers).toMatchObject([{ fault: name, isByFault: true }])
+        expect(report.orders).toBeGreaterThan(0)
+      },
+    )
   },
 )

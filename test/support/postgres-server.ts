@@ -35,10 +35,21 @@ async function startServer(): Promise<PostgresServer> {
   const home = mkdtempSync(join(tmpdir(), 'intentd-postgres-'))
   const data = join(home, 'data')
   const port = await findPort()
-  const control = (...args: readonly string[]): void => run('pg_ctl', home, ['-D', data, '-w', ...args])
+  const control = (...args: readonly string[]): void =>
+    runPostgres('pg_ctl', home, ['-D', data, '-w', ...args])
   const settings = `-p ${port} -k ${home} -c listen_addresses=127.0.0.1 -c fsync=off -c shared_buffers=16MB`
   const start = (): void => control('-l', join(home, 'log'), '-o', settings, 'start')
-  run('initdb', home, ['-D', data, '--auth=trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C'])
+  runPostgres('initdb', home, [
+    '-D',
+    data,
+    '--auth=trust',
+    '-U',
+    'postgres',
+    '--no-sync',
+    '-E',
+    'UTF8',
+    '--locale=C',
+  ])
   start()
   process.once('exit', () => {
     try {
@@ -69,12 +80,21 @@ async function startServer(): Promise<PostgresServer> {
   }
 }
 
-/** The server refuses to run as root, so its programs run as the user that came with it. */
-function run(program: string, home: string, args: readonly string[]): void {
+/**
+ * The server refuses to run as root, so its programs run as the user that came with it.
+ * @param within what stands before the command
+ */
+export function runPostgres(
+  program: string,
+  home: string,
+  args: readonly string[],
+  within: readonly string[] = [],
+): void {
   const file = join(PROGRAMS ?? '', program)
   const isRoot = process.getuid?.() === 0
   if (isRoot) giveTo(home)
-  const [command, all] = isRoot ? ['runuser', ['-u', 'postgres', '--', file, ...args]] : [file, args]
+  const user = isRoot ? ['runuser', '-u', 'postgres', '--'] : []
+  const [command = '', ...all] = [...within, ...user, file, ...args]
   // Whoever starts a server must not wait for its output.
   const { status, stderr } = spawnSync(command, all, { cwd: home, stdio: ['ignore', 'ignore', 'pipe'] })
   if (status !== 0) throw new Error(`${program} failed: ${String(stderr)}`)
