@@ -72,6 +72,6 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       const again = machines.command('c', kill)
       expect(await again.ended).toMatchObject({ code: 0 })
       expect(await standby.stop()).toMatchObject({ code: 0 })
-      expect(machines.compare('b', standby)).toEqual([])
+      expect(await machines.compare('b', standby)).toEqual([])
     }))
 })

@@ -17,6 +17,7 @@ import {
   type Struck,
   TROUBLE_MS,
   untilTradesOrStops,
+  watchForStop,
 } from './network-faults.ts'
 
 const STEPPED_CLOCK = new URL('./stepped-clock.ts', import.meta.url).href
@@ -121,8 +122,8 @@ class Play {
     const struckAt = systemClock.now()
     await fault.strike(struck)
     const isByFault = fault.takeover === 'must' || (await this.#outlast(fault, struck))
-    // One that stops by itself has been struck only now.
-    const endedAt = isByFault && fault.prepare === undefined ? struckAt : systemClock.now()
+    // One that stops by itself may have done so long before.
+    const endedAt = (await writer.stoppedAt) ?? (isByFault ? struckAt : systemClock.now())
     if (!isByFault) writer.run.kill('SIGKILL')
     const winner = await Promise.any(standbys.map(untilTaken))
     const at = systemClock.now()
@@ -204,7 +205,7 @@ class Play {
       env: { ...env, INTENTD_CLOCK_FILE: clock },
       preload: [STEPPED_CLOCK, preload].flat(),
     })
-    return { machine, run }
+    return { machine, run, ...(fault?.prepare && { stoppedAt: watchForStop(run) }) }
   }
 
   #setClock(machine: string, aheadMs: number): string {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { systemClock } from '../../src/lib/clock.ts'
 import { type Random } from '../../src/lib/random.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { POINTS } from '../crash/points.ts'
@@ -21,6 +22,8 @@ const COMMITS_MAX = 8
 export interface Placed {
   readonly machine: string
   readonly run: IntentdProcess
+  /** When it stopped by itself, Unix ms; undefined where it ended before. Of those alone that are started for it. */
+  readonly stoppedAt?: Promise<number | undefined>
 }
 
 export interface Struck {
@@ -179,10 +182,18 @@ export function listFaults(): readonly NetworkFault[] {
 
 /** It stops itself; one that does not come to its point is stopped where it is. */
 async function untilStopped({ writer }: Struck): Promise<void> {
-  for (let waited = 0; !isStopped(writer.run.pid); waited += LOOK_MS) {
-    if (waited >= POINT_WITHIN_MS) writer.run.kill('SIGSTOP')
-    await pause(LOOK_MS)
+  const isTooLate = pause(POINT_WITHIN_MS).then(() => true)
+  const hasStopped = writer.stoppedAt?.then(() => false)
+  if (await Promise.race([isTooLate, hasStopped])) writer.run.kill('SIGSTOP')
+}
+
+/** Looks until it stops, or ends. */
+export async function watchForStop(run: IntentdProcess): Promise<number | undefined> {
+  const ended = run.ended.then(() => true)
+  while (!isStopped(run.pid)) {
+    if (await Promise.race([ended, pause(LOOK_MS)])) return undefined
   }
+  return systemClock.now()
 }
 
 /** @returns false for one that stops or ends before it has an answer */
