@@ -130,6 +130,19 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     expect(await stateOf(7)).toEqual({ outcome: { failed: 'of the second' } })
   })
 
+  test('what was lost comes before all that waits', async () => {
+    await sweep.put(QUEUE, requests(10, 11, 12))
+    const lost = await take()
+    worker.drop(lost)
+    await makeOld(url)
+    await sweep.freeLost()
+    await sweep.freeLost()
+    const next = await take()
+
+    expect([next.id, next.retryCount]).toEqual([lost.id, 1])
+    for (const one of [next, await take(), await take()]) await worker.settle(one, { failed: 'done' })
+  })
+
   test('a server that was restarted finds the same workers at the same trials', async () => {
     await sweep.put(QUEUE, requests(8))
     const taken = await take()
@@ -173,7 +186,7 @@ test.each([
   expect(readRequest({ request: JSON.stringify(REQUEST) })).toEqual(REQUEST)
 })
 
-/** Two seconds pass: what was taken just now may have no lock yet. */
+/** Time passes: what was taken just now may have no lock yet. */
 async function makeOld(url: string): Promise<void> {
   await askServer(
     url,

@@ -8,7 +8,7 @@ const WORKER = 0
 const AGAIN_MS = 500
 export const CONNECT_MS_MAX = 5000
 /** A trial that was taken just now may have no lock yet. */
-const TAKEN_SINCE = '2 seconds'
+const TAKEN_SINCE = '1 second'
 
 /** Of a trial's id, its first 32 bits. */
 const keyOf = (column: string): string => `('x' || substr(${column}::text, 1, 8))::bit(32)`

@@ -64,6 +64,10 @@ interface Row {
   readonly [column: string]: unknown
 }
 
+/** What was lost comes next: pg-boss puts it behind all that waits, and a round waits for it. */
+const PREFER_LOST = `UPDATE ${SCHEMA}.job SET priority = 1
+  WHERE state = 'retry' AND priority = 0 AND name LIKE '${QUEUES}%'`
+
 /**
  * Trials in a database, by pg-boss: a queue a sweep, a job a trial. A job is
  *
@@ -233,6 +237,7 @@ export class TrialQueue {
     this.#unheld.clear()
     for (const one of seen) this.#unheld.add(nameOf(one))
     for (const one of lost) await this.#boss.fail(one.queue, attemptOf(one), { message: 'worker lost' })
+    await this.#ask(PREFER_LOST)
     return lost.length
   }
 
