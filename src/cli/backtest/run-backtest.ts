@@ -3,6 +3,7 @@ import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-ru
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
+import { hashHistory } from '../../daemon/strategies/history.ts'
 import { Failure } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { type BacktestReport, type RunReport } from '../../report/run-report.ts'
@@ -287,7 +288,9 @@ export function describeRecipe(
 ) {
   // Places differ from machine to machine.
   const { file: _file, state: _state, strategies, ...settings } = config
-  const { market: _market, ...exchange } = simulator
+  const { recordings: _recordings, ...market } = simulator.market
+  const exchange = { ...simulator, market }
+  const history = strategies.filter((one) => one.enabled && one.history.length > 0)
   const placed = strategies.map(({ file: _strategyFile, moduleFile: _module, ...strategy }) => strategy)
   return {
     format: 1,
@@ -301,6 +304,9 @@ export function describeRecipe(
       config: sha256Hex([JSON.stringify({ ...settings, strategies: placed, simulator: exchange })]),
       program: hashProgram(),
       strategies: codeHashes,
+      ...(history.length > 0 && {
+        history: Object.fromEntries(history.map((one) => [one.id, hashHistory(one)])),
+      }),
       prices: Object.fromEntries(coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source])),
     },
   }

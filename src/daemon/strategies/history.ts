@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type StrategyConfig } from '../../config/load-config.ts'
 import { type Problem } from '../../config/yaml/problem.ts'
@@ -112,8 +114,21 @@ function joinCandles(one: readonly CandleRow[], other: readonly CandleRow[]): re
 
 /** `FILE` or `SYMBOL=FILE`, relative to the strategy file. */
 function placeAt(directory: string, name: string): string {
-  const [, symbol, path = name] = /^([A-Z0-9]+=)?(.+)$/s.exec(name) ?? []
-  return `${symbol ?? ''}${resolve(directory, path)}`
+  const { symbol, path } = cutPlace(name)
+  return `${symbol}${resolve(directory, path)}`
+}
+
+function cutPlace(name: string): { readonly symbol: string; readonly path: string } {
+  const [, symbol = '', path = name] = /^([A-Z0-9]+=)?(.+)$/s.exec(name) ?? []
+  return { symbol, path }
+}
+
+/** SHA-256 of each file that it names, hex. */
+export function hashHistory({ file, history }: Pick<StrategyConfig, 'file' | 'history'>): readonly string[] {
+  return history.map((name) => {
+    const bytes = readFileSync(resolve(dirname(file), cutPlace(name).path))
+    return createHash('sha256').update(bytes).digest('hex')
+  })
 }
 
 /** Candles of an interval out of shorter ones. One of which the file has only the end, or the beginning, is left out. */

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type PreparedBacktest, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
+import { describeRecipe } from '../../src/cli/backtest/run-backtest.ts'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { BacktestProject, START_AT, writeQuotes } from '../backtest/backtest-project.ts'
+
+let project: BacktestProject
+
+beforeEach(() => {
+  project = new BacktestProject(['BTCUSDT'], [])
+  project.write('BTCUSDT.csv', writeQuotes(2, { 0: { bid: 1_000_000, mark: 1_000_000 } }))
+  project.write('BTCUSDT-before.csv', candles(100_000))
+})
+afterEach(() => project.remove())
+
+function candles(price: number): string {
+  return `ts_ms,open,high,low,close,volume\n${[2, 1].map((minute) => [START_AT - minute * 60_000, price, price, price, price, 1].join(',')).join('\n')}\n`
+}
+
+function prepare(files: readonly string[] = []): Promise<PreparedBacktest> {
+  const request = { days: 1, seed: undefined, balance: undefined, version: 'test', files }
+  return prepareBacktest(loadConfig({ file: 'main.yaml', cwd: project.directory }), request)
+}
+
+async function recipe(files: readonly string[] = []): Promise<string> {
+  const options = { models: ['default'], version: 'test', set: [], param: [] }
+  return JSON.stringify(describeRecipe(await prepare(files), options))
+}
+
+test.each([
+  ['where a seeded market starts', 'BTCUSDT: "100000"', 'BTCUSDT: "90000"'],
+  ['how much it moves', 'market: {', 'market: { yearlyVolatility: 0.9,'],
+  ['what happens within a candle', 'market: {', 'market: { candlePath: highFirst,'],
+])('a result hangs on %s', async (_what, from, to) => {
+  const before = await recipe()
+  project.edit('main.yaml', from, to)
+
+  expect(await recipe()).not.toBe(before)
+})
+
+test('a result hangs on what is in the files of history', async () => {
+  project.edit('scripted.yaml', 'instruments:', 'history: [BTCUSDT-before.csv]\ninstruments:')
+  const files = [`${project.directory}/BTCUSDT.csv`]
+  const before = await recipe(files)
+  project.write('BTCUSDT-before.csv', candles(99_999))
+  const after = await recipe(files)
+  project.write('BTCUSDT-before.csv', candles(100_000))
+
+  expect(after).not.toBe(before)
+  expect(await recipe(files)).toBe(before)
+})
