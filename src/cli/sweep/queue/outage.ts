@@ -41,16 +41,16 @@ export class Outage {
   }
 }
 
-/** Ends sooner where it is stopped. */
-export function pause(timers: Timers, ms: number, stop: AbortSignal): Promise<void> {
-  if (stop.aborted) return Promise.resolve()
+/** Ends sooner where one of them says so. */
+export function pause(timers: Timers, ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
+  if (signals.some(({ aborted }) => aborted)) return Promise.resolve()
   return new Promise((resolve) => {
     const end = (): void => {
       cancel()
-      stop.removeEventListener('abort', end)
+      for (const signal of signals) signal.removeEventListener('abort', end)
       resolve()
     }
     const cancel = timers.after(ms, end)
-    stop.addEventListener('abort', end)
+    for (const signal of signals) signal.addEventListener('abort', end)
   })
 }

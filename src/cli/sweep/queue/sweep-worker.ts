@@ -86,7 +86,7 @@ export class SweepWorker {
       this.#freed = new AbortController()
       const taken = await this.#takeNext(stop)
       if (taken === undefined) {
-        await pause(this.#options.timers, IDLE_MS, AbortSignal.any([stop, this.#freed.signal]))
+        await pause(this.#options.timers, IDLE_MS, stop, this.#freed.signal)
         continue
       }
       const task = this.#work(taken, stop).finally(() => {
