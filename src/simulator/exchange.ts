@@ -188,7 +188,7 @@ function playServices(services: Services, now: number): void {
 /** Where the pairs stand must be known first. */
 function writePast(services: Services): void {
   const { ports, opened, spot } = services
-  if (![...spot.markets.keys()].some((symbol) => (ports.market(symbol)?.shown.at ?? 0) > 0)) return
+  if (![...spot.pairs.keys()].some((symbol) => (ports.market(symbol)?.shown.at ?? 0) > 0)) return
   writeDemoPast(ports, services)
   opened.isPastDue = false
   ports.rows.put(OPENED, opened)

@@ -3,9 +3,10 @@ import { type Random } from '../../lib/random.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
 import { judgeDebtors } from '../margin/debts/liquidation.ts'
 import { balanceOf, type MarginMode } from '../margin/orders/margin-order.ts'
-import { coinIn, marketOf, type MarginState, type SymbolMarket } from '../margin/margin-state.ts'
+import { coinIn, type MarginPair, type MarginState } from '../margin/margin-state.ts'
 import { passTime, startClock } from '../margin/debts/pass-time.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
+import { pairOf } from '../services/pair-order.ts'
 import { negated } from '../wallet/rounding.ts'
 
 /** More than a page of the records has by default, and some of it out of a query's 90 days. */
@@ -71,24 +72,24 @@ const LOOKS_MAX = 40
 
 /** Brings collateral, opens a position with a loan, and moves the price until it is taken over. */
 function live(state: MarginState, { uid, mode, symbol, isLong, at, price, cents }: Episode): void {
-  const market = marketOf(state, symbol)
+  const pair = pairOf(state, symbol)
   const ref = { uid, balance: balanceOf(mode, symbol) }
   const { wallet } = state.ports
   passTime(state, at)
-  showPrice(state, market, price)
-  wallet.book(coinIn(ref, market.rules.quoteCoin), 'opening', toQuote(cents))
+  showPrice(state, pair, price)
+  wallet.book(coinIn(ref, pair.rules.quoteCoin), 'opening', toQuote(cents))
   const borrowed = Math.floor((cents * BORROWED_PERCENT[mode]) / 100)
   const size = isLong
     ? { quoteSize: toQuote(borrowed + cents).toString() }
-    : { baseSize: (borrowed / 100 / price).toFixed(Math.min(4, market.rules.sizeDecimals)) }
+    : { baseSize: (borrowed / 100 / price).toFixed(Math.min(4, pair.rules.sizeDecimals)) }
   const order = { symbol, side: isLong ? 'buy' : 'sell', orderType: 'market', loanType: 'autoLoan' } as const
   placeOrder(state, { uid, mode, source: 'API' }, { ...order, ...size })
   const step = isLong ? -1 : 1
   let shown = price * (1 + step * FIRST_MOVE[mode])
   for (let look = 0; look < LOOKS_MAX && state.debtors.size > 0; look++) {
     state.clock.now += 1000
-    showPrice(state, market, shown)
-    judgeDebtors(state, market)
+    showPrice(state, pair, shown)
+    judgeDebtors(state, pair)
     shown *= 1 + step * 0.01
   }
   for (const [coin, { available }] of wallet.coins(uid, ref.balance)) {
@@ -97,10 +98,10 @@ function live(state: MarginState, { uid, mode, symbol, isLong, at, price, cents 
 }
 
 /** Displays a price of the past: as deep as anybody wants. */
-export function showPrice({ clock }: MarginState, { book }: SymbolMarket, price: number): void {
-  const bidTicks = book.ticks(decimal(price.toFixed(2)))
+export function showPrice({ clock }: MarginState, pair: MarginPair, price: number): void {
+  const bidTicks = pair.ticks(decimal(price.toFixed(2)))
   const plenty = { bidLots: PLENTY_LOTS, askLots: PLENTY_LOTS, candleLots: PLENTY_LOTS }
-  book.show({ ...EMPTY_QUOTE, bidTicks, askTicks: bidTicks + 10, lastTicks: bidTicks, ...plenty }, clock.now)
+  pair.show({ ...EMPTY_QUOTE, bidTicks, askTicks: bidTicks + 10, lastTicks: bidTicks, ...plenty }, clock.now)
 }
 
 const PLENTY_LOTS = 1e12

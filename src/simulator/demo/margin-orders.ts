@@ -1,10 +1,11 @@
 import { decimal } from '../../lib/decimal.ts'
 import { balanceOf, type LoanType, type MarginMode, type OrderSource } from '../margin/orders/margin-order.ts'
-import { coinIn, marketOf, type MarginState } from '../margin/margin-state.ts'
+import { coinIn, type MarginState } from '../margin/margin-state.ts'
 import { cancelMarginOrder, createVenue } from '../margin/orders/margin-venue.ts'
 import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { passTime } from '../margin/debts/pass-time.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
+import { pairOf } from '../services/pair-order.ts'
 import { showPrice } from './margin-liquidations.ts'
 
 const HOUR_MS = 3_600_000
@@ -54,10 +55,10 @@ export function placeMarginOrders(
   for (const { mode, symbol, collateral, bought } of BALANCES) {
     const price = prices.get(symbol)
     if (price === undefined) continue
-    const market = marketOf(state, symbol)
-    showPrice(state, market, price)
+    const pair = pairOf(state, symbol)
+    showPrice(state, pair, price)
     const ref = { uid, balance: balanceOf(mode, symbol) }
-    state.ports.wallet.book(coinIn(ref, market.rules.quoteCoin), 'opening', decimal(collateral))
+    state.ports.wallet.book(coinIn(ref, pair.rules.quoteCoin), 'opening', decimal(collateral))
     const order = { symbol, side: 'buy', orderType: 'market', loanType: 'autoLoan' } as const
     const clientOid = `${mode}-${symbol}-filled`
     placeOrder(state, { uid, mode, source: 'API' }, { ...order, quoteSize: bought, clientOid })
@@ -82,7 +83,7 @@ function placeRow(
   if (found === undefined || !isOpen(found)) return
   if (status === 'cancelled') cancelMarginOrder(state, found, 'user')
   if (status !== 'partial_fill') return
-  const market = marketOf(state, symbol)
-  const lots = market.book.lots(found.size.times('0.4'))
-  fillOrder(createVenue(state, market), found, { lots, ticks: found.priceTicks, scope: 'maker' })
+  const pair = pairOf(state, symbol)
+  const lots = pair.lots(found.size.times('0.4'))
+  fillOrder(createVenue(state, pair), found, { lots, ticks: found.priceTicks, scope: 'maker' })
 }

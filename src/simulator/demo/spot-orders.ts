@@ -5,7 +5,7 @@ import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { remainingOf } from '../services/pair-order.ts'
 import { costOf, paidCoin } from '../services/pair-venue.ts'
 import { type SpotOrder, type SpotTerms } from '../spot/spot-order.ts'
-import { spotBalance, type SpotMarket, type SpotState } from '../spot/spot-state.ts'
+import { spotBalance, type SpotPair, type SpotState } from '../spot/spot-state.ts'
 import { createVenue } from '../spot/spot-venue.ts'
 import { decimalOfFloat, roundDown } from '../wallet/rounding.ts'
 import { pastMoments } from './past-moments.ts'
@@ -52,28 +52,22 @@ const ENTRIES = ['API', 'WEB', 'ANDROID', 'IOS', 'SYS'] as const
 /** Orders of every kind and outcome. Each coin is booked as if it happened: balances, fees and histories agree. */
 export function writeSpotOrders(state: SpotState, uid: string): void {
   const { seed, startAt } = state.ports
-  const markets = [...state.markets.values()].filter(({ book }) => book.market.at > 0)
+  const pairs = [...state.pairs.values()].filter(({ market }) => market.at > 0)
   const moments = pastMoments({ seed: `${seed}/spot/${uid}`, count: ORDERS, days: DAYS, endAt: startAt })
   for (const [index, { at, priceRatio }] of moments.entries()) {
-    const market = markets[Math.floor(index / 2) % markets.length]
+    const pair = pairs[Math.floor(index / 2) % pairs.length]
     const kind = OPEN_KINDS[index - ORDERS + OPEN_KINDS.length] ?? KINDS[index % KINDS.length]
-    if (market === undefined || kind === undefined) continue
-    const past = {
-      uid,
-      market,
-      kind,
-      index,
-      at,
-      reference: priceAt(market, isStanding(kind) ? 1 : priceRatio),
-    }
+    if (pair === undefined || kind === undefined) continue
+    const reference = priceAt(pair, isStanding(kind) ? 1 : priceRatio)
+    const past = { uid, pair, kind, index, at, reference }
     const terms = termsOf(state, past)
-    if (isPaid(state, market, terms)) writeOrder(state, past, terms)
+    if (isPaid(state, pair, terms)) writeOrder(state, past, terms)
   }
 }
 
 interface PastOrder {
   readonly uid: string
-  readonly market: SpotMarket
+  readonly pair: SpotPair
   readonly kind: Kind
   readonly index: number
   /** Unix ms. */
@@ -85,20 +79,19 @@ function isStanding({ filled, cancelled }: Kind): boolean {
   return filled !== '1' && cancelled === undefined
 }
 
-function priceAt({ book, symbol }: SpotMarket, ratio: number): Decimal {
-  const last = Number(book.price(book.market.lastTicks).toString())
-  return decimalOfFloat(last * ratio, symbol.priceDecimals)
+function priceAt(pair: SpotPair, ratio: number): Decimal {
+  return decimalOfFloat(Number(pair.lastPrice().toString()) * ratio, pair.rules.priceDecimals)
 }
 
-function writeOrder(state: SpotState, { market, kind, at, reference }: PastOrder, terms: SpotTerms): void {
+function writeOrder(state: SpotState, { pair, kind, at, reference }: PastOrder, terms: SpotTerms): void {
   const hasOldFees = at < state.ports.startAt - OLD_FEES_MS
   const order = openOrder(state, terms, { at, hasOldFees, reference })
   if (isStanding(kind) && terms.trigger !== undefined) return
-  const venueAt = (now: number) => createVenue(state, market, { now })
+  const venueAt = (now: number) => createVenue(state, pair, { now })
   venueAt(at).stopWaiting(order)
   order.status = 'live'
-  if (isStanding(kind)) insertOrder(sideOf(market.book, order), order)
-  fillShare(state, order, { market, kind, at, reference })
+  if (isStanding(kind)) insertOrder(sideOf(pair, order), order)
+  fillShare(state, order, { pair, kind, at, reference })
   if (kind.cancelled !== undefined) cancelOrder(venueAt(at + 60_000), order, kind.cancelled)
   else if (kind.filled === '1' && isOpen(order)) finishOrder(venueAt(order.updatedAt), order)
 }
@@ -106,24 +99,24 @@ function writeOrder(state: SpotState, { market, kind, at, reference }: PastOrder
 function fillShare(
   state: SpotState,
   order: SpotOrder,
-  { market, kind, at, reference }: Pick<PastOrder, 'market' | 'kind' | 'at' | 'reference'>,
+  { pair, kind, at, reference }: Pick<PastOrder, 'pair' | 'kind' | 'at' | 'reference'>,
 ): void {
   const isMarket = order.orderType === 'market'
   const price = isMarket ? reference : order.price
   const whole = order.isQuoteSized ? remainingOf(order).div(price) : remainingOf(order)
-  const base = roundDown(whole.times(kind.filled), market.symbol.sizeDecimals)
+  const base = roundDown(whole.times(kind.filled), pair.rules.sizeDecimals)
   if (!base.gt(ZERO)) return
-  fillOrder(createVenue(state, market, { now: at + 500 }), order, {
-    lots: market.book.lots(base),
-    ticks: market.book.ticks(price),
+  fillOrder(createVenue(state, pair, { now: at + 500 }), order, {
+    lots: pair.lots(base),
+    ticks: pair.ticks(price),
     scope: isMarket ? 'taker' : 'maker',
   })
 }
 
 /** A limit order stands a little, one that is still open far, on the side of the market that waits. */
-function termsOf(state: SpotState, { uid, market, kind, index, reference }: PastOrder): SpotTerms {
+function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOrder): SpotTerms {
   const { orderType, isFollowing, hasTrigger } = kind
-  const { priceDecimals, sizeDecimals, symbol } = market.symbol
+  const { priceDecimals, sizeDecimals, symbol } = pair.rules
   const direction = index % 2 === 0 ? 'buy' : 'sell'
   const awayRatio = (isStanding(kind) ? 0.03 : 0.002) * (direction === 'buy' ? -1 : 1)
   const away = decimalOfFloat(Number(reference.toString()) * (1 + awayRatio), priceDecimals)
@@ -143,7 +136,7 @@ function termsOf(state: SpotState, { uid, market, kind, index, reference }: Past
 }
 
 /** An account that was opened with little has less of a past. */
-function isPaid({ ports }: SpotState, market: SpotMarket, terms: SpotTerms): boolean {
-  const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(market.symbol, terms)))
+function isPaid({ ports }: SpotState, pair: SpotPair, terms: SpotTerms): boolean {
+  const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(pair.rules, terms)))
   return available.gte(costOf(terms))
 }

@@ -26,7 +26,7 @@ export interface DemoServices {
  * The same seed and the same prices write the same past.
  */
 export function writeDemoPast(ports: ServicePorts, { spot, margin, convert, copy }: DemoServices): void {
-  for (const { book } of spot.markets.values()) book.refresh()
+  for (const pair of spot.pairs.values()) pair.refresh()
   for (const { uid } of ports.accounts) {
     writeSpotOrders(spot, uid)
     writeWithdrawals(spot, uid)

@@ -1,9 +1,8 @@
 import { type Decimal } from '../../lib/decimal.ts'
-import { PairMarket } from '../services/pair-market.ts'
-import { PairOrders } from '../services/pair-order.ts'
+import { type PairMarket } from '../services/pair-market.ts'
+import { openPairs, type PairTrading } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { Histories } from '../shared/histories.ts'
-import { known } from '../shared/known.ts'
 import { singleRow, type Codec, type PlacedCodec } from '../store/stored-rows.ts'
 import { type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
 import {
@@ -16,14 +15,9 @@ import { type MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 
 /** Everything the margin service knows beside the wallet. Each function of this module takes it as its first argument. */
-export interface MarginState {
+export interface MarginState extends PairTrading<MarginOrder, MarginSymbol> {
   readonly settings: MarginSettings
-  readonly ports: ServicePorts
   readonly clock: MarginClock
-  /** By symbol; bounded by the list of margin symbols. */
-  readonly symbols: ReadonlyMap<string, SymbolMarket>
-  /** Of each account at most `ordersMax`; open ones at most `openOrdersMax` a mode, and the system's own. */
-  readonly orders: PairOrders<MarginOrder>
   /** By {@link recordsKey}; at most `recordsMax` each. */
   readonly records: Histories<LiquidationRecord>
   /** Balances that owe something, by {@link balanceKey}. Bounded by accounts x balances. */
@@ -37,11 +31,8 @@ export interface MarginClock {
   accruedAt: number
 }
 
-/** The market of a symbol, with the resting orders of both modes and all accounts. */
-export interface SymbolMarket {
-  readonly rules: MarginSymbol
-  readonly book: PairMarket<MarginOrder>
-}
+/** With the orders of both modes. */
+export type MarginPair = PairMarket<MarginOrder, MarginSymbol>
 
 export interface Debtor extends BalanceRef {
   /** By coin, when the balance last began to owe it: Unix ms. */
@@ -71,18 +62,16 @@ const HOUR_MS = 3_600_000
 /** The state as it was stored; empty at the very first start. */
 export function openMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
   const { rows, startAt } = ports
-  const symbols = new Map(
-    MARGIN_SYMBOLS.map((rules) => [rules.symbol, { rules, book: new PairMarket<MarginOrder>(ports, rules) }]),
-  )
-  const books = new Map([...symbols].map(([symbol, { book }]) => [symbol, book]))
   const { ordersMax, recordsMax } = settings
   const state: MarginState = {
-    ...{ settings, ports, symbols },
+    ...openPairs<MarginOrder, MarginSymbol>(ports, MARGIN_SYMBOLS, {
+      ...{ table: 'margin_orders', decimals: ['loan'], ordersMax },
+    }),
+    settings,
     clock: {
       ...{ now: startAt, accruedAt: startAt - (startAt % HOUR_MS) },
       ...rows.readOne(ACCRUAL, ACCRUAL.id()),
     },
-    orders: new PairOrders(ports, books, { table: 'margin_orders', decimals: ['loan'], ordersMax }),
     records: new Histories(rows, {
       codec: {
         ...{ table: 'margin_records', id: ({ id }) => id },
@@ -97,14 +86,9 @@ export function openMarginState(ports: ServicePorts, settings: MarginSettings): 
   return state
 }
 
-/** @throws Failure SIMULATOR_UNKNOWN: only for symbols that were checked before. */
-export function marketOf({ symbols }: MarginState, symbol: string): SymbolMarket {
-  return known(symbols, symbol, 'a margin pair')
-}
-
-/** The symbols that a balance trades: its own, or all of them. */
-export function marketsOf(state: MarginState, { balance }: BalanceRef): SymbolMarket[] {
-  return [...state.symbols.values()].filter(
+/** What a balance trades: its own pair, or all of them. */
+export function pairsOf(state: MarginState, { balance }: BalanceRef): MarginPair[] {
+  return [...state.pairs.values()].filter(
     ({ rules }) => balance === 'crossed' || balance === `isolated:${rules.symbol}`,
   )
 }
@@ -135,15 +119,7 @@ export function openOrdersOf({ orders }: MarginState, { uid, balance }: BalanceR
   return orders.openOf(uid).filter(({ mode, symbol }) => balanceOf(mode, symbol) === balance)
 }
 
-/** Bid and ask in quote coin; undefined while nothing is displayed. */
-export function pricesShown({
-  book,
-}: SymbolMarket): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
-  const { at, bidTicks, askTicks } = book.market
-  return at === 0 ? undefined : { bid: book.price(bidTicks), ask: book.price(askTicks) }
-}
-
 /** Takes in what is displayed now: a quote that concerned nobody was not looked at. */
-export function refreshBooks({ symbols }: MarginState): void {
-  for (const { book } of symbols.values()) book.refresh()
+export function refreshBooks({ pairs }: MarginState): void {
+  for (const pair of pairs.values()) pair.refresh()
 }

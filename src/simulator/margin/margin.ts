@@ -2,6 +2,7 @@ import { matchResting } from '../matching/match-orders.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { type Handlers } from '../shared/handlers.ts'
+import { type BalanceName } from '../wallet/coin-money.ts'
 import { type WalletCoin } from '../wallet/wallet.ts'
 import { assessBalance, riskRatio } from './debts/balance-risk.ts'
 import { liquidationPage } from './debts/liquidation-page.ts'
@@ -12,13 +13,13 @@ import {
   openMarginState,
   recordsKey,
   refreshBooks,
+  type MarginPair,
   type MarginState,
-  type SymbolMarket,
 } from './margin-state.ts'
 import { cancelBatch } from './orders/cancel-batch.ts'
 import { type MarginMode } from './orders/margin-order.ts'
 import { createVenue } from './orders/margin-venue.ts'
-import { openOrdersPage, toWireOrder, type WireMarginOrder } from './orders/open-orders-page.ts'
+import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 
 /**
  * Opens the exchange's margin trading, isolated and crossed. It hears every quote: orders are matched, and balances
@@ -26,7 +27,7 @@ import { openOrdersPage, toWireOrder, type WireMarginOrder } from './orders/open
  */
 export function openMargin(ports: ServicePorts, settings: Partial<MarginSettings> = {}): MarginState {
   const state = openMarginState(ports, { ...defaultMarginSettings, ...settings })
-  for (const market of state.symbols.values()) followSymbol(state, market)
+  for (const pair of state.pairs.values()) followPair(state, pair)
   return state
 }
 
@@ -42,38 +43,19 @@ export const marginHandlers = {
 } satisfies Handlers<MarginState>
 
 /** Without orders and debts nobody is concerned: a quote is looked at when somebody asks. */
-function followSymbol(state: MarginState, market: SymbolMarket): void {
-  const { book } = market
-  const venue = createVenue(state, market)
-  book.follow((at) => {
-    if (!book.hasOrders && state.debtors.size === 0) return
+function followPair(state: MarginState, pair: MarginPair): void {
+  const venue = createVenue(state, pair)
+  pair.follow((at) => {
+    if (!pair.hasOrders && state.debtors.size === 0) return
     passTime(state, at)
-    book.refresh()
+    pair.refresh()
     matchResting(venue)
-    judgeDebtors(state, market)
+    judgeDebtors(state, pair)
   })
 }
 
 /** What an account has on margin. Amounts are exact decimals in strings. */
-export interface MarginLedger {
-  readonly balances: readonly MarginBalance[]
-  readonly openOrders: readonly WireMarginOrder[]
-  /** Filled, cancelled and rejected ones that are remembered, oldest first. */
-  readonly endedOrders: readonly WireMarginOrder[]
-  readonly liquidations: { readonly isolated: number; readonly crossed: number }
-}
-
-export interface MarginBalance {
-  readonly balance: string
-  readonly coins: readonly WalletCoin[]
-  /** Quote coin, at the displayed price; undefined without one. */
-  readonly equity: string | undefined
-  readonly debts: string | undefined
-  /** Maintenance over equity: the balance is taken over at 1. Undefined without a price, or when the equity is gone. */
-  readonly riskRatio: string | undefined
-}
-
-export function marginLedger(state: MarginState, uid: string): MarginLedger {
+export function marginLedger(state: MarginState, uid: string) {
   refreshBooks(state)
   const orders = state.orders.of(uid)
   const coins = state.ports.wallet.statement(uid)
@@ -84,6 +66,7 @@ export function marginLedger(state: MarginState, uid: string): MarginLedger {
   return {
     balances: balances.map((balance) => toBalance(state, uid, { balance, coins })),
     openOrders: orders.filter(isOpen).map(toWireOrder),
+    /** Filled, cancelled and rejected ones that are remembered, oldest first. */
     endedOrders: orders.filter((order) => !isOpen(order)).map(toWireOrder),
     liquidations: { isolated: count('isolated'), crossed: count('crossed') },
   }
@@ -93,17 +76,15 @@ function toBalance(
   state: MarginState,
   uid: string,
   { balance, coins }: { balance: string; coins: readonly WalletCoin[] },
-): MarginBalance {
-  const ref = {
-    uid,
-    balance: balance === 'crossed' ? balance : (`isolated:${balance.slice(9)}` as const),
-  } as const
-  const risk = assessBalance(state, ref)
+) {
+  const risk = assessBalance(state, { uid, balance: balance as BalanceName })
   return {
     balance,
     coins: coins.filter((coin) => coin.balance === balance),
+    /** Quote coin, at the displayed price; undefined without one. */
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
+    /** Maintenance over equity: the balance is taken over at 1. Undefined without a price, or when the equity is gone. */
     riskRatio: risk && riskRatio(risk)?.toString(),
   }
 }

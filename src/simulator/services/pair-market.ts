@@ -29,8 +29,8 @@ export interface Pair {
  * The market of a pair: the quotes of the futures of the same name, put on the pair's own grids, and the orders of all
  * accounts. What orders take of it is the pair's own (see pairs-taken.ts), and nothing of it is missing at the futures.
  */
-export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
-  readonly pair: Pair
+export class PairMarket<Order extends BookOrder, Rules extends Pair = Pair> implements OrderBook<Order> {
+  readonly rules: Rules
   readonly market: DisplayedMarket
   readonly buys = createBookSide<Order>(true)
   readonly sells = createBookSide<Order>(false)
@@ -46,14 +46,14 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   #isBehind = true
 
   /** Opens it with what the store knows that orders took. */
-  constructor(ports: ServicePorts, pair: Pair) {
-    const tick = createGrid(unitText(pair.priceDecimals))
-    const lot = createGrid(unitText(pair.sizeDecimals))
-    this.pair = pair
+  constructor(ports: ServicePorts, rules: Rules) {
+    const tick = createGrid(unitText(rules.priceDecimals))
+    const lot = createGrid(unitText(rules.sizeDecimals))
+    this.rules = rules
     this.#ports = ports
-    this.#taken = ports.taken.of(pair)
+    this.#taken = ports.taken.of(rules)
     this.market = createDisplayedMarket(this.#taken.taken)
-    this.#source = ports.market(pair.symbol)
+    this.#source = ports.market(rules.symbol)
     this.#tick = decimal(tick.step)
     this.#lot = decimal(lot.step)
     this.#scales = {
@@ -119,6 +119,16 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   /** Whole lots in a size. */
   lots(size: Decimal): number {
     return Number(roundDown(size.div(this.#lot), 0).toString())
+  }
+
+  /** In quote coin; undefined while nothing is displayed. */
+  shownPrices(): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
+    const { at, bidTicks, askTicks } = this.market
+    return at === 0 ? undefined : { bid: this.price(bidTicks), ask: this.price(askTicks) }
+  }
+
+  lastPrice(): Decimal {
+    return this.price(this.market.lastTicks)
   }
 
   /** Where the next lot is bought: the first level that orders have not taken whole. */

@@ -3,8 +3,9 @@ import { isOpen, pendingSince } from '../matching/order-lifecycle.ts'
 import { type BookOrder } from '../matching/book-order.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { Histories } from '../shared/histories.ts'
+import { known } from '../shared/known.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
-import { type PairMarket } from './pair-market.ts'
+import { PairMarket, type Pair } from './pair-market.ts'
 import { type ServicePorts } from './service-ports.ts'
 
 /** An order of spot or margin: it pays one coin of a pair with the other. */
@@ -33,7 +34,7 @@ export function remainingOf(order: PairOrder): Decimal {
 /** What an order of a pair begins with: pending, and of nothing filled. @param at Unix ms. */
 export function beginOrder<Order extends PairOrder>(
   { sequence: ids }: ServicePorts,
-  book: PairMarket<Order>,
+  pair: Pick<PairMarket<Order>, 'ticks'>,
   { orderType, price, at }: Pick<PairOrder, 'orderType' | 'price'> & { readonly at: number },
 ) {
   const sequence = ids.next()
@@ -41,7 +42,7 @@ export function beginOrder<Order extends PairOrder>(
     ...pendingSince(at),
     ...{ sequence, id: serviceIdText(sequence), filledBase: ZERO, filledQuote: ZERO },
     triggerTicks: 0,
-    priceTicks: orderType === 'limit' ? book.ticks(price) : 0,
+    priceTicks: orderType === 'limit' ? pair.ticks(price) : 0,
   }
 }
 
@@ -53,17 +54,43 @@ interface OrdersOptions {
   readonly ordersMax: number
 }
 
+/** What spot and margin trade: their pairs, each with its market, and the orders of all accounts. */
+export interface PairTrading<Order extends PairOrder, Rules extends Pair> {
+  readonly ports: ServicePorts
+  /** By symbol, in the order of the list, which bounds them. */
+  readonly pairs: ReadonlyMap<string, PairMarket<Order, Rules>>
+  readonly orders: PairOrders<Order>
+}
+
+/** As they were stored; without orders at the very first start. */
+export function openPairs<Order extends PairOrder, Rules extends Pair>(
+  ports: ServicePorts,
+  list: readonly Rules[],
+  options: OrdersOptions,
+): PairTrading<Order, Rules> {
+  const pairs = new Map(list.map((rules) => [rules.symbol, new PairMarket<Order, Rules>(ports, rules)]))
+  return { ports, pairs, orders: new PairOrders(ports, pairs, options) }
+}
+
+/** @throws Failure SIMULATOR_UNKNOWN: only for symbols that were checked before. */
+export function pairOf<Order extends PairOrder, Rules extends Pair>(
+  { pairs }: PairTrading<Order, Rules>,
+  symbol: string,
+): PairMarket<Order, Rules> {
+  return known(pairs, symbol, 'a pair')
+}
+
 /** The orders of one service: of each account, and those of them that its markets have. */
 export class PairOrders<Order extends PairOrder> {
   readonly #histories: Histories<Order>
-  readonly #books: ReadonlyMap<string, PairMarket<Order>>
+  readonly #pairs: ReadonlyMap<string, PairMarket<Order>>
 
   constructor(
     { rows }: ServicePorts,
-    books: ReadonlyMap<string, PairMarket<Order>>,
+    pairs: ReadonlyMap<string, PairMarket<Order>>,
     { table, decimals, ordersMax }: OrdersOptions,
   ) {
-    this.#books = books
+    this.#pairs = pairs
     this.#histories = new Histories<Order>(rows, {
       codec: {
         ...{ table, id: ({ id }) => id },
@@ -74,10 +101,10 @@ export class PairOrders<Order extends PairOrder> {
       mayGo: (order) => !isOpen(order),
     })
     for (const order of this.#histories.all()) {
-      const book = isOpen(order) ? books.get(order.symbol) : undefined
-      if (book === undefined) continue
-      if (order.status === 'pending') book.waiting.add(order)
-      else insertOrder(sideOf(book, order), order)
+      const pair = isOpen(order) ? pairs.get(order.symbol) : undefined
+      if (pair === undefined) continue
+      if (order.status === 'pending') pair.waiting.add(order)
+      else insertOrder(sideOf(pair, order), order)
     }
   }
 
@@ -88,7 +115,7 @@ export class PairOrders<Order extends PairOrder> {
 
   /** Those in the markets, and those that wait for them, oldest first. */
   openOf(uid: string): readonly Order[] {
-    return [...this.#books.values()]
+    return [...this.#pairs.values()]
       .flatMap(({ buys, sells, waiting }) => [...buys.orders, ...sells.orders, ...waiting])
       .filter((order) => order.uid === uid)
       .sort((a, b) => a.sequence - b.sequence)
@@ -100,7 +127,7 @@ export class PairOrders<Order extends PairOrder> {
 
   /** A new order: it waits until it enters the market. */
   add(order: Order): void {
-    this.#books.get(order.symbol)?.waiting.add(order)
+    this.#pairs.get(order.symbol)?.waiting.add(order)
     this.#histories.add(order)
   }
 

@@ -18,10 +18,12 @@ export interface Receipt {
 
 /** What spot and margin do each in their own way. */
 export interface PairRules<Order extends PairOrder> {
-  readonly ports: Pick<ServicePorts, 'matching' | 'wallet'>
+  readonly trading: {
+    readonly ports: Pick<ServicePorts, 'matching' | 'wallet'>
+    readonly orders: PairOrders<Order>
+  }
   readonly clock: { readonly now: number }
-  readonly book: PairMarket<Order>
-  readonly orders: PairOrders<Order>
+  readonly pair: PairMarket<Order>
   balanceOf(order: Order): BalanceName
   /** The system's own: nothing is set aside for it, and it stops where the money ends. */
   readonly isForced: (order: Order) => boolean
@@ -33,20 +35,20 @@ export interface PairRules<Order extends PairOrder> {
 
 /** How the orders of a pair are paid: of spot and margin alike. */
 export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>): Venue<Order> {
-  const { ports, book, orders, isForced } = rules
-  const { pair } = book
+  const { pair, isForced } = rules
+  const { ports, orders } = rules.trading
   const { wallet } = ports
   const balanceIn = (order: Order, coin: string): CoinRef => {
     return { uid: order.uid, balance: rules.balanceOf(order), coin }
   }
-  const paidBalance = (order: Order): CoinRef => balanceIn(order, paidCoin(pair, order))
+  const paidBalance = (order: Order): CoinRef => balanceIn(order, paidCoin(pair.rules, order))
   const wantedLots = (order: Order, ticks: number): number => {
-    const price = book.price(ticks)
+    const price = pair.price(ticks)
     const remaining = remainingOf(order)
     const wanted = order.isQuoteSized ? remaining.div(price) : remaining
-    if (!isForced(order)) return book.lots(wanted)
+    if (!isForced(order)) return pair.lots(wanted)
     const { available } = wallet.coin(paidBalance(order))
-    return book.lots(smaller(wanted, order.direction === 'buy' ? available.div(price) : available))
+    return pair.lots(smaller(wanted, order.direction === 'buy' ? available.div(price) : available))
   }
   const release = (order: Order, amount: Decimal): void => {
     if (!amount.gt(ZERO)) return
@@ -54,10 +56,10 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
     order.frozen = order.frozen.minus(amount)
   }
   const settle = (order: Order, trade: Trade): number => {
-    const [base, price] = [book.size(trade.lots), book.price(trade.ticks)]
+    const [base, price] = [pair.size(trade.lots), pair.price(trade.ticks)]
     const quote = base.times(price)
     const [paid, amount] = order.direction === 'buy' ? [quote, base] : [base, quote]
-    const balance = balanceIn(order, obtainedCoin(pair, order))
+    const balance = balanceIn(order, obtainedCoin(pair.rules, order))
     wallet.book(paidBalance(order), 'trade', negated(paid), isForced(order) ? 'available' : 'frozen')
     if (!isForced(order)) order.frozen = order.frozen.minus(paid)
     wallet.book(balance, 'trade', amount)
@@ -71,7 +73,7 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
   }
   return {
     ...ports.matching,
-    book,
+    book: pair,
     get now() {
       return rules.clock.now
     },
@@ -81,17 +83,17 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
     isFilled: (order) => !remainingOf(order).gt(ZERO),
     isSpent: (order) => {
       if (isForced(order)) return order.filledBase.gt(ZERO)
-      return order.isQuoteSized && wantedLots(order, book.nextAsk()) === 0
+      return order.isQuoteSized && wantedLots(order, pair.nextAsk()) === 0
     },
     isPointless: () => false,
-    stopWaiting: (order) => book.waiting.delete(order),
+    stopWaiting: (order) => pair.waiting.delete(order),
     close: (order) => {
       const unused = order.frozen
       release(order, unused)
       rules.close(order, unused)
     },
     putOrder: (order) => orders.put(order),
-    putMarket: () => book.put(),
+    putMarket: () => pair.put(),
   }
 }
 

@@ -13,12 +13,12 @@ import { type AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
-import { beginOrder } from '../services/pair-order.ts'
+import { beginOrder, pairOf } from '../services/pair-order.ts'
 import { costOf, paidCoin } from '../services/pair-venue.ts'
 import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { refusals } from '../shared/refusals.ts'
 import { enterSpotMarket, isTriggered } from './spot-venue.ts'
-import { spotBalance, spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
+import { spotBalance, type SpotPair, type SpotState } from './spot-state.ts'
 
 /** The document has no such endpoint. */
 export const placeRequest = z.looseObject({
@@ -52,14 +52,14 @@ export function placeSpotOrder(
 ): Reply<OrderReference> {
   const read = fullRequest.safeParse(request)
   if (!read.success) return refusals.parameter(String(read.error.issues[0]?.path[0] ?? ''))
-  const market = state.markets.get(request.symbol)
-  if (market === undefined) return refusals.symbolUnknown(request.symbol)
-  market.book.refresh()
-  const terms = readTerms(state, uid, { market, request: read.data })
+  const pair = state.pairs.get(request.symbol)
+  if (pair === undefined) return refusals.symbolUnknown(request.symbol)
+  pair.refresh()
+  const terms = readTerms(state, uid, { pair, request: read.data })
   if ('code' in terms) return terms
   const { now } = state.ports.clock
-  const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: lastPrice(market) })
-  if (isTriggered(order, market)) enterSpotMarket(state, order)
+  const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: pair.lastPrice() })
+  if (isTriggered(order, pair)) enterSpotMarket(state, order)
   return accept({ orderId: order.id, clientOid: order.clientOid })
 }
 
@@ -77,13 +77,13 @@ export function openOrder(
   terms: SpotTerms,
   { at, hasOldFees, reference }: OpeningFacts,
 ): SpotOrder {
-  const { book } = spotMarketOf(state, terms.symbol)
+  const pair = pairOf(state, terms.symbol)
   const frozen = costOf(terms)
-  const begun = beginOrder(state.ports, book, { ...terms, at })
+  const begun = beginOrder(state.ports, pair, { ...terms, at })
   const order: SpotOrder = {
     ...terms,
     ...begun,
-    triggerTicks: book.ticks(terms.trigger?.price ?? ZERO),
+    triggerTicks: pair.ticks(terms.trigger?.price ?? ZERO),
     clientOid: terms.clientOid ?? `SIM-${begun.id}`,
     isClientOidOwn: terms.clientOid !== undefined,
     fees: NO_FEES,
@@ -91,22 +91,21 @@ export function openOrder(
     hasOldFees,
     quoteSize: terms.isQuoteSized ? terms.size : terms.size.times(reference),
   }
-  state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(book.pair, terms)), frozen)
+  state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(pair.rules, terms)), frozen)
   state.orders.add(order)
   return order
 }
 
 interface Asked {
-  readonly market: SpotMarket
+  readonly pair: SpotPair
   readonly request: PlaceRequest
 }
 
-function readTerms(state: SpotState, uid: string, { market, request }: Asked): SpotTerms | Refusal {
-  const { book, symbol } = market
+function readTerms(state: SpotState, uid: string, { pair, request }: Asked): SpotTerms | Refusal {
+  const { status } = pair.rules.row
   // Document, status: `gray` (grey scale), `offline` (maintenance), `halt` (trading suspended).
-  if (symbol.row.status === 'gray') return refusals.symbolClosed
-  if (symbol.row.status !== 'online') return refusals.suspended
-  if (book.market.at === 0) return refusals.suspended
+  if (status === 'gray') return refusals.symbolClosed
+  if (status !== 'online' || pair.market.at === 0) return refusals.suspended
   const { side, orderType, clientOid, force = 'gtc', stpMode: stp = 'none' } = request
   const isLimit = orderType === 'limit'
   if (isLimit && request.price === undefined) return refusals.parameterEmpty('price')
@@ -124,35 +123,35 @@ function readTerms(state: SpotState, uid: string, { market, request }: Asked): S
     price: decimal((isLimit && request.price) || '0'),
     size: decimal(request.size),
     isQuoteSized: !isLimit && side === 'buy',
-    trigger: isWaiting ? { price: triggerPrice, isAbove: triggerPrice.gte(lastPrice(market)) } : undefined,
+    trigger: isWaiting ? { price: triggerPrice, isAbove: triggerPrice.gte(pair.lastPrice()) } : undefined,
     entry: 'API',
     source: isLimit ? 'normal' : 'market',
     deductsFee: state.settings.deductsFees,
   }
   return (
-    numberRefusal(market, terms, request) ??
-    sizeRefusal(market, terms) ??
-    priceRefusal(market, terms) ??
-    accountRefusal(state, market, terms) ??
+    numberRefusal(pair, terms, request) ??
+    sizeRefusal(pair, terms) ??
+    priceRefusal(pair, terms) ??
+    accountRefusal(state, pair, terms) ??
     terms
   )
 }
 
-function numberRefusal({ symbol }: SpotMarket, terms: SpotTerms, request: PlaceRequest): Refusal | undefined {
-  const sizeDecimals = terms.isQuoteSized ? symbol.quoteDecimals : symbol.sizeDecimals
+function numberRefusal({ rules }: SpotPair, terms: SpotTerms, request: PlaceRequest): Refusal | undefined {
+  const sizeDecimals = terms.isQuoteSized ? rules.quoteDecimals : rules.sizeDecimals
   const checks = [
     { name: 'size', value: request.size, scale: sizeDecimals },
-    { name: 'price', value: request.price ?? '0', scale: symbol.priceDecimals },
-    { name: 'triggerPrice', value: request.triggerPrice ?? '0', scale: symbol.priceDecimals },
+    { name: 'price', value: request.price ?? '0', scale: rules.priceDecimals },
+    { name: 'triggerPrice', value: request.triggerPrice ?? '0', scale: rules.priceDecimals },
   ]
   const wrong = checks.find(({ value, scale }) => decimalsOf(value) > scale)
   return wrong && refusals.scale(wrong.name, wrong.value, wrong.scale)
 }
 
-function sizeRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined {
-  const { minTradeAmount, maxTradeAmount, minTradeUSDT } = market.symbol.row
+function sizeRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
+  const { minTradeAmount, maxTradeAmount, minTradeUSDT } = pair.rules.row
   if (!terms.size.gt(ZERO)) return refusals.sizeBelowMinimum
-  const price = terms.price.gt(ZERO) ? terms.price : lastPrice(market)
+  const price = terms.price.gt(ZERO) ? terms.price : pair.lastPrice()
   const notional = terms.isQuoteSized ? terms.size : terms.size.times(price)
   if (notional.lt(minTradeUSDT)) return refusals.notionalBelowMinimum(minTradeUSDT)
   const base = terms.isQuoteSized ? terms.size.div(price) : terms.size
@@ -161,37 +160,31 @@ function sizeRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined 
 }
 
 /** A buy may stand only so far above the last price (or its trigger), a sell only so far below. */
-function priceRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined {
-  const { symbol, book } = market
+function priceRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
+  const { rules } = pair
   if (terms.orderType === 'market') return undefined
   if (!terms.price.gt(ZERO)) return refusals.parameter('price')
-  const reference = terms.trigger?.price ?? lastPrice(market)
-  const limit = reference.times(
-    terms.direction === 'buy' ? symbol.buyPriceRatioMax : symbol.sellPriceRatioMin,
-  )
+  const reference = terms.trigger?.price ?? pair.lastPrice()
+  const limit = reference.times(terms.direction === 'buy' ? rules.buyPriceRatioMax : rules.sellPriceRatioMin)
   if (terms.direction === 'buy' && terms.price.gt(limit))
     return refusals.priceAboveLimit.spot(limit.toString())
   if (terms.direction === 'sell' && terms.price.lt(limit))
     return refusals.priceBelowLimit.spot(limit.toString())
   const { direction, price } = terms
-  const reaches = reachesMarket(book.market, { direction, priceTicks: book.ticks(price) })
+  const reaches = reachesMarket(pair.market, { direction, priceTicks: pair.ticks(price) })
   const takesAtOnce = terms.trigger === undefined && reaches
   if (terms.force !== 'post_only' || !takesAtOnce) return undefined
   return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
 }
 
-function accountRefusal(state: SpotState, { symbol }: SpotMarket, terms: SpotTerms): Refusal | undefined {
+function accountRefusal(state: SpotState, { rules }: SpotPair, terms: SpotTerms): Refusal | undefined {
   const { orders, ports } = state
   const { uid, clientOid } = terms
   if (clientOid !== undefined && orders.of(uid).some((order) => order.clientOid === clientOid)) {
     return refusals.duplicateClientOid.spot
   }
-  const open = orders.openOf(uid).filter((order) => order.symbol === symbol.symbol)
-  if (open.length >= symbol.openOrdersMax) return refusals.ordersFull.spot(symbol.openOrdersMax)
-  const { available } = ports.wallet.coin(spotBalance(uid, paidCoin(symbol, terms)))
+  const open = orders.openOf(uid).filter((order) => order.symbol === rules.symbol)
+  if (open.length >= rules.openOrdersMax) return refusals.ordersFull.spot(rules.openOrdersMax)
+  const { available } = ports.wallet.coin(spotBalance(uid, paidCoin(rules, terms)))
   return available.lt(costOf(terms)) ? refusals.balanceEmpty : undefined
-}
-
-function lastPrice({ book }: SpotMarket): Decimal {
-  return book.price(book.market.lastTicks)
 }

@@ -1,8 +1,9 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type OrderStatus } from '../matching/book-order.ts'
+import { pairOf } from '../services/pair-order.ts'
 import { obtainedCoin } from '../services/pair-venue.ts'
 import { type SpotOrder } from './spot-order.ts'
-import { spotMarketOf, type SpotState } from './spot-state.ts'
+import { type SpotState } from './spot-state.ts'
 
 /** As the history writes it: statuses in its own words, the size of every market order in quote coin. */
 export function toHistoryOrder(state: SpotState, order: SpotOrder) {
@@ -100,7 +101,7 @@ function amountText(amount: Decimal): string {
 function feeText(state: SpotState, order: SpotOrder, keys: readonly ('newFees' | 'coin')[]): string {
   const { fees, deductsFee, filledBase } = order
   if (!filledBase.gt(ZERO)) return ''
-  const obtained = obtainedCoin(spotMarketOf(state, order.symbol).symbol, order)
+  const obtained = obtainedCoin(pairOf(state, order.symbol).rules, order)
   const coin = deductsFee ? state.settings.platformCoin.name : obtained
   const [d, r, t] = [paid(fees.deducted), paid(fees.remainder), paid(fees.total)]
   const texts = {

@@ -2,7 +2,7 @@ import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type Reply } from '../shared/reply.ts'
-import { lastNinetyDays, readHistory, type HistoryQuery } from '../shared/history-page.ts'
+import { lastNinetyDays, readHistory, type HistoryQuery, type HistoryRules } from '../shared/history-page.ts'
 import { ZERO } from '../../lib/decimal.ts'
 import { type SpotOrder } from './spot-order.ts'
 import { toHistoryOrder, toOrderDetail, toUnfilledOrder } from './spot-order-view.ts'
@@ -16,7 +16,7 @@ export function spotHistory(
   { uid }: AccountRef,
   query: WireRequestOf<'spotHistoryOrders'>,
 ) {
-  const page = orderPage(state, state.orders.of(uid), { ...query, refusesDisorder: true })
+  const page = orderPage(state, state.orders.of(uid), query, { refusesDisorder: true })
   return page.ok ? accept(page.data.map((order) => toHistoryOrder(state, order))) : page
 }
 
@@ -55,20 +55,13 @@ type SpotPageQuery = HistoryQuery & {
 function orderPage(
   state: SpotState,
   orders: readonly SpotOrder[],
-  {
-    orderId,
-    symbol,
-    tpslType = 'normal',
-    refusesDisorder = false,
-    ...query
-  }: SpotPageQuery & {
-    readonly refusesDisorder?: boolean
-  },
+  { orderId, symbol, tpslType = 'normal', ...query }: SpotPageQuery,
+  rules: Pick<HistoryRules, 'refusesDisorder'> = {},
 ): Reply<SpotOrder[]> {
-  if (symbol && !state.markets.has(symbol)) return refusals.symbolUnknown(symbol)
+  if (symbol && !state.pairs.has(symbol)) return refusals.symbolUnknown(symbol)
   return readHistory(orders, query, {
     limitMax: SPOT_HISTORY_PAGE_MAX,
-    refusesDisorder,
+    ...rules,
     span: lastNinetyDays,
     now: state.ports.clock.now,
     idOf: ({ id }) => id,
@@ -107,6 +100,6 @@ export function spotSymbolRows(
   { symbol }: WireRequestOf<'spotSymbols'>,
 ): Reply<SpotSymbolRow[]> {
   if (!symbol) return accept(state.settings.symbols.map((row) => ({ ...row })))
-  const market = state.markets.get(symbol)
-  return market === undefined ? refusals.symbolUnknown(symbol) : accept([{ ...market.symbol.row }])
+  const pair = state.pairs.get(symbol)
+  return pair === undefined ? refusals.symbolUnknown(symbol) : accept([{ ...pair.rules.row }])
 }

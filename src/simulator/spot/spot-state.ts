@@ -1,21 +1,15 @@
-import { PairMarket } from '../services/pair-market.ts'
-import { PairOrders } from '../services/pair-order.ts'
+import { type PairMarket } from '../services/pair-market.ts'
+import { openPairs, type PairTrading } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { Histories } from '../shared/histories.ts'
-import { known } from '../shared/known.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { type SpotOrder } from './spot-order.ts'
 import { type SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
 
 /** Everything the spot service knows. One writer; each function of this module takes it first. */
-export interface SpotState {
-  readonly ports: ServicePorts
+export interface SpotState extends PairTrading<SpotOrder, SpotSymbol> {
   readonly settings: SpotSettings
-  /** By symbol, in the order of the list. */
-  readonly markets: ReadonlyMap<string, SpotMarket>
-  /** Of each account at most `ordersMax`, and the open ones. */
-  readonly orders: PairOrders<SpotOrder>
   /** Of each account at most `withdrawalsMax`. */
   readonly withdrawals: Histories<WithdrawalRecord>
 }
@@ -38,38 +32,23 @@ export interface WithdrawalRecord {
   readonly createdAt: number
 }
 
-export interface SpotMarket {
-  readonly symbol: SpotSymbol
-  /** Its orders are at most `orderQuantity` an account. */
-  readonly book: PairMarket<SpotOrder>
-}
+export type SpotPair = PairMarket<SpotOrder, SpotSymbol>
 
 /** The state as it was stored; empty at the very first start. */
 export function openSpotState(ports: ServicePorts, settings: SpotSettings): SpotState {
-  const markets = new Map<string, SpotMarket>()
-  for (const row of settings.symbols) {
-    const symbol = readSpotSymbol(row)
-    markets.set(row.symbol, { symbol, book: new PairMarket<SpotOrder>(ports, symbol) })
-  }
-  const books = new Map([...markets].map(([symbol, { book }]) => [symbol, book]))
-  const { ordersMax, withdrawalsMax } = settings
+  const { symbols, ordersMax, withdrawalsMax } = settings
   return {
-    ...{ ports, settings, markets },
-    orders: new PairOrders(ports, books, {
+    ...openPairs<SpotOrder, SpotSymbol>(ports, symbols.map(readSpotSymbol), {
       ...{ table: 'spot_orders', ordersMax },
       decimals: ['quoteSize', 'total', 'deducted', 'remainder'],
     }),
+    settings,
     withdrawals: new Histories(ports.rows, {
       codec: { table: 'withdrawals', id: ({ orderId }) => orderId },
       max: withdrawalsMax,
       ownerOf: ({ uid }) => uid,
     }),
   }
-}
-
-/** @throws Failure SIMULATOR_UNKNOWN: only for symbols that were checked before. */
-export function spotMarketOf({ markets }: SpotState, symbol: string): SpotMarket {
-  return known(markets, symbol, 'a spot pair')
 }
 
 export function spotBalance(uid: string, coin: string): CoinRef {

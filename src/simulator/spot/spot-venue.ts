@@ -1,21 +1,22 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { enterMarket, matchResting } from '../matching/match-orders.ts'
 import { type Venue } from '../matching/venue.ts'
+import { pairOf } from '../services/pair-order.ts'
 import { createPairVenue, type Receipt } from '../services/pair-venue.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { deductFee, tradeFee } from '../wallet/fees.ts'
 import { platformCoinPrice } from '../wallet/platform-coin.ts'
 import { type SpotOrder } from './spot-order.ts'
-import { spotBalance, spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
+import { spotBalance, type SpotPair, type SpotState } from './spot-state.ts'
 
 /** The orders of one pair, for the matching engine. @param clock The exchange's; another for a past. */
 export function createVenue(
   state: SpotState,
-  { book }: SpotMarket,
+  pair: SpotPair,
   clock: { readonly now: number } = state.ports.clock,
 ): Venue<SpotOrder> {
   return createPairVenue<SpotOrder>({
-    ...{ ports: state.ports, clock, book, orders: state.orders },
+    ...{ trading: state, clock, pair },
     balanceOf: () => 'spot',
     isForced: () => false,
     receive: (order, receipt) => chargeFee(state, order, receipt, clock.now),
@@ -25,24 +26,23 @@ export function createVenue(
 
 /** Lets an order into the market: at once, or when its trigger was reached. */
 export function enterSpotMarket(state: SpotState, order: SpotOrder): void {
-  enterMarket(createVenue(state, spotMarketOf(state, order.symbol)), order)
+  enterMarket(createVenue(state, pairOf(state, order.symbol)), order)
 }
 
-export function isTriggered({ trigger, triggerTicks }: SpotOrder, { book }: SpotMarket): boolean {
+export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: SpotPair): boolean {
   if (trigger === undefined) return true
-  const { lastTicks } = book.market
+  const { lastTicks } = market
   return trigger.isAbove ? triggerTicks <= lastTicks : triggerTicks >= lastTicks
 }
 
 /** Matches the pair's orders at every quote to come, then those whose trigger it reaches. */
-export function followPair(state: SpotState, market: SpotMarket): void {
-  const { book } = market
-  const venue = createVenue(state, market)
-  book.follow(() => {
-    if (!book.hasOrders) return
-    book.refresh()
+export function followPair(state: SpotState, pair: SpotPair): void {
+  const venue = createVenue(state, pair)
+  pair.follow(() => {
+    if (!pair.hasOrders) return
+    pair.refresh()
     matchResting(venue)
-    for (const order of book.waiting) if (isTriggered(order, market)) enterMarket(venue, order)
+    for (const order of pair.waiting) if (isTriggered(order, pair)) enterMarket(venue, order)
   })
 }
 
@@ -54,7 +54,7 @@ function chargeFee(
   now: number,
 ): void {
   const { platformCoin, deductionRatio: ratio } = state.settings
-  const total = tradeFee(amount, spotMarketOf(state, order.symbol).symbol.feeRates, trade.scope)
+  const total = tradeFee(amount, pairOf(state, order.symbol).rules.feeRates, trade.scope)
   const platformBalance = spotBalance(order.uid, platformCoin.name)
   const { deducted, remainder } = order.deductsFee
     ? deductFee({

@@ -2,12 +2,13 @@ import { decimal } from '../../lib/decimal.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
+import { pairOf } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
 import { refusals } from '../shared/refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
-import { openSpotState, spotBalance, spotMarketOf, type SpotState } from './spot-state.ts'
+import { openSpotState, spotBalance, type SpotState } from './spot-state.ts'
 import { createVenue, followPair } from './spot-venue.ts'
 import { withdraw } from './withdrawals.ts'
 
@@ -25,7 +26,7 @@ export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = 
       if (!ports.wallet.has(balance)) ports.wallet.book(balance, 'opening', decimal(amount))
     }
   }
-  for (const market of state.markets.values()) followPair(state, market)
+  for (const pair of state.pairs.values()) followPair(state, pair)
   return state
 }
 
@@ -37,22 +38,11 @@ export const spotHandlers = {
   spotWithdrawal: withdraw,
 } satisfies Handlers<SpotState>
 
-/** What an account has at the spot service. */
-export interface SpotLedger {
-  readonly uid: string
-  /** Coins of the spot balance, exact decimals in strings. */
-  readonly coins: readonly { readonly coin: string; readonly available: string; readonly frozen: string }[]
-  readonly ordersOpen: number
-  readonly ordersKept: number
-  readonly withdrawals: number
-}
-
-export function spotLedger(state: SpotState, uid: string): SpotLedger {
-  const { orders, withdrawals } = state
-  const coins = state.ports.wallet.coins(uid, 'spot')
+/** What an account has at the spot service: coins of the spot balance as exact decimals in strings. */
+export function spotLedger({ ports, orders, withdrawals }: SpotState, uid: string) {
   return {
     uid,
-    coins: [...coins].map(([coin, { available, frozen }]) => ({
+    coins: [...ports.wallet.coins(uid, 'spot')].map(([coin, { available, frozen }]) => ({
       coin,
       available: available.toString(),
       frozen: frozen.toString(),
@@ -83,6 +73,6 @@ export function cancelSpotOrder(
   if (order === undefined || order.symbol !== symbol || !isOpen(order)) {
     return refusals.orderUnknown
   }
-  cancelOrder(createVenue(state, spotMarketOf(state, symbol)), order, 'user')
+  cancelOrder(createVenue(state, pairOf(state, symbol)), order, 'user')
   return accept({ orderId: order.id, clientOid: order.clientOid })
 }

@@ -1,7 +1,7 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
 import { modeOf, type BalanceRef } from '../orders/margin-order.ts'
-import { debtOf, marketsOf, pricesShown, type MarginState, type SymbolMarket } from '../margin-state.ts'
+import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 
 /** What a balance is worth, in quote coin: assets at the bid, debts at the ask. */
 export interface BalanceRisk {
@@ -15,14 +15,14 @@ export interface BalanceRisk {
 
 /** Undefined while a coin of the balance has no price: nobody is judged without one. */
 export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk | undefined {
-  const markets = marketsOf(state, ref)
+  const pairs = pairsOf(state, ref)
   let assets = ZERO
   let debts = ZERO
   for (const [coin, money] of state.ports.wallet.coins(ref.uid, ref.balance)) {
     const held = money.available.plus(money.frozen)
     const owed = debtOf(money)
     if (held.eq(ZERO) && owed.eq(ZERO)) continue
-    const prices = pricesOf(markets, coin)
+    const prices = pricesOf(pairs, coin)
     if (prices === undefined) return undefined
     assets = assets.plus(held.times(prices.bid))
     debts = debts.plus(owed.times(prices.ask))
@@ -45,12 +45,11 @@ export function riskRatio({ debts, equity, maintenance }: BalanceRisk): Decimal 
 
 /** What one of a coin is worth in the quote coin; undefined while it has no price. */
 export function pricesOf(
-  markets: readonly SymbolMarket[],
+  pairs: readonly MarginPair[],
   coin: string,
 ): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
-  if (markets.some(({ rules }) => rules.quoteCoin === coin)) return { bid: ONE, ask: ONE }
-  const market = markets.find(({ rules }) => rules.baseCoin === coin)
-  return market && pricesShown(market)
+  if (pairs.some(({ rules }) => rules.quoteCoin === coin)) return { bid: ONE, ask: ONE }
+  return pairs.find(({ rules }) => rules.baseCoin === coin)?.shownPrices()
 }
 
 const ONE = decimal('1')

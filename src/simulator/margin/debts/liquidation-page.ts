@@ -54,7 +54,7 @@ function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | un
   if (type === 'swap' && symbol !== undefined) return refusals.parameterPresent('symbol')
   if (type === 'place_order' && fromCoin !== undefined) return refusals.parameterPresent('fromCoin')
   if (type === 'place_order' && toCoin !== undefined) return refusals.parameterPresent('toCoin')
-  return symbol === undefined || state.symbols.has(symbol) ? undefined : refusals.symbolUnknown(symbol)
+  return symbol === undefined || state.pairs.has(symbol) ? undefined : refusals.symbolUnknown(symbol)
 }
 
 function isAskedFor(record: LiquidationRecord, query: LiquidationQuery): boolean {

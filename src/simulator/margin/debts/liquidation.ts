@@ -5,12 +5,11 @@ import { negated, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
 import {
   coinIn,
   debtOf,
-  marketsOf,
   moneyOf,
   openOrdersOf,
-  pricesShown,
+  pairsOf,
+  type MarginPair,
   type MarginState,
-  type SymbolMarket,
 } from '../margin-state.ts'
 import { placeForcedOrder } from '../orders/forced-orders.ts'
 import {
@@ -35,7 +34,7 @@ import { payBack } from './loans.ts'
 const STEPS_MAX = 64
 
 /** Looks at the balances that a quote of the symbol concerns. */
-export function judgeDebtors(state: MarginState, { rules }: SymbolMarket): void {
+export function judgeDebtors(state: MarginState, { rules }: MarginPair): void {
   const isolated = balanceOf('isolated', rules.symbol)
   for (const debtor of state.debtors.values()) {
     if (debtor.balance !== 'crossed' && debtor.balance !== isolated) continue
@@ -95,7 +94,7 @@ function coverByInsurance(state: MarginState, ref: BalanceRef, coins: readonly s
 
 function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
   convertDust(state, ref)
-  const quoteCoin = marketsOf(state, ref)[0]?.rules.quoteCoin
+  const quoteCoin = pairsOf(state, ref)[0]?.rules.quoteCoin
   if (quoteCoin === undefined) return
   const { available } = moneyOf(state, ref, quoteCoin)
   const fee = liquidationFee(traded, decimal(state.settings.liquidationFeeRate), available)
@@ -109,11 +108,11 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
 
 /** Swaps as much of the other coins as the debt in this coin takes. @returns whether anything was swapped */
 function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {
-  const markets = marketsOf(state, ref)
-  const target = pricesOf(markets, coin)
+  const pairs = pairsOf(state, ref)
+  const target = pricesOf(pairs, coin)
   if (target === undefined) return false
   for (const [fromCoin, { available }] of state.ports.wallet.coins(ref.uid, ref.balance)) {
-    const source = pricesOf(markets, fromCoin)
+    const source = pricesOf(pairs, fromCoin)
     if (fromCoin === coin || available.eq(ZERO) || source === undefined) continue
     const owed = debtOf(moneyOf(state, ref, coin))
     const fromSize = smaller(available, roundUp(owed.times(target.ask).div(source.bid)))
@@ -125,9 +124,9 @@ function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean
 
 /** Swaps what is left of a base coin, and is too little to be sold, into the quote coin. */
 function convertDust(state: MarginState, ref: BalanceRef): void {
-  for (const market of marketsOf(state, ref)) {
-    const { rules } = market
-    const shown = pricesShown(market)
+  for (const pair of pairsOf(state, ref)) {
+    const { rules } = pair
+    const shown = pair.shownPrices()
     const { available } = moneyOf(state, ref, rules.baseCoin)
     if (shown === undefined || available.eq(ZERO)) continue
     const isDust = available.lt(rules.baseMin) || available.times(shown.bid).lt(rules.notionalMin)

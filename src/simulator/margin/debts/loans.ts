@@ -2,7 +2,7 @@ import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { type Refusal } from '../../shared/reply.ts'
 import { roundUp, smaller } from '../../wallet/rounding.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { balanceKey, coinIn, DEBTORS, marketsOf, moneyOf, type MarginState } from '../margin-state.ts'
+import { balanceKey, coinIn, DEBTORS, moneyOf, pairsOf, type MarginState } from '../margin-state.ts'
 import { BORROWABLE_COINS } from '../margin-symbols.ts'
 import { modeOf, type BalanceRef } from '../orders/margin-order.ts'
 import { assessBalance, pricesOf } from './balance-risk.ts'
@@ -80,9 +80,9 @@ export function borrowRefusal(
   { coin, amount }: CoinAmount,
 ): Refusal | undefined {
   const rules = BORROWABLE_COINS.get(coin)
-  const markets = marketsOf(state, ref)
+  const pairs = pairsOf(state, ref)
   if (rules === undefined) return refusals.coinUnknown.margin
-  if (!markets.some((market) => market.rules.baseCoin === coin || market.rules.quoteCoin === coin)) {
+  if (!pairs.some((pair) => pair.rules.baseCoin === coin || pair.rules.quoteCoin === coin)) {
     return refusals.coinMismatch
   }
   if (amount.lt(BORROW_MIN)) return refusals.borrowTooSmall
@@ -90,7 +90,7 @@ export function borrowRefusal(
     return refusals.borrowTooLarge
   }
   const risk = assessBalance(state, ref)
-  const prices = pricesOf(markets, coin)
+  const prices = pricesOf(pairs, coin)
   if (risk === undefined || prices === undefined) return refusals.noPrice
   // The loan itself is worth its bid in the balance and owed at its ask.
   const equity = risk.equity.minus(amount.times(prices.ask.minus(prices.bid)))
@@ -104,7 +104,7 @@ const ONE = decimal('1')
 /** Of an isolated balance its symbol's; of a crossed one the lowest of all. */
 function leverageOf(state: MarginState, ref: BalanceRef): Decimal {
   const isIsolated = modeOf(ref.balance) === 'isolated'
-  const all = marketsOf(state, ref).map(({ rules }) =>
+  const all = pairsOf(state, ref).map(({ rules }) =>
     isIsolated ? rules.isolatedLeverageMax : rules.crossedLeverageMax,
   )
   return all.reduce((least, leverage) => (leverage.lt(least) ? leverage : least))

@@ -25,7 +25,7 @@ export function cancelBatch(
   { uid }: AccountRef,
   { symbol, orderIdList }: BatchCancelRequest,
 ): Reply<BatchCancelResult> {
-  if (!state.symbols.has(symbol)) return refusals.symbolUnknown(symbol)
+  if (!state.pairs.has(symbol)) return refusals.symbolUnknown(symbol)
   if (orderIdList === undefined) {
     const resting = state.orders.openOf(uid).filter((order) => isMeant(order, 'isolated', { symbol }))
     return accept({ successList: resting.map((order) => cancel(state, order)), failureList: [] })
@@ -55,7 +55,7 @@ interface Owner {
 
 /** Outside the document: cancels one order, isolated or crossed; where both ids are given it must answer to both. */
 export function cancelOne(state: MarginState, owner: Owner, names: OrderNames): Reply<OrderReference> {
-  if (!state.symbols.has(names.symbol)) return refusals.symbolUnknown(names.symbol)
+  if (!state.pairs.has(names.symbol)) return refusals.symbolUnknown(names.symbol)
   if (names.orderId === undefined && names.clientOid === undefined) return refusals.idMissing
   const order = findOrder(state, owner, names)
   if (order === undefined) return refusals.orderUnknown

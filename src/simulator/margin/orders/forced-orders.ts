@@ -1,14 +1,7 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { larger, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
 import { modeOf, type MarginOrder, type Purpose, type BalanceRef } from './margin-order.ts'
-import {
-  debtOf,
-  marketsOf,
-  moneyOf,
-  pricesShown,
-  type MarginState,
-  type SymbolMarket,
-} from '../margin-state.ts'
+import { debtOf, moneyOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 import { shareAfterFee } from '../../wallet/fees.ts'
 
@@ -26,17 +19,17 @@ export function placeForcedOrder(
   { coin, purpose }: { readonly coin: string; readonly purpose: ForcedPurpose },
 ): MarginOrder | undefined {
   const owed = debtOf(moneyOf(state, ref, coin))
-  for (const market of marketsOf(state, ref)) {
-    const { quoteCoin, baseCoin } = market.rules
+  for (const pair of pairsOf(state, ref)) {
+    const { quoteCoin, baseCoin } = pair.rules
     if (coin !== quoteCoin && coin !== baseCoin) continue
     const direction = coin === baseCoin ? 'buy' : 'sell'
-    const shown = pricesShown(market)
+    const shown = pair.shownPrices()
     const price = direction === 'buy' ? shown?.ask : shown?.bid
     if (price === undefined) continue
-    const base = forcedSize(state, ref, { market, direction, owed, price, purpose })
+    const base = forcedSize(state, ref, { pair, direction, owed, price, purpose })
     if (base === undefined) continue
     return enterMarginOrder(state, {
-      ...{ uid: ref.uid, mode: modeOf(ref.balance), symbol: market.rules.symbol, clientOid: undefined },
+      ...{ uid: ref.uid, mode: modeOf(ref.balance), symbol: pair.rules.symbol, clientOid: undefined },
       ...{ direction, orderType: 'market', force: 'gtc', loanType: 'autoRepay', source: 'SYS', purpose },
       ...{ price, size: base, isQuoteSized: false, frozen: ZERO, loan: ZERO },
     })
@@ -45,7 +38,7 @@ export function placeForcedOrder(
 }
 
 interface Sizing {
-  readonly market: SymbolMarket
+  readonly pair: MarginPair
   readonly direction: 'buy' | 'sell'
   readonly owed: Decimal
   readonly price: Decimal
@@ -59,7 +52,7 @@ interface Sizing {
 function forcedSize(
   state: MarginState,
   ref: BalanceRef,
-  { market: { rules }, direction, owed, price, purpose }: Sizing,
+  { pair: { rules }, direction, owed, price, purpose }: Sizing,
 ): Decimal | undefined {
   const afterFee = shareAfterFee(rules.feeRate)
   const isSell = direction === 'sell'

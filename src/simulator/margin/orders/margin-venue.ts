@@ -3,18 +3,18 @@ import { enterMarket } from '../../matching/match-orders.ts'
 import { type CancelReason } from '../../matching/book-order.ts'
 import { cancelOrder } from '../../matching/order-lifecycle.ts'
 import { type Venue } from '../../matching/venue.ts'
-import { beginOrder } from '../../services/pair-order.ts'
+import { beginOrder, pairOf } from '../../services/pair-order.ts'
 import { createPairVenue, paidCoin, type Receipt } from '../../services/pair-venue.ts'
 import { wholeFee } from '../../wallet/fees.ts'
 import { negated, smaller } from '../../wallet/rounding.ts'
 import { payBack, returnLoan } from '../debts/loans.ts'
 import { balanceOf, balanceRefOf, isForced, repays, type MarginOrder } from './margin-order.ts'
-import { marketOf, type MarginState, type SymbolMarket } from '../margin-state.ts'
+import { type MarginPair, type MarginState } from '../margin-state.ts'
 
 /** The orders of one symbol, isolated and crossed, for the matching engine. */
-export function createVenue(state: MarginState, { book }: SymbolMarket): Venue<MarginOrder> {
+export function createVenue(state: MarginState, pair: MarginPair): Venue<MarginOrder> {
   return createPairVenue<MarginOrder>({
-    ...{ ports: state.ports, clock: state.clock, book, orders: state.orders },
+    ...{ trading: state, clock: state.clock, pair },
     balanceOf: ({ mode, symbol }) => balanceOf(mode, symbol),
     isForced,
     receive: (order, receipt) => receive(state, order, receipt),
@@ -24,7 +24,7 @@ export function createVenue(state: MarginState, { book }: SymbolMarket): Venue<M
 
 /** The fee out of what was received, and what an order that repays owes of it. */
 function receive(state: MarginState, order: MarginOrder, { balance, amount }: Receipt): void {
-  const fee = wholeFee(amount, marketOf(state, order.symbol).rules.feeRate)
+  const fee = wholeFee(amount, pairOf(state, order.symbol).rules.feeRate)
   state.ports.wallet.book(balance, 'fee', negated(fee))
   if (!repays(order.loanType)) return
   payBack(state, balanceRefOf(order), { coin: balance.coin, amount: amount.minus(fee) })
@@ -33,7 +33,7 @@ function receive(state: MarginState, order: MarginOrder, { balance, amount }: Re
 /** What it borrowed and did not use goes back. */
 function close(state: MarginState, order: MarginOrder, unused: Decimal): void {
   if (!unused.gt(ZERO)) return
-  const coin = paidCoin(marketOf(state, order.symbol).rules, order)
+  const coin = paidCoin(pairOf(state, order.symbol).rules, order)
   returnLoan(state, balanceRefOf(order), { coin, amount: smaller(unused, order.loan) })
 }
 
@@ -47,16 +47,16 @@ export interface NewOrder extends Omit<
 
 /** Makes an order of accepted terms, and lets it in. */
 export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrder {
-  const market = marketOf(state, terms.symbol)
-  const begun = beginOrder(state.ports, market.book, { ...terms, at: state.clock.now })
+  const pair = pairOf(state, terms.symbol)
+  const begun = beginOrder(state.ports, pair, { ...terms, at: state.clock.now })
   // The sample answers an order without a clientOid with its orderId under both names.
   const order: MarginOrder = { ...terms, ...begun, stpMode: 'none', clientOid: terms.clientOid ?? begun.id }
   state.orders.add(order)
-  enterMarket(createVenue(state, market), order)
+  enterMarket(createVenue(state, pair), order)
   return order
 }
 
 /** By its owner, or when its balance is taken over. */
 export function cancelMarginOrder(state: MarginState, order: MarginOrder, reason: CancelReason): void {
-  cancelOrder(createVenue(state, marketOf(state, order.symbol)), order, reason)
+  cancelOrder(createVenue(state, pairOf(state, order.symbol)), order, reason)
 }

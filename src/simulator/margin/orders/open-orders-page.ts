@@ -24,7 +24,7 @@ export function openOrdersPage(
   { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
   query: OpenOrdersQuery,
 ): Reply<OpenOrdersPage> {
-  if (!state.symbols.has(query.symbol)) return refusals.symbolUnknown(query.symbol)
+  if (!state.pairs.has(query.symbol)) return refusals.symbolUnknown(query.symbol)
   if (mode === 'crossed' && query.startTime === undefined) {
     return refusals.parameterEmpty('startTime')
   }

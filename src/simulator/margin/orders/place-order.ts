@@ -6,14 +6,7 @@ import { accept, type OrderReference, type Refusal, type Reply } from '../../sha
 import { hasPlaces, larger, roundUp } from '../../wallet/rounding.ts'
 import { borrowRefusal, lend } from '../debts/loans.ts'
 import { refusals } from '../../shared/refusals.ts'
-import {
-  coinIn,
-  moneyOf,
-  pricesShown,
-  refreshBooks,
-  type MarginState,
-  type SymbolMarket,
-} from '../margin-state.ts'
+import { coinIn, moneyOf, refreshBooks, type MarginPair, type MarginState } from '../margin-state.ts'
 import {
   balanceOf,
   borrows,
@@ -69,16 +62,16 @@ export function placeOrder(
   { uid, mode, source }: Placing,
   request: PlaceMarginOrderRequest,
 ): Reply<OrderReference> {
-  const market = state.symbols.get(request.symbol)
-  if (market === undefined) return refusals.symbolUnknown(request.symbol)
+  const pair = state.pairs.get(request.symbol)
+  if (pair === undefined) return refusals.symbolUnknown(request.symbol)
   const ref: BalanceRef = { uid, balance: balanceOf(mode, request.symbol) }
   const refusal = accountRefusal(state, { uid, mode, clientOid: request.clientOid })
   if (refusal !== undefined) return refusal
-  const terms = readTerms(market, request)
+  const terms = readTerms(pair, request)
   if ('code' in terms) return terms
   const { cost, ...measured } = terms
   const { loanType = 'normal', side, orderType, force = 'gtc', clientOid } = request
-  const coin = side === 'buy' ? market.rules.quoteCoin : market.rules.baseCoin
+  const coin = side === 'buy' ? pair.rules.quoteCoin : pair.rules.baseCoin
   const missing = larger(ZERO, roundUp(cost.minus(moneyOf(state, ref, coin).available)))
   if (missing.gt(ZERO)) {
     if (!borrows(loanType)) return refusals.balanceShort
@@ -113,15 +106,15 @@ interface OrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> 
 }
 
 /** The order's numbers, or why the symbol does not take them. */
-function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest): OrderTerms | Refusal {
-  const { rules } = market
-  const shown = pricesShown(market)
+function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): OrderTerms | Refusal {
+  const { rules } = pair
+  const shown = pair.shownPrices()
   if (shown === undefined) return refusals.noPrice
   const isQuoteSized = request.orderType === 'market' && request.side === 'buy'
   const price = request.orderType === 'limit' ? readPositive(request.price, 'price') : undefined
   if (price !== undefined && 'code' in price) return price
   if (price !== undefined && !hasPlaces(price, rules.priceDecimals)) {
-    return refusals.priceStep(market.book.price(1).toString())
+    return refusals.priceStep(pair.price(1).toString())
   }
   if (request.orderType === 'market' && request.price !== undefined) return refusals.parameterPresent('price')
   const name = isQuoteSized ? 'quoteSize' : 'baseSize'
