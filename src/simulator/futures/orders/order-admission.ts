@@ -17,10 +17,30 @@ export interface Admission {
   readonly isWithoutId: boolean
 }
 
+/** An order that is to be placed. */
+interface Placement {
+  readonly state: CoreState
+  readonly account: Account
+  readonly symbol: SymbolState
+  readonly terms: OrderTerms
+  /** Lots that would open. */
+  readonly opening: number
+}
+
+/** What every order must pass, cheapest first: contract state, price and size, the number of open orders, margin. */
+const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
+  ({ state, symbol, opening }) => deliveryRefusal(symbol, state.clock.now, opening > 0),
+  ({ symbol }) => (symbol.market.at === 0 ? refusals.suspended : undefined),
+  priceRefusal,
+  sizeRefusal,
+  postOnlyRefusal,
+  countRefusal,
+  marginRefusal,
+]
+
 /**
- * Decides whether an order may be placed now: contract state, price and size limits, the position that it
- * closes, the number of open orders, and margin, in this order. May cancel older orders of the account where
- * the settings say so; never does when it refuses.
+ * Decides whether an order may be placed now: the first rule that refuses it decides, then the position that it
+ * closes. May cancel older orders of the account where the settings say so; never does when it refuses.
  */
 export function admitOrder(
   state: CoreState,
@@ -28,49 +48,37 @@ export function admitOrder(
   symbol: SymbolState,
   terms: OrderTerms,
 ): Reply<Admission> {
-  const opening = openingLots(account, terms)
-  const refusal =
-    deliveryRefusal(symbol, state.clock.now, opening > 0) ??
-    (symbol.market.at === 0 ? refusals.suspended : undefined) ??
-    priceRefusal(symbol, terms) ??
-    sizeRefusal(account, symbol, terms, opening) ??
-    postOnlyRefusal(state, symbol, terms) ??
-    countRefusal(state, account, symbol, terms) ??
-    marginRefusal(state, account, symbol, terms, opening)
-  if (refusal !== undefined) return refusal
+  const placement = { state, account, symbol, terms, opening: openingLots(account, terms) }
+  for (const rule of RULES) {
+    const refusal = rule(placement)
+    if (refusal !== undefined) return refusal
+  }
   const closes = terms.action === 'close' || terms.reduceOnly
-  return closes ? admitClose(state, account, terms) : accept({ terms, isWithoutId: false })
+  return closes ? admitClose(placement) : accept({ terms, isWithoutId: false })
 }
 
 /** The highest price of a sell, as a multiple of the mark price: no price may leave what integers hold. */
 const SELL_PRICE_MAX = 10
 
 /** A buy at most `priceLimitRatio` above the mark price, a sell at most that far below it. */
-function priceRefusal(
-  symbol: SymbolState,
-  { orderType, direction, priceTicks }: OrderTerms,
-): Refusal | undefined {
+function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
+  const { orderType, direction, priceTicks } = terms
   const { instrument, markTicks } = symbol
   if (orderType === 'market' || markTicks === 0) return undefined
-  if (direction === 'buy') {
-    const highest = Math.floor(markTicks * (1 + instrument.priceLimitRatio))
-    return priceTicks > highest ? refusals.priceAboveLimit.futures(priceText(instrument, highest)) : undefined
-  }
-  const dearest = markTicks * SELL_PRICE_MAX
-  if (priceTicks > dearest) return refusals.priceAboveLimit.futures(priceText(instrument, dearest))
-  const lowest = Math.ceil(markTicks * (1 - instrument.priceLimitRatio))
+  const isBuy = direction === 'buy'
+  const highest = isBuy
+    ? Math.floor(markTicks * (1 + instrument.priceLimitRatio))
+    : markTicks * SELL_PRICE_MAX
+  if (priceTicks > highest) return refusals.priceAboveLimit.futures(priceText(instrument, highest))
+  const lowest = isBuy ? 0 : Math.ceil(markTicks * (1 - instrument.priceLimitRatio))
   return priceTicks < lowest ? refusals.priceBelowLimit.futures(priceText(instrument, lowest)) : undefined
 }
 
 /** Price times size is counted in whole numbers. So much at the last price leaves them exact at the dearest sell. */
 const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
 
-function sizeRefusal(
-  account: Account,
-  symbol: SymbolState,
-  { orderType, lots, priceTicks }: OrderTerms,
-  opening: number,
-): Refusal | undefined {
+function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | undefined {
+  const { orderType, lots, priceTicks } = terms
   const { limitLotsMax, marketLotsMax, notionalMin } = symbol.instrument
   if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax)) return refusals.sizeAboveMaximum
   if (opening === 0) return undefined
@@ -89,7 +97,7 @@ function heldLots({ positions, openOrders }: Account, { instrument: { symbol } }
 }
 
 /** Only where matching follows at once; behind a lag the order is accepted first and cancelled on arrival. */
-function postOnlyRefusal(state: CoreState, symbol: SymbolState, terms: OrderTerms): Refusal | undefined {
+function postOnlyRefusal({ state, symbol, terms }: Placement): Refusal | undefined {
   const { postOnlyCross, matchingLagMs } = state.settings
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
   if (postOnlyCross === 'cancel' || matchingLagMs > 0 || !reachesMarket(symbol.market, terms))
@@ -97,12 +105,7 @@ function postOnlyRefusal(state: CoreState, symbol: SymbolState, terms: OrderTerm
   return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
 }
 
-function countRefusal(
-  state: CoreState,
-  account: Account,
-  symbol: SymbolState,
-  terms: OrderTerms,
-): Refusal | undefined {
+function countRefusal({ state, account, symbol, terms }: Placement): Refusal | undefined {
   const { symbolOrdersMax, productOrdersMax, productType } = symbol.instrument
   if (terms.orderType === 'market' || account.openOrders.size < Math.min(symbolOrdersMax, productOrdersMax)) {
     return undefined
@@ -117,31 +120,26 @@ function countRefusal(
   return ofProduct >= productOrdersMax ? refusals.ordersFull.product : undefined
 }
 
-/** @param opening Lots that would open. */
-function marginRefusal(
-  state: CoreState,
-  account: Account,
-  symbol: SymbolState,
-  terms: OrderTerms,
-  opening: number,
-): Refusal | undefined {
+function marginRefusal({ state, account, symbol, terms, opening }: Placement): Refusal | undefined {
   if (opening === 0) return undefined
   const { marginCoin } = symbol.instrument
   if (coinOf(account, marginCoin).balance.lte(ZERO)) return refusals.balanceEmpty
   const available = availableMargin(state, account, marginCoin)
   if (available.lte(ZERO)) return refusals.balanceTiedUp
-  const ticks = terms.orderType === 'limit' ? terms.priceTicks : dearestTicks(state, symbol, terms)
+  const { orderType, direction } = terms
+  // A market order may get as bad a price as there is.
+  const worst = levelTicksAt(
+    symbol.market,
+    direction,
+    direction === 'buy' ? state.settings.marketLevelsMax : 0,
+  )
+  const ticks = orderType === 'limit' ? terms.priceTicks : worst
   const cost = costOfOpening(state, account, symbol, { ticks, lots: opening })
   return cost.gt(available) ? refusals.balanceExceeded : undefined
 }
 
-/** The worst price that a market order of an account can get. */
-function dearestTicks(state: CoreState, symbol: SymbolState, { direction }: OrderTerms): number {
-  return levelTicksAt(symbol.market, direction, direction === 'buy' ? state.settings.marketLevelsMax : 0)
-}
-
 /** What exceeds the position, see CoreSettings.hedgeCloseExcess and reduceOnlyExcess. */
-function admitClose(state: CoreState, account: Account, terms: OrderTerms): Reply<Admission> {
+function admitClose({ state, account, terms }: Placement): Reply<Admission> {
   const position = positionOf(account, terms.symbol, terms.slot)
   if (position === undefined || !reduces(terms, position)) return refusals.noPosition
   const resting = closingOrders(account, terms).filter(({ direction }) => direction === terms.direction)
