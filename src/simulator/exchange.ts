@@ -1,11 +1,9 @@
 import { convertHandlers, convertLedger, openConvert, type ConvertSettings } from './convert/convert.ts'
 import { copyHandlers, copyLedger, openCopy, playCopy } from './copy/copy.ts'
-import { futuresResults } from './copy/futures-results.ts'
 import { type AccountRef, type AccountSetup } from './shared/account.ts'
 import { type CoreState, type SymbolState } from './futures/core-state.ts'
 import { type ExchangeCore } from './futures/exchange-core.ts'
 import { futuresHandlers } from './futures/futures-handlers.ts'
-import { type LedgerStatement } from './futures/accounts/ledger-view.ts'
 import { type Reply } from './shared/reply.ts'
 import { toTicker } from './futures/instruments/ticker-view.ts'
 import { gatewayHandlers } from './gateway/gateway.ts'
@@ -29,7 +27,7 @@ import { defaultPlatformCoin, type PlatformCoin } from './wallet/platform-coin.t
 import { createOrderSequence } from './shared/order-sequence.ts'
 import { writeDemoPast } from './demo/write-past.ts'
 import { singleRow } from './store/stored-rows.ts'
-import { Wallet, type WalletCoin } from './wallet/wallet.ts'
+import { Wallet } from './wallet/wallet.ts'
 import { type ServedExchange } from './wire/handle.ts'
 import { type ServedName, type ServedRequestOf, type ServedResponseOf } from './wire/served-rows.ts'
 
@@ -54,12 +52,7 @@ export interface ExchangeOptions {
 }
 
 /** Everything that an account owns and owes at the exchange. Amounts are exact decimals in strings. */
-export interface ExchangeStatement extends LedgerStatement {
-  /** Spot and margin balances: a row a balance and coin. Futures are in `coins`. */
-  readonly balances: readonly WalletCoin[]
-  /** What each service has to show of the account, by the service's name. */
-  readonly services: Readonly<Record<string, unknown>>
-}
+export type ExchangeStatement = ReturnType<Exchange['ledger']>
 
 /** The states of what is there beside futures, on one ledger. */
 type Services = ReturnType<typeof openServices>
@@ -129,11 +122,13 @@ export class Exchange implements ServedExchange {
   }
 
   /** As of the latest moment that was played. @throws Failure SIMULATOR_UNKNOWN */
-  ledger(uid: string): ExchangeStatement {
+  ledger(uid: string) {
     const { wallet, spot, margin, convert, copy, subaccounts } = this.services
     return {
       ...this.core.ledger(uid),
+      /** Spot and margin balances: a row a balance and coin. Futures are in `coins`. */
       balances: wallet.statement(uid),
+      /** What each service has to show of the account. */
       services: {
         spot: spotLedger(spot, uid),
         margin: marginLedger(margin, uid),
@@ -222,10 +217,7 @@ function openServices(
     spot: openSpot(ports, { ...settings.spot, platformCoin }),
     margin: openMargin(ports, settings.margin),
     convert: openConvert(ports, { ...settings.convert, platformCoin }),
-    copy: openCopy(ports, {
-      instruments: core.instruments(),
-      results: (uid, afterTrade) => futuresResults(state, uid, afterTrade),
-    }),
+    copy: openCopy(ports, state),
     subaccounts: openSubaccounts(ports, settings.subaccounts),
   }
 }

@@ -1,38 +1,24 @@
-import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
 import { createRandom, type Random } from '../../lib/random.ts'
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { type Instrument } from '../futures/instruments/instruments.ts'
+import { type CoreState } from '../futures/core-state.ts'
 import { accept, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { refusals } from '../shared/refusals.ts'
+import { futuresResults, type FuturesResults } from './futures-results.ts'
 import { changeSettings } from './symbol-settings.ts'
-import { closeDays, createTrader, dayStart, TRADERS, type SymbolSetting, type Trader } from './trader.ts'
+import {
+  closeDays,
+  createTrader,
+  DAY_MS,
+  dayStart,
+  TRADERS,
+  type SymbolSetting,
+  type Trader,
+} from './trader.ts'
 import { toSummary } from './trader-summary.ts'
-
-/** What the service must know of a trader's futures account. USDT. */
-export interface FuturesResults {
-  /** Net profit since the account was opened: realised, less fees, with funding. */
-  readonly profit: Decimal
-  /** Balance and unrealised profit. */
-  readonly equity: Decimal
-  /** Closing trades after the named one, by their outcome. */
-  readonly gains: number
-  readonly losses: number
-  readonly lastTrade: number
-}
-
-export interface CopyFacts {
-  readonly instruments: readonly Instrument[]
-  readonly results: (uid: string, afterTrade: number) => FuturesResults
-}
-
-/** What a trader's account shows at this service. */
-export interface CopyStatement {
-  readonly followers: number
-  readonly settings: readonly SymbolSetting[]
-}
 
 /**
  * Copy trading, from the trader's side: accounts of role `copyTrader` have followers, and symbols that
@@ -41,8 +27,7 @@ export interface CopyStatement {
  */
 export interface CopyState {
   readonly ports: ServicePorts
-  readonly results: CopyFacts['results']
-  readonly instruments: ReadonlyMap<string, Instrument>
+  readonly futures: CoreState
   readonly random: Random
   /** By uid; bounded by the accounts. */
   readonly traders: Map<string, Trader>
@@ -50,11 +35,9 @@ export interface CopyState {
   nextDayAt: number
 }
 
-export function openCopy(ports: ServicePorts, { instruments, results }: CopyFacts): CopyState {
+export function openCopy(ports: ServicePorts, futures: CoreState): CopyState {
   const state: CopyState = {
-    ports,
-    results,
-    instruments: new Map(instruments.map((instrument) => [instrument.symbol, instrument])),
+    ...{ ports, futures },
     random: createRandom(ports.seed).fork('copy'),
     traders: new Map(),
     nextDayAt: 0,
@@ -99,33 +82,33 @@ function copyConfigSettingSymbols(
   { uid }: AccountRef,
   { settingList }: WireRequestOf<'copyConfigSettingSymbols'>,
 ): Reply<WireResponseOf<'copyConfigSettingSymbols'>> {
-  const { instruments, ports } = state
   const trader = state.traders.get(uid)
   if (trader === undefined) return refusals.notTrader
-  const changed = changeSettings(trader.settings, settingList, { instruments, now: ports.clock.now })
-  if (!changed.ok) return changed.refusal
+  const changed = changeSettings(trader.settings, settingList, state.futures)
+  if (!changed.ok) return changed
   trader.settings.clear()
-  for (const [symbol, setting] of changed.settings) trader.settings.set(symbol, setting)
+  for (const [symbol, setting] of changed.data) trader.settings.set(symbol, setting)
   state.ports.rows.put(TRADERS, trader)
   // The document's sample answers with this very word.
   return accept('success')
 }
 
-export function copyLedger({ traders }: CopyState, uid: string): CopyStatement | undefined {
+/** What a trader's account shows at this service. */
+export function copyLedger({ traders }: CopyState, uid: string) {
   const trader = traders.get(uid)
   return trader && { followers: trader.followersNow, settings: [...trader.settings.values()] }
 }
 
 /** The setting of the first symbol that may be copied, without ratios. */
-export function firstSetting({ instruments }: CopyState): SymbolSetting | undefined {
-  const [first] = instruments.values()
-  if (first === undefined || !COPIED_TYPES.has(first.productType)) return undefined
-  const { symbol, productType } = first
+export function firstSetting({ futures }: CopyState): SymbolSetting | undefined {
+  const [first] = futures.symbols.values()
+  if (first === undefined || !COPIED_TYPES.has(first.instrument.productType)) return undefined
+  const { symbol, productType } = first.instrument
   return { symbol, productType, stopSurplusRatio: undefined, stopLossRatio: undefined }
 }
 
 function takeResults(state: CopyState, uid: string, trader: Trader): FuturesResults {
-  const results = state.results(uid, trader.tradeTaken)
+  const results = futuresResults(state.futures, uid, trader.tradeTaken)
   if (results.lastTrade === trader.tradeTaken) return results
   trader.gains += results.gains
   trader.losses += results.losses
@@ -136,6 +119,5 @@ function takeResults(state: CopyState, uid: string, trader: Trader): FuturesResu
 
 /** Any market that never rests would do. */
 const CLOCK_SYMBOL = 'BTCUSDT'
-const DAY_MS = 86_400_000
 /** Document, config-setting-symbols: productType. */
 const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])

@@ -1,13 +1,14 @@
 import { sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { accountOf, coinOf, symbolOf, type CoreState } from '../futures/core-state.ts'
 import { unrealised } from '../futures/positions/position.ts'
-import { type FuturesResults } from './copy.ts'
 
 /** The coin that the copy service counts in. */
 const COIN = 'USDT'
 
+export type FuturesResults = Readonly<ReturnType<typeof futuresResults>>
+
 /** What the copy service must know of a trader's futures account. Other margin coins than USDT are left out. */
-export function futuresResults(state: CoreState, uid: string, afterTrade: number): FuturesResults {
+export function futuresResults(state: CoreState, uid: string, afterTrade: number) {
   const account = accountOf(state, uid)
   const { balance, realisedProfit, fees, funding, insurance } = coinOf(account, COIN)
   const open = [...account.positions.values()].flatMap((position) => {
@@ -25,10 +26,11 @@ export function futuresResults(state: CoreState, uid: string, afterTrade: number
     else if (fill.profit.lt(ZERO)) losses++
   }
   return {
+    /** Net, since the account was opened: realised, less fees, with funding. */
     profit: realisedProfit.minus(fees).plus(funding).plus(insurance),
+    /** Balance and unrealised profit. */
     equity: balance.plus(sumDecimals(open)),
-    gains,
-    losses,
-    lastTrade,
+    /** Closing trades after the named one, by their outcome, and the last of them. */
+    ...{ gains, losses, lastTrade },
   }
 }

@@ -1,17 +1,14 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
+import { type CoreState } from '../futures/core-state.ts'
 import { deliveryStatus } from '../futures/instruments/delivery.ts'
 import { type Instrument } from '../futures/instruments/instruments.ts'
 import { refusals } from '../shared/refusals.ts'
-import { type Refusal } from '../shared/reply.ts'
+import { accept, type Refusal, type Reply } from '../shared/reply.ts'
 import { type SymbolSetting } from './trader.ts'
 
-export type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
+type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 
 type Settings = ReadonlyMap<string, SymbolSetting>
-
-export type ChangedSettings =
-  | { readonly ok: true; readonly settings: Settings }
-  | { readonly ok: false; readonly refusal: Refusal }
 
 /**
  * Applies the changes in their order, all of them or none.
@@ -23,16 +20,17 @@ export type ChangedSettings =
 export function changeSettings(
   settings: Settings,
   changes: readonly SettingChange[],
-  { instruments, now }: { readonly instruments: ReadonlyMap<string, Instrument>; readonly now: number },
-): ChangedSettings {
+  { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
+): Reply<Settings> {
   const changed = new Map(settings)
   for (const change of changes) {
-    const found = refusalOf(change, { changed, instrument: instruments.get(change.symbol), now })
-    if (found !== undefined) return { ok: false, refusal: found }
+    const instrument = symbols.get(change.symbol)?.instrument
+    const refusal = refusalOf(change, { changed, instrument, now: clock.now })
+    if (refusal !== undefined) return refusal
     if (change.settingType === 'DELETE') changed.delete(change.symbol)
     else changed.set(change.symbol, toSetting(change, changed.get(change.symbol)))
   }
-  return { ok: true, settings: changed }
+  return accept<Settings>(changed)
 }
 
 interface Facts {

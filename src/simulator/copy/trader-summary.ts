@@ -1,26 +1,19 @@
 import { decimal, decimalOfInteger, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type WireResponseOf } from '../../protocol/endpoints.ts'
+import { type FuturesResults } from './futures-results.ts'
 import { type Trader, type TraderDay } from './trader.ts'
 
 const WEEK_DAYS = 7
 const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
-/** What the futures account adds to its past at this moment. USDT. */
-export interface Present {
-  /** Net profit since the account was opened: realised, less fees, with funding. */
-  readonly profit: Decimal
-  /** Balance and unrealised profit. */
-  readonly equity: Decimal
-}
-
 /**
- * Document: Copy trader summary. The numbers agree with one another: orders are gains and losses, the win
+ * Document: Copy trader summary. The futures account adds its present to the trader's past. The numbers agree with one another: orders are gains and losses, the win
  * rate is their share, ROI is the total profit over the capital, and each day's rate is its profit over what
  * the account had when the day began. Rates are in percent, as in the document's sample, and the total profit
  * has a dollar sign there.
  */
-export function toSummary(trader: Trader, present: Present): WireResponseOf<'copyOrderTotalDetail'> {
+export function toSummary(trader: Trader, present: FuturesResults): WireResponseOf<'copyOrderTotalDetail'> {
   const { days, gains, losses } = trader
   const week = days.slice(-WEEK_DAYS)
   const total = trader.totalProfit.plus(present.profit).minus(trader.profitTaken)

@@ -141,6 +141,19 @@ export function createSymbolState(instrument: Instrument, statistics: DayStatist
   }
 }
 
+/** Adds to what was chosen before. Whether it may be changed now is the caller's to check. */
+export function applyChoices(account: Account, choices: AccountChoices): void {
+  account.choices = { ...account.choices, ...choices }
+  const { positionMode, leverageBySymbol } = account.choices
+  account.setup = {
+    ...account.setup,
+    ...(positionMode && { positionMode }),
+    ...(leverageBySymbol && {
+      leverageBySymbol: { ...account.setup.leverageBySymbol, ...leverageBySymbol },
+    }),
+  }
+}
+
 /** @throws RangeError before the exchange is open. */
 export function venueOf({ venue, instrument }: SymbolState): Venue<Order> {
   if (venue === undefined) throw new RangeError(`${instrument.symbol} is not open`)

@@ -3,8 +3,8 @@ import { type Taken } from '../matching/displayed-market.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../store/stored-rows.ts'
 import { type AccountChoices } from '../shared/account.ts'
-import { applyChoices } from './accounts/account-choices.ts'
 import {
+  applyChoices,
   counterpartiesOf,
   type Account,
   type AccountCounts,

@@ -1,3 +1,5 @@
+import { type ResponseOf } from '../../protocol/endpoints.ts'
+
 /** Why one order, or a whole request, is refused: a code of the exchange's table and its message. */
 export interface Refusal {
   readonly ok: false
@@ -34,4 +36,25 @@ export function acceptAll<Fields>(replies: {
 /** The data, unless there is something to refuse. */
 export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Reply<Data> {
   return refused ?? accept(data)
+}
+
+type BatchResult = ResponseOf<'batchPlaceOrder'>
+
+/** Document: Batch result item. Does something for each item; what is wrong with one of them leaves the others alone. */
+export function eachOf<
+  Item extends { readonly orderId?: string | undefined; readonly clientOid?: string | undefined },
+>(
+  items: Iterable<Item>,
+  handle: (item: Item) => Reply<OrderReference>,
+): { readonly ok: true; readonly data: BatchResult } {
+  const result: BatchResult = { successList: [], failureList: [] }
+  for (const item of items) {
+    const reply = handle(item)
+    if (reply.ok) result.successList.push(reply.data)
+    else {
+      const { orderId = '', clientOid = '' } = item
+      result.failureList.push({ orderId, clientOid, errorMsg: reply.message, errorCode: reply.code })
+    }
+  }
+  return accept(result)
 }

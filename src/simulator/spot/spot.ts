@@ -6,6 +6,7 @@ import { pairOf } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
+import { textsOf } from '../wallet/rounding.ts'
 import { refusals } from '../shared/refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
 import { openSpotState, spotBalance, type SpotState } from './spot-state.ts'
@@ -44,8 +45,7 @@ export function spotLedger({ ports, orders, withdrawals }: SpotState, uid: strin
     uid,
     coins: [...ports.wallet.coins(uid, 'spot')].map(([coin, { available, frozen }]) => ({
       coin,
-      available: available.toString(),
-      frozen: frozen.toString(),
+      ...textsOf({ available, frozen }),
     })),
     ordersOpen: orders.openOf(uid).length,
     ordersKept: orders.of(uid).length,

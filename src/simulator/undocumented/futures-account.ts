@@ -3,8 +3,14 @@ import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { textOrNull } from '../../protocol/answer-values.ts'
 import { position } from '../../protocol/futures/single-position.ts'
 import { marginMode, productType, symbol } from '../../protocol/values.ts'
-import { applyChoices } from '../futures/accounts/account-choices.ts'
-import { accountOf, leverageOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
+import {
+  accountOf,
+  applyChoices,
+  leverageOf,
+  symbolOf,
+  type Account,
+  type CoreState,
+} from '../futures/core-state.ts'
 import { isOfAsked, namedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { type Instrument } from '../futures/instruments/instruments.ts'
 import { isPending } from '../futures/plans/plan-order.ts'

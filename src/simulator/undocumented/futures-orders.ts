@@ -20,9 +20,8 @@ import { baseSize, quoteValue, type Position } from '../futures/positions/positi
 import { refusals } from '../shared/refusals.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { eachOf } from '../shared/batch-result.ts'
 import { readHistory } from '../shared/history-page.ts'
-import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
+import { accept, eachOf, type OrderReference, type Reply } from '../shared/reply.ts'
 import { negated } from '../wallet/rounding.ts'
 import { triggerFields } from './position-exits.ts'
 import {

@@ -49,3 +49,9 @@ export function decimalsOf(text: string): number {
 export function decimalOfFloat(value: number, decimals: number): Decimal {
   return decimal(value.toFixed(decimals))
 }
+
+/** Amounts under their names, each exactly. */
+export function textsOf<Amounts extends Readonly<Partial<Record<string, Decimal>>>>(amounts: Amounts) {
+  const texts = Object.entries(amounts).map(([name, amount]) => [name, String(amount)])
+  return Object.fromEntries(texts) as { readonly [Name in keyof Amounts]: string }
+}

@@ -1,6 +1,7 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type StoredRows } from '../store/stored-rows.ts'
+import { textsOf } from './rounding.ts'
 import {
   COIN_ACCOUNTS,
   COIN_COUNTERPARTIES,
@@ -117,7 +118,7 @@ export class Wallet {
   }
 
   /** The books of every coin: `sum` is always zero. */
-  sums(): readonly WalletSum[] {
+  sums(): readonly { readonly coin: string; readonly sum: string }[] {
     return [...this.#counterparties].map(([coin, counterparties]) => {
       let sum = Object.values(counterparties).reduce((total, counterparty) => total.plus(counterparty), ZERO)
       for (const { ref, money } of this.#accounts.values()) {
@@ -192,38 +193,19 @@ function shortage({ uid, balance, coin }: CoinRef, column: string, held: Decimal
   })
 }
 
+export type WalletCoin = Readonly<ReturnType<typeof toCoin>>
+
 /**
- * What an account holds of a coin in a balance, and how it came to it. Amounts are exact decimals in strings; equity = available + frozen - borrowed - interest = the sum of `bookings`, exactly.
+ * What an account holds of a coin in a balance (`spot`, `crossed` or `isolated:BTCUSDT`), and how it came to it. Amounts
+ * are exact decimals in strings; equity = available + frozen - borrowed - interest = the sum of `bookings`, exactly.
  */
-export interface WalletCoin {
-  /** `spot`, `crossed` or `isolated:BTCUSDT`. */
-  readonly balance: string
-  readonly coin: string
-  readonly available: string
-  readonly frozen: string
-  readonly borrowed: string
-  readonly interest: string
-  readonly equity: string
-  /** Received is positive, paid is negative. Bookings that never happened are left out. */
-  readonly bookings: Readonly<Partial<Record<WalletBooking, string>>>
-}
-
-/** All equities and counterparties of a coin together. */
-export interface WalletSum {
-  readonly coin: string
-  readonly sum: string
-}
-
-function toCoin({ ref, money, flows }: CoinAccount): WalletCoin {
-  const bookings = Object.entries(flows).map(([booking, amount]) => [booking, amount.toString()])
+function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
+  const { available, frozen, borrowed, interest } = money
   return {
-    balance: ref.balance,
-    coin: ref.coin,
-    available: money.available.toString(),
-    frozen: money.frozen.toString(),
-    borrowed: money.borrowed.toString(),
-    interest: money.interest.toString(),
-    equity: equityOf(money).toString(),
-    bookings: Object.fromEntries(bookings) as WalletCoin['bookings'],
+    balance,
+    coin,
+    ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
+    /** Received is positive, paid is negative. Bookings that never happened are left out. */
+    bookings: textsOf(flows),
   }
 }

@@ -1,4 +1,5 @@
 import { sumDecimals, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { textsOf } from '../../wallet/rounding.ts'
 
 /** The other sides of every booking. They may go below zero: each is a counterparty without a limit. */
 export const NO_COUNTERPARTIES = { outside: ZERO, market: ZERO, fees: ZERO, funding: ZERO, insurance: ZERO }
@@ -62,9 +63,4 @@ export function bookSum(marginCoin: string, counterparties: Counterparties, bala
     /** Zero, always: no money was made or lost. */
     sum: sumDecimals(Object.values(counterparties)).plus(accounts).toString(),
   }
-}
-
-export function textsOf<Name extends string>(amounts: Readonly<Record<Name, Decimal>>): Record<Name, string> {
-  const texts = Object.entries<Decimal>(amounts).map(([name, amount]) => [name, amount.toString()])
-  return Object.fromEntries(texts) as Record<Name, string>
 }

@@ -2,7 +2,7 @@ import { quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { type RequestOf } from '../../../protocol/endpoints.ts'
 import { type WirePosition } from '../../../protocol/futures/single-position.ts'
 import { type AccountRef } from '../../shared/account.ts'
-import { accountOf, symbolOf, type Account, type CoreState } from '../core-state.ts'
+import { accountOf, symbolOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { DISPLAY_DECIMALS, heldMargin, liquidationPrice, maintenanceRateOf, marginRatio } from './margin.ts'
 import { closingOrders } from '../orders/order-lifecycle.ts'
@@ -47,20 +47,9 @@ export function positionsOf({ positions }: Account, symbol: string): Position[] 
 }
 
 /** Of a row what says how much is held, at what price and with what profit: the rest of it costs ten times as much. */
-type HeldPosition = Pick<
-  WirePosition,
-  | 'symbol'
-  | 'holdSide'
-  | 'marginSize'
-  | 'total'
-  | 'openPriceAvg'
-  | 'posMode'
-  | 'unrealizedPL'
-  | 'markPrice'
-  | 'totalFee'
->
+type HeldPosition = ReturnType<typeof toHeldPosition>
 
-function toHeldPosition(state: CoreState, account: Account, position: Position): HeldPosition {
+function toHeldPosition(state: CoreState, account: Account, position: Position) {
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   return {
     ...toStandingPart(state, position),
@@ -71,24 +60,27 @@ function toHeldPosition(state: CoreState, account: Account, position: Position):
   }
 }
 
-/** What of a row depends on no price, and the values that it was made of. */
-interface StandingPart {
-  readonly made: Pick<Position, 'lots' | 'cost' | 'margin' | 'funding'>
-  readonly row: Omit<HeldPosition, 'posMode' | 'unrealizedPL' | 'markPrice'>
-}
+/** A position is read again and again between two trades: how it was written last, and the values it was made of. */
+const written = new WeakMap<Position, { made: MadeOf; row: ReturnType<typeof writeStandingPart> }>()
 
-/** A position is read again and again between two trades: how it was written last. */
-const written = new WeakMap<Position, StandingPart>()
+type MadeOf = Pick<Position, 'lots' | 'cost' | 'margin' | 'funding'>
 
-function toStandingPart(state: CoreState, position: Position): StandingPart['row'] {
+/** What of a row depends on no price. */
+function toStandingPart(state: CoreState, position: Position) {
   const { lots, cost, margin, funding } = position
   const { made, row: known } = written.get(position) ?? {}
   const isSame =
     made?.lots === lots && made.cost === cost && made.margin === margin && made.funding === funding
   if (known !== undefined && isSame) return known
-  const symbol = symbolOf(state, position.symbol)
+  const row = writeStandingPart(symbolOf(state, position.symbol), position)
+  written.set(position, { made: { lots, cost, margin, funding }, row })
+  return row
+}
+
+function writeStandingPart(symbol: SymbolState, position: Position) {
+  const { lots, cost, funding } = position
   const { instrument } = symbol
-  const row = {
+  return {
     symbol: position.symbol,
     holdSide: position.holdSide,
     marginSize: display(heldMargin(symbol, position)),
@@ -96,8 +88,6 @@ function toStandingPart(state: CoreState, position: Position): StandingPart['row
     openPriceAvg: display(quotient(cost, baseSize(instrument, lots), SHOWN)),
     totalFee: funding?.toString() ?? '',
   }
-  written.set(position, { made: { lots, cost, margin, funding }, row })
-  return row
 }
 
 /**

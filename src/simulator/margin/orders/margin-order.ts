@@ -53,24 +53,17 @@ export function repays(loanType: LoanType): boolean {
 /** What a liquidation did: forced an order through, or swapped one coin for another. */
 export type LiquidationRecord = OrderRecord | SwapRecord
 
-interface RecordBase {
-  readonly uid: string
-  readonly mode: MarginMode
-  /** The order's id; a swap has one of its own. */
-  readonly id: string
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+/** The order's id; a swap has one of its own. */
+type RecordBase = Pick<MarginOrder, 'uid' | 'mode' | 'id' | 'createdAt' | 'updatedAt'>
 
-export interface OrderRecord extends RecordBase {
+/** The price is the one displayed when the order was placed. */
+type OrderFigures = Pick<
+  MarginOrder,
+  'symbol' | 'direction' | 'price' | 'size' | 'filledBase' | 'filledQuote'
+>
+
+export interface OrderRecord extends RecordBase, OrderFigures {
   readonly type: 'place_order'
-  readonly symbol: string
-  readonly direction: 'buy' | 'sell'
-  /** Displayed when the order was placed. */
-  readonly price: Decimal
-  readonly size: Decimal
-  readonly filledBase: Decimal
-  readonly filledQuote: Decimal
 }
 
 export interface SwapSizes {
@@ -80,7 +73,7 @@ export interface SwapSizes {
   readonly toSize: Decimal
 }
 
-export interface SwapRecord extends RecordBase, SwapSizes {
+interface SwapRecord extends RecordBase, SwapSizes {
   readonly type: 'swap'
 }
 
