@@ -1,7 +1,20 @@
-import { createRandom } from '../../lib/random.ts'
-import { type MarginState } from '../margin/margin-state.ts'
-import { liveLiquidations } from './margin-liquidations.ts'
-import { placeMarginOrders } from './margin-orders.ts'
+import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { createRandom, type Random } from '../../lib/random.ts'
+import { judgeDebtors } from '../margin/debts/liquidation.ts'
+import { passTime, startClock } from '../margin/debts/pass-time.ts'
+import { coinIn, type MarginPair, type MarginState } from '../margin/margin-state.ts'
+import { balanceOf, type LoanType, type MarginMode, type OrderSource } from '../margin/orders/margin-order.ts'
+import { cancelMarginOrder, createVenue } from '../margin/orders/margin-venue.ts'
+import { placeOrder } from '../margin/orders/place-order.ts'
+import { EMPTY_QUOTE } from '../market/market.ts'
+import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
+import { pairOf } from '../services/pair-order.ts'
+import { negated } from '../wallet/rounding.ts'
+
+/*
+ * What margin accounts have behind them when the exchange opens. It is not written down but lived through, at made-up
+ * prices and through the functions that serve the accounts later, so that everything follows from bookings.
+ */
 
 /** Turns the clock back, lives what was before, and displays nothing made up any more. Nobody owes anything yet. */
 export function writeMarginPast(state: MarginState): void {
@@ -16,4 +29,178 @@ export function writeMarginPast(state: MarginState): void {
   for (const { uid } of accounts) placeMarginOrders(state, uid, prices)
   for (const pair of state.pairs.values()) pair.clear()
   state.clock.now = startAt
+}
+
+/** Somebody's balance, and the pair that is traded on it. */
+interface Owner {
+  readonly uid: string
+  readonly mode: MarginMode
+  readonly symbol: string
+}
+
+/** Brings collateral, which is booked as an opening. */
+function deposit(state: MarginState, { uid, mode, symbol }: Owner, collateral: Decimal): void {
+  const { quoteCoin } = pairOf(state, symbol).rules
+  state.ports.wallet.book({ uid, balance: balanceOf(mode, symbol), coin: quoteCoin }, 'opening', collateral)
+}
+
+/** More than a page of the records has by default, and some of it out of a query's 90 days. */
+const LIQUIDATIONS = 130
+const PAST_MS = 100 * 86_400_000
+/** Of every so many of them the accounts after the first have one. */
+const SHARED_EVERY = 26
+/** The last one is that long over when the exchange opens. */
+const QUIET_MS = 86_400_000
+
+/** Each account borrows, trades and is liquidated; what is left of its collateral goes. @param prices By symbol. */
+function liveLiquidations(state: MarginState, prices: ReadonlyMap<string, number>, random: Random): void {
+  const { startAt, accounts } = state.ports
+  const symbols = [...prices.keys()]
+  startClock(state, startAt - PAST_MS)
+  for (let round = 0; round < LIQUIDATIONS; round++) {
+    const at = startAt - PAST_MS + Math.floor(((PAST_MS - QUIET_MS) * round) / LIQUIDATIONS)
+    const symbol = symbols[round % symbols.length] ?? ''
+    const price = (prices.get(symbol) ?? 0) * (1 + 0.05 * random.next())
+    const isLong = round % 4 < 2
+    for (const { uid } of round % SHARED_EVERY === 0 ? accounts : accounts.slice(0, 1)) {
+      for (const mode of ['isolated', 'crossed'] as const) {
+        liveLiquidation(state, { uid, mode, symbol, isLong, at, price, cents: 5000 + random.integer(45_000) })
+      }
+    }
+  }
+}
+
+interface Episode extends Owner {
+  readonly isLong: boolean
+  /** Unix ms. */
+  readonly at: number
+  /** Where the position is opened. */
+  readonly price: number
+  /** The collateral, in hundredths of the quote coin. */
+  readonly cents: number
+}
+
+/** Debts in a hundredth of the collateral: nine tenths of what the leverage allows. */
+const BORROWED_PERCENT = { isolated: 810, crossed: 180 } as const
+/** How far a price moves at once against a position: not quite to its liquidation. */
+const FIRST_MOVE = { isolated: 0.07, crossed: 0.28 } as const
+const LOOKS_MAX = 40
+
+/** Opens a position with a loan, and moves the price until it is taken over. */
+function liveLiquidation(state: MarginState, episode: Episode): void {
+  const { uid, mode, symbol, isLong, at, price, cents } = episode
+  const pair = pairOf(state, symbol)
+  passTime(state, at)
+  showPrice(state, pair, price)
+  deposit(state, episode, toQuote(cents))
+  const borrowed = Math.floor((cents * BORROWED_PERCENT[mode]) / 100)
+  const size = isLong
+    ? { quoteSize: toQuote(borrowed + cents).toString() }
+    : { baseSize: (borrowed / 100 / price).toFixed(Math.min(4, pair.rules.sizeDecimals)) }
+  const order = { symbol, side: isLong ? 'buy' : 'sell', orderType: 'market', loanType: 'autoLoan' } as const
+  placeOrder(state, { uid, mode, source: 'API' }, { ...order, ...size })
+  const step = isLong ? -1 : 1
+  let shown = price * (1 + step * FIRST_MOVE[mode])
+  for (let look = 0; look < LOOKS_MAX && state.debtors.size > 0; look++) {
+    state.clock.now += 1000
+    showPrice(state, pair, shown)
+    judgeDebtors(state, pair)
+    shown *= 1 + step * 0.01
+  }
+  const ref = { uid, balance: balanceOf(mode, symbol) }
+  const { wallet } = state.ports
+  for (const [coin, { available }] of wallet.coins(uid, ref.balance)) {
+    if (available.gt(ZERO)) wallet.book(coinIn(ref, coin), 'opening', negated(available))
+  }
+}
+
+const PLENTY_LOTS = 1e12
+
+/** Displays a price of the past: as deep as anybody wants. */
+function showPrice({ clock }: MarginState, pair: MarginPair, price: number): void {
+  const bidTicks = pair.ticks(decimal(price.toFixed(2)))
+  const plenty = { bidLots: PLENTY_LOTS, askLots: PLENTY_LOTS, candleLots: PLENTY_LOTS }
+  pair.show({ ...EMPTY_QUOTE, bidTicks, askTicks: bidTicks + 10, lastTicks: bidTicks, ...plenty }, clock.now)
+}
+
+function toQuote(cents: number): Decimal {
+  return decimal((cents / 100).toFixed(2))
+}
+
+/** Collateral in quote coin, and what a market order buys with it and a loan: quote coin too. */
+const BALANCES = [
+  { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
+  { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
+  { mode: 'crossed', symbol: 'BTCUSDT', collateral: '6000', bought: '8000' },
+  { mode: 'crossed', symbol: 'ETHUSDT', collateral: '1000', bought: '2000' },
+] as const
+
+interface OrderRow {
+  /** Of the price. */
+  readonly percent: number
+  readonly side: 'buy' | 'sell'
+  readonly force: 'gtc' | 'post_only'
+  readonly loanType: LoanType
+  readonly source: OrderSource
+  /** What became of it; its clientOid says so. Left out, it is one more that rests. */
+  readonly status?: 'live' | 'partial_fill' | 'cancelled' | 'reject'
+}
+
+const ORDERS: readonly OrderRow[] = [
+  { percent: 90, side: 'buy', force: 'gtc', loanType: 'autoLoan', source: 'API' },
+  { percent: 80, side: 'buy', force: 'post_only', loanType: 'autoLoan', source: 'WEB' },
+  { percent: 115, side: 'sell', force: 'gtc', loanType: 'autoRepay', source: 'IOS' },
+  { percent: 125, side: 'sell', force: 'gtc', loanType: 'autoLoanAndRepay', source: 'ANDROID' },
+  { percent: 130, side: 'sell', force: 'post_only', loanType: 'normal', source: 'API' },
+  { percent: 88, side: 'buy', force: 'gtc', loanType: 'autoLoan', source: 'WEB', status: 'live' },
+  { percent: 86, side: 'buy', force: 'gtc', loanType: 'autoLoan', source: 'WEB', status: 'partial_fill' },
+  { percent: 84, side: 'buy', force: 'gtc', loanType: 'autoLoan', source: 'WEB', status: 'cancelled' },
+  // Would take, and only may rest.
+  { percent: 102, side: 'buy', force: 'post_only', loanType: 'autoLoan', source: 'WEB', status: 'reject' },
+]
+/** Of each, in quote coin. */
+const VALUE = 150
+const HOUR_MS = 3_600_000
+
+/**
+ * What an account has when the exchange opens: in each balance collateral, a running loan, and orders well away from
+ * the price. There is one in every state of the document, under a clientOid such as `isolated-BTCUSDT-filled`.
+ */
+function placeMarginOrders(state: MarginState, uid: string, prices: ReadonlyMap<string, number>): void {
+  passTime(state, state.ports.startAt - 12 * HOUR_MS)
+  for (const { mode, symbol, collateral, bought } of BALANCES) {
+    const price = prices.get(symbol)
+    if (price === undefined) continue
+    showPrice(state, pairOf(state, symbol), price)
+    deposit(state, { uid, mode, symbol }, decimal(collateral))
+    const order = {
+      symbol,
+      side: 'buy',
+      orderType: 'market',
+      loanType: 'autoLoan',
+      quoteSize: bought,
+    } as const
+    placeOrder(state, { uid, mode, source: 'API' }, { ...order, clientOid: `${mode}-${symbol}-filled` })
+    for (const row of ORDERS) placeRow(state, { uid, mode, symbol, price }, row)
+  }
+}
+
+function placeRow(
+  state: MarginState,
+  { uid, mode, symbol, price }: Owner & { readonly price: number },
+  { percent, source, status, ...terms }: OrderRow,
+): void {
+  state.clock.now += 1000
+  const at = (price * percent) / 100
+  const clientOid = status === undefined ? {} : { clientOid: `${mode}-${symbol}-${status}` }
+  const size = { price: at.toFixed(2), baseSize: (VALUE / at).toFixed(4) }
+  const order = { symbol, orderType: 'limit', ...terms, ...clientOid, ...size } as const
+  const placed = placeOrder(state, { uid, mode, source }, order)
+  const found = placed.ok ? state.orders.find(uid, placed.data.orderId) : undefined
+  if (found === undefined || !isOpen(found)) return
+  if (status === 'cancelled') cancelMarginOrder(state, found, 'user')
+  if (status !== 'partial_fill') return
+  const pair = pairOf(state, symbol)
+  const lots = pair.lots(found.size.times('0.4'))
+  fillOrder(createVenue(state, pair), found, { lots, ticks: found.priceTicks, scope: 'maker' })
 }

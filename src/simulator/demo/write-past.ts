@@ -7,9 +7,8 @@ import { type ServicePorts } from '../services/service-ports.ts'
 import { type SpotState } from '../spot/spot-state.ts'
 import { writeConversions } from './conversions.ts'
 import { writeMarginPast } from './margin-past.ts'
-import { writeSpotOrders } from './spot-orders.ts'
+import { writeSpotOrders, writeWithdrawals } from './spot-past.ts'
 import { writeTraderPast } from './trader-past.ts'
-import { writeWithdrawals } from './withdrawals.ts'
 
 /** The services that have a past to show. */
 export interface DemoServices {

@@ -18,8 +18,8 @@ import { endPlanOrder, placePlanOrder } from '../futures/plans/plan-orders.ts'
 import { refusals } from '../shared/refusals.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { readHistory } from '../shared/history-page.ts'
-import { accept, eachOf } from '../shared/reply.ts'
-import { exitsOf, removeExit, toExitRow, triggerFields } from './position-exits.ts'
+import { accept, eachOf, type OrderReference } from '../shared/reply.ts'
+import { exitsOf, removeExit, toPlan, triggerFields, type ListedPlan } from './position-exits.ts'
 import { change, LISTS, pageOfOrders, place, read, toPage, type Asked } from './undocumented-row.ts'
 
 const empty = z.literal('')
@@ -70,12 +70,19 @@ function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof 
     planType === 'profit_loss'
       ? // By id, which is not by age: stop-losses have the higher ones.
         pendingExits(state, account, query)
-          .map((exit) => toExitRow(state, account, exit))
+          .map((exit) => {
+            const { orderId: id, planType: orderSource } = exit
+            const shown = { orderId: id, clientOid: id, planStatus: 'live', orderSource }
+            return toPlanRow(state, account, toPlan(exit), shown)
+          })
           .sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
       : pendingPlans(state, account, query)
           .filter((plan) => plan.planType === planType)
-          .map((plan) => toPlanRow(state, account, plan))
-  const found = readHistory<(typeof rows)[number]>(rows, query, {
+          .map((plan) => {
+            const shown = { ...referenceOf(plan), planStatus: 'not_trigger', orderSource: 'normal' }
+            return toPlanRow(state, account, plan, shown)
+          })
+  const found = readHistory(rows, query, {
     ...LISTS,
     now: state.clock.now,
     idOf: (row) => row.orderId,
@@ -130,18 +137,27 @@ function isNamed(plan: PlanOrder, { orderId, clientOid }: Asked<typeof byEitherI
   return orderId ? sequenceOfId(orderId) === plan.sequence : clientOid === plan.clientOid
 }
 
-function toPlanRow(state: CoreState, account: Account, plan: PlanOrder) {
+interface Shown extends OrderReference {
+  readonly planStatus: string
+  readonly orderSource: string
+}
+
+function toPlanRow(
+  state: CoreState,
+  account: Account,
+  plan: ListedPlan,
+  { orderId, clientOid, planStatus, orderSource }: Shown,
+) {
   const { instrument } = symbolOf(state, plan.symbol)
   const price = plan.priceTicks === 0 ? '' : priceText(instrument, plan.priceTicks)
   return {
     planType: plan.planType,
     symbol: plan.symbol,
     size: sizeText(instrument, plan.lots),
-    ...referenceOf(plan),
-    ...{ price, executePrice: price, callbackRatio: plan.callbackPercent ?? '' },
+    ...{ orderId, clientOid, price, executePrice: price, callbackRatio: plan.callbackPercent ?? '' },
     triggerPrice: priceText(instrument, plan.triggerTicks),
     triggerType: plan.triggerType,
-    planStatus: 'not_trigger',
+    planStatus,
     side: wireSide(plan),
     posSide: plan.slot,
     marginCoin: instrument.marginCoin,
@@ -150,7 +166,7 @@ function toPlanRow(state: CoreState, account: Account, plan: PlanOrder) {
     tradeSide: plan.action === 'net' ? '' : plan.action,
     posMode: account.setup.positionMode,
     orderType: plan.orderType,
-    orderSource: 'normal',
+    orderSource,
     cTime: String(plan.createdAt),
     uTime: String(plan.updatedAt),
     ...triggerFields('stopSurplusTrigger', instrument, plan.takeProfit),

@@ -1,6 +1,7 @@
-import { symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
-import { priceText, sizeText, type Instrument } from '../futures/instruments/instruments.ts'
+import { symbolOf, type CoreState } from '../futures/core-state.ts'
+import { priceText, type Instrument } from '../futures/instruments/instruments.ts'
 import { type PositionTrigger } from '../futures/orders/order.ts'
+import { type PlanOrder } from '../futures/plans/plan-order.ts'
 import { type Position } from '../futures/positions/position.ts'
 import { POSITIONS } from '../futures/stored-entities.ts'
 
@@ -45,36 +46,26 @@ export function removeExit(state: CoreState, { position, planType }: PositionExi
   state.rows.put(POSITIONS, position)
 }
 
-/** An exit in the list of trigger orders: it closes the whole position. */
-export function toExitRow(state: CoreState, account: Account, exit: PositionExit) {
-  const { position, trigger, planType, orderId } = exit
-  const { instrument } = symbolOf(state, position.symbol)
-  const isNet = position.slot === 'net'
-  const execute = trigger.executeTicks === undefined ? '' : priceText(instrument, trigger.executeTicks)
+/** An exit as the trigger order that it stands for in the list of them: it closes the whole position. */
+export function toPlan({ position, trigger, planType }: PositionExit): ListedPlan {
+  const { symbol, slot, marginMode, lots, holdSide, openedAt, updatedAt } = position
+  const { triggerTicks, triggerType, executeTicks = 0 } = trigger
   return {
-    planType,
-    symbol: position.symbol,
-    size: sizeText(instrument, position.lots),
-    ...{ orderId, clientOid: orderId, price: execute, executePrice: execute, callbackRatio: '' },
-    triggerPrice: priceText(instrument, trigger.triggerTicks),
-    triggerType: trigger.triggerType,
-    planStatus: 'live',
-    // In one-way mode how it trades, in hedge mode the direction of the position.
-    side: (position.holdSide === 'long') === isNet ? 'sell' : 'buy',
-    posSide: position.slot,
-    marginCoin: instrument.marginCoin,
-    marginMode: position.marginMode,
-    enterPointSource: 'API',
-    tradeSide: isNet ? '' : 'close',
-    posMode: account.setup.positionMode,
-    orderType: execute === '' ? 'market' : 'limit',
-    orderSource: planType,
-    cTime: String(position.openedAt),
-    uTime: String(position.updatedAt),
-    ...triggerFields('stopSurplusTrigger', instrument, undefined),
-    ...triggerFields('stopLossTrigger', instrument, undefined),
+    ...{ planType, symbol, slot, marginMode, lots, triggerTicks, triggerType },
+    direction: holdSide === 'long' ? 'sell' : 'buy',
+    action: slot === 'net' ? 'net' : 'close',
+    orderType: executeTicks === 0 ? 'market' : 'limit',
+    priceTicks: executeTicks,
+    callbackPercent: undefined,
+    ...{ takeProfit: undefined, stopLoss: undefined, createdAt: openedAt, updatedAt },
   }
 }
+
+/** What the list shows of a trigger order beside its ids and its state. */
+export type ListedPlan = Omit<
+  PlanOrder,
+  'uid' | 'sequence' | 'clientOid' | 'planType' | 'status' | 'reduceOnly' | 'isRising' | 'extremeTicks'
+> & { readonly planType: PlanOrder['planType'] | PositionExit['planType'] }
 
 /** `…Price`, `…Type` and the execution price of an order's exit: empty where it has none. */
 export function triggerFields(name: string, instrument: Instrument, trigger: PositionTrigger | undefined) {
