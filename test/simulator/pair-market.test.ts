@@ -13,7 +13,7 @@ import { createServiceBench } from './wallet/service-bench.ts'
 
 const QUOTE = {
   ...{ bidTicks: 650_003, askTicks: 650_004, bidLots: 12, askLots: 7, lastTicks: 650_005, tradedLots: 3 },
-  ...{ levelTicks: 2, candle: 5, candleLots: 1000.5 },
+  ...{ lowTicks: 649_998, highTicks: 650_012, levelTicks: 2, candle: 5, candleLots: 1000.5 },
 }
 
 /** A contract with a tick of 0.1 and a lot of 0.001, and ports to it on a store that outlives them. */
@@ -44,16 +44,19 @@ describe('a pair displays the futures of its name', () => {
 
     expect(openPair().market).toMatchObject({
       ...{ bidTicks: 6_500_030, askTicks: 6_500_040, lastTicks: 6_500_050, levelTicks: 20, at: 1000 },
+      ...{ lowTicks: 6_499_980, highTicks: 6_500_120 },
       ...{ bidLots: 12_000, askLots: 7000, tradedLots: 3000, candleLots: 1_000_500, candle: 5 },
     })
   })
 
   test('on coarser grids with the bid rounded down, the ask up, the last to the nearest', () => {
     const { show, openPair } = openContract()
-    show({}, 1000)
+    show({ lowTicks: 649_981, highTicks: 650_019 }, 1000)
 
     expect(openPair(0, 2).market).toMatchObject({
       ...{ bidTicks: 65_000, askTicks: 65_001, lastTicks: 65_001, levelTicks: 1 },
+      // No further than the price went.
+      ...{ lowTicks: 64_999, highTicks: 65_001 },
       ...{ bidLots: 1, askLots: 1, tradedLots: 0, candleLots: 100.05 },
     })
   })

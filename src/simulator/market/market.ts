@@ -18,6 +18,12 @@ export interface Quote {
   readonly lastTicks: number
   /** Traded at `lastTicks` since the instrument's step before; 0 when `lastTicks` is an older trade. */
   readonly tradedLots: number
+  /**
+   * The lowest and the highest price on the way from the step before to this one, where the path knows it: resting
+   * orders meet them, nobody sees them.
+   */
+  readonly lowTicks?: number
+  readonly highTicks?: number
   /** How much worse each level behind the displayed one is than the one before it; at least 1. */
   readonly levelTicks: number
   /** The number of the candle that this moment is in, or of the minute where there are none. */

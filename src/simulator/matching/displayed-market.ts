@@ -11,6 +11,9 @@ export interface DisplayedMarket extends MutableQuote {
   /** When this quote and the one before it came, Unix ms; 0 before the first. */
   at: number
   previousAt: number
+  /** On the way here from the quote before: `lastTicks`, where nobody knows more. */
+  lowTicks: number
+  highTicks: number
   readonly taken: Taken
 }
 
@@ -37,7 +40,7 @@ export function createTaken(): Taken {
 export function createDisplayedMarket(taken = createTaken()): DisplayedMarket {
   return {
     ...{ bidTicks: 0, askTicks: 0, bidLots: 0, askLots: 0, lastTicks: 0, tradedLots: 0 },
-    ...{ levelTicks: 1, candle: 0, candleLots: 0, at: 0, previousAt: 0, taken },
+    ...{ lowTicks: 0, highTicks: 0, levelTicks: 1, candle: 0, candleLots: 0, at: 0, previousAt: 0, taken },
   }
 }
 
@@ -63,6 +66,8 @@ export function showQuote(
   market.askLots = quote.askLots
   market.lastTicks = quote.lastTicks
   market.tradedLots = quote.tradedLots
+  market.lowTicks = quote.lowTicks ?? quote.lastTicks
+  market.highTicks = quote.highTicks ?? quote.lastTicks
   market.levelTicks = quote.levelTicks
   market.candle = quote.candle
   market.candleLots = quote.candleLots

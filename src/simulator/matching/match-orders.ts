@@ -21,9 +21,10 @@ import { type Venue } from './venue.ts'
  * what is left of a gtc goes on taking at each following quote while it still reaches it, and from the first that
  * it does not reach it rests as a maker.
  *
- * A resting order is filled at its own price: when the market goes through it, and when it only touches it by what
- * the fill model says (fill-model.ts). All orders together never have more of a candle than the model's share, so
- * that nobody buys what nobody has sold. The system's own orders have no such limit and walk on.
+ * A resting order is filled at its own price: when the market goes through it, on the way from quote to quote too, and
+ * when it only touches it by what the fill model says (fill-model.ts). All orders together never have more of a candle than the model's share, so
+ * that nobody buys what nobody has sold. The system's own orders have no such limit and walk on; what they take counts,
+ * so that others get less of that candle, or nothing.
  *
  * An order that a last price lets in gets no better price than that, as a resting one gets its own: a path moves in
  * jumps, and who is let in at the end of one would earn what lies between.
@@ -62,9 +63,9 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
 
 /** Whether a new quote may concern resting orders. This comparison of the best prices is all that most quotes cost. */
 export function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
-  const { bidTicks, askTicks, lastTicks } = market
-  if (buys.bestTicks >= Math.min(bidTicks, lastTicks)) return true
-  return sells.bestTicks > 0 && sells.bestTicks <= Math.max(askTicks, lastTicks)
+  const { bidTicks, askTicks, lowTicks, highTicks } = market
+  if (buys.bestTicks >= Math.min(bidTicks, lowTicks)) return true
+  return sells.bestTicks > 0 && sells.bestTicks <= Math.max(askTicks, highTicks)
 }
 
 /** Matches the resting orders against a new quote. */
@@ -72,8 +73,8 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   if (!reachesBook(venue.book)) return
   const { market, buys, sells } = venue.book
   const hasTraded = market.tradedLots > 0
-  const lowest = hasTraded ? Math.min(market.lastTicks, market.askTicks) : market.askTicks
-  const highest = hasTraded ? Math.max(market.lastTicks, market.bidTicks) : market.bidTicks
+  const lowest = hasTraded ? Math.min(market.lowTicks, market.askTicks) : market.askTicks
+  const highest = hasTraded ? Math.max(market.highTicks, market.bidTicks) : market.bidTicks
   // Where there are queues, an order looks at the one before it when its price becomes the best one.
   const hasQueues = venue.model.touch === 'queue'
   const buysFrom = hasQueues ? Math.min(lowest, market.bidTicks) : lowest
@@ -109,7 +110,7 @@ function takeLevels<Order extends BookOrder>(venue: Venue<Order>, order: Order, 
     if (lots <= 0) continue
     const traded = fillOrder(venue, order, { lots, ticks: price, scope: 'taker' })
     takeDepth(market, direction, traded)
-    if (!isForced) countTaken(market, traded)
+    countTaken(market, traded)
     venue.putMarket()
   }
 }
@@ -176,7 +177,7 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Me
   const hasTraded = market.tradedLots > 0
   const allowed = allowedLots(market, model)
   const isCrossed = isBuy ? market.askTicks < priceTicks : market.bidTicks > priceTicks
-  const isTradedThrough = hasTraded && (isBuy ? market.lastTicks < priceTicks : market.lastTicks > priceTicks)
+  const isTradedThrough = hasTraded && (isBuy ? market.lowTicks < priceTicks : market.highTicks > priceTicks)
   if (isCrossed || isTradedThrough) return { by: 'through', lots: allowed }
   if (model.touch === 'never') return { by: 'trade', lots: 0 }
   // Somebody offers at its price: whoever stood before it there has been taken.

@@ -154,16 +154,19 @@ function scaleTo(grid: Grid, step: string): Scale {
 }
 
 /** On the pair's grids: the bid rounded down and the ask up, so that nobody trades at a better price than is there. */
-function toPairQuote(quote: Quote, { price, size }: PairScales): Quote {
+function toPairQuote(quote: DisplayedMarket, { price, size }: PairScales): Quote {
   const priceOf = (ticks: number): number => (ticks * price.times) / price.by
   const sizeOf = (lots: number): number => (lots * size.times) / size.by
   const bidTicks = Math.max(1, Math.floor(priceOf(quote.bidTicks)))
+  const lastTicks = Math.max(1, Math.round(priceOf(quote.lastTicks)))
   return {
     bidTicks,
     askTicks: Math.max(bidTicks + 1, Math.ceil(priceOf(quote.askTicks))),
     bidLots: Math.max(1, Math.floor(sizeOf(quote.bidLots))),
     askLots: Math.max(1, Math.floor(sizeOf(quote.askLots))),
-    lastTicks: Math.max(1, Math.round(priceOf(quote.lastTicks))),
+    lastTicks,
+    lowTicks: Math.min(lastTicks, Math.ceil(priceOf(quote.lowTicks))),
+    highTicks: Math.max(lastTicks, Math.floor(priceOf(quote.highTicks))),
     tradedLots: Math.floor(sizeOf(quote.tradedLots)),
     levelTicks: Math.max(1, Math.round(priceOf(quote.levelTicks))),
     candle: quote.candle,

@@ -26,6 +26,9 @@ export interface QuoteText {
   readonly askSize?: number
   readonly last?: number
   readonly traded?: number
+  /** On the way from the quote before; default the last price. */
+  readonly low?: number
+  readonly high?: number
   levelTicks?: number
   candle?: number
   /** Traded in the whole candle, base coin; default more than anybody takes. */
@@ -73,6 +76,8 @@ export class Bench {
       askLots: lots(text.askSize ?? 1),
       lastTicks: ticks(text.last ?? text.bid),
       tradedLots: lots(text.traded ?? 0),
+      ...(text.low !== undefined && { lowTicks: ticks(text.low) }),
+      ...(text.high !== undefined && { highTicks: ticks(text.high) }),
       levelTicks: text.levelTicks ?? 1,
       candle: text.candle ?? 0,
       candleLots: lots(text.candleSize ?? 1_000_000),

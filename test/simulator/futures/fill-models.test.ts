@@ -40,13 +40,43 @@ describe('the share of a candle', () => {
     ])
   })
 
-  test('does not bind the system', () => {
+  test('does not bind the system, but nothing is left of it then', () => {
     const bench = new Bench({ fillModel: 'default' })
     bench.place('2', [market('buy', '0.3', { tradeSide: 'open', presetStopLossPrice: '59900' })])
 
-    bench.quote({ bid: 59_880, ask: 59_880.1, bidSize: 5, candle: 1, candleSize: 0.01 })
-
+    bench.quote({ bid: 59_880, ask: 59_880.1, bidSize: 5, candle: 1, candleSize: 2 })
     expect(fillTexts(bench.fills('2')).slice(1)).toEqual(['0.3 @ 59880 taker'])
+    for (const candle of [1, 2]) {
+      bench.quote({ bid: 59_880, ask: 59_880.1, bidSize: 5, candle, candleSize: 2 })
+      bench.place('1', [market('buy', '0.1')])
+    }
+
+    // Of the second candle.
+    expect(fillTexts(bench.fills('1'))).toEqual(['0.1 @ 59880.1 taker'])
+    expect(Number(bench.fills('1')[0]?.cTime)).toBe(bench.now)
+  })
+})
+
+describe('the way from one quote to the next', () => {
+  test('fills the resting orders that it goes through, at their prices, and starts no trigger', () => {
+    const bench = new Bench({ fillModel: 'default' })
+    const prices = ['59990', '59980', '59979.9'] as const
+    bench.place('1', [...prices.map((price) => limit('buy', '0.01', price)), limit('sell', '0.01', '60010')])
+    bench.placePlan('1', { triggerPrice: '59985' })
+
+    bench.quote({ ...CALM, low: 59_980, high: 60_010.1, traded: 1, candle: 1 })
+
+    expect(fillTexts(bench.fills('1'))).toEqual(['0.01 @ 59990 maker', '0.01 @ 60010 maker'])
+    expect(bench.openOrders('1')).toHaveLength(2)
+  })
+
+  test('fills none where nothing was traded', () => {
+    const bench = new Bench({ fillModel: 'optimistic' })
+    bench.place('1', [limit('buy', '0.01', '59990')])
+
+    bench.quote({ ...CALM, low: 59_980, traded: 0, candle: 1 })
+
+    expect(bench.fills('1')).toEqual([])
   })
 })
 

@@ -228,6 +228,61 @@ describe('who looks at a random path', () => {
   })
 })
 
+/**
+ * What bids and asks around each point get within the next move, in steps of its usual size: filled when price goes
+ * through them on the way, and held against the price at its end.
+ */
+function makersGain(candles: readonly TickCandle[], seed: string): number {
+  const all = paths('random')
+  const random = createRandom(seed)
+  const gains: number[] = []
+  let moved = 0
+  for (const candle of candles) {
+    const { prices, times, lows, highs } = all.draw(candle, random)
+    let [from, low, high] = [prices[0] ?? 0, candle.open, candle.open]
+    for (let point = 1; point < POINTS; point++) {
+      low = Math.min(low, lows[point] ?? 0)
+      high = Math.max(high, highs[point] ?? 0)
+      if (times[point] === times[point + 1]) continue
+      const price = prices[point] ?? 0
+      for (const away of [2, 5, 10]) {
+        if (low < from - away) gains.push(price - from + away)
+        if (high > from + away) gains.push(from + away - price)
+      }
+      moved += Math.abs(price - from)
+      ;[from, low, high] = [price, price, price]
+    }
+  }
+  return meanOf(gains) / (moved / (candles.length * (POINTS - 3)))
+}
+
+describe('between two points', () => {
+  it('price stays within its candle, and goes as far as both of them at least', () => {
+    const all = paths('random')
+    const random = createRandom('ways')
+    for (const candle of [
+      ...randomWalkCandles(random, { count: 500, deviation: 8 }),
+      ...extremeCandles(random, 500),
+    ]) {
+      const { prices, lows, highs } = all.draw(candle, random)
+      for (const [point, price] of prices.entries()) {
+        expect(lows[point]).toBeGreaterThanOrEqual(candle.low)
+        expect(lows[point]).toBeLessThanOrEqual(price)
+        expect(highs[point]).toBeLessThanOrEqual(candle.high)
+        expect(highs[point]).toBeGreaterThanOrEqual(price)
+      }
+    }
+  })
+
+  it('orders that rest around a price are met as often as price comes back from them', () => {
+    const walks = randomWalkCandles(createRandom('makers'), { count: 6000, deviation: 8 })
+
+    // A whole move where price jumps from point to point, as it does in coarse shapes: a quarter of these candles.
+    expect(makersGain(walks, 'makers')).toBeGreaterThan(-0.3)
+    expect(makersGain(walks, 'makers')).toBeLessThan(0.05)
+  })
+})
+
 describe('a straight path', () => {
   it('goes to the high first, or to the low first', () => {
     expect(draw('highFirst', [100, 110, 70, 80], { points: 8 })).toEqual([100, 110, 102, 94, 86, 78, 70, 80])

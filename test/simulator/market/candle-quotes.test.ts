@@ -12,11 +12,16 @@ function emptyQuotes(points: number): MutableQuote[] {
   return Array.from({ length: points }, () => ({ ...EMPTY_QUOTE }))
 }
 
+/** A path that goes nowhere between its points. */
+function straight(path: Float64Array) {
+  return { path, lows: path, highs: path }
+}
+
 function quotesOf(lots: number, memory: CandleMemory = NO_MEMORY): readonly Quote[] {
   const quotes = emptyQuotes(PATH.length)
   fillCandleQuotes(
     quotes,
-    { path: PATH, before: 1_000_000, signBefore: 0, lots, memory, scale: SCALE },
+    { ...straight(PATH), before: 1_000_000, signBefore: 0, lots, memory, scale: SCALE },
     createRandom(1),
   )
   return quotes
@@ -46,7 +51,7 @@ describe('the quotes of a candle', () => {
   it('stand still while the price bounces between bid and ask, or does not move', () => {
     const quotes = emptyQuotes(8)
     const path = Float64Array.of(500, 500, 501, 501, 501, 500, 500, 501)
-    const candle = { path, before: 501, signBefore: 1, lots: 9, memory: NO_MEMORY, scale: SCALE }
+    const candle = { ...straight(path), before: 501, signBefore: 1, lots: 9, memory: NO_MEMORY, scale: SCALE }
 
     for (let seed = 0; seed < 20; seed++) {
       fillCandleQuotes(quotes, candle, createRandom(seed))

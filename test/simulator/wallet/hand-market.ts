@@ -42,6 +42,7 @@ export class HandMarket {
     const { size = 50_000 / Number(text.ask), traded, candleSize } = text
     Object.assign(shown, {
       ...{ bidTicks: ticks(text.bid), askTicks: ticks(text.ask), lastTicks },
+      ...{ lowTicks: lastTicks, highTicks: lastTicks },
       ...{ bidLots: lots(size), askLots: lots(size), levelTicks: ticks(text.level ?? 0.01) },
       tradedLots: traded === undefined ? (lastTicks === shown.lastTicks ? 0 : PLENTY_LOTS) : lots(traded),
       candleLots: candleSize === undefined ? PLENTY_LOTS : lots(candleSize),

@@ -19,7 +19,7 @@
  *   the sign of the last one nor the opposite, and following or fading it brings nothing.
  */
 import type { Random } from '../../../lib/random.ts'
-import { Shapes } from './path-shapes.ts'
+import { type Shape, Shapes } from './path-shapes.ts'
 
 /** How the points between the four prices of a candle are found. */
 export const CANDLE_PATHS = ['random', 'highFirst', 'lowFirst'] as const
@@ -39,6 +39,9 @@ export interface CandlePath {
   readonly prices: Float64Array
   /** When each is there, as a share of the candle: 0 the first. Two of them may be at one instant. */
   readonly times: Float64Array
+  /** How far down and up the price went on the way to each from the one before, in ticks. */
+  readonly lows: Float64Array
+  readonly highs: Float64Array
 }
 
 /** Points of one candle, enough to walk its levels in small steps. */
@@ -90,10 +93,21 @@ interface Wanted {
 }
 
 interface Drawn extends CandlePath {
+  /** How its shape was laid; undefined of straight lines. */
+  laid: Laid | undefined
   lastSign: number
   signs: number
   within: number
   gain: number
+}
+
+interface Laid {
+  readonly shape: Shape
+  readonly isFlipped: boolean
+  readonly isReversed: boolean
+  /** Of the shape, how far it was moved to meet the candle's open and close. */
+  readonly atOpen: number
+  readonly atClose: number
 }
 
 /** Draws the paths of an instrument's candles, one after the other. */
@@ -109,6 +123,9 @@ export class CandlePaths {
     this.#drawn = Array.from({ length: DRAWN }, () => ({
       prices: new Float64Array(points),
       times: new Float64Array(points),
+      lows: new Float64Array(points),
+      highs: new Float64Array(points),
+      laid: undefined,
       ...{ lastSign: 0, signs: 0, within: 0, gain: 0 },
     }))
   }
@@ -122,11 +139,14 @@ export class CandlePaths {
     if (this.#kind !== 'random' || candle.high === candle.low) {
       const [path] = this.#drawn as [Drawn]
       fillStraight(path, candle, this.#kind === 'highFirst')
+      path.laid = undefined
+      layWays(path, candle)
       this.#judge(path, candle)
       this.#memory = { ...this.#memory, lastTicks: candle.close, lastSign: path.lastSign }
       return path
     }
     const path = this.#drawRandom(candle, random)
+    layWays(path, candle)
     this.#remember(candle, path)
     return path
   }
@@ -221,6 +241,8 @@ function layShape(path: Drawn, candle: TickCandle, wanted: Wanted, random: Rando
   const moves = prices.length - 1
   const first = prices[isReversed ? moves : 0] as number
   const last = prices[isReversed ? 0 : moves] as number
+  const [atOpen, atClose] = [open - first, close - last]
+  path.laid = { shape, isFlipped, isReversed, atOpen, atClose }
   const early = random.next() < 0.5 ? 1 : 0
   const highMove = moveOf(shape.highMove, isReversed, moves)
   const lowMove = moveOf(shape.lowMove, isReversed, moves)
@@ -238,13 +260,37 @@ function layShape(path: Drawn, candle: TickCandle, wanted: Wanted, random: Rando
     const level = prices[isReversed ? moves - point : point] as number
     const along = point / moves
     const isExtreme = level === 0 || level === 1
-    const laid = isExtreme ? level : level + (open - first) * (1 - along) + (close - last) * along
+    const laid = isExtreme ? level : level + atOpen * (1 - along) + atClose * along
     const price = Math.round(low + range * (isFlipped ? 1 - laid : laid))
     put(path, next++, Math.max(low, Math.min(high, price)), time)
   }
   path.prices[0] = candle.open
   path.prices[path.prices.length - 1] = candle.close
   meetExtremes(path.prices, candle)
+}
+
+/** How far the path that is taken went between its points, which only resting orders meet. */
+function layWays({ prices, times, lows, highs, laid }: Drawn, { low, high }: TickCandle): void {
+  lows.set(prices)
+  highs.set(prices)
+  if (laid === undefined) return
+  const { shape, isFlipped, isReversed, atOpen, atClose } = laid
+  const { bottoms, tops } = shape
+  const moves = tops.length
+  for (let point = 1; point < prices.length && moves > 0; point++) {
+    // An extreme comes on the way to the point of the same instant.
+    if (times[point] === times[point + 1]) continue
+    const move = Math.round((times[point] as number) * (moves + 1))
+    const index = isReversed ? moves - move : move - 1
+    const along = (move - 0.5) / moves
+    const moved = atOpen * (1 - along) + atClose * along
+    const down = (bottoms[index] as number) + moved
+    const up = (tops[index] as number) + moved
+    const bottom = Math.ceil(low + (high - low) * (isFlipped ? 1 - up : down))
+    const top = Math.floor(low + (high - low) * (isFlipped ? 1 - down : up))
+    lows[point] = Math.min(prices[point] as number, Math.max(low, bottom))
+    highs[point] = Math.max(prices[point] as number, Math.min(high, top))
+  }
 }
 
 function put({ prices, times }: Drawn, index: number, price: number, time: number): void {

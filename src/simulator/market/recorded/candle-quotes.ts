@@ -36,8 +36,10 @@ export interface CandleScale {
 
 /** What one candle's quotes are made of. */
 export interface CandleParts {
-  /** The price of each point, in ticks. */
+  /** The price of each point, in ticks, and how far down and up the way there went. */
   readonly path: Float64Array
+  readonly lows: Float64Array
+  readonly highs: Float64Array
   /** The last price before the candle, in ticks; 0 when there was none. */
   readonly before: number
   /** 1 when the last move before the candle was up, -1 when it was down; 0 when there was none. */
@@ -58,7 +60,7 @@ const SHARES = likelyValues(DRAWS, (share) => -logarithm(1 - share))
 
 /** Makes the quotes of a candle, one a point; the candle's number is left as it is. */
 export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: CandleParts, random: Random): void {
-  const { path, lots, memory, scale } = candle
+  const { path, lows, highs, lots, memory, scale } = candle
   const medianLots = (memory.candles === 0 ? scale.lots : memory.lots) * DISPLAYED_SHARE
   const levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / 60_000))
   const spread = meanSpread(candle)
@@ -71,6 +73,8 @@ export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: Candle
     const wide = 1 + Math.floor(spread * random.pick(SHARES))
     const bid = Math.max(1, isBuy ? last - wide : last)
     quote.lastTicks = last
+    quote.lowTicks = lows[point] as number
+    quote.highTicks = highs[point] as number
     quote.bidTicks = bid
     quote.askTicks = Math.max(bid + 1, isBuy ? last : last + wide)
     quote.bidLots = Math.max(1, Math.round(medianLots * random.pick(SIZES)))

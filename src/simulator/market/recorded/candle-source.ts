@@ -53,7 +53,7 @@ export class CandleSource {
       ? restoreRandom(state.random)
       : createRandom(seed).fork(instrument.symbol).fork('recorded')
     this.#paths = new CandlePaths({ kind: candlePath, points, memory: { ...NO_PATH, ...state?.path } })
-    this.#quotes = Array.from({ length: points }, () => ({ ...EMPTY_QUOTE }))
+    this.#quotes = Array.from({ length: points }, () => ({ ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0 }))
     this.#scale = scaleOf(instrument, { price: rows.open[0] as number, intervalMs })
     this.#memory = state?.memory ?? NO_MEMORY
   }
@@ -87,8 +87,8 @@ export class CandleSource {
     if (this.#drawnFrom !== undefined) return
     this.#drawnFrom = this.state()
     const { lastTicks: before, lastSign: signBefore } = this.#paths.memory
-    const { prices, times } = this.#paths.draw(this.#candle(row), this.#random)
-    const parts = { path: prices, before, signBefore, lots: this.#lotsOf(row) }
+    const { prices, times, lows, highs } = this.#paths.draw(this.#candle(row), this.#random)
+    const parts = { path: prices, lows, highs, before, signBefore, lots: this.#lotsOf(row) }
     fillCandleQuotes(this.#quotes, { ...parts, memory: this.#memory, scale: this.#scale }, this.#random)
     this.#times = times
   }

@@ -10,6 +10,9 @@ import { createRandom, exponential, logarithm, type Random } from '../../../lib/
 export interface Shape {
   /** At even times, the open first, the close last; 0 is the low of all and 1 the high. */
   readonly prices: readonly number[]
+  /** How far each move went down and up between its two prices; none where moves are jumps. */
+  readonly bottoms: readonly number[]
+  readonly tops: readonly number[]
   /** In which move each extreme was met, the first being 1; 0 where it is one of the prices. */
   readonly highMove: number
   readonly lowMove: number
@@ -35,11 +38,13 @@ export class Shapes {
     const cells: Shape[][] = Array.from({ length: CELLS * CELLS }, () => [])
     let ranges = 0
     for (let count = 1; count <= SHAPES; count++) {
-      const { prices, high, low, ...moves } =
+      const { prices, bottoms, tops, high, low, ...moves } =
         kind === 'smooth' ? smooth(points, random) : coarse(points, random)
       ranges += high - low
-      const scaled = prices.map((price) => (price - low) / (high - low))
-      const shape = { ...moves, prices: scaled, reach: ((high - low) * count) / ranges }
+      const scale = (values: readonly number[]) => values.map((value) => (value - low) / (high - low))
+      const scaled = scale(prices)
+      const ways = { bottoms: scale(bottoms), tops: scale(tops) }
+      const shape = { ...moves, ...ways, prices: scaled, reach: ((high - low) * count) / ranges }
       cells[cellOf(scaled[0] as number, scaled[points - 1] as number)]?.push(shape)
     }
     this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
@@ -65,6 +70,8 @@ interface Walk extends Omit<Shape, 'reach'> {
 /** Between two points lies a Brownian bridge; how far it goes up and down is known exactly. */
 function smooth(points: number, random: Random): Walk {
   const prices = [0]
+  const bottoms: number[] = []
+  const tops: number[] = []
   let [high, low, highMove, lowMove] = [0, 0, 0, 0]
   for (let move = 1; move < points; move++) {
     const before = prices[move - 1] as number
@@ -74,10 +81,12 @@ function smooth(points: number, random: Random): Walk {
     const bottom = (before + after - reach()) / 2
     if (top > high) [high, highMove] = [top, move]
     if (bottom < low) [low, lowMove] = [bottom, move]
+    bottoms.push(bottom)
+    tops.push(top)
     prices.push(after)
   }
   const isHighFirst = highMove === lowMove ? random.next() < 0.5 : highMove < lowMove
-  return { prices, high, low, highMove, lowMove, isHighFirst }
+  return { prices, bottoms, tops, high, low, highMove, lowMove, isHighFirst }
 }
 
 function coarse(points: number, random: Random): Walk {
@@ -87,7 +96,7 @@ function coarse(points: number, random: Random): Walk {
     prices.push((prices[move - 1] as number) + size)
   }
   const [high, low] = [Math.max(...prices), Math.min(...prices)]
-  return { prices, high, low, highMove: 0, lowMove: 0, isHighFirst: false }
+  return { prices, bottoms: [], tops: [], high, low, highMove: 0, lowMove: 0, isHighFirst: false }
 }
 
 function cellOf(open: number, close: number): number {
