@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type BookedFill, type BookedRow, type Booking } from '../../src/journal/booking.ts'
 import { type BookingStore, type BookRow, type Journal, type RowChange } from '../../src/journal/journal.ts'
+import { JournalReader, type NumberedRecord } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 
 /** The files of one journal as bytes; `wal` is empty where there is none. */
@@ -30,13 +31,17 @@ export interface Specimen {
 const SUFFIXES = { main: '', wal: '-wal', mark: '.mark' } as const
 
 export const LAST_RECORDS = 3
-const BEFORE_CHECKPOINT = 30
+/** Small ones before all others: what the checkpoint covers fills a block of packed records. */
+const FILLERS = 256
+const BEFORE_CHECKPOINT = FILLERS + 30
 const AFTER_CHECKPOINT = 9
+const DROPPED = 15
 
 /** Text that fills pages unevenly; the largest record goes over several pages. Some use keys. */
 export function specimenRecord(at: number): JournalRecord {
+  if (at <= FILLERS) return { kind: 'released', at, scope: '*', reason: `${at}`, by: 'a test' }
   if (at % 3 === 0) {
-    const order = { purpose: 'place', strategyId: 's', key: `order ${at}` }
+    const order = { purpose: 'place', strategyId: 's', key: `order ${at - FILLERS}` }
     return { kind: 'send', at, orders: [order], body: 'ab'.repeat((at * 89) % 500) } as never
   }
   return {
@@ -81,6 +86,7 @@ function firstCheckpoint(): readonly BookRow[] {
 
 /** What those records book: fills over some days, of which some get their owner later, and funding payments. */
 function specimenBookings(at: number): readonly Booking[] {
+  if (at <= FILLERS) return []
   const time = at * 5 * 3_600_000
   if (at % 4 === 2) return [fillOf(at, time)]
   if (at % 4 === 3) return [{ kind: 'owner', tradeId: `t${at - 1}`, ...OWNED }]
@@ -116,8 +122,21 @@ export function readBooked(journal: BookingStore): readonly BookedRow[] {
 }
 
 export function openSpecimen(file: string): Journal & BookingStore {
-  // Half of what stands before the checkpoint is dropped at it.
-  return openSqliteJournal({ file, identity: 'live 1', keepSince: () => BEFORE_CHECKPOINT / 2 })
+  // Some of what stands before the checkpoint is dropped at it.
+  return openSqliteJournal({ file, identity: 'live 1', keepSince: () => DROPPED + 1 })
+}
+
+/**
+ * The records that a reader is given, those that are packed among them.
+ * @throws Failure
+ */
+export function readRecords(file: string): readonly NumberedRecord[] {
+  const reader = new JournalReader(file)
+  try {
+    return [...reader.records()]
+  } finally {
+    reader.close()
+  }
 }
 
 export function appendDurable(journal: Journal, record: JournalRecord): void {
@@ -150,14 +169,23 @@ function makeSpecimen(folder: string, name: 'killed' | 'closed'): Specimen {
       appendDurable(journal, record)
     }
   }
+  const fill = (journal: Journal): void => {
+    for (let at = 1; at <= FILLERS; at++) {
+      history.push(specimenRecord(at))
+      journal.append(specimenRecord(at))
+    }
+  }
   const first = openSpecimen(file)
-  append(first, BEFORE_CHECKPOINT / 2)
+  fill(first)
+  append(first, 15)
   first.saveCheckpoint(firstCheckpoint())
-  append(first, BEFORE_CHECKPOINT / 2)
+  append(first, BEFORE_CHECKPOINT - history.length)
   first.saveCheckpoint(checkpointChanges(BEFORE_CHECKPOINT))
   append(first, 2)
   first.close()
   const second = openSpecimen(file)
+  // Packs a block of what the checkpoint covers.
+  second.flush()
   append(second, AFTER_CHECKPOINT - 2 - LAST_RECORDS)
   if (name === 'closed') second.close()
   const before = readJournalFiles(file)

@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
 import { listDamages } from './damages.ts'
@@ -62,3 +64,33 @@ test('[ORD5] a lost tail is refused however its mark is damaged', () => {
 
   expect([...kinds]).toEqual(['refused'])
 })
+
+test('[ORD5] packed records of which any byte is wrong: everything else is there, and who reads them is refused', () => {
+  const closed = specimens[1]
+  if (!closed) throw new Error('no such specimen')
+  const [start, end] = packedBytes(join(folder, 'made', 'closed.sqlite'), closed.after.main)
+  const flips = listDamages(closed, 'packed').filter(
+    ({ file, offset, what }) =>
+      file === 'main' && offset >= start && offset < end && what.startsWith('flipped'),
+  )
+
+  const sample = flips.filter((_, index) => index % 4 === 0)
+  const verdicts = sample.map((damage) => torture(closed, damage, join(folder, 'damaged')))
+
+  expect(sample.length).toBeGreaterThan(40)
+  const refused = { kind: 'refused', code: 'JOURNAL_CORRUPT, when records were read' }
+  expect(verdicts.filter((verdict) => !isDeepStrictEqual(verdict, refused))).toEqual([])
+})
+
+/** Where the block of the specimen stands in its file. */
+function packedBytes(file: string, main: Buffer): readonly [start: number, end: number] {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    const body = Buffer.from(database.prepare('SELECT body FROM record_blocks').get()?.['body'] as Uint8Array)
+    const start = main.indexOf(body)
+    if (start < 0) throw new Error('the block goes over several pages')
+    return [start, start + body.length]
+  } finally {
+    database.close()
+  }
+}

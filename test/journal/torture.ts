@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type JournalRecord, keysUsedBy } from '../../src/domain/record.ts'
 import { type BookedRow } from '../../src/journal/booking.ts'
 import { type Journal, type JournalContents } from '../../src/journal/journal.ts'
+import { type NumberedRecord } from '../../src/journal/journal-reader.ts'
 import { Failure } from '../../src/lib/failure.ts'
 import { type Damage } from './damages.ts'
 import {
@@ -11,6 +12,7 @@ import {
   checkpointBook,
   openSpecimen,
   readBooked,
+  readRecords,
   type Specimen,
   specimenRecord,
   writeJournalFiles,
@@ -37,7 +39,7 @@ export function torture(specimen: Specimen, damage: Damage, folder: string): Ver
   writeJournalFiles(file, { ...after, [damage.file]: damage.apply(after[damage.file]) })
   const opened = openAndAppend(file)
   if (opened.kind !== 'opened') return opened
-  const { found, added, salt, keys, booked } = opened
+  const { found, added, salt, keys, booked, read } = opened
   if (salt !== specimen.salt) return { kind: 'wrong', why: 'it has another salt' }
   const prefix = toHistory(specimen, found)
   const wrong = judge(specimen, prefix)
@@ -45,6 +47,9 @@ export function torture(specimen: Specimen, damage: Damage, folder: string): Ver
   if (!isDeepStrictEqual(keys, keysOf(prefix ?? []))) return { kind: 'wrong', why: 'it has other used keys' }
   if (typeof booked === 'object' && !isDeepStrictEqual(booked, bookedBy(prefix ?? []))) {
     return { kind: 'wrong', why: 'it has other fills or funding payments' }
+  }
+  if (typeof read === 'object' && !isRead(read, prefix ?? [])) {
+    return { kind: 'wrong', why: 'a reader is given other records' }
   }
   if (added !== undefined) {
     const again = openAndAppend(file)
@@ -55,6 +60,7 @@ export function torture(specimen: Specimen, damage: Damage, folder: string): Ver
     }
   }
   if (typeof booked === 'string') return { kind: 'refused', code: `${booked}, when fills were read` }
+  if (typeof read === 'string') return { kind: 'refused', code: `${read}, when records were read` }
   const records = prefix?.length ?? 0
   return records === specimen.history.length ? { kind: 'whole' } : { kind: 'prefix', records }
 }
@@ -67,6 +73,8 @@ interface Opened {
   readonly keys: readonly string[]
   /** Its fills and funding payments, or the code with which they were refused. */
   readonly booked: readonly BookedRow[] | string
+  /** What a reader is given of it, or the code with which that was refused. */
+  readonly read: readonly NumberedRecord[] | string
   /** What could be appended after it. */
   readonly added: JournalRecord | undefined
 }
@@ -83,6 +91,7 @@ function openAndAppend(file: string): Opened | Exclude<Verdict, { kind: 'whole' 
         found,
         keys: findKeys(journal),
         booked: tryRead(() => readBooked(journal)),
+        read: tryRead(() => readRecords(file)),
         added: tryAppend(() => appendDurable(journal, specimenRecord(1000))),
       }
     } finally {
@@ -101,13 +110,22 @@ function findKeys(journal: Journal): readonly string[] {
   return found.map(({ key }) => key)
 }
 
-function tryRead(read: () => readonly BookedRow[]): readonly BookedRow[] | string {
+function tryRead<Row>(read: () => readonly Row[]): readonly Row[] | string {
   try {
     return read()
   } catch (error) {
     if (error instanceof Failure) return error.code
     throw error
   }
+}
+
+/** Those of the end, without a gap: the oldest are dropped with age. */
+function isRead(read: readonly NumberedRecord[], expected: readonly JournalRecord[]): boolean {
+  const first = expected.length - read.length
+  return read.every(
+    ({ sequence, record }, index) =>
+      sequence === first + index + 1 && isDeepStrictEqual(record, expected[sequence - 1]),
+  )
 }
 
 function keysOf(records: readonly JournalRecord[]): readonly string[] {

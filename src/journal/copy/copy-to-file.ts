@@ -54,8 +54,7 @@ export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport
     if (state === undefined || state.isBlank) throw nothingToCopy(serverName(place))
     const judged = judgeFile(options, mark, state)
     if (judged === 'done') return { kind: 'done', counted: undefined, last: state.last }
-    const kill = await readKillOrder(connection, place.schema)
-    if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
+    await refuseKilled(connection, options)
     return await copyOver(connection, options, { state, isMoved: state.movedTo !== undefined })
   } catch (error) {
     if (!isDamage(error)) throw copyFailed(error)
@@ -128,6 +127,7 @@ async function copyOver(
   const lease = isMoved ? undefined : await holdLease(connection, options)
   try {
     const copied = await fetchFile(connection, options, state)
+    await refuseKilled(connection, options)
     const objection = lease?.objection()
     if (objection !== undefined) throw leaseLost(objection)
     putInPlace(options)
@@ -139,6 +139,12 @@ async function copyOver(
     await lease?.giveBack().catch(() => undefined)
     await lease?.close()
   }
+}
+
+/** Looked at before, and again when all is copied, which may have taken minutes. */
+async function refuseKilled(connection: Connection, { place }: CopyOptions): Promise<void> {
+  const kill = await readKillOrder(connection, place.schema)
+  if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
 }
 
 async function holdLease(connection: Connection, options: CopyToFileOptions): Promise<HeldLease> {
