@@ -50,7 +50,9 @@ async function copy({ to, market, speed, ...options }: CopyCommandOptions): Prom
     onProgress: progressPrinter(),
   })
   const seconds = (systemClock.monotonic() - begunAt) / 1000
-  process.stdout.write(`${describeCopy(report, { to, seconds, named: repeatOptions(options) })}\n`)
+  const set = to === 'file' ? options.set.filter((one) => !one.startsWith('journal.')) : options.set
+  const named = repeatOptions({ ...options, set })
+  process.stdout.write(`${describeCopy(report, { to, seconds, named })}\n`)
   return 0
 }
 

@@ -107,6 +107,8 @@ export const LOG_EVENTS = {
   'intent.denied': 'A wish did not become an order; the code says which check denied it.',
   'journal.notClosed':
     'The journal could not be closed in good order; look at the disk, the next start verifies it.',
+  'journal.notPacked':
+    'Old records are not as they were written, so they and the ones behind them stay unpacked; trading does not depend on them. `explain` is refused from there on until they are dropped with age; look at the disk.',
   'journal.notReplicated':
     'A commit on PostgreSQL waits for one server alone, and what it has is lost with its disk; name a standby server in synchronous_standby_names there. With `synchronised: false` it does not even wait for the disk: set fsync to on.',
   'journal.opened':

@@ -119,5 +119,5 @@ function areInstants(rows: readonly Row[], { at_min, at_max }: RecordBlock): boo
 }
 
 function damaged(first: number): RangeError {
-  return new RangeError(`the packed records from ${first} on are not as they were written`)
+  return new RangeError(`the records from ${first} on are not as they were written`)
 }

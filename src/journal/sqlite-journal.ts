@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DatabaseSync } from 'node:sqlite'
 import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import { messageOf } from '../lib/failure.ts'
 import { createMark, DurableMark, type MarkReading, readMark } from './durable-mark.ts'
 import * as failures from './journal-failures.ts'
 import {
@@ -30,6 +31,8 @@ export interface SqliteJournalOptions extends TablesGiven {
   readonly identity: string
   /** The salt of a journal that is made anew; drawn when absent. */
   readonly salt?: string | undefined
+  /** Hears once that old records are not as they were written, and are not packed. */
+  readonly onUnpacked?: (reason: string) => void
 }
 
 /** The mark of a journal file, see {@link DurableMark}. */
@@ -160,7 +163,7 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
 type JournalParts = Verified & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
-} & Pick<SqliteJournalOptions, 'file' | keyof TablesGiven>
+} & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TablesGiven>
 
 interface WaitingRecord {
   readonly record: JournalRecord
@@ -171,6 +174,7 @@ class SqliteJournal implements Journal, BookingStore {
   readonly salt: string
   readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
   readonly #tables: JournalTables
+  #sayUnpacked: ((reason: string) => void) | undefined
   /** What stood in the file when it was opened, until it is loaded. */
   #found: JournalContents | undefined
   #checkpointed: number
@@ -182,6 +186,7 @@ class SqliteJournal implements Journal, BookingStore {
   constructor(given: JournalParts) {
     const { file, database, nature, mark, prefix } = given
     this.#parts = { file, database, nature, mark }
+    this.#sayUnpacked = given.onUnpacked
     this.salt = nature.salt
     this.#found = toContents(prefix)
     this.#checkpointed = prefix.start.sequence
@@ -232,6 +237,8 @@ class SqliteJournal implements Journal, BookingStore {
         this.#poisonedBy = error
         throw failures.poisoned(error)
       }
+      this.#sayUnpacked?.(messageOf(error))
+      this.#sayUnpacked = undefined
     }
     this.#isPackable = block !== undefined
     return block

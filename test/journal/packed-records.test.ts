@@ -218,15 +218,20 @@ describe('a damaged block', () => {
     expect(verify).toThrow(/JOURNAL_CORRUPT/)
   })
 
-  test('is never made: damaged records stay as they are, and the journal is written on', () => {
-    const journal = open()
+  test('is never made: damaged records stay as they are, which is said once, and the journal is written on', () => {
+    const reasons: string[] = []
+    const onUnpacked = (reason: string): void => void reasons.push(reason)
+    const journal = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0, onUnpacked })
     fill(journal)
     journal.commit(() => undefined)
     change("UPDATE records SET body = replace(body, 'anna', 'otto') WHERE sequence = 20")
     pack(journal)
     journal.append(recordAt(ALL + 1))
+    journal.saveCheckpoint([])
+    pack(journal)
     journal.close()
 
+    expect(reasons).toEqual(['the records from 1 on are not as they were written'])
     expect(rowsLeft()).toBe(ALL + 1)
     expect(() => read()).toThrow(/JOURNAL_CORRUPT[^]*sequence +20/)
   })

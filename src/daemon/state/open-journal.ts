@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type OpenedJournal } from '../../journal/journal.ts'
 import { type TablesGiven } from '../../journal/journal-tables.ts'
-import { isJournalFile, openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { isJournalFile, markFileOf, openSqliteJournal } from '../../journal/sqlite-journal.ts'
 import type { Following } from '../../journal/postgres/follow.ts'
 import type { LeaseTerms } from '../../journal/postgres/lease.ts'
 import { type Clock } from '../../lib/clock.ts'
@@ -45,8 +45,11 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
   const file = join(directory, JOURNAL_FILE)
   if (config.journal === undefined) {
     const replica = join(directory, REPLICA_FILE)
-    if (!isJournalFile(file) && isJournalFile(replica)) throw notCopiedBack(file, replica)
-    return openSqliteJournal({ ...options, ...place })
+    const isNew = !isJournalFile(file) && !existsSync(markFileOf(file))
+    if (isNew && isJournalFile(replica)) throw notCopiedBack(file, replica)
+    const onUnpacked = (reason: string): void =>
+      logger.log('warn', 'journal.notPacked', { file: place.file, reason })
+    return openSqliteJournal({ ...options, ...place, onUnpacked })
   }
   const { openPostgresJournal } = await import('../../journal/postgres/open-postgres-journal.ts')
   const server = serverPlaceOf(config, password)
