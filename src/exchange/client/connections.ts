@@ -21,6 +21,8 @@ export interface ConnectionsOptions {
 export interface Carried extends Dispatcher.DispatchHandler {
   /** Called once, when the HTTP client is done with the request, whatever became of it. */
   onFree: () => void
+  /** Called instead where the HTTP client has not taken the request. */
+  onUnsent: (error: unknown) => void
 }
 
 interface Connection {
@@ -91,11 +93,21 @@ export class Connections {
   #dispatchOn(connection: Connection, { request, handler }: Waiting): void {
     connection.isBusy = true
     handler.onFree = () => {
-      connection.isBusy = false
       const next = this.#waiting.shift()
-      if (next !== undefined) this.#dispatchOn(connection, next)
+      connection.isBusy = next !== undefined
+      // Not in this turn: a client whose connection failed wants to see itself without a request first.
+      if (next !== undefined) queueMicrotask(() => this.#carryOn(connection, next))
     }
     connection.client.dispatch(request, handler)
+  }
+
+  /** One that has waited: nobody is there any more who would take what the HTTP client throws. */
+  #carryOn(connection: Connection, waiting: Waiting): void {
+    try {
+      this.#dispatchOn(connection, waiting)
+    } catch (error) {
+      waiting.handler.onUnsent(error)
+    }
   }
 }
 

@@ -92,9 +92,13 @@ export class PendingCall<Result> implements Carried {
     try {
       dispatch({ method, path: target, headers, body: body === '' ? null : body })
     } catch (error) {
-      this.onFree()
-      this.#fail(error)
+      this.onUnsent(error)
     }
+  }
+
+  onUnsent(error: unknown): void {
+    this.onFree()
+    this.#fail(error)
   }
 
   /** The connection is there and idle; what happens in this turn is followed by the first byte. */
