@@ -12,7 +12,10 @@ function truthOf(orders: Readonly<Record<string, number>>): ExchangeTruth {
 }
 
 const boot = (epoch: number): JournalRecord => ({ kind: 'boot', epoch }) as never
-const send = (clientOid: string): JournalRecord => ({ kind: 'send', orders: [{ clientOid }] }) as never
+const send = (clientOid: string): JournalRecord =>
+  ({ kind: 'send', orders: [{ clientOid }], again: [] }) as never
+const sendAgain = (clientOid: string): JournalRecord =>
+  ({ kind: 'send', orders: [], again: [clientOid] }) as never
 
 test('an order of a writer that was passed over is late when the exchange took it after the next had the lease', () => {
   const records = [boot(1), send('early'), send('late'), boot(2), send('next')]
@@ -24,7 +27,7 @@ test('an order of a writer that was passed over is late when the exchange took i
 })
 
 test('one that the next writer sends again is that one’s', () => {
-  const records = [boot(1), send('again'), boot(2), send('again')]
+  const records = [boot(1), send('again'), boot(2), sendAgain('again')]
   expect(findLateOrders(records, truthOf({ again: 1500 }), new Map([[2, 1000]]))).toEqual([])
 })
 

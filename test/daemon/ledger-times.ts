@@ -15,7 +15,9 @@ export function findLateOrders(
   let epoch = 0
   for (const record of records) {
     if (record.kind === 'boot') epoch = record.epoch
-    if (record.kind === 'send') for (const { clientOid } of record.orders) epochs.set(clientOid, epoch)
+    if (record.kind !== 'send') continue
+    for (const clientOid of [...record.orders.map((order) => order.clientOid), ...record.again])
+      epochs.set(clientOid, epoch)
   }
   return [...truth.orders.values()].flatMap(({ clientOid, createdAt }) => {
     const own = epochs.get(clientOid)
