@@ -10,8 +10,8 @@ export interface RateLimitSettings {
    */
   readonly refusedCallsCount: boolean
   /**
-   * Calls of all endpoints together from one address, in a window that opens with the first call. Once it
-   * trips, everything from that address is refused for `recoveryMs`; calls made meanwhile do not prolong it.
+   * Calls of all endpoints together from one address, in any window of `perMs`. Once it trips, everything from
+   * that address is refused for `recoveryMs`; calls made meanwhile do not prolong it.
    */
   readonly overall: { readonly calls: number; readonly perMs: number; readonly recoveryMs: number }
 }
@@ -56,18 +56,15 @@ export class RateLimits {
   /** Counts one call against the limit of its address over all endpoints. */
   takeOverall(address: string, now: number): boolean {
     const { calls, perMs, recoveryMs } = this.#settings.overall
-    const window = this.#overall.get(address) ?? { openedAt: now, count: 0, refusedUntil: now }
+    const window = this.#overall.get(address) ?? { takenAt: [], refusedUntil: now }
     remember(this.#overall, address, window)
     if (now < window.refusedUntil) return false
-    if (now - window.openedAt >= perMs) {
-      window.openedAt = now
-      window.count = 0
-    }
-    window.count++
-    if (window.count <= calls) return true
+    const { takenAt } = window
+    while ((takenAt[0] ?? now) <= now - perMs) takenAt.shift()
+    takenAt.push(now)
+    if (takenAt.length <= calls) return true
     window.refusedUntil = now + recoveryMs
-    window.openedAt = Number.NEGATIVE_INFINITY
-    window.count = 0
+    takenAt.length = 0
     return false
   }
 
@@ -79,8 +76,8 @@ export class RateLimits {
 }
 
 interface OverallWindow {
-  openedAt: number
-  count: number
+  /** When the calls that count were made, the first first. */
+  readonly takenAt: number[]
   refusedUntil: number
 }
 
