@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createRandom } from '../../src/lib/random.ts'
-import { IntentdProcess, killLeftOver } from './intentd-process.ts'
+import { IntentdProcess, killLeftOver, type ProcessOptions } from './intentd-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -30,8 +30,13 @@ export class Project {
     return this.start(['run', ...QUICK, ...args], env)
   }
 
-  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): IntentdProcess {
-    return new IntentdProcess(args, { cwd: this.directory, env: { ...this.#home, ...env } })
+  /** @param preload Loaded before the program. */
+  start(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    preload?: ProcessOptions['preload'],
+  ): IntentdProcess {
+    return new IntentdProcess(args, { cwd: this.directory, env: { ...this.#home, ...env }, preload })
   }
 
   /** The same from a folder below. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { buildAccounts } from '../../src/cli/simulate/simulated-accounts.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
-import { type IntentdProcess } from './intentd-process.ts'
+import { type IntentdProcess, type ProcessOptions } from './intentd-process.ts'
 import { type Project } from './project.ts'
 
 interface Keys {
@@ -31,8 +31,9 @@ export function startExchange(
   project: Project,
   { port }: RemoteExchange,
   more: readonly string[] = [],
+  { env, preload }: Pick<ProcessOptions, 'env' | 'preload'> = {},
 ): IntentdProcess {
-  return project.start(['simulate', '--port', port, '--no-demo-past', ...more])
+  return project.start(['simulate', '--port', port, '--no-demo-past', ...more], env, preload)
 }
 
 /** What `intentd simulate --print-accounts` would print of the account, in the order of the file. */

@@ -6,8 +6,15 @@ import { findPort } from './free-port.ts'
 export const redisMissing =
   spawnSync('redis-server', ['--version']).status === 0 ? undefined : 'no Redis: npm run servers'
 
-/** A server of a test's own, which keeps nothing on disk. */
+export interface RedisSettings {
+  /** A folder in which it keeps what it has. Absent: nothing is kept. */
+  readonly keptIn?: string
+  readonly password?: string
+}
+
+/** A server of a test's own. */
 export class RedisServer {
+  static readonly #running = new Set<ChildProcess>()
   readonly port: number
   #process: ChildProcess | undefined
 
@@ -15,19 +22,28 @@ export class RedisServer {
     this.port = port
   }
 
-  static async start(): Promise<RedisServer> {
+  static async start(settings: RedisSettings = {}): Promise<RedisServer> {
     const server = new RedisServer(await findPort())
-    await server.start()
+    await server.start(settings)
     return server
+  }
+
+  static killAll(): void {
+    for (const running of RedisServer.#running) running.kill('SIGKILL')
   }
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`
   }
 
-  async start(): Promise<void> {
-    const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
-    this.#process = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'ignore'] })
+  async start({ keptIn, password }: RedisSettings = {}): Promise<void> {
+    const kept = keptIn === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--dir', keptIn]
+    const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', ...kept]
+    if (password !== undefined) settings.push('--requirepass', password)
+    const running = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'ignore'] })
+    this.#process = running
+    RedisServer.#running.add(running)
+    running.once('exit', () => RedisServer.#running.delete(running))
     for await (const text of this.#process.stdout ?? []) if (String(text).includes('Ready')) return
     throw new Error('redis-server ended')
   }
