@@ -15,4 +15,14 @@ $asRoot apt-get update -q
 # Without a cluster that starts by itself.
 $asRoot mkdir -p /etc/postgresql-common
 echo 'create_main_cluster = false' | $asRoot tee /etc/postgresql-common/createcluster.conf >/dev/null
+# Nor a service, where the packages would start one: this is what they ask first (101: do not).
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' | $asRoot tee "$policy" >/dev/null
+  $asRoot chmod 755 "$policy"
+  trap '$asRoot rm -f "$policy"' EXIT
+fi
+hadRedis=$(command -v redis-server || true)
 $asRoot apt-get install -y --no-install-recommends postgresql redis-server iproute2 nftables
+# Nor at the next start of the machine; one that was there before is somebody's.
+if [ -z "$hadRedis" ] && [ -d /run/systemd/system ]; then $asRoot systemctl disable redis-server; fi
