@@ -23,6 +23,23 @@ export const METRICS = {
     help: 'Transactions that the writer had made since the look before.',
   },
   intentd_standby_seen_age_seconds: { type: 'gauge', help: 'Since a standby looked last.' },
+  intentd_shared_limits_state: {
+    type: 'gauge',
+    help: '1 for the state that limits of the address are in, 0 for the others: joining, shared, alone, refused; label: state. Only where exchange.shared is set.',
+  },
+  intentd_shared_limits_since_seconds: { type: 'gauge', help: 'Unix time since when they are in it.' },
+  intentd_shared_limits_members: {
+    type: 'gauge',
+    help: 'Daemons that share them now, this one too; 0 where it shares nothing.',
+  },
+  intentd_shared_limit_calls: {
+    type: 'gauge',
+    help: 'Calls in a window that all daemons of the address may make together; label: limit.',
+  },
+  intentd_shared_limit_held: {
+    type: 'gauge',
+    help: 'Those of them that this daemon may make; label: limit.',
+  },
   intentd_restrictions: { type: 'gauge', help: 'Restrictions that are held; label: code.' },
   intentd_snapshot_age_seconds: { type: 'gauge', help: 'Age of the last price; label: instrument.' },
   intentd_position_age_seconds: {

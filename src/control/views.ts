@@ -165,6 +165,28 @@ const standbySchema = z
   })
   .meta({ description: 'of one that follows a journal and trades nothing yet' })
 
+const sharedLimitsSchema = z
+  .strictObject({
+    state: z.enum(['joining', 'shared', 'alone', 'refused']).meta({
+      description:
+        'joining: at a start, before the first answer, and alone: without Redis, at most an even share; ' +
+        'refused: no call leaves',
+    }),
+    since: instant,
+    reason: z.string().nullable().meta({ description: 'why they are not shared' }),
+    members: z.int().meta({ description: 'daemons that share now, this one too; 0: it shares nothing' }),
+    membersMax: z.int(),
+    limits: z.array(
+      z.strictObject({
+        name: z.string(),
+        calls: z.int().meta({ description: 'in a window, of all daemons together' }),
+        perMs: z.number(),
+        mayMake: z.int().meta({ description: 'those of them that this one may make' }),
+      }),
+    ),
+  })
+  .meta({ description: 'limits of the address, where other daemons share them through Redis' })
+
 export const statusSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
@@ -185,6 +207,7 @@ export const statusSchema = z.strictObject({
     description: 'further accounts of this daemon that could not be opened; files by absolute path',
   }),
   standby: standbySchema.optional(),
+  sharedLimits: sharedLimitsSchema.optional(),
 })
 
 export const eventSchema = z.strictObject({

@@ -173,6 +173,7 @@ function assemble(options: OpenDaemonOptions, { main, all, off, trusted, shared 
       openControl({
         ...{ config: loaded.config, directory: opened.directory, accounts: [account], off, market },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
+        sharedLimits: shared,
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
         configOption: options.configOptionOf?.(loaded.config) ?? '',
         speed: embedded?.speed ?? 1,

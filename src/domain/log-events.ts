@@ -130,7 +130,9 @@ export const LOG_EVENTS = {
   'lease.lost':
     'The right to write the journal on PostgreSQL is lost, so nothing is signed or written any more and the run ends; look at the server and the network between, and whether a standby has taken over.',
   'limits.alone':
-    'Shares of the limits of this address cannot be had from Redis, so an even share is used at most, after some seconds; look at the reason, the server and exchange.shared.',
+    'Shares of the limits of this address cannot be had from Redis, so an even share is used at most, after some seconds, and no call is made of the limits in `without`, which are too small for one; look at the reason, the server and exchange.shared.',
+  'limits.refused':
+    'No call leaves, not even a cancel, until Redis grants a share: more daemons share the address than exchange.shared.members, or they do not agree on it; stop one, or raise it in all of them.',
   'limits.shared': 'The limits of this address are shared with other daemons; nothing to do.',
   'limits.coolDown':
     'A release came before the cool-down of a drawdown was over and changed nothing; release it again when it is.',

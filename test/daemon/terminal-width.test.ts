@@ -75,6 +75,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
 /** Of these the same name holds other values. */
 const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'daemon.opened': { state: `${HERE}/.intentd/paper/one-way-seed-1-x60-7041992a` },
+  'limits.alone': { without: ['longShortRatio'] },
   'limits.shared': { members: 4 },
   'simulator.listening': { state: 'exchange.sqlite' },
   'simulator.opened': { run: 'demonstration', prices: 'seed 1', fills: 'default' },

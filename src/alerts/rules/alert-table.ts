@@ -199,6 +199,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ scope, reason }) => `${showScope(scope)} is within its limit again: ${showFact(reason)}`,
   },
   'limits.alone': { urgency: warning, by: [], title: () => 'limits of the address are not shared' },
+  'limits.refused': { urgency: urgent, by: [], title: () => 'no call leaves: it is one daemon too many' },
   'limits.shared': SILENT,
   'limits.off': SILENT,
   'limits.reached': {

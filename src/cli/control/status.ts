@@ -128,6 +128,7 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
   return (
     head +
     describeStandby(status) +
+    describeSharedLimits(status) +
     status.accounts.map((account) => formatAccount(account, isLive)).join('\n')
   )
 }
@@ -142,6 +143,21 @@ function describeStandby({ standby, now }: StatusView): string {
     trouble === null ? '' : line('', `! it cannot look now: ${trouble}`),
     line('', `takes over in ${age(freeInMs ?? 0)} unless the lease is renewed`),
   ].join('')
+}
+
+/** `with 3 other daemons, 4 at most: tickers 5 of 20, …` */
+function describeSharedLimits({ sharedLimits, now }: StatusView): string {
+  if (sharedLimits === undefined) return ''
+  const { state, since, reason, members, membersMax, limits } = sharedLimits
+  const held = limits.map(({ name, calls, mayMake }) => `${name} ${mayMake} of ${calls}`).join(', ')
+  const others = `${members - 1} other ${members === 2 ? 'daemon' : 'daemons'} of ${membersMax - 1}`
+  const how = {
+    shared: `with ${others} for ${age(now - since)}`,
+    joining: 'waits for the first answer of Redis',
+    alone: `! without Redis for ${age(now - since)}, at most an even share of ${membersMax}`,
+    refused: `! REFUSED for ${age(now - since)}: no call leaves, not even a cancel`,
+  }[state]
+  return line('shared', `${how}: ${held}`) + (reason === null ? '' : line('', `! ${reason}`))
 }
 
 function formatAccount(account: AccountView, isLive: boolean): string {

@@ -13,6 +13,7 @@ import {
 } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { type FillView, type OrderView, type PositionView, type StatusView } from '../../control/views.ts'
+import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { type EngineCommand, type EngineEvent } from '../../engine/event.ts'
 import { describeUnclosable, isOpen } from '../../engine/lifecycle/flatten.ts'
@@ -57,6 +58,8 @@ export interface DaemonControlOptions {
   readonly off: readonly AccountOff[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
+  /** Limits of the address, where other daemons share them. */
+  readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
@@ -97,6 +100,7 @@ export class DaemonControl implements Controlled {
 
   status(): StatusView {
     const { name, version, environment, exchange, configOption, speed, isReadOnly, clock } = this.#options
+    const sharedLimits = this.#options.sharedLimits?.view()
     return {
       ...{ name, version, environment, exchange, configOption, speed, isReadOnly },
       pid: process.pid,
@@ -106,6 +110,7 @@ export class DaemonControl implements Controlled {
       off: this.#options.off.map(({ config, error }) => ({
         ...{ name: config.name, file: resolve(config.file), reason: headlineOf(error) },
       })),
+      ...(sharedLimits && { sharedLimits: { ...sharedLimits, reason: sharedLimits.reason ?? null } }),
     }
   }
 

@@ -45,6 +45,7 @@ export class Metrics {
       const shown = accounts[index]
       if (shown) addCounts(shown, addOwn)
     }
+    if (status.sharedLimits) addSharedLimits(status.sharedLimits, add)
     addQuantiles('intentd_poll_lateness_seconds', polls.lateness, add)
     for (const percent of [50, 99, 100]) {
       const value = this.#loop.percentile(percent) / NANOSECONDS
@@ -106,6 +107,17 @@ function addAccount(account: AccountView, now: number, add: Add): void {
     add('intentd_rate_limited_total', rateLimited, { endpoint })
     add('intentd_limit_used_ratio', usedShare, { endpoint })
     add('intentd_limit_waited_seconds', waitedMsP99 / MS, { endpoint })
+  }
+}
+
+function addSharedLimits(shared: NonNullable<StatusView['sharedLimits']>, add: Add): void {
+  for (const state of ['joining', 'shared', 'alone', 'refused'])
+    add('intentd_shared_limits_state', Number(state === shared.state), { state })
+  add('intentd_shared_limits_since_seconds', shared.since / MS)
+  add('intentd_shared_limits_members', shared.members)
+  for (const { name: limit, calls, mayMake } of shared.limits) {
+    add('intentd_shared_limit_calls', calls, { limit })
+    add('intentd_shared_limit_held', mayMake, { limit })
   }
 }
 

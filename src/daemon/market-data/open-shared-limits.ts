@@ -27,7 +27,8 @@ export async function openSharedLimits(options: OpenSharedLimitsOptions): Promis
   return new limits.SharedLimits({
     store: new RedisStore({ url, password, group, answerMsMax: limits.ANSWER_MS_MAX }),
     ...{ id: randomHex(8), members, lateMs: requestTimeoutMs, clock, timers },
-    onLost: (reason) => logger.log('warn', 'limits.alone', { reason }),
+    onLost: (reason, without) => logger.log('warn', 'limits.alone', { reason, without }),
+    onRefused: (reason) => logger.log('error', 'limits.refused', { reason }),
     onJoined: (sharing) => logger.log('info', 'limits.shared', { members: sharing }),
   })
 }

@@ -59,6 +59,12 @@ export class CallWindow {
     return this.#inside
   }
 
+  /** When the next of them leaves, monotonic ms; infinite while all that are left are on their way. */
+  get nextLeavesAt(): number {
+    this.#letLeave()
+    return this.#leaving[0] ?? Number.POSITIVE_INFINITY
+  }
+
   /** Calls that can be granted now: free, and their token is here. */
   get ready(): number {
     return Math.min(this.free, this.#pool.stock)

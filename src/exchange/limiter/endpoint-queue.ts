@@ -98,17 +98,27 @@ export class EndpointQueue {
     }
   }
 
-  /** Grants what can be granted, most urgent first; with a priority, only to those that are as urgent. */
-  serve(upTo: Priority = 2): void {
+  /**
+   * Grants what can be granted, most urgent first; with a priority, only to those that are as urgent.
+   * @returns whether anything was
+   */
+  serve(upTo: Priority = 2): boolean {
     const { clock } = this.#options
+    let hasGranted = false
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
-      if (priority > upTo) return
+      if (priority > upTo) break
       const now = clock.monotonic()
       // What holds up the most urgent holds up everybody.
-      if (!this.#canGrant(priority, now)) return this.#wakeFor(priority, now)
+      if (!this.#canGrant(priority, now)) {
+        this.#wakeFor(priority, now)
+        break
+      }
       const waiter = this.#waiters[priority].shift()
-      if (waiter !== undefined) this.#grant(waiter, now)
+      if (waiter === undefined) break
+      this.#grant(waiter, now)
+      hasGranted = true
     }
+    return hasGranted
   }
 
   /** What is used of the endpoint's calls. */

@@ -146,9 +146,11 @@ export class Limiter implements GrantSource {
     const { clock, previousRunEndedAt, onCoolDown = () => undefined } = this.#options
     const calls = this.#allowed(OVERALL_CALLS)
     const stockMin = Math.min(calls, OVERALL_STOCK)
-    const spentBefore = previousRunEndedAt === undefined ? 0 : OVERALL_SPENT_BEFORE
+    // Where it is shared, what a run before this one made is held by that one, or half of an even share is left to it.
+    const hasSpent = previousRunEndedAt !== undefined && this.#options.shared === undefined
+    const spentBefore = hasSpent ? OVERALL_SPENT_BEFORE : 0
     const shareOf = this.#options.shared?.add({
-      ...{ calls, perMs: OVERALL_PER_MS },
+      ...{ name: 'all endpoints', calls, perMs: OVERALL_PER_MS },
       readUse: () => ({ inside: overall.inside, waiting: this.#countWaiting() }),
       onMore: () => this.#serveAll(),
     })
@@ -159,7 +161,9 @@ export class Limiter implements GrantSource {
       spentBefore,
       opensAt,
       clock,
+      timers: this.#options.timers,
       window,
+      onTurn: () => this.#serveAll(),
       onCoolDown,
     })
     return overall
@@ -173,7 +177,7 @@ export class Limiter implements GrantSource {
     const shareOf =
       limit.scope === 'ip'
         ? this.#options.shared?.add({
-            ...{ calls, perMs: limit.perMs },
+            ...{ name: endpoint, calls, perMs: limit.perMs },
             readUse: () => queue.readUse(),
             onMore: () => queue.serve(),
           })
@@ -209,8 +213,18 @@ export class Limiter implements GrantSource {
     return waiting
   }
 
-  /** All endpoints together have a call more: whoever is most urgent, of whichever account, goes first. */
+  /**
+   * All endpoints together have a call more: whoever is most urgent, of whichever account, goes first, and who got one
+   * is the last to be asked again.
+   */
   #serveAll(): void {
-    for (const priority of PRIORITIES) for (const queue of this.#address.served) queue.serve(priority)
+    const { served } = this.#address
+    for (const priority of PRIORITIES) {
+      for (const queue of [...served]) {
+        if (!queue.serve(priority)) continue
+        served.delete(queue)
+        served.add(queue)
+      }
+    }
   }
 }

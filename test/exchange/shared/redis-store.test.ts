@@ -28,6 +28,7 @@ function startMember(url: string, id: string, arrivals: number[]) {
     store: new RedisStore({ url, password: undefined, group: 'test', answerMsMax: ANSWER_MS_MAX }),
     ...{ id, members: 2, lateMs: 100, clock: systemClock, timers: systemTimers },
     onLost: () => heard.say('lost'),
+    onRefused: () => undefined,
     onJoined: () => heard.say('joined'),
   })
   const limiter = new Limiter({ clock: systemClock, timers: systemTimers, shared })

@@ -1,11 +1,16 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
+import { type EndpointName } from '../../../src/protocol/endpoints.ts'
 import { RedisServer, redisMissing } from '../../support/redis-server.ts'
 import { SharedWorld } from './shared-world.ts'
 
 /** The document's limit of tickers. */
 const CALLS = 20
+/** Of all endpoints together, a minute. */
+const OVERALL = 6000
+/** More than that, in four daemons: 50 a second each, and 20 of them all. */
+const ALL = ['tickers', 'singlePosition', 'orderFills', 'spotHistoryOrders', 'convertRecords'] as const
 
 describe.skipIf(redisMissing !== undefined)('limits of an address that daemons share', () => {
   let server: RedisServer
@@ -21,8 +26,8 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
     await server.kill()
   })
 
-  const createWorld = (seed: string, members: number) =>
-    new SharedWorld({ random: createRandom(seed), redis, key: `world ${worlds++}`, members })
+  const createWorld = (seed: string, members: number, endpoints?: readonly EndpointName[]) =>
+    new SharedWorld({ random: createRandom(seed), redis, key: `world ${worlds++}`, members, endpoints })
 
   it('gives each its even share, and what the others do not need within two seconds', async () => {
     const world = createWorld('move', 4)
@@ -57,6 +62,17 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
       expect((made - (before[place] ?? 0)) / 5).toBeGreaterThan(3.5)
       expect(said).toEqual(['joined', 'no answer'])
     }
+    const [daemon] = daemons
+    expect(daemon?.without).toEqual(['longShortRatio'])
+    expect(daemon?.shared.view()).toMatchObject({
+      ...{ state: 'alone', reason: 'no answer', members: 0, membersMax: 4 },
+      limits: [
+        { name: 'all endpoints', calls: 6000, mayMake: 750 },
+        { name: 'tickers', calls: 20, mayMake: 5 },
+        { name: 'longShortRatio', calls: 1, mayMake: 0 },
+        { name: 'spotSymbols', calls: 20, mayMake: 5 },
+      ],
+    })
     expect(world.most()).toBeLessThanOrEqual(CALLS)
   })
 
@@ -70,11 +86,55 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
     await world.pass(3000)
 
     expect(refused.map(({ said }) => said)).toEqual([
-      ['as many daemons share the address already as exchange.shared.members says'],
+      ['refused: as many daemons share the address already as exchange.shared.members says'],
     ])
     expect(refused.map(({ made }) => made)).toEqual(before)
+    // The others go on with even shares: nothing is left for it.
+    world.isServerUp = false
+    await world.pass(20_000)
+    expect(refused.map(({ made }) => made)).toEqual(before)
+    expect(refused.map(({ shared }) => shared.view())).toMatchObject([
+      { state: 'refused', reason: expect.stringMatching(/^as many daemons .*; and now: no answer$/) },
+    ])
+    world.isServerUp = true
+    daemons.find((daemon) => !refused.includes(daemon))?.kill()
+    await world.pass(10_000)
+    expect(refused.map(({ said, made }) => [said.at(-1), made > 0])).toEqual([['joined', true]])
     expect(world.most()).toBeLessThanOrEqual(CALLS)
   })
+
+  it.each(['1', '2'])(
+    '[LIM1] nor of the limit over all endpoints, whoever is killed and started again: %s',
+    async (seed) => {
+      const world = createWorld(`overall ${seed}`, 4, ALL)
+      const { random } = world
+      const started = Array.from({ length: 4 }, () => world.start(1 + 8e-4 * (random.next() - 0.5)))
+      await world.pass(140_000)
+      const before = world.countSince(80_000) / OVERALL
+      const killed = started[random.integer(4)]
+      killed?.kill()
+      await world.pass(10_000 * random.next())
+      const again = world.start(1, true)
+      const [at, made] = [world.time.monotonic(), started.map((daemon) => daemon.made)]
+      await world.pass(10_000)
+      const rates = started.map((daemon, place) => (daemon.made - (made[place] ?? 0)) / 10)
+      const since = world.countSince(at) / (OVERALL / 6)
+      await world.pass(30_000)
+      const isEmptied = random.integer(2) === 0
+      if (isEmptied) await redis.flushall()
+      await world.pass(30_000)
+
+      expect(before).toBeGreaterThan(0.95)
+      // Its own ghost may hold its place for as long as a lease lasts.
+      expect(again.said[0]).toBe('joined')
+      expect(since).toBeGreaterThan(0.6)
+      expect(again.made).toBeGreaterThan(isEmptied ? 100 : 400)
+      // Nobody stands still while shares move.
+      for (const [place, rate] of rates.entries())
+        if (started[place] !== killed) expect(rate).toBeGreaterThan(9)
+      expect(world.most(60_000)).toBeLessThanOrEqual(OVERALL)
+    },
+  )
 
   it.each(['1', '2', '3', '4', '5', '6', '7', '8'])(
     '[LIM1] never more calls than the limit in any window, whatever happens: %s',

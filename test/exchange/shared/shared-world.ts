@@ -6,6 +6,7 @@ import { SHARE_SCRIPT, type ShareAnswer } from '../../../src/exchange/limiter/sh
 import { SharedLimits } from '../../../src/exchange/limiter/shared/shared-limits.ts'
 import { type Clock } from '../../../src/lib/clock.ts'
 import { type Random } from '../../../src/lib/random.ts'
+import { type EndpointName } from '../../../src/protocol/endpoints.ts'
 import { HandTime } from '../limiter-fixture.ts'
 
 const LATE_MS = 2000
@@ -24,6 +25,8 @@ export class SharedWorld {
   readonly random: Random
   /** When the exchange took the calls, of all daemons. */
   readonly arrivals: number[] = []
+  /** What each calls as often as it may. */
+  readonly endpoints: readonly EndpointName[]
   readonly daemons: SharedDaemon[] = []
   readonly redis: Redis
   readonly key: string
@@ -34,15 +37,23 @@ export class SharedWorld {
   readonly members: number
   #questions: Question[] = []
 
-  constructor(options: { random: Random; redis: Redis; key: string; members: number }) {
+  constructor(options: {
+    random: Random
+    redis: Redis
+    key: string
+    members: number
+    endpoints?: readonly EndpointName[] | undefined
+  }) {
+    this.endpoints = options.endpoints ?? ['tickers']
     this.random = options.random
     this.redis = options.redis
     this.key = options.key
     this.members = options.members
   }
 
-  start(rate = 1): SharedDaemon {
-    const daemon = new SharedDaemon(this, rate)
+  /** @param isAgain One before it may have called just now. */
+  start(rate = 1, isAgain = false): SharedDaemon {
+    const daemon = new SharedDaemon(this, { rate, isAgain })
     this.daemons.push(daemon)
     return daemon
   }
@@ -84,14 +95,16 @@ export class SharedDaemon implements ShareStore {
   readonly limiter: Limiter
   readonly shared: SharedLimits
   readonly said: string[] = []
+  /** Limits of which it makes no call on its own. */
+  without: readonly string[] = []
   isReached = true
   wants = true
   made = 0
   readonly #world: SharedWorld
   #isStopped = false
-  #waiting = 0
+  readonly #waiting = new Map<EndpointName, number>()
 
-  constructor(world: SharedWorld, rate: number) {
+  constructor(world: SharedWorld, { rate, isAgain }: { readonly rate: number; readonly isAgain: boolean }) {
     this.#world = world
     const { time } = world
     const offset = 1000 * world.random.next()
@@ -103,11 +116,16 @@ export class SharedDaemon implements ShareStore {
     this.shared = new SharedLimits({
       ...{ store: this, id: `d${world.daemons.length}`, members: world.members, lateMs: LATE_MS },
       ...{ clock, timers },
-      onLost: (reason) => this.said.push(reason),
+      onLost: (reason, without) => {
+        this.said.push(reason)
+        this.without = without
+      },
+      onRefused: (reason) => this.said.push(`refused: ${reason}`),
       onJoined: () => this.said.push('joined'),
     })
     this.limiter = new Limiter({
       ...{ clock, timers, shared: this.shared },
+      previousRunEndedAt: isAgain ? clock.monotonic() : undefined,
       createPool: (pool) => new DirectPool(pool),
     })
     time.after(0, () => this.work())
@@ -141,15 +159,19 @@ export class SharedDaemon implements ShareStore {
   work(): void {
     const { time } = this.#world
     if (this.#isStopped) return
-    if (this.wants && this.#asleep === undefined) while (this.#waiting < 3) this.#call()
+    if (this.wants && this.#asleep === undefined)
+      for (const endpoint of this.#world.endpoints)
+        while ((this.#waiting.get(endpoint) ?? 0) < 3) this.#call(endpoint)
     time.after(20, () => this.work())
   }
 
-  #call(): void {
+  #call(endpoint: EndpointName): void {
     const { time, random, arrivals } = this.#world
-    this.#waiting++
-    this.limiter.request('tickers', 2, (grant) => {
-      this.#waiting--
+    const wait = (more: number): void =>
+      void this.#waiting.set(endpoint, (this.#waiting.get(endpoint) ?? 0) + more)
+    wait(1)
+    this.limiter.request(endpoint, 2, (grant) => {
+      wait(-1)
       if (this.#isStopped) return
       this.made++
       const sentAt = time.monotonic()

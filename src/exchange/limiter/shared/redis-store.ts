@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { messageOf } from '../../../lib/failure.ts'
 import { type Secret } from '../../../lib/secret.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
 
@@ -26,6 +27,8 @@ const RETRY_MS = 250
 export class RedisStore implements ShareStore {
   readonly #redis: Redis
   readonly #key: string
+  /** Why there is no connection. */
+  #trouble = 'not connected yet'
 
   constructor({ url, password, group, answerMsMax }: RedisStoreOptions) {
     this.#key = `intentd:limits:${group}`
@@ -38,21 +41,30 @@ export class RedisStore implements ShareStore {
       connectTimeout: answerMsMax,
       retryStrategy: () => RETRY_MS,
     })
-    // What fails is said by whoever asked.
-    this.#redis.on('error', () => undefined)
+    // What fails is said by whoever asks.
+    this.#redis.on('error', (error) => {
+      this.#trouble = messageOf(error)
+    })
   }
 
   async readTime(): Promise<number> {
-    const [seconds, micros] = await this.#redis.time()
+    const [seconds, micros] = await this.#ask(() => this.#redis.time())
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   }
 
   async report(report: ShareReport): Promise<ShareAnswer> {
-    const answer = await this.#redis.eval(SHARE_SCRIPT, 1, this.#key, JSON.stringify(report))
+    const text = JSON.stringify(report)
+    const answer = await this.#ask(() => this.#redis.eval(SHARE_SCRIPT, 1, this.#key, text))
     return JSON.parse(String(answer)) as ShareAnswer
   }
 
   close(): void {
     this.#redis.disconnect()
+  }
+
+  /** @throws Error with the reason, where there is no connection: the client's own says only that there is none */
+  #ask<T>(question: () => Promise<T>): Promise<T> {
+    if (this.#redis.status === 'ready') return question()
+    return Promise.reject(new Error(this.#trouble))
   }
 }

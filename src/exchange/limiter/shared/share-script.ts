@@ -22,6 +22,8 @@ export interface ShareReport {
   /** Daemons that run at a time, at most. */
   readonly members: number
   readonly isLeaving: boolean
+  /** It has made no call yet. What it held before it was started is held by what it was then. */
+  readonly isNew: boolean
   readonly limits: readonly LimitReport[]
 }
 
@@ -86,6 +88,8 @@ table.sort(order)
 for _ = 1, math.floor(now / 5000) % math.max(1, #order) do table.insert(order, table.remove(order, 1)) end
 local answer = {}
 for j, l in ipairs(q.limits) do
+  local isSettled = now >= s.born + q.lastingMs + q.slackMs + l.lockMs
+  if q.isNew and isSettled then l.held = 0 end
   me.held[j] = l.held
   me.need[j] = l.need
   local even = math.floor(l.calls / q.members)
@@ -123,7 +127,7 @@ for j, l in ipairs(q.limits) do
   fill(function() return even end)
   fill(function() return l.calls end)
   local grant = 0
-  if not q.isLeaving and now >= s.born + q.lastingMs + q.slackMs + l.lockMs then
+  if not q.isLeaving and isSettled then
     grant = math.max(0, math.min(target[q.id] - l.held, l.calls - locked - others - l.held))
   end
   me.held[j] = l.held + grant

@@ -23,11 +23,31 @@ export interface SharedLimitsOptions {
   /** The machine's own: one that makes up for jumps would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
-  readonly onLost: (reason: string) => void
+  /** `without`: limits that are too small for an even share of them, so that no call leaves. */
+  readonly onLost: (reason: string, without: readonly string[]) => void
+  /** No call leaves until it is no member too many any more. */
+  readonly onRefused: (reason: string) => void
   readonly onJoined: (members: number) => void
 }
 
+/** What a member holds, for whoever looks. */
+export interface SharedLimitsView {
+  /** `joining`: it has not been answered yet, and makes few calls. `refused`: it makes none. */
+  readonly state: 'joining' | 'shared' | 'alone' | 'refused'
+  /** Since when, Unix ms. */
+  readonly since: number
+  /** Why it shares nothing. */
+  readonly reason: string | undefined
+  /** Daemons that share now, this one too; 0 where it shares nothing. */
+  readonly members: number
+  readonly membersMax: number
+  /** Calls a window that it may make now, of those that all members may make together. */
+  readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs'> & { readonly mayMake: number })[]
+}
+
 interface Shared {
+  /** The endpoint's, for whoever looks. */
+  readonly name: string
   readonly calls: number
   readonly perMs: number
   readonly even: number
@@ -36,6 +56,8 @@ interface Shared {
   readonly onMore: () => void
   held: number
   target: number
+  /** Since when the target is below what was held then: monotonic ms. */
+  easing: { readonly from: number; readonly at: number } | undefined
   /** The most that was wanted in this and the last period in which needs are looked at. */
   need: number
   needBefore: number
@@ -44,6 +66,8 @@ interface Shared {
 /** A share lasts so long without being renewed, ms, and is renewed this often. */
 const LASTING_MS = 3000
 const RENEW_MS = 400
+/** What is in use of a share, and this part of it more: the limiter keeps a part of its calls for what reduces risk. */
+const USED_MARGIN = 0.05
 /** It counts as over so much before its end, as a share of it: two clocks do not run alike. */
 const MARGIN = 0.1
 /** An answer that takes longer is none, ms. */
@@ -52,15 +76,23 @@ export const ANSWER_MS_MAX = 1000
 const SLACK_MS = 2 * ANSWER_MS_MAX
 /** Needs are remembered for two of these, ms. */
 const NEED_MS = 1000
+/** Not answered yet, but not for longer than this: before it nothing leaves at a start anyway, ms. */
+const JOINING_MS = 1200
+/** One too many, but not for longer than this: whoever was killed and started again is its own ghost so long, ms. */
+const REFUSED_QUIETLY_MS = LASTING_MS + 2 * RENEW_MS
 
 /**
  * A member's shares of the limits of its address:
  *
- *     alone ──a report is answered──► sharing ──not renewed in time──► alone
+ *     joining ──no answer──► alone
+ *     joining, alone, refused ──granted──► shared ──not renewed in time──► alone
+ *     joining, alone ──one too many, or other terms than the others'──► refused
  *
  * What is held is a number of calls a window, never more in all members together than the limit. A call given back to
- * the others is one that counts for nobody any more. Alone, who held more than an even share falls to it at once; who
- * had lent of its own takes it back when whoever borrowed it must have fallen.
+ * the others is one that counts for nobody any more, and what is in use is given back over a window, so that calls go
+ * on meanwhile. Who joins waits for the first answer: a run of it before may still count there. Alone, who held more than an even share falls to it at once; who
+ * had lent of its own takes it back when whoever borrowed it must have fallen. Who is refused makes no call, with Redis
+ * or without: all there is belongs to the others.
  */
 export class SharedLimits {
   readonly #options: SharedLimitsOptions
@@ -70,9 +102,14 @@ export class SharedLimits {
   /** The server's time at an answer is after that of its question, and so not before this. */
   #server: { readonly now: number; readonly asked: number } | undefined
   #sentAt: number
+  readonly #startedAt: number
   #isAsking = false
-  #isRefused = false
-  #isSaidLost = false
+  #state: SharedLimitsView['state'] = 'joining'
+  #since: number
+  #reason: string | undefined
+  /** Since when it is one too many, monotonic ms. */
+  #refusedAt: number | undefined
+  #refusal = ''
   #members = 0
   #sequence = 0
   #needsSince: number
@@ -82,7 +119,9 @@ export class SharedLimits {
   constructor(options: SharedLimitsOptions) {
     this.#options = options
     this.#sentAt = options.clock.monotonic()
+    this.#startedAt = this.#sentAt
     this.#needsSince = this.#sentAt
+    this.#since = options.clock.now()
     this.#cancel = options.timers.after(0, () => void this.#ask())
   }
 
@@ -92,12 +131,27 @@ export class SharedLimits {
   }
 
   /** Shares a limit. The answer tells how many calls of a window may be made now. */
-  add(limit: Pick<Shared, 'calls' | 'perMs' | 'readUse' | 'onMore'>): () => number {
+  add(limit: Pick<Shared, 'name' | 'calls' | 'perMs' | 'readUse' | 'onMore'>): () => number {
     const even = Math.floor(limit.calls / this.#options.members)
     const kept = Math.ceil(even * KEPT_SHARE)
-    const shared: Shared = { ...limit, even, kept, held: kept, target: kept, need: 0, needBefore: 0 }
+    const shared: Shared = {
+      ...{ ...limit, even, kept, held: kept, target: kept, easing: undefined, need: 0, needBefore: 0 },
+    }
     this.#limits.push(shared)
     return () => this.#mayMake(shared)
+  }
+
+  view(): SharedLimitsView {
+    const members = this.members
+    return {
+      // What it holds runs out before anybody says so.
+      state: this.#state === 'shared' && members === 0 ? 'alone' : this.#state,
+      ...{ since: this.#since, reason: this.#reason, members, membersMax: this.#options.members },
+      limits: this.#limits.map((limit) => {
+        const { name, calls, perMs } = limit
+        return { name, calls, perMs, mayMake: this.#mayMake(limit) }
+      }),
+    }
   }
 
   async stop(): Promise<void> {
@@ -109,9 +163,17 @@ export class SharedLimits {
   }
 
   #mayMake(limit: Shared): number {
-    if (this.#isStopped || this.#isRefused) return 0
-    if (this.#isSharing()) return Math.min(limit.held, limit.target)
-    return limit.held
+    if (this.#isStopped || this.#refusedAt !== undefined || this.#state === 'joining') return 0
+    return this.#isSharing() ? Math.min(limit.held, this.#boundOf(limit)) : limit.held
+  }
+
+  /** What is to be held now, on the way to its target. */
+  #boundOf({ target, easing, perMs, need, needBefore }: Shared): number {
+    if (easing === undefined) return target
+    const passed = (this.#options.clock.monotonic() - easing.at) / perMs
+    const eased = Math.floor(easing.from - (easing.from - target) * passed)
+    const used = Math.ceil(Math.max(need, needBefore) * (1 + USED_MARGIN))
+    return Math.max(target, Math.min(eased, used))
   }
 
   /** Whether the shares are held still; falls to what may be had alone when they are not. */
@@ -188,11 +250,12 @@ export class SharedLimits {
     const elapsedMs = asked.monotonic - this.#server.asked
     const answer = await store.report({
       ...{ id, sequence: ++this.#sequence, members, lastingMs: LASTING_MS, slackMs: SLACK_MS, isLeaving },
+      isNew: this.#state === 'joining',
       notAfter: Math.floor(this.#server.now + elapsedMs + ANSWER_MS_MAX),
       limits: this.#limits.map((limit) => {
         const { inside } = limit.readUse()
         // Only what counts for nobody any more is given back; what counts still is ours, whatever was taken from us.
-        limit.held = Math.max(inside, Math.min(limit.held, isLeaving ? 0 : limit.target))
+        limit.held = Math.max(inside, Math.min(limit.held, isLeaving ? 0 : this.#boundOf(limit)))
         const need = Math.max(limit.need, limit.needBefore)
         return { calls: limit.calls, lockMs: this.#lockMsOf(limit), held: limit.held, need }
       }),
@@ -204,13 +267,10 @@ export class SharedLimits {
   }
 
   #take(answer: ShareAnswer, asked: { readonly monotonic: number; readonly now: number }): void {
-    const wasSharing = this.#isSharing()
-    this.#isRefused = answer.kind === 'full' || answer.kind === 'differs'
-    if (answer.kind !== 'granted') {
-      this.#lose(REFUSALS[answer.kind])
-      return
-    }
+    if (answer.kind === 'late') return this.#lose(REFUSALS.late)
+    if (answer.kind !== 'granted') return this.#refuse(REFUSALS[answer.kind])
     const ms = LASTING_MS * (1 - MARGIN)
+    this.#refusedAt = undefined
     this.#deadline = { monotonic: asked.monotonic + ms, now: asked.now + ms }
     this.#members = answer.live ?? 0
     for (const [index, limit] of this.#limits.entries()) {
@@ -218,17 +278,41 @@ export class SharedLimits {
       if (share === undefined) continue
       limit.held = share.held
       limit.target = share.target
-      limit.onMore()
+      if (share.target >= share.held) limit.easing = undefined
+      else limit.easing ??= { from: share.held, at: asked.monotonic }
     }
-    if (wasSharing) return
-    this.#isSaidLost = false
-    this.#options.onJoined(this.#members)
+    if (this.#enter('shared')) this.#options.onJoined(this.#members)
+    for (const limit of this.#limits) limit.onMore()
   }
 
   #lose(reason: string): void {
-    if (this.#isSharing() || this.#isSaidLost || this.#isStopped) return
-    this.#isSaidLost = true
-    this.#options.onLost(reason)
+    if (this.#isSharing() || this.#isStopped) return
+    const isEarly = this.#options.clock.monotonic() - this.#startedAt < JOINING_MS
+    if (this.#state === 'joining' && isEarly) return
+    // Nobody says that there is room now.
+    if (this.#refusedAt !== undefined) return this.#refuse(this.#refusal, `; and now: ${reason}`)
+    if (!this.#enter('alone', reason)) return
+    for (const limit of this.#limits) limit.onMore()
+    const without = this.#limits.filter(({ even }) => even === 0).map(({ name }) => name)
+    this.#options.onLost(reason, without)
+  }
+
+  #refuse(refusal: string, more = ''): void {
+    const now = this.#options.clock.monotonic()
+    this.#refusedAt ??= now
+    this.#refusal = refusal
+    if (this.#isStopped || now - this.#refusedAt < REFUSED_QUIETLY_MS) return
+    if (this.#enter('refused', refusal + more)) this.#options.onRefused(refusal + more)
+    else this.#reason = refusal + more
+  }
+
+  /** @returns whether it was not in that state before */
+  #enter(state: SharedLimitsView['state'], reason?: string): boolean {
+    if (this.#state === state) return false
+    this.#state = state
+    this.#since = this.#options.clock.now()
+    this.#reason = reason
+    return true
   }
 }
 
