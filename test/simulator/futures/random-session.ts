@@ -13,6 +13,8 @@ import {
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type RowStore } from '../../../src/simulator/store/row-store.ts'
+import { parseRecording } from '../../../src/prices/parse-recording.ts'
+import { createRecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
 import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 export const SESSION_START_AT = Date.UTC(2025, 5, 2, 6)
@@ -27,6 +29,8 @@ export interface SessionOptions {
   readonly speed?: number
   /** Between two moves of the market, ms. Default 1000. */
   readonly stepMs?: number
+  /** Recorded candles that go far each minute, at their own speed, so that funding is paid. */
+  readonly isRecorded?: boolean
 }
 
 export const sessionAccounts: readonly AccountSetup[] = [
@@ -41,7 +45,7 @@ const sessionInstruments = buildInstruments(DELIVERY_AT).filter(({ symbol }) =>
 )
 
 export function openSession(session: SessionOptions): ExchangeCore {
-  const { seed, settings = {}, store, speed = 60, stepMs = 1000 } = session
+  const { seed, settings = {}, store, speed = 60, stepMs = 1000, isRecorded = false } = session
   const options = {
     seed,
     startAt: SESSION_START_AT,
@@ -52,11 +56,35 @@ export function openSession(session: SessionOptions): ExchangeCore {
   return createExchangeCore({
     instruments: sessionInstruments,
     accounts: sessionAccounts,
-    market: (state) => createSeededMarket(options, state),
+    market: (state) =>
+      isRecorded
+        ? createRecordedMarket({ ...options, ...recordedOptions(seed), fallback: options }, state)
+        : createSeededMarket(options, state),
     settings,
     seed,
     ...(store && { store }),
   })
+}
+
+/** Four hours of candles that move 0.3 % a minute and trade a few lots, so that shares are met. */
+function recordedOptions(seed: number) {
+  const recordings = sessionInstruments.map(({ symbol, startPrice }) => {
+    const random = createRandom(`candles/${seed}/${symbol}`)
+    const lines = ['ts_ms,open,high,low,close,volume']
+    let open = Number(startPrice)
+    for (let minute = 0; minute < 240; minute++) {
+      const at = (share: number) => open * (1 + 0.003 * share)
+      const [close, high, low] = [at(random.normal()), at(random.next()), at(-random.next())]
+      const prices = [open, Math.max(open, close, high), Math.min(open, close, low), close]
+      const volume = random.integer(200)
+      lines.push(
+        [SESSION_START_AT + minute * 60_000, ...prices.map((price) => price.toFixed(2)), volume].join(','),
+      )
+      open = Number(close.toFixed(2))
+    }
+    return parseRecording({ bytes: Buffer.from(lines.join('\n')), source: `${symbol}.csv`, symbol })
+  })
+  return { recordings, speed: 1 }
 }
 
 /** One operation of a session: what is done, and when. Its answer is what two sessions are compared by. */
