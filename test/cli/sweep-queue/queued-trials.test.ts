@@ -117,7 +117,7 @@ test('what ran out of time, or was given up, is tried anew by the next run, and 
 
   expect([first, second, third].map(({ heard }) => heard)).toEqual([
     ['0 too slow'],
-    ['0 its worker was lost while it ran, 3 times'],
+    ['0 its worker was lost while it ran, 5 times'],
     ['0 done'],
   ])
 })

@@ -141,7 +141,7 @@ async function killOne(
     )
     if (rows.some(({ id, tries }) => tries > (before.get(id) ?? 0))) return performance.now() - killedAt
     // Its trial ended in the same moment.
-    if (rows.every(({ state }) => state === 'completed')) return undefined
+    if (rows.every(({ state }) => state === 'completed' || state === 'failed')) return undefined
     await sleep(LOOK_MS)
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type TrialAnswer } from '../../../src/cli/sweep/play-trial.ts'
 import { type QueueOfWorker, SweepWorker } from '../../../src/cli/sweep/queue/sweep-worker.ts'
-import { type TakenTrial, TRIES_MAX } from '../../../src/cli/sweep/queue/trial-queue.ts'
+import { type TakenTrial, TRY_ALONE } from '../../../src/cli/sweep/queue/trial-queue.ts'
 import { type TrialOutcome } from '../../../src/sweep/trial.ts'
 import { hastyTimers } from './hasty-timers.ts'
 
@@ -132,21 +132,21 @@ test('a signal gives all trials back', async () => {
   expect(stage.queue.settled.size).toBe(0)
 })
 
-test('a trial at its last try is computed alone: it may be what ended its workers', async () => {
-  const stage = new Stage(3, trial('a'), trial('last', { retryCount: TRIES_MAX - 1 }), trial('b'))
-  await stage.until('take last')
+test('a trial that was lost twice is computed alone: it may be what ended its workers', async () => {
+  const stage = new Stage(3, trial('a'), trial('suspect', { retryCount: TRY_ALONE }), trial('b'))
+  await stage.until('take suspect')
   await stage.turns()
   const waiting = [...stage.queue.events]
   stage.answer('a')
-  await stage.until('compute last')
+  await stage.until('compute suspect')
   await stage.turns()
   const alone = [...stage.queue.events]
-  stage.answer('last')
+  stage.answer('suspect')
   await stage.until('compute b')
   await stage.stop()
 
-  expect(waiting).toEqual(['take a', 'compute a', 'take last'])
-  expect(alone).toEqual([...waiting, 'settle a', 'compute last'])
+  expect(waiting).toEqual(['take a', 'compute a', 'take suspect'])
+  expect(alone).toEqual([...waiting, 'settle a', 'compute suspect'])
 })
 
 test('a sweep that was begun with other files is refused once, and its trials are given back', async () => {

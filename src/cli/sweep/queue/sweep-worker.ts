@@ -5,7 +5,7 @@ import { onStopSignals } from '../../process/signals.ts'
 import { type TrialAnswer, type TrialOrder } from '../play-trial.ts'
 import { runTrial } from '../trial-pool.ts'
 import { Outage, pause } from './outage.ts'
-import { type TakenTrial, TrialQueue, TRIES_MAX } from './trial-queue.ts'
+import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
 
 /** How long it waits where nothing is to do. */
 const IDLE_MS = 500
@@ -95,7 +95,7 @@ export class SweepWorker {
       })
       tasks.add(task)
       // One that has lost its workers before may be what ends them: nothing else is to end with it.
-      if (isLastTry(taken)) await task
+      if (isSuspect(taken)) await task
     }
     await Promise.all([...tasks, ...care])
     stop.removeEventListener('abort', endAll)
@@ -113,7 +113,7 @@ export class SweepWorker {
     this.#running.set(taken, end)
     if (stop.aborted) end.abort()
     try {
-      if (isLastTry(taken)) await this.#waitFor(others, end.signal)
+      if (isSuspect(taken)) await this.#waitFor(others, end.signal)
       const answer = end.signal.aborted ? undefined : await this.#compute(taken, end.signal)
       if (answer !== undefined && !('refused' in answer)) {
         await this.#settle(taken, answer, end.signal)
@@ -181,4 +181,4 @@ export class SweepWorker {
   }
 }
 
-const isLastTry = ({ retryCount }: TakenTrial): boolean => retryCount >= TRIES_MAX - 1
+const isSuspect = ({ retryCount }: TakenTrial): boolean => retryCount >= TRY_ALONE

@@ -15,8 +15,10 @@ const CONNECTIONS_MAX = 3
 /** The shortest that pg-boss takes. Where a connection was closed, {@link LiveLocks} says so sooner. */
 const HEARTBEAT_SECONDS = 10
 const SUPERVISE_SECONDS = 5
-/** How often a trial is begun whose worker is lost each time. */
-export const TRIES_MAX = 3
+/** How often a trial is begun whose worker is lost each time: workers are killed by accident too. */
+export const TRIES_MAX = 5
+/** From this try on it may be what ends its workers. */
+export const TRY_ALONE = 2
 /** Results wait so long for the sweep to go on; pg-boss counts in seconds. */
 const KEPT_SECONDS = 7 * 86_400
 /** The longest that pg-boss takes. The worker ends a trial at its own limit. */
@@ -73,7 +75,7 @@ const PREFER_LOST = `UPDATE ${SCHEMA}.job SET priority = 1
  *
  *   created ── taken ──► active ── settled ──► completed (for a week)
  *      ▲                   │  ╲
- *      └── given back ─────┘   ╲ its worker is lost ──► retry (taken again) ──► after three tries: failed
+ *      └── given back ─────┘   ╲ its worker is lost ──► retry (taken again) ──► after five tries: failed
  */
 export class TrialQueue {
   readonly #boss: PgBoss
@@ -128,7 +130,7 @@ export class TrialQueue {
 
   /** Queues in which nothing is and nothing was put for a day: sweeps that are over. */
   async dropOldQueues(): Promise<void> {
-    const rows = await this.#ask(
+    const rows = await this.query(
       `SELECT q.name FROM ${SCHEMA}.queue q
         WHERE q.name LIKE '${QUEUES}%' AND q.created_on < now() - interval '1 day'
           AND NOT EXISTS (SELECT 1 FROM ${SCHEMA}.job j WHERE j.name = q.name)`,
@@ -145,7 +147,7 @@ export class TrialQueue {
 
   /** Of those that are in the queue. */
   async look(queue: string, ids: readonly string[]): Promise<ReadonlyMap<string, QueuedState>> {
-    const rows = await this.#ask(
+    const rows = await this.query(
       `SELECT id, state, output->>'outcome' AS outcome FROM ${SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[])`,
       [queue, ids],
     )
@@ -154,7 +156,7 @@ export class TrialQueue {
 
   /** Takes them out, but for those that somebody computes. */
   async remove(queue: string, ids: readonly string[]): Promise<void> {
-    await this.#ask(
+    await this.query(
       `DELETE FROM ${SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state <> 'active'`,
       [queue, ids],
     )
@@ -162,13 +164,13 @@ export class TrialQueue {
 
   /** Workers that are connected, whatever they compute. */
   async countWorkers(): Promise<number> {
-    const [row] = await this.#ask(LiveLocks.countWorkers)
+    const [row] = await this.query(LiveLocks.countWorkers)
     return Number(row?.['workers'] ?? 0)
   }
 
   /** The next trial of a sweep that is not among the refused ones, oldest sweep first. */
   async take(refused: readonly string[]): Promise<TakenTrial | undefined> {
-    const queues = await this.#ask(
+    const queues = await this.query(
       `SELECT q.name FROM ${SCHEMA}.queue q WHERE q.name LIKE '${QUEUES}%' AND q.name <> ALL($1::text[])
           AND EXISTS (SELECT 1 FROM ${SCHEMA}.job j WHERE j.name = q.name AND j.state < 'active')
         ORDER BY q.created_on, q.name`,
@@ -203,7 +205,7 @@ export class TrialQueue {
 
   /** As if it had never been taken: no try. pg-boss does the same within (`restoreJobs`), for itself alone. */
   async giveBack({ queue, id, retryCount }: TakenTrial): Promise<void> {
-    await this.#ask(
+    await this.query(
       `UPDATE ${SCHEMA}.job SET state = CASE WHEN retry_count = 0 THEN 'created' ELSE 'retry' END::${SCHEMA}.job_state,
           started_on = NULL, heartbeat_on = NULL
         WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $3`,
@@ -224,7 +226,7 @@ export class TrialQueue {
   async freeLost(): Promise<number> {
     let rows: readonly Row[]
     try {
-      rows = await this.#ask(LiveLocks.findUnheld(SCHEMA, QUEUES))
+      rows = await this.query(LiveLocks.findUnheld(SCHEMA, QUEUES))
     } catch (error) {
       this.#unheld.clear()
       throw error
@@ -237,11 +239,12 @@ export class TrialQueue {
     this.#unheld.clear()
     for (const one of seen) this.#unheld.add(nameOf(one))
     for (const one of lost) await this.#boss.fail(one.queue, attemptOf(one), { message: 'worker lost' })
-    await this.#ask(PREFER_LOST)
+    await this.query(PREFER_LOST)
     return lost.length
   }
 
-  async #ask(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  /** Asks the server for something of ours. */
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     return (await this.#boss.getDb().executeSql(sql, [...values])).rows as Row[]
   }
 }
