@@ -4,19 +4,37 @@ import { loadJournalPassword } from '../config/secrets.ts'
 import { wrapWords } from '../daemon/reporting/wrap-words.ts'
 import { serverPlaceOf } from '../daemon/state/open-journal.ts'
 import type { PostgresPlace } from '../journal/postgres/connection.ts'
-import type { Fleet, FleetAccount, FleetStandby } from '../journal/postgres/read-fleet.ts'
-import { Failure } from '../lib/failure.ts'
+import type {
+  Fleet,
+  FleetAccount,
+  FleetAlertRow,
+  FleetMemberRow,
+  FleetReader,
+  FleetStandby,
+} from '../journal/postgres/read-fleet.ts'
+import { Failure, messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { age, COLUMNS } from './control/table.ts'
 import { placeOf } from './fleet/fleet-places.ts'
 import { EXITS } from './process/exit-codes.ts'
-import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
+import { printOnce } from './process/operator.ts'
+import {
+  addConfigOptions,
+  type ConfigOptions,
+  parseCount,
+  parseDuration,
+  toConfigRequest,
+} from './process/options.ts'
 import { type VerbFrame } from './process/verb-frame.ts'
 
 const WATCH_MS = 1000
 const CLEAR_SCREEN = '\u001B[2J\u001B[H'
 const INDENT = '  '
+/** A member says how it stands at each renewal of its lease, every 75 s at most. */
+const SHOWN_WITHIN_MS = 90_000
+const ALERTS_LISTED = 50
+const ALERTS_READ_MAX = 1000
 
 interface FleetOptions extends ConfigOptions {
   readonly json?: boolean
@@ -34,30 +52,81 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .option('--watch [every]', 'again and again, each second or as often as said', parseDuration)
     .option('--json', 'as JSON')
     .option('--url <address>', 'of this database, without a configuration')
-    .action(async (options: FleetOptions) => setExit(await showFleet(options)))
+    .action(async (options: FleetOptions) => setExit(await withReader(options, showFleet)))
+  addConfigOptions(fleet.command('alerts'))
+    .description('the alerts of all of them in one stream, the newest last')
+    .option('--follow', 'and those that come')
+    .option('--limit <n>', 'how many of before', parseCount, ALERTS_LISTED)
+    .option('--json', 'as JSON, one a line')
+    .option('--url <address>', 'of this database, without a configuration')
+    .action(async (options: AlertsOptions) => setExit(await withReader(options, showAlerts)))
 }
 
-async function showFleet(options: FleetOptions): Promise<number> {
+interface AlertsOptions extends ConfigOptions {
+  readonly json?: boolean
+  readonly follow?: boolean
+  readonly limit: number
+  readonly url?: string
+}
+
+async function withReader<Options extends ConfigOptions & { readonly url?: string }>(
+  options: Options,
+  use: (reader: FleetReader, options: Options) => Promise<number>,
+): Promise<number> {
   const place = options.url === undefined ? configuredPlace(options) : placeOf(options.url)
   const { FleetReader } = await import('../journal/postgres/read-fleet.ts')
   const reader = new FleetReader(place)
   try {
-    for (;;) {
-      const fleet = await reader.read()
-      const isWatched = options.watch !== undefined
-      const text = options.json ? `${JSON.stringify(fleet, undefined, 2)}\n` : formatFleet(fleet)
-      process.stdout.write(`${isWatched && process.stdout.isTTY ? CLEAR_SCREEN : ''}${text}`)
-      // Nobody reads it any more.
-      if (!isWatched || process.stdout.errored) return exitOfFleet(fleet)
-      const everyMs = options.watch === true ? WATCH_MS : options.watch
-      await new Promise<void>((resolve) => systemTimers.after(everyMs ?? WATCH_MS, resolve))
-    }
+    return await use(reader, options)
   } finally {
     await reader.close()
   }
 }
 
-function configuredPlace(options: FleetOptions): PostgresPlace {
+async function showAlerts(reader: FleetReader, { limit, json, follow }: AlertsOptions): Promise<number> {
+  let last: number | undefined
+  for (;;) {
+    // The last one is where those that come begin.
+    const most = last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
+    const alerts = await readOrWait(reader, last, most)
+    const isOld = last === undefined && limit === 0
+    for (const alert of isOld ? [] : alerts)
+      process.stdout.write(`${json ? JSON.stringify(alert) : formatAlert(alert)}\n`)
+    last = alerts.at(-1)?.id ?? last ?? 0
+    if (!follow || process.stdout.errored) return 0
+    await new Promise<void>((resolve) => systemTimers.after(WATCH_MS, resolve))
+  }
+}
+
+/** A server that goes away while they are followed is asked again. */
+async function readOrWait(
+  reader: FleetReader,
+  last: number | undefined,
+  most: number,
+): Promise<readonly FleetAlertRow[]> {
+  try {
+    return await reader.readAlerts(last, most)
+  } catch (error) {
+    if (last === undefined) throw error
+    printOnce(messageOf(error))
+    return []
+  }
+}
+
+async function showFleet(reader: FleetReader, options: FleetOptions): Promise<number> {
+  for (;;) {
+    const fleet = await reader.read()
+    const isWatched = options.watch !== undefined
+    const text = options.json ? `${JSON.stringify(fleet, undefined, 2)}\n` : formatFleet(fleet)
+    process.stdout.write(`${isWatched && process.stdout.isTTY ? CLEAR_SCREEN : ''}${text}`)
+    // Nobody reads it any more.
+    if (!isWatched || process.stdout.errored) return exitOfFleet(fleet)
+    const everyMs = options.watch === true ? WATCH_MS : options.watch
+    await new Promise<void>((resolve) => systemTimers.after(everyMs ?? WATCH_MS, resolve))
+  }
+}
+
+function configuredPlace(options: ConfigOptions): PostgresPlace {
   const request = toConfigRequest(options)
   const { config } = loadConfig(request)
   if (config.journal === undefined) throw noFleet(config.file)
@@ -70,13 +139,15 @@ export function exitOfFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unre
   return isSound ? 0 : EXITS.temporary
 }
 
-export function formatFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unread'>): string {
-  if (accounts.length + unread.length === 0) return 'there is no journal in this database yet\n'
+export function formatFleet({ accounts, unread, workers, alerts, trouble }: Omit<Fleet, 'now'>): string {
+  if (accounts.length + unread.length + workers.length === 0)
+    return 'there is no journal in this database yet\n'
   return [
     ...accounts.map(
       (account) =>
         `${account.schema}\n${[
           describeWriter(account),
+          ...describeShown(account),
           ...describeKill(account),
           ...account.standbys.map(describeStandby),
         ]
@@ -84,6 +155,9 @@ export function formatFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unre
           .join('')}`,
     ),
     ...unread.map(({ schema, reason }) => `${schema}\n${paragraph(`! it cannot be read: ${reason}`)}`),
+    ...(workers.length === 0 ? [] : [`workers\n${workers.map(describeWorker).map(paragraph).join('')}`]),
+    ...(alerts.length === 0 ? [] : [`alerts\n${alerts.map(formatAlert).map(paragraph).join('')}`]),
+    ...(trouble === undefined ? [] : [paragraph(`! workers and alerts cannot be read: ${trouble}`)]),
   ].join('\n')
 }
 
@@ -107,6 +181,41 @@ function describeWriter(account: FleetAccount): string {
     default:
       return unreachable(state)
   }
+}
+
+/** What its daemon said of it last: of one that writes no more it is what was. */
+function describeShown({ shown, state }: FleetAccount): readonly string[] {
+  if (shown?.state['mode'] === undefined) return []
+  const say = (name: string): string => textOf(shown.state[name])
+  const asOf = state === 'writes' && shown.seenAgoMs < SHOWN_WITHIN_MS ? '' : `, ${age(shown.seenAgoMs)} ago`
+  const worth = shown.state['equity'] === null ? '' : `, equity ${say('equity')} ${say('coin')}`
+  const orders = shown.state['openOrders'] === 1 ? '1 order' : `${say('openOrders')} orders`
+  const positions = textsOf(shown.state['positions'])
+  const holds = positions.length === 0 ? 'flat' : positions.join(', ')
+  return [
+    `${say('mode')}, ${say('phase')}${asOf}: ${orders} open, ${holds}${worth}; version ${say('version')}`,
+    ...textsOf(shown.state['held']).map((text) => `! ${text}`),
+  ]
+}
+
+function describeWorker({ holder, state, seenAgoMs }: FleetMemberRow): string {
+  const said = Object.entries(state).map(([name, value]) => `${name} ${textOf(value)}`)
+  const isSeen = seenAgoMs < SHOWN_WITHIN_MS
+  return `${holder}: ${isSeen ? said.join(', ') : `! not seen for ${age(seenAgoMs)}`}`
+}
+
+/** Whatever another version wrote there. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '?')
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(textOf) : []
+}
+
+/** One line of the stream. */
+export function formatAlert({ at, holder, urgency, title }: FleetAlertRow): string {
+  return `${instant(at)}  ${urgency === 'urgent' ? '! ' : ''}${title} (${holder})`
 }
 
 /** Nothing of one that was released. */

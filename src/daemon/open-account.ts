@@ -13,6 +13,7 @@ import { Failure } from '../lib/failure.ts'
 import { type Secret } from '../lib/secret.ts'
 import { type Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
+import { ShownOnServer } from './fleet/fleet-news.ts'
 import { OrderedKills, throwStandingKill } from './fleet/ordered-kill.ts'
 import { accessTo } from './account/account-keys.ts'
 import { holdAccount, type PassedOver } from './account/account-lock.ts'
@@ -145,6 +146,7 @@ export function createAccount(opened: OpenedAccount, { market, limiter, watchdog
     onKillNoted: kills?.note,
   })
   kills?.bind(account)
+  opened.shown?.watch(account)
   lease?.onLost((failure) => account.fail(failure))
   return account
 }
@@ -154,6 +156,8 @@ export interface Ground {
   readonly directory: string
   readonly journal: OpenedJournal
   readonly embedded: EmbeddedExchange | undefined
+  /** To all who look at the server of the journal. */
+  readonly shown: ShownOnServer | undefined
   /** Lets others take the state and the account over. */
   readonly release: () => void
   /** Gives everything back. */
@@ -179,7 +183,10 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     }
     // A standby leaves the account to its writer, which may be on this machine.
     if (!options.standby) hold()
+    const shown = config.journal && new ShownOnServer({ ...options, config })
+    if (shown) taken.push(() => shown.end())
     const { journal, whom } = await openAccountJournal(options, directory)
+    if (shown) journal.lease?.show(shown)
     try {
       if (journal.lease) throwStandingKill(journal.lease, config.state.directory)
       // The exchange has nothing of that one any more, by time; it may hang, and never give its lock back.
@@ -190,7 +197,7 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
         release()
         await embedded?.stop()
       }
-      return { directory, journal, embedded, release, close }
+      return { directory, journal, embedded, shown, release, close }
     } catch (error) {
       await journal.close()
       throw error

@@ -88,6 +88,10 @@ export const LOG_EVENTS = {
     'A fill of an order that is not known here, made through the API: by hand or by another program, or of an order whose answer is late. Not confirmed yet; where no order of ours claims it within the acceptance window the instrument is halted.',
   'fill.unowned':
     'After a release, fills that fit no order of ours were given to nobody; compare the position once more.',
+  'fleet.shown':
+    "What this account shows to all who look at the journal's server is taken there again; nothing to do.",
+  'fleet.unable':
+    "The journal's server does not take what this account shows to all who look there, and is asked again; trading does not need it. Look at the schema intentd_fleet, and at the rights of this user.",
   'flatten.done':
     'The strategies hold nothing any more in a scope that is flattened; close by hand what the account still holds, and release the scope when it may trade again.',
   'flatten.dropped':

@@ -74,6 +74,25 @@ export interface OrderedKill {
   readonly by: string
 }
 
+/** What somebody should hear of, as all who look at the journal's server read it. */
+export interface FleetAlert {
+  readonly urgency: string
+  readonly event: string
+  readonly title: string
+  readonly lines: readonly string[]
+}
+
+/** What is said of a member of the fleet, as JSON. */
+export type FleetState = Readonly<Record<string, unknown>>
+
+/** What an account shows to all who look at the server; nothing waits for it. */
+export interface FleetNews {
+  /** As it is now, and alerts that were not taken yet. */
+  news(): { readonly state: FleetState; readonly alerts: readonly FleetAlert[] }
+  /** @param trouble Why they were not taken; undefined: they were. */
+  onShown(trouble?: string): void
+}
+
 /** The right to write a journal, which another machine may take once it is over. */
 export interface WriterLease {
   /** Why nothing may be signed any more; undefined while it is held by both clocks of the machine. */
@@ -88,6 +107,8 @@ export interface WriterLease {
   onKill(listener: (kill: OrderedKill) => KillAnswer | undefined): void
   /** It is farther than it was: that is written at once. */
   answerKill(): Promise<void> | void
+  /** From now on this is shown on the server whenever the lease was renewed. */
+  show(news: FleetNews): void
   /** It is not given back at the end: this process opens the journal again. */
   keep(): void
   /** Whether another place had it before, and did not give it back: nobody knows what was cancelled there. */

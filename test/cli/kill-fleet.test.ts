@@ -9,7 +9,7 @@ const HOLDER = 'live on host-a, pid 12, /var/lib/intentd/live'
 function account(more: Partial<FleetAccount> = {}): FleetAccount {
   return {
     ...{ schema: 'intentd_live', state: 'writes', holder: HOLDER, takenAt: 0, leaseLeftMs: 1, freeInMs: 1 },
-    ...{ isHandoverAsked: false, lastSequence: 0, standbys: [], kill: undefined },
+    ...{ isHandoverAsked: false, lastSequence: 0, standbys: [], kill: undefined, shown: undefined },
     ...more,
   }
 }
@@ -36,7 +36,14 @@ class Server {
   read() {
     this.asked += 1
     this.turn(this.asked)
-    return Promise.resolve({ now: 0, accounts: this.accounts, unread: [] })
+    return Promise.resolve({
+      now: 0,
+      accounts: this.accounts,
+      unread: [],
+      workers: [],
+      alerts: [],
+      trouble: undefined,
+    })
   }
 
   orderKill(schema: string): Promise<number> {

@@ -37,6 +37,12 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       const killedAt = writer.log.findIndex(({ event }) => event === 'trading.killed')
       expect(writer.log.slice(killedAt).filter(({ event }) => event === 'order.sent')).toEqual([])
 
+      const status = machines.command('c', ['fleet', 'status', ...kill.slice(2, 4)])
+      expect(await status.ended).toMatchObject({ code: 0 })
+      expect(status.stdout.join('\n')).toMatch(
+        /killed, running.*: 0 orders open[^]*a kill was ordered[^]*alerts[^]*! the kill switch is thrown/,
+      )
+
       const standby = machines.standby('b')
       await standby.untilEvent('standby.following')
       await writer.stop('SIGKILL')

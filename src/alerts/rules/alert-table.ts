@@ -3,9 +3,7 @@ import { type AlertRule } from './alert-rule.ts'
 import { type Facts, showFact, showScope, toArgument } from './facts.ts'
 
 const SILENT = 'silent'
-
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
-
 const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
 const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`
 const releaseKill = () => 'release --reason "..."'
@@ -142,6 +140,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol }) => `fills of ${showFact(symbol)} belong to nobody`,
     command: explainSymbol,
   },
+  'fleet.shown': SILENT,
+  'fleet.unable': SILENT,
   'flatten.done': {
     urgency: info,
     by: ['scope'],

@@ -156,6 +156,7 @@ async function holdLease(connection: Connection, options: CopyToFileOptions): Pr
   return new HeldLease({
     ...{ connection: renewals, schema: place.schema, clock, timers, lastingMs: terms.lastingMs },
     taken: attempt,
+    holder: taker.name,
   })
 }
 

@@ -44,6 +44,7 @@ export interface FollowOptions {
 export async function follow(options: FollowOptions): Promise<TakenLease> {
   const { following } = options
   let state: StandbyState = { holder: '', behind: 0, freeInMs: 0 }
+  await forgetFollowers(options)
   for (;;) {
     try {
       state = await look(options)
@@ -59,6 +60,13 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
     }
     await following.pause(FOLLOW_MS)
   }
+}
+
+/** Places that come and go leave nothing behind for ever. */
+async function forgetFollowers({ connection, place }: FollowOptions): Promise<void> {
+  const old = `DELETE FROM ${quoteName(place.schema)}.followers WHERE seen_at < clock_timestamp() - interval '7 days'`
+  // A server that is away is waited for below.
+  await connection.query(old).catch(() => undefined)
 }
 
 /** It shuts down, starts up, or ended the connection: classes 57P and 08. */

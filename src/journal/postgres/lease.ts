@@ -1,12 +1,15 @@
 import { type Clock } from '../../lib/clock.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { type OrderedKill, type WriterLease } from '../journal.ts'
+import { type FleetNews, type OrderedKill, type WriterLease } from '../journal.ts'
 import { type Connection } from './connection.ts'
+import { FleetMember } from './fleet-member.ts'
 import { answerKill, killOrderColumn, parseKillOrder } from './kill-order.ts'
 import { leaseLost } from './postgres-failures.ts'
 import { quoteName } from './tables.ts'
 
+/** How long an end waits for its last alerts to be taken, ms. */
+const LAST_WORD_MS = 500
 /** It is made to last again this often within its time: two of these may fail. */
 const RENEWALS = 4
 /**
@@ -80,6 +83,8 @@ export async function takeLease(
 
 export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingMs'> {
   readonly taken: TakenLease
+  /** For people: who has it. */
+  readonly holder: string
   readonly timers: Timers
 }
 
@@ -103,6 +108,8 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #onHandover: (() => void) | undefined
   #onKill: Parameters<WriterLease['onKill']>[0] | undefined
   #kill: OrderedKill | undefined
+  readonly #member: FleetMember
+  #news: FleetNews | undefined
   #isHandoverAsked = false
   /** Why it could not be renewed last. */
   #lastTrouble: string | undefined
@@ -113,6 +120,8 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#options = options
     this.token = options.taken.token
     this.isAbandoned = options.taken.isAbandoned
+    const { connection, schema, holder } = options
+    this.#member = new FleetMember({ connection, schema, holder, id: schema, kind: 'daemon' })
     this.#deadline = this.#deadlineFrom(options.taken.asked)
     this.#waitToRenew()
   }
@@ -149,6 +158,10 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#kill = kill
   }
 
+  show(news: FleetNews): void {
+    this.#news = news
+  }
+
   /** A write was refused because another has the lease. */
   noteGone(): void {
     this.#lose('another has taken it')
@@ -159,6 +172,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     const { connection, schema } = this.#options
     // A kill that has just been proved is not left as one that nobody answered.
     await this.answerKill()
+    await this.#showNews()
     const isHeld = this.objection() === undefined
     this.#end()
     if (!isHeld) return
@@ -168,10 +182,15 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     )
   }
 
-  /** It is renewed no more, and runs out. */
+  /** It is renewed no more, and runs out. Why it ended is said where there is a way to. */
   async close(): Promise<void> {
+    const { connection, timers } = this.#options
     this.#end()
-    await this.#options.connection.close()
+    const isOver = Promise.withResolvers<void>()
+    const cancel = timers.after(LAST_WORD_MS, isOver.resolve)
+    await Promise.race([this.#showNews(false), isOver.promise])
+    cancel()
+    await connection.close()
   }
 
   #end(): void {
@@ -214,6 +233,21 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     if (this.#isOver || this.#failure !== undefined) return
     this.#waitToRenew()
     await this.answerKill()
+    await this.#showNews()
+  }
+
+  /** Whatever goes wrong with it is no trouble of the lease. @param isHeld Else only alerts are said, if there are any. */
+  async #showNews(isHeld = this.objection() === undefined): Promise<void> {
+    const news = this.#news
+    if (news === undefined) return
+    try {
+      const { state, alerts } = news.news()
+      if (!isHeld && alerts.length === 0) return
+      await this.#member.show(isHeld ? state : undefined, alerts)
+      news.onShown()
+    } catch (error) {
+      news.onShown(messageOf(error))
+    }
   }
 
   /** What the listener says of the kill is written. What cannot be now is at the next renewal. */

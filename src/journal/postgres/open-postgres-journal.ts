@@ -64,6 +64,7 @@ async function openOver(connection: Connection, options: OpenPostgresOptions): P
       schema: place.schema,
       lastingMs: options.terms.lastingMs,
       taken,
+      holder: options.taker.name,
     })
     try {
       // What was ordered while nobody wrote stands from the beginning.

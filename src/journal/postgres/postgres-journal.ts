@@ -91,6 +91,7 @@ export class PostgresJournal implements OpenedJournal {
       kill: lease.kill,
       onKill: (listener) => lease.onKill(listener),
       answerKill: () => lease.answerKill(),
+      show: (news) => lease.show(news),
       keep: () => {
         this.#isKept = true
       },

@@ -30,7 +30,7 @@ describe('[RSK1] a lease that is held', () => {
     lost = []
     const asked = { monotonic: time.monotonic(), now: time.now() }
     lease = new HeldLease({
-      ...{ connection: server, schema: 's', clock: time, timers: time, lastingMs: 10_000 },
+      ...{ connection: server, schema: 's', holder: 'h', clock: time, timers: time, lastingMs: 10_000 },
       taken: { kind: 'taken', token: 7, feedPlace: 0, isAbandoned: false, asked },
     })
     lease.onLost((failure) => lost.push(failure.message))

@@ -39,9 +39,9 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'recording',
     'strategies',
     'account',
-    'fleet',
     'explain',
     'control',
+    'fleet',
   ],
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
   cli: [

@@ -1,0 +1,98 @@
+import { type FleetAlert, type FleetState } from '../journal.ts'
+import { type Connection, sqlStateOf } from './connection.ts'
+
+/** What belongs to all accounts of a database. Nothing that trades needs it. */
+export const FLEET_SCHEMA = 'intentd_fleet'
+
+/** Who was not seen for longer is taken out; alerts are kept for so long, and so many at most. */
+const MEMBERS_KEPT = '7 days'
+const ALERTS_KEPT = '30 days'
+const ALERTS_MAX = 5000
+
+/** SQLSTATEs where the schema, a table or the function is not there; and where another makes them at this moment. */
+const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
+const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])
+
+/**
+ * A row is updated in place and has room for that in its page. The function waits for no lock: the connection that
+ * calls it is one that something else waits for.
+ */
+const FLEET_SQL = `
+  CREATE SCHEMA IF NOT EXISTS ${FLEET_SCHEMA};
+  CREATE TABLE ${FLEET_SCHEMA}.members (
+    id text PRIMARY KEY, kind text NOT NULL, holder text NOT NULL, schema text NOT NULL, state jsonb NOT NULL,
+    started_at timestamptz NOT NULL, seen_at timestamptz NOT NULL
+  ) WITH (fillfactor = 50);
+  CREATE TABLE ${FLEET_SCHEMA}.alerts (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz NOT NULL, holder text NOT NULL,
+    schema text NOT NULL, urgency text NOT NULL, event text NOT NULL, title text NOT NULL, lines jsonb NOT NULL
+  );
+  CREATE INDEX alerts_by_time ON ${FLEET_SCHEMA}.alerts (at);
+  CREATE FUNCTION ${FLEET_SCHEMA}.show(who jsonb, news jsonb) RETURNS void LANGUAGE plpgsql
+    SET search_path = ${FLEET_SCHEMA} SET lock_timeout = '500ms' AS $intentd$
+  BEGIN
+    IF who ? 'state' THEN
+      INSERT INTO members AS m VALUES (who->>'id', who->>'kind', who->>'holder', who->>'schema', who->'state',
+          clock_timestamp(), clock_timestamp())
+        ON CONFLICT (id) DO UPDATE SET kind = EXCLUDED.kind, holder = EXCLUDED.holder, schema = EXCLUDED.schema,
+          state = EXCLUDED.state, seen_at = EXCLUDED.seen_at,
+          started_at = CASE WHEN m.holder = EXCLUDED.holder THEN m.started_at ELSE EXCLUDED.started_at END;
+      DELETE FROM members WHERE seen_at < clock_timestamp() - interval '${MEMBERS_KEPT}';
+    END IF;
+    IF jsonb_array_length(news) > 0 THEN
+      INSERT INTO alerts (at, holder, schema, urgency, event, title, lines)
+        SELECT clock_timestamp(), who->>'holder', who->>'schema', one->>'urgency', one->>'event', one->>'title',
+          one->'lines' FROM jsonb_array_elements(news) AS one;
+      DELETE FROM alerts WHERE at < clock_timestamp() - interval '${ALERTS_KEPT}'
+        OR id <= (SELECT max(id) FROM alerts) - ${ALERTS_MAX};
+    END IF;
+  END $intentd$;`
+
+export interface FleetMemberOptions {
+  readonly connection: Pick<Connection, 'query'>
+  /** Whatever writes under the same id takes the row over: of an account its schema, of a worker its process. */
+  readonly id: string
+  readonly kind: 'daemon' | 'worker'
+  /** For people: who, on which machine, as which process. */
+  readonly holder: string
+  /** Of its journal; empty where it has none. */
+  readonly schema: string
+}
+
+/** One row of what all who look at the database see, and the stream of alerts. */
+export class FleetMember {
+  readonly #options: FleetMemberOptions
+
+  constructor(options: FleetMemberOptions) {
+    this.#options = options
+  }
+
+  /** Writes the row anew, or only alerts where there is no state. @throws what the server says */
+  async show(state: FleetState | undefined, alerts: readonly FleetAlert[] = []): Promise<void> {
+    const { connection, id, kind, holder, schema } = this.#options
+    const values = [JSON.stringify({ id, kind, holder, schema, state }), JSON.stringify(alerts)]
+    const write = () => connection.query(`SELECT ${FLEET_SCHEMA}.show($1, $2)`, values)
+    try {
+      await write()
+    } catch (error) {
+      if (!MISSING.has(sqlStateOf(error))) throw error
+      await makeFleet(connection)
+      await write()
+    }
+  }
+
+  /** It ends in good order, and is not missed. */
+  async leave(): Promise<void> {
+    const { connection, id, holder } = this.#options
+    await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [id, holder])
+  }
+}
+
+async function makeFleet(connection: Pick<Connection, 'query'>): Promise<void> {
+  try {
+    // Several statements in one question are one transaction.
+    await connection.query(FLEET_SQL)
+  } catch (error) {
+    if (!MADE_BY_ANOTHER.has(sqlStateOf(error))) throw error
+  }
+}
