@@ -64,6 +64,10 @@ describe('on recorded candles, with every order on its way for a while', () => {
       const coins = ledgers(whole).flatMap((ledger) => ledger.coins)
       expect(coins.filter(({ funding }) => Number(funding) !== 0).length).toBeGreaterThan(0)
       expect(whole.counters().liquidations).toBeGreaterThan(0)
+      const plans = whole.carryOut(now, ({ accounts }) =>
+        [...accounts.values()].flatMap(({ planOrders }) => [...planOrders.values()]),
+      )
+      expect(plans.filter(({ status }) => status === 'triggered').length).toBeGreaterThan(0)
       expect(whole.counters().fills).toBeGreaterThan(100)
     },
   )
