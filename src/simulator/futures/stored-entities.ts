@@ -14,7 +14,7 @@ import {
   type SymbolState,
 } from './core-state.ts'
 import { type Fill } from './positions/fill.ts'
-import { type CoinBalance, type Counterparties } from './accounts/ledger.ts'
+import { NO_COUNTERPARTIES, NO_MONEY, type CoinBalance, type Counterparties } from './accounts/ledger.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import { type Order } from './orders/order.ts'
 import { isPending, type PlanOrder } from './plans/plan-order.ts'
@@ -37,7 +37,7 @@ interface CoinCounterparties {
 export const COUNTERPARTIES: PlacedCodec<CoreState, CoinCounterparties> = {
   table: 'counterparties',
   id: ({ coin }) => coin,
-  decimals: ['outside', 'market', 'fees', 'funding', 'insurance'],
+  decimals: Object.keys(NO_COUNTERPARTIES),
   place: (state, { coin, counterparties }) => Object.assign(counterpartiesOf(state, coin), counterparties),
 }
 
@@ -57,7 +57,7 @@ export const ACCOUNTS: PlacedCodec<CoreState, Account, AccountRow> = {
     counts,
     choices,
   }),
-  decimals: ['opening', 'deposits', 'realisedProfit', 'fees', 'funding', 'insurance', 'balance'],
+  decimals: Object.keys(NO_MONEY),
   place(state, { uid, coins, counts, choices }) {
     const account = namedAccount(state, uid)
     for (const [coin, balance] of Object.entries(coins)) account.coins.set(coin, balance)

@@ -19,9 +19,17 @@ export function createOrderSequence(rows: StoredRows): OrderSequence {
   }
 }
 
-/** 18 digits, and none of the futures core's ids (11… orders, 12… trades): an id names its service's record. */
+/** What an id is of, by how it begins. */
+const ID_PREFIXES = { order: '11', trade: '12', service: '13', takeProfit: '14', stopLoss: '15' } as const
+
+/** 18 digits: longer than a float holds exactly, so that a client which parses ids as numbers is found out. */
+export function idText(of: keyof typeof ID_PREFIXES, sequence: number): string {
+  return ID_PREFIXES[of] + String(sequence).padStart(16, '0')
+}
+
+/** Of a record of any service beside futures. */
 export function serviceIdText(sequence: number): string {
-  return `13${String(sequence).padStart(16, '0')}`
+  return idText('service', sequence)
 }
 
 /** Ids of one length compare as texts; an id that is none of ours compares as the number it is. */

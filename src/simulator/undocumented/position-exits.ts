@@ -3,6 +3,7 @@ import { priceText, type Instrument } from '../futures/instruments/instruments.t
 import { type PositionTrigger } from '../futures/orders/order.ts'
 import { type PlanOrder } from '../futures/plans/plan-order.ts'
 import { type Position } from '../futures/positions/position.ts'
+import { idText } from '../shared/order-sequence.ts'
 import { POSITIONS } from '../futures/stored-entities.ts'
 
 /** A take-profit or stop-loss of a position, as the real exchange lists it among the trigger orders. */
@@ -16,10 +17,8 @@ export interface PositionExit {
 /** Take-profit before stop-loss. A position has one exit of a kind: its own sequence names it, whatever its price. */
 export function exitsOf(position: Position): PositionExit[] {
   const { takeProfit, stopLoss, sequence } = position
-  // 18 digits, as all ids.
-  const idOf = (prefix: string) => `${prefix}${String(sequence).padStart(16, '0')}`
-  const profit = { planType: 'pos_profit', orderId: idOf('14'), position } as const
-  const loss = { planType: 'pos_loss', orderId: idOf('15'), position } as const
+  const profit = { planType: 'pos_profit', orderId: idText('takeProfit', sequence), position } as const
+  const loss = { planType: 'pos_loss', orderId: idText('stopLoss', sequence), position } as const
   return [
     ...(takeProfit === undefined ? [] : [{ ...profit, trigger: takeProfit }]),
     ...(stopLoss === undefined ? [] : [{ ...loss, trigger: stopLoss }]),

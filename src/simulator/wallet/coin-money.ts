@@ -23,26 +23,11 @@ export interface CoinMoney {
   readonly interest: Decimal
 }
 
-export type MoneyColumn = keyof CoinMoney
-
-/** The other sides of the bookings. They may go below zero: each is a counterparty without a limit. */
-export type WalletCounterparty = 'outside' | 'market' | 'fees' | 'interest' | 'insurance' | 'platform'
-
-/** What changes an account's equity in a coin. Each is summed up a balance and coin, and explains the equity. */
-export type WalletBooking =
-  | 'opening'
-  | 'deposit'
-  | 'withdrawal'
-  | 'withdrawalFee'
-  | 'trade'
-  | 'fee'
-  | 'conversion'
-  | 'transfer'
-  | 'interest'
-  | 'insurance'
-
-/** Who stands on the other side. A transfer's other side is another balance. */
-export const COUNTERPARTY_OF: Readonly<Record<Exclude<WalletBooking, 'transfer'>, WalletCounterparty>> = {
+/**
+ * What changes an account's equity in a coin, and who stands on the other side: a counterparty, which may go below zero
+ * without a limit. A `transfer` is between balances. Each is summed up a balance and coin, and explains the equity.
+ */
+export const COUNTERPARTY_OF = {
   opening: 'outside',
   deposit: 'outside',
   withdrawal: 'outside',
@@ -52,11 +37,17 @@ export const COUNTERPARTY_OF: Readonly<Record<Exclude<WalletBooking, 'transfer'>
   conversion: 'platform',
   interest: 'interest',
   insurance: 'insurance',
-}
+} as const
+
+export type WalletBooking = keyof typeof COUNTERPARTY_OF | 'transfer'
 
 export type Flows = Partial<Record<WalletBooking, Decimal>>
 
-export type Counterparties = Record<WalletCounterparty, Decimal>
+export const NO_COUNTERPARTIES = {
+  ...{ outside: ZERO, market: ZERO, fees: ZERO, interest: ZERO, insurance: ZERO, platform: ZERO },
+}
+
+export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
 
 /** What the wallet keeps of a coin in a balance. */
 export interface CoinAccount {
@@ -66,10 +57,6 @@ export interface CoinAccount {
 }
 
 export const NO_MONEY: CoinMoney = { available: ZERO, frozen: ZERO, borrowed: ZERO, interest: ZERO }
-
-export function createCounterparties(): Counterparties {
-  return { outside: ZERO, market: ZERO, fees: ZERO, interest: ZERO, insurance: ZERO, platform: ZERO }
-}
 
 export function equityOf({ available, frozen, borrowed, interest }: CoinMoney): Decimal {
   return available.plus(frozen).minus(borrowed).minus(interest)
@@ -87,10 +74,7 @@ export function coinKey({ uid, balance, coin }: CoinRef): string {
 export const COIN_ACCOUNTS: PlacedCodec<Map<string, CoinAccount>, CoinAccount> = {
   table: 'coins',
   id: ({ ref }) => coinKey(ref),
-  decimals: [
-    ...['available', 'frozen', 'borrowed', 'interest'],
-    ...[...Object.keys(COUNTERPARTY_OF), 'transfer'],
-  ],
+  decimals: [...Object.keys(NO_MONEY), ...Object.keys(COUNTERPARTY_OF), 'transfer'],
   place: (accounts, row) => accounts.set(coinKey(row.ref), row),
 }
 
@@ -102,6 +86,6 @@ interface CoinCounterparties {
 export const COIN_COUNTERPARTIES: PlacedCodec<Map<string, Counterparties>, CoinCounterparties> = {
   table: 'coin_counterparties',
   id: ({ coin }) => coin,
-  decimals: ['outside', 'market', 'fees', 'interest', 'insurance', 'platform'],
+  decimals: Object.keys(NO_COUNTERPARTIES),
   place: (all, { coin, counterparties }) => all.set(coin, counterparties),
 }

@@ -7,16 +7,15 @@ import {
   COIN_COUNTERPARTIES,
   coinKey,
   COUNTERPARTY_OF,
-  createCounterparties,
   equityOf,
   isExplained,
+  NO_COUNTERPARTIES,
   NO_MONEY,
   type BalanceName,
   type CoinAccount,
   type CoinMoney,
   type CoinRef,
   type Counterparties,
-  type MoneyColumn,
   type WalletBooking,
 } from './coin-money.ts'
 
@@ -164,14 +163,19 @@ export class Wallet {
 
   /** The counterparty gives what the account receives. */
   #charge(coin: string, counterparty: keyof Counterparties, amount: Decimal): void {
-    const counterparties = this.#counterparties.get(coin) ?? createCounterparties()
+    const counterparties = this.#counterparties.get(coin) ?? { ...NO_COUNTERPARTIES }
     counterparties[counterparty] = counterparties[counterparty].minus(amount)
     this.#counterparties.set(coin, counterparties)
     this.#rows.put(COIN_COUNTERPARTIES, { coin, counterparties })
   }
 }
 
-const COLUMNS = ['available', 'frozen', 'borrowed', 'interest'] as const satisfies readonly MoneyColumn[]
+const COLUMNS = [
+  'available',
+  'frozen',
+  'borrowed',
+  'interest',
+] as const satisfies readonly (keyof CoinMoney)[]
 
 function plusDeltas(ref: CoinRef, money: CoinMoney, deltas: Partial<CoinMoney>): CoinMoney {
   const sums = { ...money }

@@ -1,4 +1,5 @@
 import { type BookOrder, type Direction, type Force, type StpMode } from '../../matching/book-order.ts'
+import { idText } from '../../shared/order-sequence.ts'
 import { type OrderReference } from '../../shared/reply.ts'
 
 /** Which position an order works on: hedge mode has two a symbol, one-way mode one net position. */
@@ -66,13 +67,12 @@ export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder
   readonly dueAt: number
 }
 
-/** 18 digits: longer than a float holds exactly, so that a client which parses ids as numbers is found out. */
 export function orderIdText(sequence: number): string {
-  return `11${String(sequence).padStart(16, '0')}`
+  return idText('order', sequence)
 }
 
 export function tradeIdText(sequence: number): string {
-  return `12${String(sequence).padStart(16, '0')}`
+  return idText('trade', sequence)
 }
 
 /** The sequence behind an order's id; undefined when it is no such id. */

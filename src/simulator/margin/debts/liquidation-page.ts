@@ -70,14 +70,7 @@ function isCoin(coin: string, asked: string | undefined): boolean {
 }
 
 const NO_ORDER = {
-  symbol: '',
-  orderType: '',
-  side: '',
-  priceAvg: '',
-  price: '',
-  fillSize: '',
-  size: '',
-  amount: '',
+  ...{ symbol: '', orderType: '', side: '', priceAvg: '', price: '', fillSize: '', size: '', amount: '' },
 } as const
 
 const NO_SWAP = { fromCoin: '', toCoin: '', fromSize: '', toSize: '' } as const
@@ -88,13 +81,11 @@ function toWireRecord(
   mode: MarginMode,
   settings: MarginSettings,
 ): WireLiquidationRecord {
-  const times = { cTime: String(record.createdAt), uTime: String(record.updatedAt) }
-  if (record.type === 'place_order') {
-    return { ...orderFields(record, mode, settings), orderId: record.id, ...NO_SWAP, ...times }
-  }
-  const { fromCoin, toCoin, fromSize, toSize } = record
+  const { type, id: orderId, createdAt, updatedAt } = record
+  const order = type === 'place_order' ? orderFields(record, mode, settings) : NO_ORDER
+  const { fromCoin, toCoin, fromSize, toSize } = type === 'swap' ? record : NO_SWAP
   const swap = { fromCoin, toCoin, fromSize: fromSize.toString(), toSize: toSize.toString() }
-  return { ...NO_ORDER, orderId: record.id, ...swap, ...times }
+  return { ...order, orderId, ...swap, cTime: String(createdAt), uTime: String(updatedAt) }
 }
 
 function orderFields(
