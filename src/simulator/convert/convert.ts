@@ -10,22 +10,18 @@ import { serviceIdText } from '../shared/order-sequence.ts'
 import { accept, type Reply } from '../shared/reply.ts'
 import { refusals } from '../shared/refusals.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
-import { defaultPlatformCoin, platformCoinPrice, type PlatformCoin } from '../wallet/platform-coin.ts'
+import { defaultPlatformCoin, platformCoinPrice } from '../wallet/platform-coin.ts'
 import { wholeFee } from '../wallet/fees.ts'
 import { roundDown } from '../wallet/rounding.ts'
 
 /** The settings of the conversion service. */
-export interface ConvertSettings {
-  readonly platformCoin: PlatformCoin
-  /** A share of what is received: 0.02 is 2 %, as in the vendor's sample. */
-  readonly feeRate: string
-  /** Records kept an account; the oldest go first. */
-  readonly recordsMax: number
-}
+export type ConvertSettings = Readonly<typeof defaultConvertSettings>
 
-export const defaultConvertSettings: ConvertSettings = {
+export const defaultConvertSettings = {
   platformCoin: defaultPlatformCoin,
+  /** A share of what is received: 0.02 is 2 %, as in the vendor's sample. */
   feeRate: '0.02',
+  /** Records kept an account; the oldest go first. */
   recordsMax: 10_000,
 }
 

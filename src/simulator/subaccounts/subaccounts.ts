@@ -6,12 +6,10 @@ import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { type PlacedCodec } from '../store/stored-rows.ts'
 
-export interface SubaccountSettings {
-  /** Sub-accounts that one account may have. The document names a limit and not its size. */
-  readonly subaccountsMax: number
-}
+export type SubaccountSettings = Readonly<typeof defaultSubaccountSettings>
 
-export const defaultSubaccountSettings: SubaccountSettings = { subaccountsMax: 20 }
+/** Sub-accounts that one account may have. The document names a limit and not its size. */
+export const defaultSubaccountSettings = { subaccountsMax: 20 }
 
 /** A virtual sub-account, as the service keeps it. */
 export interface Subaccount {

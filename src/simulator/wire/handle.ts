@@ -8,7 +8,7 @@ import { batchOf, withRefusedItems } from './checks/batches.ts'
 import { checkParameters, receiveWindowRefusal, type CheckedParameters } from './checks/check-parameters.ts'
 import { readParameters } from './checks/parameters.ts'
 import { RateLimits } from './checks/rate-limits.ts'
-import { gatewayRefusals, refusals, type WireRefusal } from './checks/refusal.ts'
+import { gatewayRefusals, wireRefusals, type WireRefusal } from './checks/refusal.ts'
 import {
   createEndpointFinder,
   servedNames,
@@ -91,7 +91,7 @@ export class Wire {
     return {
       requests: { ...this.#requests },
       refusals: Object.fromEntries(this.#refusals),
-      tooManyRequests: this.#refusals.get(refusals.tooManyRequests.code) ?? 0,
+      tooManyRequests: this.#refusals.get(wireRefusals.tooManyRequests.code) ?? 0,
     }
   }
 
@@ -101,7 +101,7 @@ export class Wire {
       return this.#answer(endpoint, taken)
     } catch (error) {
       this.#onEvent({ kind: 'handlerFailed', endpoint: endpoint?.name, reason: messageOf(error) })
-      return refusals.internal
+      return wireRefusals.internal
     }
   }
 
@@ -109,18 +109,18 @@ export class Wire {
   #answer(endpoint: NamedEndpoint | undefined, taken: TakenRequest): Reply<unknown> {
     const { request, now } = taken
     const { headersMax, bodyBytesMax } = this.#settings
-    if (Object.keys(request.headers).length > headersMax) return refusals.headersTooMany
-    if (Buffer.byteLength(request.body) > bodyBytesMax) return refusals.bodyTooLarge
-    if (!this.#limits.takeOverall(request.remoteAddress, now)) return refusals.tooManyRequests
-    if (endpoint === undefined) return refusals.pathUnknown
+    if (Object.keys(request.headers).length > headersMax) return wireRefusals.headersTooMany
+    if (Buffer.byteLength(request.body) > bodyBytesMax) return wireRefusals.bodyTooLarge
+    if (!this.#limits.takeOverall(request.remoteAddress, now)) return wireRefusals.tooManyRequests
+    if (endpoint === undefined) return wireRefusals.pathUnknown
     const { auth, limit, name } = endpoint
-    if (limit.scope === 'ip' && !this.#take(endpoint, taken)) return refusals.tooManyRequests
+    if (limit.scope === 'ip' && !this.#take(endpoint, taken)) return wireRefusals.tooManyRequests
     if (auth !== 'public') {
       const authenticated = this.#authenticate(endpoint, taken)
       if (!authenticated.ok) return authenticated
       taken.account = authenticated.data
     }
-    if (limit.scope === 'uid' && !this.#take(endpoint, taken)) return refusals.tooManyRequests
+    if (limit.scope === 'uid' && !this.#take(endpoint, taken)) return wireRefusals.tooManyRequests
     const checked = this.#readParameters(endpoint, taken)
     if (!checked.ok) return auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
     const { parameters, refusedItems } = checked.data

@@ -4,7 +4,7 @@ import { type AccountSetup } from '../../shared/account.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { type WireRequest } from '../wire-request.ts'
 import { readQueryText } from './parameters.ts'
-import { gatewayRefusals, refusals } from './refusal.ts'
+import { gatewayRefusals, wireRefusals } from './refusal.ts'
 
 export interface AuthenticateOptions {
   readonly accountByKey: (key: string) => AccountSetup | undefined
@@ -26,21 +26,21 @@ export function authenticate(
 ): Reply<AccountSetup> {
   const { headers } = request
   const key = headers['access-key']
-  if (!key) return refusals.keyMissing
+  if (!key) return wireRefusals.keyMissing
   const account = accountByKey(key)
-  if (account === undefined) return refusals.keyUnknown
-  if (account.boundToIps?.includes(request.remoteAddress) === false) return refusals.addressUnknown
+  if (account === undefined) return wireRefusals.keyUnknown
+  if (account.boundToIps?.includes(request.remoteAddress) === false) return wireRefusals.addressUnknown
   const signature = headers['access-sign']
-  if (!signature) return refusals.signMissing
+  if (!signature) return wireRefusals.signMissing
   const timestamp = headers['access-timestamp']
-  if (!timestamp) return refusals.timestampMissing
-  if (!UNIX_MS.test(timestamp)) return refusals.timestampInvalid
-  if (Math.abs(now - Number(timestamp)) > toleranceMs) return refusals.timestampExpired
+  if (!timestamp) return wireRefusals.timestampMissing
+  if (!UNIX_MS.test(timestamp)) return wireRefusals.timestampInvalid
+  if (Math.abs(now - Number(timestamp)) > toleranceMs) return wireRefusals.timestampExpired
   const expected = signaturesOf(account.secret, request, timestamp)
-  if (!expected.some((text) => isSameText(signature, text))) return refusals.signWrong
+  if (!expected.some((text) => isSameText(signature, text))) return wireRefusals.signWrong
   const passphrase = headers['access-passphrase']
-  if (!passphrase) return refusals.passphraseMissing
-  return isSameText(passphrase, account.passphrase) ? accept(account) : refusals.passphraseWrong
+  if (!passphrase) return wireRefusals.passphraseMissing
+  return isSameText(passphrase, account.passphrase) ? accept(account) : wireRefusals.passphraseWrong
 }
 
 /**

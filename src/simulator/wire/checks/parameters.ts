@@ -3,7 +3,7 @@ import { withCapitals } from '../../../protocol/capitals.ts'
 import { type Endpoint } from '../../../protocol/endpoint.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { type WireRequest } from '../wire-request.ts'
-import { refusals } from './refusal.ts'
+import { wireRefusals } from './refusal.ts'
 
 /** What public clients write with capitals (`GTC`, `Open`) and the document in small letters. */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
@@ -37,14 +37,14 @@ export function readQueryText(query: string): Readonly<Record<string, string>> {
 function readParts(request: WireRequest): Reply<Parameters> {
   const query = parseQuery(request.query)
   if (!query.ok) return query
-  if (isTooDeep(request.body)) return refusals.bodyUnreadable
+  if (isTooDeep(request.body)) return wireRefusals.bodyUnreadable
   const body = parseBody(request)
   return body.ok ? accept({ query: query.data, body: body.data }) : body
 }
 
 function parseQuery(query: string): Reply<Record<string, string>> {
   const pairs = query === '' ? [] : query.split('&')
-  if (pairs.length > QUERY_PARAMETERS_MAX) return refusals.parametersTooMany
+  if (pairs.length > QUERY_PARAMETERS_MAX) return wireRefusals.parametersTooMany
   const entries = pairs.map((pair) => {
     const at = pair.indexOf('=')
     return (at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]).map(decodeText)
@@ -63,12 +63,12 @@ function decodeText(text: string): string {
 /** The content type before the JSON: a form is refused as a form, not as bad JSON. */
 function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
   const contentType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
-  if (contentType !== 'application/json') return refusals.contentTypeWrong
+  if (contentType !== 'application/json') return wireRefusals.contentTypeWrong
   try {
     const parsed: unknown = JSON.parse(body === '' ? '{}' : body)
-    return isRecord(parsed) ? accept(parsed) : refusals.bodyUnreadable
+    return isRecord(parsed) ? accept(parsed) : wireRefusals.bodyUnreadable
   } catch {
-    return refusals.bodyUnreadable
+    return wireRefusals.bodyUnreadable
   }
 }
 

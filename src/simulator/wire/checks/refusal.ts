@@ -9,7 +9,7 @@ export interface WireRefusal extends Refusal {
 }
 
 /** Requests that are not understood at all: always HTTP 400, whatever business errors get. */
-export const refusals = {
+export const wireRefusals = {
   /** Measured on the real exchange: a missing key is called invalid, not empty. */
   keyMissing: refuse(400, '40006', 'Invalid ACCESS_KEY'),
   keyUnknown: refuse(400, '40037', 'Apikey does not exist'),
