@@ -9,7 +9,10 @@ export type WireSettings = Readonly<typeof defaultWireSettings>
 
 /** Answers that public clients have recorded: cancelling, and the list of coins. */
 const REQUEST_TIME_TEXTS: readonly ServedName[] = [
-  ...(['cancelOrder', 'batchCancelOrders', 'cancelPlanOrder', 'spotCoins'] as const),
+  'cancelOrder',
+  'batchCancelOrders',
+  'cancelPlanOrder',
+  'spotCoins',
 ]
 
 export const defaultWireSettings = {

@@ -1,25 +1,22 @@
 import { type RateLimit } from '../../../protocol/endpoint.ts'
+import { oneOf } from '../../shared/one-of.ts'
 import { type Admission, type CallCounter, type Counting, createCallCounter } from './call-counter.ts'
 
-export interface RateLimitSettings {
-  readonly counting: Counting
+export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
+
+export const defaultRateLimitSettings = {
+  counting: oneOf<Counting>('sliding'),
   /**
    * Whether a refused call is counted too. Nobody has proved it; counting is the stricter reading, and the
    * default. Under `sliding` and `bucket` a caller who keeps hammering above the limit is then never served
    * again until it pauses; with `false` it goes on getting the documented rate.
    */
-  readonly refusedCallsCount: boolean
+  refusedCallsCount: true,
   /**
    * Calls of all endpoints together from one address, in any window of `perMs`. Once it trips, everything from
    * that address is refused for `recoveryMs`; calls made meanwhile do not prolong it.
+   * The exchange's FAQ: 6000 a minute and address; "once triggered recovery takes 5 minutes".
    */
-  readonly overall: { readonly calls: number; readonly perMs: number; readonly recoveryMs: number }
-}
-
-/** The exchange's FAQ: 6000 a minute and address; "once triggered recovery takes 5 minutes". */
-export const defaultRateLimitSettings: RateLimitSettings = {
-  counting: 'sliding',
-  refusedCallsCount: true,
   overall: { calls: 6000, perMs: 60_000, recoveryMs: 300_000 },
 }
 
