@@ -271,6 +271,19 @@ describe('waiting', () => {
     expect(Math.min(...made.values())).toBeGreaterThan(0.8 * Math.max(...made.values()))
   })
 
+  it('holds up no reads of many at one moment while they use half of the address', () => {
+    const { limiter, time } = createHandLimiter()
+    const endpoints = endpointNames.filter((name) => endpointNamed(name).limit.calls >= 10)
+    for (let second = 0; second < 120; second++) {
+      for (let read = 0; read < 50; read++) {
+        const grant = takeNow(limiter, endpoints[read % endpoints.length] ?? 'tickers')
+        expect(grant).toBeDefined()
+        grant?.release()
+      }
+      time.advance(1000 * (1 + 2e-3))
+    }
+  })
+
   it('serves those who wait when a grant comes back unused', () => {
     const { limiter } = createHandLimiter()
     const first = takeNow(limiter, 'cancelAllOrders')

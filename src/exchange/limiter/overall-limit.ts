@@ -27,8 +27,8 @@ const KEPT_SHARE = 0.02
 const UNSPREAD_SHARE = 0.25
 /** Two reads that are spread are no further apart, unless the limit itself is lower, ms. */
 const SPREAD_MS_MAX = 1000
-/** So much of the time between two of them may be made up for later, ms: timers are late. */
-const LATENESS_MS = 100
+/** What was not read in so much time may be read at once, ms: many accounts are polled at one moment. */
+const MADE_UP_MS = 1000
 
 /** What all endpoints share: so many calls in all from one address, and the rest of reads when it is refused. */
 export class OverallLimit {
@@ -126,6 +126,6 @@ export class OverallLimit {
     const left = window.free - this.#kept - this.#spent
     const lastingMs = left < 1 ? 0 : (window.nextLeavesAt - now) / left
     this.#nextReadAt =
-      Math.max(this.#nextReadAt, now - LATENESS_MS) + Math.max(steadyMs, Math.min(lastingMs, SPREAD_MS_MAX))
+      Math.max(this.#nextReadAt, now - MADE_UP_MS) + Math.max(steadyMs, Math.min(lastingMs, SPREAD_MS_MAX))
   }
 }
