@@ -119,8 +119,9 @@ export function resumeEngine(core: Core): Engine {
   return {
     step(event, now) {
       excuseSleep(core, now)
-      // Decisions of one instant change nothing but what they record.
-      if (event.kind !== 'decided' || now !== core.now) beginMoment(core.changes)
+      // Decisions of one instant change nothing but what they record, and what is only to be read changes nothing yet.
+      if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
+        beginMoment(core.changes)
       beginStep(core, now)
       const touched = touchedBy(core, event)
       handle(core, event)

@@ -862,7 +862,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'moments-never-begin',
     what: 'an instrument that is not settled is not looked at again as time passes',
-    find: "      if (event.kind !== 'decided' || now !== core.now) beginMoment(core.changes)\n",
+    find: "      if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now) beginMoment(core.changes)\n",
     replace: '',
   },
   {
