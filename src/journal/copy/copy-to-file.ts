@@ -27,6 +27,12 @@ import { HeldLease, takeLease } from '../postgres/lease.ts'
 import { leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
 import { quoteName } from '../postgres/tables.ts'
 
+/**
+ * A standby that took over in the midst would spoil the copy, nothing else: its last step names the token. Nothing is
+ * renewed while the copy is proved, which takes a minute for some million records.
+ */
+const LEASE_MS = 600_000
+
 export interface CopyToFileOptions extends CopyOptions {
   /** Says durably that what the book says of resting orders is not to be believed. */
   readonly noteRetreat: () => void
@@ -128,8 +134,6 @@ async function copyOver(
   try {
     const copied = await fetchFile(connection, options, state)
     await refuseKilled(connection, options)
-    const objection = lease?.objection()
-    if (objection !== undefined) throw leaseLost(objection)
     putInPlace(options)
     if (lease) await leaveServer(connection, options, lease.token)
     createMark(markFileOf(options.file), copied.last)
@@ -149,12 +153,14 @@ async function refuseKilled(connection: Connection, { place }: CopyOptions): Pro
 
 async function holdLease(connection: Connection, options: CopyToFileOptions): Promise<HeldLease> {
   const { place, taker, terms, clock, timers } = options
-  const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)
+  const lastingMs = Math.max(LEASE_MS, terms.lastingMs)
+  const lasting = { ...terms, lastingMs }
+  const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, lasting)
   if (attempt.kind === 'held') throw leaseHeld(place, attempt.holder, attempt.freeInMs)
   if (attempt.isAbandoned) options.noteRetreat()
   const renewals = new Connection(place, terms.lastingMs)
   return new HeldLease({
-    ...{ connection: renewals, schema: place.schema, clock, timers, lastingMs: terms.lastingMs },
+    ...{ connection: renewals, schema: place.schema, clock, timers, lastingMs },
     taken: attempt,
     holder: taker.name,
   })

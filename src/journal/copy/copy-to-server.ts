@@ -90,6 +90,8 @@ async function copyOver(
       await writeRows(connection, options, source)
       const feedPlace = await writeLease(connection, options, source)
       await proveServer(connection, options, { source, feedPlace })
+      // A server that has given up meanwhile says so before the mark.
+      await connection.query('SELECT 1')
       createMovedMark(markFileOf(file), last, serverName(place))
       isMarked = true
       return 'copied'

@@ -236,6 +236,18 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
     expect((await toFile()).kind).toBe('copied')
   })
 
+  test('is copied however long its proof keeps the process from renewing the lease', async () => {
+    withFile(fillJournal)
+    await toServer()
+    const terms = { lastingMs: 20, validityMs: 0 }
+    const onProgress = (): void => {
+      const until = performance.now() + 40
+      while (performance.now() < until);
+    }
+    const report = await copyToFile({ ...options, terms, onProgress, noteRetreat: () => undefined })
+    expect(report.kind).toBe('copied')
+  })
+
   test('does not overwrite what is newer: a file of a backup, a server that went on', async () => {
     withFile(fillJournal)
     await toServer()
