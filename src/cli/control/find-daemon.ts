@@ -8,7 +8,7 @@ import { readMainFile } from '../../daemon/state/running-config.ts'
 import { CONTROL_SOCKET } from '../../daemon/state/state-place.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
 import { readStoredAccount } from '../../daemon/control/stored-account.ts'
-import { listHeldDirectories } from '../../daemon/state/state-directory.ts'
+import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
@@ -47,10 +47,31 @@ export async function readDaemon<View>(
     const view = await readBroken<View>(config, path)
     return view ?? readStored(config, stored, await findOff(config))
   }
-  const reply = await withClient(socket, (client) => client.read(path))
+  const [holder] = listHolders(config.state.directory)
+  const reply = await silence.ask(holder?.pid, () => withClient(socket, (client) => client.read(path)))
   if (reply.kind === 'answered' && reply.status === 200)
     return { kind: 'found', view: reply.body as View, isLive: true }
   return { kind: 'nothing', exitCode: explainReply(config, reply) }
+}
+
+/** A process that takes requests and says nothing is waited for once, however many accounts it has. */
+export class Silence {
+  readonly #replies = new Map<number, ControlReply>()
+
+  async ask(pid: number | undefined, ask: () => Promise<ControlReply>): Promise<ControlReply> {
+    const known = pid === undefined ? undefined : this.#replies.get(pid)
+    if (known) return known
+    const reply = await ask()
+    if (pid !== undefined && reply.kind === 'silent' && isTimeout(reply.reason)) this.#replies.set(pid, reply)
+    return reply
+  }
+}
+
+/** For as long as this command runs. */
+const silence = new Silence()
+
+function isTimeout(reason: string): boolean {
+  return /timeout/i.test(reason)
 }
 
 /** Of the daemon that holds a state of this configuration; undefined where none does. */
@@ -91,7 +112,7 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
     print('  unless its log has control.notListening')
     return EXIT_SILENT
   }
-  print(`no answer: ${/timeout/i.test(reply.reason) ? 'it took the request and says nothing' : reply.reason}`)
+  print(`no answer: ${isTimeout(reply.reason) ? 'it took the request and says nothing' : reply.reason}`)
   explainSilence(config.state.directory)
   print(
     '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',

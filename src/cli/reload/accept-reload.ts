@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import { compareConfigs } from '../../config/config-changes.ts'
 import { listKeys } from '../../config/load-accounts.ts'
 import { type ConfigRequest, type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
@@ -55,7 +56,10 @@ export async function acceptReload(
   ]
   // A token that is missing is written: not where something else is refused.
   if (loaded && found.length === 0)
-    found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
+    found.push(
+      ...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)),
+      ...(await listPortProblems([loaded, ...next], running)),
+    )
   if (!loaded || found.length > 0) {
     logger.log('error', 'reload.refused', { problems: found })
     return undefined
@@ -108,6 +112,36 @@ function listTokenProblems({ control, state }: DaemonConfig): readonly string[] 
   } catch (error) {
     return [messageOf(error)]
   }
+}
+
+/** A port that this process does not listen at yet must be free. */
+export async function listPortProblems(
+  next: readonly { readonly config: Pick<DaemonConfig, 'control'> }[],
+  running: readonly Pick<DaemonConfig, 'control'>[],
+): Promise<readonly string[]> {
+  const own = new Set(running.map(({ control }) => addressOf(control)))
+  const wanted = next
+    .map(({ config }) => config.control)
+    .filter((control) => control.port !== undefined && control.port !== 0 && !own.has(addressOf(control)))
+  const reasons = await Promise.all(wanted.map(({ host, port }) => whyTaken(host, port)))
+  return reasons.flatMap((reason, index) =>
+    reason === undefined
+      ? []
+      : [`control.port: nothing can listen at ${addressOf(wanted[index])}: ${reason}`],
+  )
+}
+
+function addressOf(control: DaemonConfig['control'] | undefined): string {
+  return `${control?.host}:${control?.port}`
+}
+
+/** Undefined where it can be listened at. */
+function whyTaken(host: string, port: number | undefined): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error) => resolve(messageOf(error)))
+    server.listen({ host, port }, () => server.close(() => resolve(undefined)))
+  })
 }
 
 /** What is being closed of a strategy that would stop would be closed by nobody. */
