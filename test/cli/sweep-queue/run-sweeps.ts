@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
+import { type TrialRow } from '../../../src/sweep/trial.ts'
 import { type IntentdProcess, killLeftOver } from '../../daemon/intentd-process.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { newQueue, says, SweepScene } from './sweep-scene.ts'
@@ -164,10 +165,20 @@ function report(scene: SweepScene, takenAfterMs: readonly number[]): void {
     console.log(`${name}: ${isSame ? 'the same' : 'DIFFERS'}`)
     if (!isSame) process.exitCode = 1
   }
-  const ids = scene.read('killed', 'trials.jsonl').trimEnd().split('\n')
-  const names = new Set(ids.map((line) => (JSON.parse(line) as { id: string }).id))
-  console.log(`${ids.length} rows of ${names.size} trials`)
-  if (ids.length !== names.size) process.exitCode = 1
+  const rows = scene
+    .read('killed', 'trials.jsonl')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Pick<TrialRow, 'id' | 'outcome'>)
+  // What was given up before the sweep was killed was tried anew after it.
+  const isGivenUp = ({ outcome }: Pick<TrialRow, 'outcome'>): boolean =>
+    'failed' in outcome && outcome.isTimeOut === true
+  const kept = rows.filter((row) => !isGivenUp(row))
+  const names = new Set(kept.map(({ id }) => id))
+  console.log(
+    `${kept.length} rows of ${names.size} trials, and ${rows.length - kept.length} of trials that were given up`,
+  )
+  if (kept.length !== names.size) process.exitCode = 1
 }
 
 function startWorker(scene: SweepScene, queue: string): IntentdProcess {
