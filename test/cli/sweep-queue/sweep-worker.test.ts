@@ -72,6 +72,8 @@ const trial = (id: string, more: Partial<TakenTrial> = {}): TakenTrial => ({
 class Stage {
   readonly queue: FakeQueue
   readonly said: string[] = []
+  readonly shown: object[] = []
+  isShownRefused = false
   readonly #stop = new AbortController()
   readonly #computing = new Map<string, (answer: TrialAnswer | undefined) => void>()
   readonly #run: Promise<void>
@@ -81,6 +83,10 @@ class Stage {
     const worker = new SweepWorker({
       ...{ queue: this.queue, threads, version: '1', timers: hastyTimers },
       say: (text) => this.said.push(text),
+      show: (state) => {
+        this.shown.push(state)
+        return this.isShownRefused ? Promise.reject(new Error('permission denied')) : Promise.resolve()
+      },
       compute: ({ config = '' }, _limitMs, stop) =>
         new Promise((resolve) => {
           this.queue.events.push(`compute ${config}`)
@@ -205,4 +211,21 @@ test('a trial that cannot be given back is not shown as alive', async () => {
   await stage.stop()
 
   expect(stage.queue.events.at(-1)).toBe('drop a')
+})
+
+test('a worker shows which sweep it computes, and says once that it cannot', async () => {
+  const stage = new Stage(3, trial('a'), trial('b'))
+  await stage.until('compute b')
+  await stage.turns()
+  stage.answer('a')
+  await stage.until('settle a')
+  await stage.turns()
+  const shown = [...stage.shown]
+  stage.isShownRefused = true
+  await stage.turns()
+  await stage.stop()
+
+  expect(shown).toContainEqual({ sweep: 'paper', computes: '2 of 3', computed: 0 })
+  expect(shown.at(-1)).toEqual({ sweep: 'paper', computes: '1 of 3', computed: 1 })
+  expect(stage.said.slice(1)).toEqual(['fleet status does not show this worker: permission denied'])
 })

@@ -6,6 +6,8 @@ import {
   TrialQueue,
   type TrialRequest,
 } from '../../../src/cli/sweep/queue/trial-queue.ts'
+import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
+import { FleetReader } from '../../../src/journal/postgres/read-fleet.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { askServer, newQueue } from './sweep-scene.ts'
 
@@ -154,6 +156,22 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     expect([await sweep.freeLost(), await sweep.freeLost()]).toEqual([0, 0])
     await worker.settle(taken, { failed: 'done' })
     expect(await stateOf(8)).toEqual({ outcome: { failed: 'done' } })
+  })
+
+  test('what a worker shows is in the fleet of the database, until it leaves', async () => {
+    const of = { connection: worker, id: 'worker a:1', kind: 'worker', holder: 'a:1', schema: '' } as const
+    const member = new FleetMember(of)
+    const reader = new FleetReader({ url, password: undefined, schema: '' })
+    await member.show({ sweep: 'paper', computes: '1 of 2', computed: 3 })
+    const shown = await reader.read()
+    await member.leave()
+    const left = await reader.read()
+    await reader.close()
+
+    expect(shown.workers).toMatchObject([
+      { holder: 'a:1', state: { sweep: 'paper', computes: '1 of 2', computed: 3 } },
+    ])
+    expect(left.workers).toEqual([])
   })
 
   test('a queue without trials is dropped after a day', async () => {

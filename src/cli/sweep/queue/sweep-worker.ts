@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import { loadSweepPassword } from '../../../config/secrets.ts'
+import { FleetMember } from '../../../journal/postgres/fleet-member.ts'
+import { messageOf } from '../../../lib/failure.ts'
 import { systemTimers, type Timers } from '../../../lib/timers.ts'
 import { onStopSignals } from '../../process/signals.ts'
 import { type TrialAnswer, type TrialOrder } from '../play-trial.ts'
@@ -12,6 +14,8 @@ const IDLE_MS = 500
 /** Well within the ten seconds after which pg-boss takes a worker for lost. */
 const BEAT_MS = 2500
 const CARE_MS = 1000
+/** `fleet status` takes one that was not seen for 90 s for gone. */
+const SHOW_MS = 10_000
 
 /** What a worker asks of a queue: the real one, or a test's. */
 export type QueueOfWorker = Pick<
@@ -31,15 +35,37 @@ export async function runWorker({ queue: url, threads }: WorkerOptions, version:
   const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), true)
   const stop = new AbortController()
   const forget = onStopSignals(() => stop.abort())
+  const holder = `${hostname()}:${process.pid}`
+  const member = new FleetMember({
+    connection: queue,
+    id: `worker ${holder}`,
+    kind: 'worker',
+    holder,
+    schema: '',
+  })
   try {
-    say(`worker ${hostname()}:${process.pid}: ${threads === 1 ? '1 trial' : `${threads} trials`} at a time`)
-    const worker = new SweepWorker({ queue, threads, version, say, compute: runTrial, timers: systemTimers })
+    say(`worker ${holder}: ${threads === 1 ? '1 trial' : `${threads} trials`} at a time`)
+    const worker = new SweepWorker({
+      queue,
+      threads,
+      version,
+      say,
+      compute: runTrial,
+      timers: systemTimers,
+      show: (state) => member.show(state),
+    })
     await worker.run(stop.signal)
     say(`ended; ${worker.done === 1 ? '1 trial was' : `${worker.done} trials were`} computed`)
   } finally {
     forget()
+    await member.leave().catch(() => undefined)
     await queue.close()
   }
+}
+
+/** For people, in `fleet status`. */
+export interface WorkerState {
+  readonly [part: string]: string | number
 }
 
 interface SweepWorkerOptions {
@@ -48,6 +74,8 @@ interface SweepWorkerOptions {
   readonly version: string
   readonly say: (text: string) => void
   readonly timers: Timers
+  /** Tells all who look at the server what this worker does. */
+  readonly show: (state: WorkerState) => Promise<void>
   readonly compute: (
     order: TrialOrder,
     limitMs: number,
@@ -65,6 +93,7 @@ export class SweepWorker {
   readonly #refused = new Set<string>()
   readonly #greeted = new Set<string>()
   #freed = new AbortController()
+  #isShown = true
   done = 0
 
   constructor(options: SweepWorkerOptions) {
@@ -81,6 +110,7 @@ export class SweepWorker {
     const care = [
       this.#repeat(BEAT_MS, stop, () => this.#beat()),
       this.#repeat(CARE_MS, stop, () => this.#free()),
+      this.#repeat(SHOW_MS, stop, () => this.#show()),
     ]
     while (!stop.aborted) {
       this.#freed = new AbortController()
@@ -169,6 +199,20 @@ export class SweepWorker {
 
   async #free(): Promise<void> {
     await this.#options.queue.freeLost()
+  }
+
+  /** Nothing waits for it, and it is said once where it fails. */
+  async #show(): Promise<void> {
+    const names = [...this.#running.keys()].map(({ request }) => ('name' in request ? request.name : '?'))
+    const sweep = [...new Set(names)].join(', ')
+    const computes = `${names.length} of ${this.#options.threads}`
+    try {
+      await this.#options.show({ ...(sweep !== '' && { sweep }), computes, computed: this.done })
+      this.#isShown = true
+    } catch (error) {
+      if (this.#isShown) this.#options.say(`fleet status does not show this worker: ${messageOf(error)}`)
+      this.#isShown = false
+    }
   }
 
   /** What fails is asked again the next time; whoever takes trials says that the server is away. */
