@@ -4,6 +4,7 @@ import {
   type CandleView,
   type CurvesView,
   type DenialsView,
+  type FleetView,
   type InstrumentView,
   type JournalQuery,
   type JournalRowView,
@@ -42,6 +43,8 @@ export interface Controlled {
   /** The newest first. */
   journal(query: JournalQuery): Promise<readonly JournalRowView[]>
   backtests(): Promise<readonly BacktestView[]>
+  /** All accounts of the journal's server; undefined where it is a file. */
+  fleet(): Promise<FleetView> | undefined
   readiness(): Readiness
   /** In the text format of Prometheus. */
   metrics(): string

@@ -98,3 +98,67 @@ export interface JournalQuery {
   /** Rows; a record comes whole, even past it. */
   readonly limit: number
 }
+
+const member = z.strictObject({
+  holder: z.string(),
+  state: z.record(z.string(), z.unknown()).meta({ description: 'what it said of itself last' }),
+  startedAt: z.int(),
+  seenAgoMs: z.number(),
+})
+
+/** What the server of the journal knows of all who use it: as `intentd fleet status --json` prints it. */
+export const fleetSchema = z.strictObject({
+  now: z.int().meta({ description: 'Unix ms, clock of the server, as all times here' }),
+  accounts: z.array(
+    z.strictObject({
+      schema: z.string().meta({ description: 'of its journal' }),
+      state: z.enum(['writes', 'vanished', 'ended', 'new', 'moved']),
+      holder: z.string().meta({ description: 'who writes the journal, or wrote it last' }),
+      takenAt: z.int(),
+      leaseLeftMs: z.number().meta({ description: 'below zero since when it is over' }),
+      freeInMs: z.number().meta({ description: 'until a standby may take over' }),
+      isHandoverAsked: z.boolean(),
+      lastSequence: z.int(),
+      standbys: z.array(
+        z.strictObject({
+          holder: z.string(),
+          behind: z.int().meta({ description: 'transactions' }),
+          seenAgoMs: z.number(),
+          isFollowing: z.boolean(),
+        }),
+      ),
+      shown: member.optional(),
+      kill: z
+        .strictObject({
+          number: z.int(),
+          state: z.enum(['asked', 'seen', 'clean', 'released']),
+          reason: z.string(),
+          by: z.string(),
+          orderedAt: z.int(),
+          answeredBy: z.string(),
+          answeredAt: z.int().optional(),
+        })
+        .optional()
+        .meta({ description: 'ordered last for all accounts' }),
+    }),
+  ),
+  unread: z.array(z.strictObject({ schema: z.string(), reason: z.string() })),
+  workers: z.array(member).meta({ description: 'of sweeps' }),
+  alerts: z
+    .array(
+      z.strictObject({
+        id: z.int(),
+        at: z.int(),
+        holder: z.string(),
+        schema: z.string(),
+        urgency: z.string(),
+        event: z.string(),
+        title: z.string(),
+        lines: z.array(z.string()),
+      }),
+    )
+    .meta({ description: 'the last ones of all accounts, the newest last' }),
+  trouble: z.string().optional().meta({ description: 'why workers and alerts could not be read' }),
+})
+
+export type FleetView = z.infer<typeof fleetSchema>

@@ -6,6 +6,7 @@ import {
   candleSchema,
   curvesSchema,
   denialsSchema,
+  fleetSchema,
   instrumentSchema,
   journalRowSchema,
   storySchema,
@@ -171,5 +172,13 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     query: nothing,
     response: z.array(backtestSchema),
     read: (daemon) => daemon.backtests(),
+  }),
+  route({
+    path: '/v1/fleet',
+    summary:
+      "All accounts, standbys and workers of the journal's server, and the last alerts; 404 where it is a file.",
+    query: nothing,
+    response: fleetSchema,
+    read: (daemon) => daemon.fleet(),
   }),
 ]

@@ -206,6 +206,10 @@ export const statusSchema = z.strictObject({
   off: z.array(z.strictObject({ name: z.string(), file: z.string(), reason: z.string() })).meta({
     description: 'further accounts of this daemon that could not be opened; files by absolute path',
   }),
+  hasFleet: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'the journal is on a server, and `/v1/fleet` says who else uses it' }),
   standby: standbySchema.optional(),
   sharedLimits: sharedLimitsSchema.optional(),
 })

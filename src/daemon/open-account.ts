@@ -251,7 +251,8 @@ async function openAccountJournal(
 /** Loaded by who is one alone. */
 async function standBy(options: Opening, frame: StandbyFrame, directory: string): Promise<Standby> {
   const { startStandby } = await import('./standby.ts')
-  return startStandby({ ...options, config: options.loaded.config, directory, frame })
+  const { loaded, journalPassword: password } = options
+  return startStandby({ ...options, config: loaded.config, password, directory, frame })
 }
 
 /** @throws Failure where the book counts an instrument in steps that do not convert to the configured ones. */

@@ -10,6 +10,7 @@ import { createCalls } from './account/exchange-calls.ts'
 import { listUnlimited } from './account/loss-settings.ts'
 import { stopTimeoutOf, toInstruments } from './account/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
+import { createFleetSource } from './state/fleet-source.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { openSharedLimits } from './market-data/open-shared-limits.ts'
@@ -179,6 +180,7 @@ function assemble(options: OpenDaemonOptions, { main, all, off, trusted, shared 
         speed: embedded?.speed ?? 1,
         timers: options.timers,
         readings: openReadings(opened, options.timers),
+        fleet: createFleetSource(loaded.config, opened.opening.journalPassword),
       }),
     )
   }

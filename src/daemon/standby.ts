@@ -1,9 +1,11 @@
 import { type DaemonConfig } from '../config/load-config.ts'
 import { type Following, type StandbyState } from '../journal/postgres/follow.ts'
 import { type Clock } from '../lib/clock.ts'
+import { type Secret } from '../lib/secret.ts'
 import { Failure } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { serveControl } from './control/open-control.ts'
+import { createFleetSource } from './state/fleet-source.ts'
 import { StandbyControl } from './control/standby-control.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
 
@@ -20,6 +22,8 @@ export interface StandbyOptions {
   /** Its state directory, which is held. */
   readonly directory: string
   readonly frame: StandbyFrame
+  /** Of the journal's server. */
+  readonly password: Secret | undefined
   readonly version: string
   readonly configOption: string
   readonly clock: Clock
@@ -46,6 +50,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
       ...options,
       ...{ name: config.name, environment: config.environment, exchange: config.exchange.baseUrl ?? '' },
       seen: () => seen,
+      fleet: createFleetSource(config, options.password),
     }),
     options,
   )

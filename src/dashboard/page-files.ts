@@ -41,6 +41,7 @@ const OWN = [
   'screens/limits.js',
   'screens/journal.js',
   'screens/backtests.js',
+  'screens/fleet.js',
 ] as const
 
 /** The packages' own browser builds, by the names that the page imports them by. */

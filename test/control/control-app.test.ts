@@ -29,6 +29,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   '/v1/candles': 400,
   '/v1/instrument': 400,
   '/v1/explain': 400,
+  // Its journal is a file.
+  '/v1/fleet': 404,
 }
 
 const PORT: Entrance = { via: 'port', hosts: [HOST, 'localhost:8790'], token: new Secret(TOKEN) }
@@ -84,6 +86,7 @@ class Bench {
         candles: () => undefined,
         curves: () => ({ peak: null, at: [], net: [], equity: [], strategies: {} }),
         instrument: () => undefined,
+        fleet: () => undefined,
         denials: () => ({}),
         explain: () => Promise.resolve([]),
         journal: () => Promise.resolve([]),

@@ -73,6 +73,7 @@ export class BusyDaemon {
         ...{ phase: 'idle', waits: [], displaced: [] },
       }),
       denials: () => ({}),
+      fleet: () => undefined,
       explain: async (subject) =>
         ((await this.readings?.ask({ kind: 'explain', subject })) ?? []) as readonly StoryView[],
       journal: async (query) =>

@@ -35,6 +35,7 @@ import { type MarketListener } from '../market-data/product-market.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { viewAccount, viewFill, viewOrders, viewPositions } from './account-view.ts'
 import { DenialCounts } from './denial-counts.ts'
+import { type FleetSource } from '../state/fleet-source.ts'
 import { checkReadiness } from './hindrances.ts'
 import { viewInstrument } from './instrument-view.ts'
 import { viewEquity } from './losses-view.ts'
@@ -63,6 +64,8 @@ export interface DaemonControlOptions {
   /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
+  /** Absent: the journal is a file. */
+  readonly fleet?: FleetSource | undefined
   /** The configuration is to be read again; absent: it cannot be. */
   readonly onReload?: (() => void) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
@@ -111,6 +114,7 @@ export class DaemonControl implements Controlled {
         ...{ name: config.name, file: resolve(config.file), reason: headlineOf(error) },
       })),
       ...(sharedLimits && { sharedLimits: { ...sharedLimits, reason: sharedLimits.reason ?? null } }),
+      ...(this.#options.fleet && { hasFleet: true as const }),
     }
   }
 
@@ -157,6 +161,10 @@ export class DaemonControl implements Controlled {
 
   backtests(): Promise<readonly BacktestView[]> {
     return this.#options.readings.ask({ kind: 'backtests' }) as Promise<readonly BacktestView[]>
+  }
+
+  fleet(): ReturnType<FleetSource> | undefined {
+    return this.#options.fleet?.()
   }
 
   readiness(): Readiness {

@@ -4,6 +4,7 @@ import { type CurvesView, type DenialsView } from '../../control/detail-views.ts
 import { EventHistory } from '../../control/event-history.ts'
 import { renderMetrics } from '../../control/metrics-text.ts'
 import { type StatusView } from '../../control/views.ts'
+import { type FleetSource } from '../state/fleet-source.ts'
 import { type StandbyState } from '../../journal/postgres/follow.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
@@ -16,6 +17,7 @@ export interface StandbyControlOptions {
   readonly configOption: string
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'listen'>
+  readonly fleet: FleetSource | undefined
   /** What it found when it looked last, and when; undefined before it has. */
   readonly seen: () => { readonly state: StandbyState; readonly at: number } | undefined
 }
@@ -45,6 +47,7 @@ export class StandbyControl implements Controlled {
       now: clock.now(),
       accounts: [],
       off: [],
+      hasFleet: true,
       standby: {
         holder: found?.state.holder ?? '',
         behind: found?.state.behind ?? null,
@@ -65,6 +68,8 @@ export class StandbyControl implements Controlled {
   explain = (): Promise<[]> => Promise.resolve([])
   journal = (): Promise<[]> => Promise.resolve([])
   backtests = (): Promise<[]> => Promise.resolve([])
+
+  fleet = (): ReturnType<FleetSource> | undefined => this.#options.fleet?.()
 
   /** It does what it is for while it follows. */
   readiness(): Readiness {

@@ -8,6 +8,7 @@ import { followDaemon } from './live.js'
 import { Confirm, killCommand, WHERE_TO_TYPE } from './confirm.js'
 import { ACTIONS, Badge, html, Mode } from './parts.js'
 import { Backtests } from './screens/backtests.js'
+import { Fleet } from './screens/fleet.js'
 import { InstrumentScreen } from './screens/instrument.js'
 import { Journal } from './screens/journal.js'
 import { Limits } from './screens/limits.js'
@@ -24,6 +25,13 @@ const SCREENS = [
   ['journal', 'Journal', Journal],
   ['backtests', 'Backtests', Backtests],
 ]
+const FLEET = ['fleet', 'Fleet', Fleet]
+
+/** A standby trades nothing yet, and has nothing else to show; where the journal is a file there is no fleet. */
+function screensOf(head = {}) {
+  if (head.standby) return [FLEET]
+  return head.hasFleet ? [...SCREENS, FLEET] : SCREENS
+}
 
 function readAddress() {
   const [screen = '', ...rest] = location.hash.slice(1).split('/')
@@ -117,18 +125,20 @@ function Dashboard({ onRefused }) {
   useEffect(() => followDaemon({ onChange: setLive, onRefused }), [])
   const account = useMemo(() => Object.values(live?.accounts ?? {})[0], [live])
   const order = live?.head.isReadOnly === false ? setAction : undefined
-  const [, title, Screen] = SCREENS.find(([name]) => name === screen) ?? SCREENS[0]
+  const screens = screensOf(live?.head)
+  const [shown, title, Screen] = screens.find(([name]) => name === screen) ?? screens[0]
+  const isShown = account?.mode !== undefined || live?.head.standby !== undefined
   const isLost = live?.link === 'lost'
   useEffect(() => {
-    const state = isLost ? 'no answer · ' : account?.mode === 'active' ? '' : `${account?.mode} · `
-    document.title = account ? `${state}${title} · intentd` : 'intentd'
+    const state = isLost ? 'no answer · ' : !account || account.mode === 'active' ? '' : `${account.mode} · `
+    document.title = account || live?.head.standby ? `${state}${title} · intentd` : 'intentd'
   }, [title, account?.mode, isLost])
   return html` <a class="skip" href="#main">To the content</a>
-    <${Head} live=${live} account=${account} screen=${screen} order=${order} />
+    <${Head} live=${live} account=${account} screens=${screens} screen=${shown} order=${order} />
     <main id="main" tabindex="-1" class=${isLost ? 'old' : ''}>
       <${Link} live=${live} account=${account} />
       ${
-        account?.mode === undefined
+        !isShown
           ? html`<p class="empty">Waiting for the daemon …</p>`
           : html`<h1 class="title">${title}</h1>
               <${Screen} live=${live} account=${account} subject=${subject} order=${order} />`
@@ -144,7 +154,7 @@ function Dashboard({ onRefused }) {
     ${action && html`<${Confirm} action=${action} live=${live} account=${account} onClose=${() => setAction(undefined)} />`}`
 }
 
-function Head({ live, account, screen, order }) {
+function Head({ live, account, screens, screen, order }) {
   const nav = useRef(null)
   useEffect(
     () =>
@@ -161,7 +171,9 @@ function Head({ live, account, screen, order }) {
       ${
         live?.link === 'lost'
           ? html`<${Badge} tone="bad" sign="?">unknown<//>`
-          : account?.mode && html`<${Mode} mode=${account.mode} but=${account.restrictions.length} />`
+          : live?.head.standby
+            ? html`<${Badge}>standby<//>`
+            : account?.mode && html`<${Mode} mode=${account.mode} but=${account.restrictions.length} />`
       }
       <span class="grow"></span>
       ${live?.head.isReadOnly && html`<${Badge}>read only<//>`}
@@ -180,7 +192,7 @@ function Head({ live, account, screen, order }) {
       }
     </div>
     <nav ref=${nav} aria-label="Screens">
-      ${SCREENS.map(([name, label]) => html`<a href=${`#${name}`} aria-current=${name === screen ? 'page' : undefined}>${label}</a>`)}
+      ${screens.map(([name, label]) => html`<a href=${`#${name}`} aria-current=${name === screen ? 'page' : undefined}>${label}</a>`)}
     </nav>
   </header>`
 }

@@ -1,0 +1,157 @@
+// All accounts whose journals lie in the same database, and who stands by: as the server knows them.
+
+import { read } from '../api.js'
+import { age, time } from '../format.js'
+import { Badge, Card, html, Mode, Table, usePolled } from '../parts.js'
+
+const EVERY_MS = 3000
+/** A member says how it stands at each renewal of its lease, every 75 s at most. */
+const SHOWN_WITHIN_MS = 90_000
+const WRITERS = {
+  writes: ['ok', '●', 'writes'],
+  vanished: ['bad', '✕', 'vanished'],
+  ended: ['soft', '○', 'ended'],
+  new: ['soft', '○', 'not yet traded'],
+  moved: ['soft', '○', 'moved elsewhere'],
+}
+const KILLS = {
+  asked: ['bad', '!', 'kill ordered, not seen yet'],
+  seen: ['warn', '▼', 'kill seen, not proved yet'],
+  clean: ['bad', '✕', 'killed, nothing rests'],
+}
+
+export function Fleet({ live }) {
+  const { value: fleet, error } = usePolled(() => read('/v1/fleet'), [], EVERY_MS)
+  const { standby } = live.head
+  return html` ${standby && html`<${Standby} standby=${standby} now=${live.head.now} />`}
+  ${
+    error &&
+    html`<div class="notice bad" role="alert">
+      <b>✕ The server of the journal cannot be asked.</b> ${error}
+      ${fleet && 'What stands here is of before.'}
+    </div>`
+  }
+  ${!fleet && !error && html`<p class="empty">Asking the server …</p>`}
+  ${fleet && html`<${Found} fleet=${fleet} />`}`
+}
+
+/** Of the daemon that shows this page, where it is one. */
+function Standby({ standby: { holder, behind, seenAt, freeInMs, trouble }, now }) {
+  const [tone, sign] = trouble ? ['bad', '■'] : seenAt === null ? ['soft', '○'] : ['ok', '●']
+  const follows = holder === '' ? 'Standing by' : `Standing by for ${holder}`
+  return html`<section class=${`verdict ${tone}`}>
+    <p class="headline"><i aria-hidden="true">${sign}</i> ${trouble ? 'Cannot follow just now' : follows}</p>
+    <p class="because">
+      ${
+        trouble ??
+        (seenAt === null
+          ? 'It has not looked yet.'
+          : `${behind} ${behind === 1 ? 'transaction' : 'transactions'} behind when it looked ${age(Math.max(0, now - seenAt))} ago; it takes over in ${age(freeInMs)}, unless the lease is renewed. It trades nothing yet.`)
+      }
+    </p>
+  </section>`
+}
+
+function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
+  const standbys = accounts.flatMap((account) =>
+    account.standbys.map((one) => ({ ...one, schema: account.schema })),
+  )
+  return html` ${unread.map(
+      ({ schema, reason }) =>
+        html`<div class="notice bad"><b>■ ${schema} cannot be read.</b> ${reason}</div>`,
+    )}
+    ${trouble && html`<div class="notice warn"><b>▲ Workers and alerts cannot be read.</b> ${trouble}</div>`}
+    <${Card} title="Accounts">
+      <${Table}
+        keyOf=${(row) => row.schema}
+        rows=${accounts}
+        empty="There is no journal in this database."
+        columns=${[
+          ['journal', (row) => row.schema],
+          ['writer', (row) => html`<${Signed} of=${WRITERS[row.state]} />`],
+          ['mode', describeMode],
+          ['orders', (row) => row.shown?.state.openOrders ?? '–', 'number'],
+          ['positions', (row) => list(row.shown?.state.positions) || '–'],
+          ['equity', (row) => describeEquity(row), 'number'],
+          ['who', (row) => row.holder || '–'],
+          ['since', (row) => (row.holder === '' ? '–' : time(row.takenAt))],
+        ]}
+      />
+    <//>
+    <${Card} title="Standbys">
+      <${Table}
+        keyOf=${(row) => `${row.schema} ${row.holder}`}
+        rows=${standbys}
+        empty="Nobody stands by: an account whose machine fails is traded by nobody."
+        columns=${[
+          ['journal', (row) => row.schema],
+          [
+            'follows',
+            (row) =>
+              row.isFollowing
+                ? html`<${Badge} tone="ok">yes<//>`
+                : html`<${Badge} tone="bad" sign="✕">not seen for ${age(row.seenAgoMs)}<//>`,
+          ],
+          ['transactions behind', (row) => row.behind, 'number'],
+          ['who', (row) => row.holder],
+        ]}
+      />
+    <//>
+    ${
+      workers.length > 0 &&
+      html`<${Card} title="Workers of sweeps">
+        <${Table}
+          keyOf=${(row) => row.holder}
+          rows=${workers}
+          columns=${[
+            ['who', (row) => row.holder],
+            ['does', (row) => list(Object.entries(row.state).map(([name, value]) => `${name} ${value}`))],
+            ['seen', (row) => `${age(row.seenAgoMs)} ago`, 'number'],
+          ]}
+        />
+      <//>`
+    }
+    <${Card} title="Alerts of all, the newest first">
+      <${Table}
+        keyOf=${(row) => row.id}
+        rows=${alerts.toReversed()}
+        empty="There was none within a month."
+        columns=${[
+          ['time', (row) => html`<time>${time(row.at)}</time>`],
+          [
+            'urgency',
+            (row) =>
+              html`<${Badge}
+                tone=${row.urgency === 'urgent' ? 'bad' : 'soft'}
+                sign=${row.urgency === 'urgent' ? '!' : '●'}
+                >${row.urgency}<//
+              >`,
+          ],
+          ['what', (row) => row.title],
+          ['journal', (row) => row.schema],
+          ['who', (row) => row.holder],
+        ]}
+      />
+    <//>`
+}
+
+function Signed({ of: [tone, sign, text] = ['soft', '?', 'unknown'] }) {
+  return html`<${Badge} tone=${tone} sign=${sign}>${text}<//>`
+}
+
+/** What its daemon said last, how old it is where that is no more so, and a kill that was ordered. */
+function describeMode({ state, shown, kill }) {
+  const isOld = shown && (state !== 'writes' || shown.seenAgoMs >= SHOWN_WITHIN_MS)
+  return html`${shown?.state.mode ? html`<${Mode} mode=${shown.state.mode} />` : '–'}${' '}
+  ${isOld && html`<span class="soft">${age(shown.seenAgoMs)} ago</span>`}
+  ${kill && KILLS[kill.state] && html`<${Signed} of=${KILLS[kill.state]} />`}`
+}
+
+function describeEquity({ shown }) {
+  const { equity, coin } = shown?.state ?? {}
+  return equity === null || equity === undefined ? '–' : `${equity} ${coin}`
+}
+
+function list(texts) {
+  return Array.isArray(texts) ? texts.join(', ') : ''
+}
