@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { EXCHANGE_FILE, WAIT_MS_MAX, writeExchange } from '../crash/crash-config.ts'
 import { credentialsFrom, FIRST_UID, readTruth } from '../crash/exchange-process.ts'
-import { CabledPostgres } from '../support/cabled-postgres.ts'
+import { CabledServers, SERVERS } from '../support/cabled-servers.ts'
 import { findPort } from '../support/free-port.ts'
 import { PrivateNetwork } from '../support/private-network.ts'
+import { RedisServer } from '../support/redis-server.ts'
 import { IntentdProcess } from './intentd-process.ts'
 import { type Ground, MODE } from './machines.ts'
 import { Project } from './project.ts'
@@ -11,30 +12,41 @@ import { Project } from './project.ts'
 /** Those that could trade the account. */
 export const MACHINES = ['a', 'b', 'c'] as const
 
+export const REDIS = 'redis'
+/** One that is passed over may still call when the next begins. */
+const MEMBERS = 2
 const EXCHANGE_STATE = 'exchange.sqlite'
 
 /** Each process on a machine of its own, with one cable to a switch: the server, `intentd simulate`, and those that trade. */
 export interface CabledGround extends Ground {
   readonly network: PrivateNetwork
-  readonly server: CabledPostgres
+  readonly servers: CabledServers
+  readonly redis: RedisServer | undefined
 }
 
-/** @param seed of the prices */
-export async function openCabledGround(seed: number): Promise<CabledGround> {
-  const network = await PrivateNetwork.open(['server', 'exchange', ...MACHINES], 'exchange')
+/**
+ * @param seed of the prices
+ * @param isShared whether the limits of the address are shared through Redis
+ */
+export async function openCabledGround(seed: number, isShared = false): Promise<CabledGround> {
+  const network = await PrivateNetwork.open([...SERVERS, 'exchange', REDIS, ...MACHINES], 'exchange')
   const project = new Project()
-  let server: CabledPostgres | undefined
+  let servers: CabledServers | undefined
+  let redis: RedisServer | undefined
   let exchange: IntentdProcess | undefined
   const close = async (): Promise<void> => {
     await exchange?.stop('SIGKILL')
-    server?.close()
+    servers?.close()
+    await redis?.kill()
     network.close()
     project.remove()
   }
   try {
     // Daemons know each other by the address of their exchange, whatever network it is in.
     const at = { host: 'localhost', port: await findPort() }
-    server = CabledPostgres.start(network.host('server'))
+    servers = CabledServers.start(network)
+    if (isShared)
+      redis = await RedisServer.start({}, { within: network.host(REDIS).within('/'), bind: '0.0.0.0' })
     writeExchange(project, { mode: MODE, reading: 'replay', seed, scenario: 'normal', at })
     const cwd = project.directory
     exchange = new IntentdProcess(
@@ -50,8 +62,20 @@ export async function openCabledGround(seed: number): Promise<CabledGround> {
       { cwd, within: network.host('exchange').within(cwd), waitMsMax: WAIT_MS_MAX },
     )
     await exchange.untilEvent('simulator.listening')
+    const started = servers
     return {
-      ...server.place('cabled'),
+      place: servers.place,
+      // Another server may have taken its place.
+      get asked() {
+        return started.asked
+      },
+      ...(redis && {
+        config: {
+          exchange: {
+            shared: { redis: `redis://${network.host(REDIS).address}:${redis.port}`, members: MEMBERS },
+          },
+        },
+      }),
       url: `http://${at.host}:${at.port}`,
       credentials: credentialsFrom(exchange.stdout[0] ?? ''),
       uid: FIRST_UID,
@@ -67,7 +91,8 @@ export async function openCabledGround(seed: number): Promise<CabledGround> {
       },
       close,
       network,
-      server,
+      servers,
+      redis,
     }
   } catch (error) {
     await close()

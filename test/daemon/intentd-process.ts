@@ -117,6 +117,8 @@ export class IntentdProcess {
         else if (!started.has(this)) fail('ended')
       }
       this.#listeners.add(look)
+      // It may have ended before anybody asked.
+      look()
     })
   }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { REPLICA_FILE } from '../../src/daemon/state/state-place.ts'
 import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { compareBooks } from '../crash/compare-books.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
 import { CONFIG_FILE, STATE, writeCrashConfig } from '../crash/crash-config.ts'
 import { CrashExchange } from '../crash/crash-exchange.ts'
 import { SCENARIOS } from '../crash/scenario.ts'
@@ -113,6 +114,17 @@ export class Machines {
       const [row] = await connection.query(`SELECT count(pg_terminate_backend(pid)) AS cut ${underWay}`)
       cut = Number(row?.['cut'])
     }
+    await connection.query('ROLLBACK')
+    await connection.close()
+  }
+
+  /** For so long no commit of the writer comes to its end. */
+  async holdCommits(ms: number): Promise<void> {
+    const { asked } = this.#ground
+    const connection = new Connection(asked)
+    await connection.query('BEGIN')
+    await connection.query(`LOCK TABLE "${asked.schema}".records IN ACCESS EXCLUSIVE MODE`)
+    await new Promise<void>((resolve) => systemTimers.after(ms, resolve))
     await connection.query('ROLLBACK')
     await connection.close()
   }

@@ -55,7 +55,10 @@ export interface NetworkChain {
  * one stops in good order; then the journal and the exchange's ledger are compared.
  */
 export async function failOverNetwork(chain: NetworkChain): Promise<NetworkReport> {
-  const ground = await openCabledGround(chain.seed)
+  const ground = await openCabledGround(
+    chain.seed,
+    chain.faults.some(({ isShared }) => isShared === true),
+  )
   const play = new Play(chain, ground)
   try {
     return await play.run()
@@ -192,7 +195,8 @@ class Play {
 
   #around(writer: Placed, next: Placed): Struck {
     return {
-      ...{ writer, next, machines: this.#machines, network: this.#ground.network },
+      ...{ writer, next, machines: this.#machines },
+      ...{ network: this.#ground.network, servers: this.#ground.servers, redis: this.#ground.redis },
       setClock: (machine, aheadMs) => this.#setClock(machine, aheadMs),
     }
   }

@@ -3,7 +3,9 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { type Random } from '../../src/lib/random.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { POINTS } from '../crash/points.ts'
+import { type CabledServers } from '../support/cabled-servers.ts'
 import { type NetworkHost, type PrivateNetwork } from '../support/private-network.ts'
+import { type RedisServer } from '../support/redis-server.ts'
 import { type IntentdProcess, type ProcessOptions } from './intentd-process.ts'
 import { type Machines } from './machines.ts'
 
@@ -29,6 +31,8 @@ export interface Placed {
 export interface Struck {
   readonly machines: Machines
   readonly network: PrivateNetwork
+  readonly servers: CabledServers
+  readonly redis: RedisServer | undefined
   readonly writer: Placed
   /** The standby behind it. */
   readonly next: Placed
@@ -40,6 +44,8 @@ export interface NetworkFault {
   readonly name: string
   /** Whether another must take the account over, must not, or may. */
   readonly takeover: 'must' | 'not' | 'may'
+  /** Whether its limits are shared through Redis. */
+  readonly isShared?: true
   /** That wait for its lease; one by default. */
   readonly standbys?: 2
   /** How the writer may end that was passed over. */
@@ -64,13 +70,13 @@ const CABLES: readonly NetworkFault[] = [
   },
   {
     ...{ name: 'what it sends to the server lost', takeover: 'must', codes: PASSED_OVER },
-    strike: (struck) => machineOf(struck).loseWayTo(struck.network.host('server')),
-    mend: (struck) => machineOf(struck).findWayTo(struck.network.host('server')),
+    strike: (struck) => machineOf(struck).loseWayTo(struck.servers.way),
+    mend: (struck) => machineOf(struck).findWayTo(struck.servers.way),
   },
   {
     ...{ name: 'what the server sends it lost', takeover: 'must', codes: PASSED_OVER },
-    strike: (struck) => struck.network.host('server').loseWayTo(machineOf(struck)),
-    mend: (struck) => struck.network.host('server').findWayTo(machineOf(struck)),
+    strike: (struck) => struck.servers.host.loseWayTo(machineOf(struck)),
+    mend: (struck) => struck.servers.host.findWayTo(machineOf(struck)),
   },
   {
     ...{ name: 'what it sends to the exchange lost', takeover: 'not', codes: [] },
@@ -91,6 +97,61 @@ const CABLES: readonly NetworkFault[] = [
     ...{ name: 'its line narrow, packets late', takeover: 'may', codes: PASSED_OVER },
     strike: (struck) => machineOf(struck).narrow('256kbit'),
     mend: (struck) => machineOf(struck).widen(),
+  },
+]
+
+const SLOW_COMMIT_MS = 1200
+const SLOW_COMMITS = 4
+/** Until it can be seen that it trades on two servers. */
+const BATCHES_ON_BOTH = 2
+
+const SERVERS: readonly NetworkFault[] = [
+  {
+    ...{ name: 'its server killed, and started again', takeover: 'may', codes: PASSED_OVER },
+    strike({ servers }) {
+      servers.primary.kill()
+      servers.primary.start()
+    },
+  },
+  {
+    ...{ name: 'commits slow', takeover: 'not', codes: [] },
+    async strike({ machines }) {
+      for (let held = 0; held < SLOW_COMMITS; held++) await machines.holdCommits(SLOW_COMMIT_MS)
+    },
+  },
+  {
+    ...{ name: 'the disk of its server full', takeover: 'must', codes: [70] },
+    async strike({ servers, writer }) {
+      servers.primary.fillDisk()
+      await writer.run.ended
+      servers.primary.freeDisk()
+      servers.primary.kill()
+      servers.primary.start()
+    },
+  },
+  {
+    ...{ name: 'its server gone, a synchronous standby of it promoted', takeover: 'may', codes: PASSED_OVER },
+    async strike({ servers, network, writer, next }) {
+      servers.addStandby()
+      const answered = writer.run.events('batch.answered').length + BATCHES_ON_BOTH
+      await writer.run.until(
+        'it trades on both',
+        () => writer.run.events('batch.answered').length >= answered,
+      )
+      servers.failOver([writer, next].map(({ machine }) => network.host(machine)))
+    },
+  },
+  {
+    ...{ name: 'Redis killed, and started again', takeover: 'not', codes: [], isShared: true },
+    async strike({ redis }) {
+      await redis?.kill()
+      await redis?.start()
+    },
+  },
+  {
+    ...{ name: 'the way to Redis lost', takeover: 'not', codes: [], isShared: true },
+    strike: (struck) => machineOf(struck).loseWayTo(struck.network.host('redis')),
+    mend: (struck) => machineOf(struck).findWayTo(struck.network.host('redis')),
   },
 ]
 
@@ -176,7 +237,7 @@ function atPoint({ name, timesMax }: (typeof SPLIT_POINTS)[number]): NetworkFaul
 
 /** Those that are no point come again and again, so that every other one is a point. */
 export function listFaults(): readonly NetworkFault[] {
-  const others = [...CABLES, ...PROCESSES]
+  const others = [...CABLES, ...SERVERS, ...PROCESSES]
   return SPLIT_POINTS.flatMap((point, index) => [others[index % others.length] ?? [], atPoint(point)].flat())
 }
 

@@ -113,7 +113,7 @@ function findPrograms(): string | undefined {
     ? readdirSync(debian).toSorted((one, other) => Number(one) - Number(other))
     : []
   const folders = [...versions.map((version) => join(debian, version, 'bin')), '/usr/local/bin', '/usr/bin']
-  return folders.findLast(
-    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')),
+  return folders.findLast((folder) =>
+    ['initdb', 'pg_ctl', 'pg_basebackup', 'psql'].every((program) => existsSync(join(folder, program))),
   )
 }

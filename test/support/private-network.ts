@@ -51,11 +51,11 @@ export class NetworkHost {
   }
 
   /** What it sends to that one is lost, without a word; what comes from there arrives. */
-  loseWayTo({ address }: NetworkHost): void {
+  loseWayTo({ address }: Pick<NetworkHost, 'address'>): void {
     this.do(`ip neigh replace ${address} lladdr ${NOBODY} dev eth0 nud permanent`)
   }
 
-  findWayTo({ address }: NetworkHost): void {
+  findWayTo({ address }: Pick<NetworkHost, 'address'>): void {
     this.do(`ip neigh del ${address} dev eth0`)
   }
 

@@ -12,18 +12,29 @@ export interface RedisSettings {
   readonly password?: string
 }
 
+/** Where it runs: what stands before its command, and where it listens. */
+interface RedisPlace {
+  readonly within: readonly string[]
+  readonly bind: string
+}
+
+const HERE: RedisPlace = { within: [], bind: '127.0.0.1' }
+
 /** A server of a test's own. */
 export class RedisServer {
   static readonly #running = new Set<ChildProcess>()
   readonly port: number
   #process: ChildProcess | undefined
 
-  private constructor(port: number) {
+  readonly #place: RedisPlace
+
+  private constructor(port: number, place: RedisPlace) {
     this.port = port
+    this.#place = place
   }
 
-  static async start(settings: RedisSettings = {}): Promise<RedisServer> {
-    const server = new RedisServer(await findPort())
+  static async start(settings: RedisSettings = {}, place: RedisPlace = HERE): Promise<RedisServer> {
+    const server = new RedisServer(await findPort(), place)
     await server.start(settings)
     return server
   }
@@ -38,9 +49,12 @@ export class RedisServer {
 
   async start({ keptIn, password }: RedisSettings = {}): Promise<void> {
     const kept = keptIn === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--dir', keptIn]
-    const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', ...kept]
+    const { within, bind } = this.#place
+    const settings = ['--port', String(this.port), '--bind', bind, '--save', '', ...kept]
     if (password !== undefined) settings.push('--requirepass', password)
-    const running = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'ignore'] })
+    if (bind !== HERE.bind) settings.push('--protected-mode', 'no')
+    const [program = '', ...args] = [...within, 'redis-server', ...settings]
+    const running = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     this.#process = running
     RedisServer.#running.add(running)
     running.once('exit', () => RedisServer.#running.delete(running))

@@ -69,10 +69,15 @@ async function forgetFollowers({ connection, place }: FollowOptions): Promise<vo
   await connection.query(old).catch(() => undefined)
 }
 
-/** It shuts down, starts up, or ended the connection: classes 57P and 08. */
+/**
+ * It shuts down, starts up, or ended the connection; has no room, no memory or no connection left, or trouble with its
+ * disk; or it is a standby that is not promoted yet.
+ */
+const PASSING = ['57P', '08', '53', '58', '25006']
+
 function isPassing(error: unknown): boolean {
   const state = sqlStateOf(error) ?? ''
-  return state.startsWith('57P') || state.startsWith('08')
+  return PASSING.some((start) => state.startsWith(start))
 }
 
 async function look({ connection, place, replica, taker }: FollowOptions): Promise<StandbyState> {

@@ -106,6 +106,22 @@ describe.skipIf(postgresMissing !== undefined)('a standby of a journal on Postgr
     expect([journal && instants(journal), journal?.lease?.isAbandoned]).toEqual([[2], false])
   })
 
+  test.each(['53100', '53300', '25006', '58030'])(
+    'waits while its server has no room, or is not the one that is written yet (%s)',
+    async (state) => {
+      await ask(`CREATE FUNCTION $schema.refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '${state}'; END $$`)
+      await ask(
+        'CREATE TRIGGER refused BEFORE INSERT ON $schema.followers FOR EACH ROW EXECUTE FUNCTION $schema.refuse()',
+      )
+      const found = await waiter.look()
+      await ask('DROP TRIGGER refused ON $schema.followers')
+      const next = await waiter.look()
+
+      expect([found?.trouble, next?.trouble, waiter.error]).toEqual(['not now', undefined, undefined])
+    },
+  )
+
   test('waits while its server is away, and takes over from a writer that broke of it, once its lease is over', async () => {
     writer.append(record(1))
     await untilDurable(writer)
