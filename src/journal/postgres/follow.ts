@@ -83,16 +83,18 @@ function isPassing(error: unknown): boolean {
 async function look({ connection, place, replica, taker }: FollowOptions): Promise<StandbyState> {
   const behind = await replica.catchUp()
   const schema = quoteName(place.schema)
+  const [row = {}] = await connection.query(
+    `SELECT holder, feed_place, CASE WHEN released OR place = $1 THEN 0
+        ELSE greatest(0, extract(epoch FROM expires_at + validity - clock_timestamp()) * 1000) END AS free_in_ms
+      FROM ${schema}.lease`,
+    [taker.place],
+  )
+  // One that knows more than the server is no standby of it, and is not listed as one.
+  replica.assertWithin(Number(row['feed_place']))
   await connection.query(
     `INSERT INTO ${schema}.followers VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT (place)
       DO UPDATE SET holder = EXCLUDED.holder, feed_place = EXCLUDED.feed_place, seen_at = EXCLUDED.seen_at`,
     [taker.place, taker.name, replica.feedPlace],
-  )
-  const [row = {}] = await connection.query(
-    `SELECT holder, CASE WHEN released OR place = $1 THEN 0
-        ELSE greatest(0, extract(epoch FROM expires_at + validity - clock_timestamp()) * 1000) END AS free_in_ms
-      FROM ${schema}.lease`,
-    [taker.place],
   )
   return { holder: String(row['holder']), behind, freeInMs: Number(row['free_in_ms']) }
 }

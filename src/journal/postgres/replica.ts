@@ -59,6 +59,11 @@ export class Replica {
     return this.#feedPlace
   }
 
+  /** @throws Failure JOURNAL_TAIL_LOST where the server is behind what it has */
+  assertWithin(head: number): void {
+    assertKept(this.#options.place, head, this.#feedPlace)
+  }
+
   /** Until nothing more comes. @returns how many transactions of the writer there were */
   async catchUp(): Promise<number> {
     const { connection, place } = this.#options
@@ -173,8 +178,7 @@ async function openKept({
         FROM ${quoteName(place.schema)}.lease`,
     )
     const head = Number(row['feed_place'])
-    // What stands here was durable there: the server came back without it.
-    if (feedPlace > head) throw tailLost(`${place.url} ${place.schema}`, head, feedPlace)
+    assertKept(place, head, feedPlace)
     const isInReach = feedPlace === head || (row['oldest'] !== null && feedPlace + 1 >= Number(row['oldest']))
     if (feedPlace >= 0 && isInReach) return { database, feedPlace }
   } catch (error) {
@@ -185,6 +189,11 @@ async function openKept({
   }
   database.close()
   return undefined
+}
+
+/** What stands here was durable there: a server that has less came back without it. */
+function assertKept({ url, schema }: PostgresPlace, head: number, feedPlace: number): void {
+  if (feedPlace > head) throw tailLost(`${url} ${schema}`, head, feedPlace)
 }
 
 /** -1 where it is none of this journal. */

@@ -122,6 +122,23 @@ describe.skipIf(postgresMissing !== undefined)('a standby of a journal on Postgr
     },
   )
 
+  test('does not take over from a server that came back without what it had followed', async () => {
+    for (const at of [1, 2]) {
+      writer.append(record(at))
+      await untilDurable(writer)
+    }
+    await waiter.look()
+    await writer.close(false)
+    await ask('DELETE FROM $schema.records WHERE sequence = 2')
+    await ask('DELETE FROM $schema.feed WHERE place = (SELECT feed_place FROM $schema.lease)')
+    await ask(`UPDATE $schema.lease SET feed_place = feed_place - 1, expires_at = expires_at - interval '1 day',
+      last_sequence = 1, last_link = (SELECT link FROM $schema.records WHERE sequence = 1)`)
+    const found = await waiter.look()
+
+    expect(found?.trouble).toContain('JOURNAL_TAIL_LOST')
+    expect(waiter.journal).toBeUndefined()
+  })
+
   test('waits while its server is away, and takes over from a writer that broke of it, once its lease is over', async () => {
     writer.append(record(1))
     await untilDurable(writer)
