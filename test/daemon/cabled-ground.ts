@@ -12,7 +12,7 @@ import { Project } from './project.ts'
 /** Those that could trade the account. */
 export const MACHINES = ['a', 'b', 'c'] as const
 
-export const REDIS = 'redis'
+const REDIS = 'redis'
 /** One that is passed over may still call when the next begins. */
 const MEMBERS = 2
 const EXCHANGE_STATE = 'exchange.sqlite'
