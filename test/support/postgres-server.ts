@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
@@ -51,13 +52,7 @@ async function startServer(): Promise<PostgresServer> {
     '--locale=C',
   ])
   start()
-  process.once('exit', () => {
-    try {
-      control('-m', 'immediate', 'stop')
-    } finally {
-      rmSync(home, { recursive: true, force: true })
-    }
-  })
+  endWithProcess(home)
   const placeIn = (database: string): PostgresPlace => ({
     url: `postgresql://postgres@127.0.0.1:${port}/${database}`,
     password: undefined,
@@ -78,6 +73,17 @@ async function startServer(): Promise<PostgresServer> {
       start()
     },
   }
+}
+
+/** What ends the server of a folder, and removes it, when nobody holds the other end of its input any more. */
+const KEEPER = `cat; pid=$(head -n 1 "$0/data/postmaster.pid") && kill -QUIT "$pid"
+  while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; rm -rf "$0"`
+
+/** A worker of the tests may be killed, and hears nothing of it: so the server is ended by a process of its own. */
+function endWithProcess(home: string): void {
+  const keeper = spawn('sh', ['-c', KEEPER, home], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  keeper.unref()
+  if (keeper.stdin instanceof Socket) keeper.stdin.unref()
 }
 
 /**
