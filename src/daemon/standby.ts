@@ -44,7 +44,7 @@ export interface Standby {
 export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const { config, clock, timers, logger, frame } = options
   let seen: { readonly state: StandbyState; readonly at: number } | undefined
-  let logged: Pick<StandbyState, 'holder' | 'trouble'> | undefined
+  const log = createFollowingLog(logger)
   const control = serveControl(
     new StandbyControl({
       ...options,
@@ -60,12 +60,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
       onState(state) {
         seen = { state, at: clock.now() }
         frame.onLooked()
-        const { holder, behind, trouble } = state
-        const isSame = logged?.holder === holder && (logged.trouble === undefined) === (trouble === undefined)
-        if (isSame) return
-        logged = { holder, trouble }
-        if (trouble === undefined) logger.log('info', 'standby.following', { holder, behind })
-        else logger.log('warn', 'standby.unable', { holder, reason: trouble })
+        log(state)
       },
       async pause(ms) {
         await new Promise<void>((resolve) => timers.after(ms, resolve))
@@ -80,4 +75,26 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
 /** A standby that was stopped before it had anything to do. */
 function ended(): Failure {
   return new Failure({ code: 'STANDBY_ENDED', sentence: 'the standby was stopped' })
+}
+
+/** Other words for what keeps a standby from following are logged as long as they are no more than these. */
+const WORDS_MAX = 10
+
+/** Says whom it follows when that changes, and each thing that keeps it from following once, until it follows again. */
+export function createFollowingLog(
+  logger: Pick<DaemonLogger, 'log'>,
+): (state: Pick<StandbyState, 'holder' | 'behind' | 'trouble'>) => void {
+  let followed: string | undefined
+  const said = new Set<string>()
+  return ({ holder, behind, trouble }) => {
+    if (trouble !== undefined) {
+      if (said.has(trouble) || said.size >= WORDS_MAX) return
+      said.add(trouble)
+      logger.log('warn', 'standby.unable', { holder, reason: trouble })
+    } else if (followed !== holder || said.size > 0) {
+      followed = holder
+      said.clear()
+      logger.log('info', 'standby.following', { holder, behind })
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 import { killLeftOver } from './intentd-process.ts'
 import { Machines } from './machines.ts'
@@ -37,11 +37,14 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       const killedAt = writer.log.findIndex(({ event }) => event === 'trading.killed')
       expect(writer.log.slice(killedAt).filter(({ event }) => event === 'order.sent')).toEqual([])
 
-      const status = machines.command('c', ['fleet', 'status', ...kill.slice(2, 4)])
-      expect(await status.ended).toMatchObject({ code: 0 })
-      expect(status.stdout.join('\n')).toMatch(
-        /killed, running.*: 0 orders open[^]*a kill was ordered[^]*alerts[^]*! the kill switch is thrown/,
-      )
+      // How it stands is written when the lease is renewed: after the proof, which is written at once.
+      await vi.waitFor(async () => {
+        const status = machines.command('c', ['fleet', 'status', ...kill.slice(2, 4)])
+        expect(await status.ended).toMatchObject({ code: 0 })
+        expect(status.stdout.join('\n')).toMatch(
+          /killed, running.*: 0 orders open[^]*a kill was ordered[^]*alerts[^]*! the kill switch is thrown/,
+        )
+      }, LEASE_MS)
 
       const standby = machines.standby('b')
       await standby.untilEvent('standby.following')
