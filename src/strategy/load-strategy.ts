@@ -161,6 +161,7 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
       if (isParseError(error)) return toSyntaxFailure(place, error)
       return strategyFailure('STRATEGY_IMPORT_THREW', {
         facts: { file, thrown: describeThrown(error) },
+        hint: 'mend that line: what stands outside of the functions runs each time that the file is loaded',
         cause: error,
       })
   }

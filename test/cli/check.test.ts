@@ -89,6 +89,37 @@ test.concurrent('a strategy that is no TypeScript is reported in a sentence', as
   expect(text).not.toContain('at async')
 })
 
+test.concurrent('[CFG1] code of a strategy that throws while it is loaded, or some time after, has file and line too', async () => {
+  const project = projects.open()
+  const code = (params: string, rest: string) => `import { defineStrategy, z } from '#strategy'
+export default defineStrategy({
+  name: 'own', params: ${params}, initialState: () => ({}),
+  decide: (market, { state }) => ({ intents: [], state }),
+})
+${rest}
+`
+  const NONE = 'z.strictObject({})'
+  project.write('own/late.ts', code(NONE, "setTimeout(() => { throw new Error('late') }, 20)"))
+  project.write('own/schema.ts', code(`${NONE}.transform(() => { throw new Error('in it') })`, ''))
+  project.write('own/top.ts', code(NONE, "throw new Error('at the top')"))
+  for (const [id, file] of Object.entries({ 'trend-btc': 'late', 'grid-btc': 'schema', 'grid-eth': 'top' }))
+    project.write(
+      `config/strategies/${id}.yaml`,
+      `id: ${id}\nmodule: ../../own/${file}.ts\ninstruments: [${id.endsWith('btc') ? 'BTC' : 'ETH'}USDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n`,
+    )
+
+  const checked = await check(project)
+
+  expect(checked.code).toBe(78)
+  expect(checked.text).toMatch(
+    /trend-btc\.yaml:2:9 module: the strategy failed while it was being loaded: Error: late \(.*own\/late\.ts:6:\d+\)\); a strategy starts nothing/,
+  )
+  expect(checked.text).toMatch(
+    /grid-btc\.yaml:\d+:\d+ params: the schema of the strategy's params threw: Error: in it \(.*own\/schema\.ts:3:\d+\)\)?; it has to be/,
+  )
+  expect(checked.text).toMatch(/thrown +Error: at the top \(.*own\/top\.ts:6:7\)\n +hint +mend that line/)
+})
+
 test.concurrent('the shipped configuration has nothing wrong', async () => {
   const { code, text } = await check(projects.open())
 

@@ -73,6 +73,13 @@ export default defineStrategy({
 })
 `
 const STRAY = "void Promise.reject(new Error('left alone'))\n"
+/** Fails by itself when a file is there. */
+const LATE_STRAY = `const look = setInterval(() => {
+  if (!process.getBuiltinModule('node:fs').existsSync('late')) return
+  clearInterval(look)
+  throw new Error('late')
+}, 5)
+`
 
 /** In the place of trend-btc. */
 function writeOwn(project: Project): void {
@@ -153,12 +160,20 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     project.edit('config/paper.yaml', '  - strategies/holder.yaml\n', '')
     project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
     project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
-    project.write('own/own.ts', codeOf('size: z.int().default(1), more: z.int().default(5)', 'two'))
-    const reload = await ask(project, 'reload')
+    const more = codeOf('size: z.int().default(1), more: z.int().default(5)', 'two')
+    project.write('own/own.ts', `${more}${LATE_STRAY}`)
+    const asked = ask(project, 'reload')
+    // The command has checked the code by now, and waits for the daemon.
+    await run.untilEvent('reload.begun')
+    project.write('late', '')
+    const reload = await asked
     expect([reload.code, reload.said]).toEqual([
       0,
       expect.stringContaining('done: it runs with the new configuration'),
     ])
+    expect(reload.said).toMatch(
+      /^! code of .*own\.ts failed by itself after it was loaded: Error: late \(.*own\.ts:9:\d+\)\)$/m,
+    )
     expect(run.events('reload.begun').at(-1)?.['settings']).toContainEqual(
       expect.stringMatching(/^code\.trend-btc: "\w+" -> "\w+"$/),
     )

@@ -10,6 +10,7 @@ import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place
 import { objectToPath } from '../../lib/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'
+import { catchStrays } from '../../daemon/strategies/strays.ts'
 import { type StrategyFailure } from '../../strategy/strategy-failure.ts'
 import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'
@@ -45,13 +46,16 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
       found.push(placeOf(loaded, endless))
       continue
     }
-    const { strategies, problems: own } = await readStrategies(config, documents, toInstruments(config))
+    // What a file throws by itself may come some time after it was loaded.
+    const strays = catchStrays()
+    const instruments = toInstruments(config)
+    const { strategies, problems: own } = await readStrategies(config, documents, instruments, { strays })
     checked.push({ loaded, strategies })
     found.push(...own)
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
     const purity = await readPurity({ loaded, strategies })
-    found.push(...checkSocket(loaded), ...purity.problems)
+    found.push(...checkSocket(loaded), ...purity.problems, ...strays.problemsOf(config, documents))
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
     warnings.push(...purity.warnings)
   }

@@ -10,8 +10,11 @@ import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { explainReply, findSocket, withClient } from '../control/find-daemon.ts'
+import { fileOfCode } from '../../strategy/load-strategy.ts'
+import { describeThrown } from '../../strategy/strategy-failure.ts'
 import { asStarted } from '../operator/operated-config.ts'
 import { operatorName, print } from '../process/operator.ts'
+import { onBreakdown } from '../process/signals.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
 import { EXIT_NOTHING, planChange } from './plan.ts'
 
@@ -45,7 +48,8 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
     )
     return EXIT_REFUSED
   }
-  const configs = [config, ...others.map((other) => other.config)]
+  const further = others.map((other) => other.config)
+  const configs = [config, ...further]
   const socket = findAnySocket(configs)
   if (socket === undefined) {
     print('no daemon runs with this state: the next start takes the configuration as it is then')
@@ -60,6 +64,32 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
     print('not done: the lines with ! want a new process')
     return EXIT_REFUSED
   }
+  const forget = onBreakdown(reportStray)
+  try {
+    return await order([config, ...further], { socket, wait, isRetry })
+  } finally {
+    forget()
+  }
+}
+
+/** The code of strategies was loaded here too, to be checked: what it throws by itself meanwhile is no end of this. */
+function reportStray(error: unknown, strategy: string | undefined): void {
+  if (strategy === undefined) throw error
+  print(`! code of ${fileOfCode(strategy)} failed by itself after it was loaded: ${describeThrown(error)}`)
+}
+
+interface Order {
+  readonly socket: string
+  /** How long it may take, ms. */
+  readonly wait: number
+  readonly isRetry: boolean
+}
+
+/** Orders it, and waits until it is done. */
+async function order(
+  configs: readonly [DaemonConfig, ...DaemonConfig[]],
+  { socket, wait, isRetry }: Order,
+): Promise<number> {
   const before = await startOf(configs)
   const runningBefore = readRunning(configs)
   const request: ControlRequest = {
@@ -67,7 +97,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
     order: { kind: 'reload' },
   }
   const reply = await withClient(socket, (client) => client.command(request))
-  if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
+  if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(configs[0], reply)
   const endAt = systemClock.monotonic() + wait
   while (systemClock.monotonic() < endAt) {
     await new Promise<void>((done) => systemTimers.after(LOOK_MS, done))

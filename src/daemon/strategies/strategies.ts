@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { checkSection } from '../../config/yaml/checked-file.ts'
+import { type CheckedSection, checkSection } from '../../config/yaml/checked-file.ts'
 import { type ConfigDocuments, type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type YamlSource } from '../../config/yaml/yaml-source.ts'
@@ -20,9 +20,10 @@ import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
 import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
 import { runAsStrategy } from '../../strategy/strategy-context.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
+import { describeThrown } from '../../strategy/strategy-failure.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type CandleHistory, readHistory } from './history.ts'
-import { catchStrays } from './strays.ts'
+import { catchStrays, type Strays } from './strays.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from '../market-data/feed-plan.ts'
 
 /** A strategy whose code was loaded and whose params its own schema has taken. */
@@ -51,6 +52,8 @@ export interface LoadingOptions {
   readonly onLoading?: ((file: string) => void) | undefined
   /** Unix ms: candles of history that closed later are not taken. Absent: all are. */
   readonly historyBeforeAt?: number
+  /** Who listens for what the files throw by themselves, longer than they are loaded, and reports it. */
+  readonly strays?: Strays
 }
 
 export interface StrategyProblems {
@@ -66,11 +69,11 @@ export async function readStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
   instruments: ReadonlyMap<string, Instrument>,
-  { onLoading, historyBeforeAt }: LoadingOptions = {},
+  { onLoading, historyBeforeAt, strays }: LoadingOptions = {},
 ): Promise<StrategyProblems> {
   const problems: Problem[] = []
   const strategies: LoadedStrategy[] = []
-  const strays = catchStrays()
+  const own = strays === undefined ? catchStrays() : undefined
   for (const entry of config.strategies) {
     const source = documents.strategies.get(entry.id)
     if (!source) throw new Error(`no document for strategy ${entry.id}`)
@@ -82,7 +85,7 @@ export async function readStrategies(
   }
   // What a file has left to fail by itself has failed by now, or fails while it trades.
   await new Promise<void>((settled) => systemTimers.after(0, settled))
-  problems.push(...strays.problemsOf(config, documents))
+  problems.push(...(own?.problemsOf(config, documents) ?? []))
   const overloads = overloadedEndpoints(strategies.flatMap(({ feeds }) => feeds))
   problems.push(...overloads.map((text) => documents.main.problem(['strategies'], text)))
   return { problems: sortProblems(problems), strategies }
@@ -119,7 +122,7 @@ export async function readStrategy(
   } catch (error) {
     return { problems: [source.problem(['module'], messageOf(error))] }
   }
-  const section = runAsStrategy(strategy.name, () => checkSection(source, strategy.params, ['params']))
+  const section = readParams(strategy, source)
   if (!section.ok) return { problems: section.problems }
   const params: unknown = section.value
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
@@ -145,6 +148,18 @@ export async function readStrategy(
     feedNames: plan.names,
   }
 }
+
+/** Its schema may hold code of its own, which may throw. */
+function readParams(strategy: Strategy, source: YamlSource): CheckedSection<unknown> {
+  try {
+    return runAsStrategy(strategy.name, () => checkSection(source, strategy.params, ['params']))
+  } catch (error) {
+    const text = `the schema of the strategy's params threw: ${describeThrown(error)}; ${SCHEMA_HINT}`
+    return { ok: false, problems: [source.problem(['params'], text)] }
+  }
+}
+
+const SCHEMA_HINT = 'it has to be synchronous, and says what it does not take with ctx.addIssue or refine'
 
 function readNeeds(strategy: Strategy, params: unknown): ResolvedNeeds | string {
   try {

@@ -7,10 +7,12 @@ import { strategyAtFault } from '../../strategy/strategy-context.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 
 /** What the files of strategies threw while they were loaded, and nobody waited for. */
-interface Strays {
+export interface Strays {
   /** A problem for every strategy file that names such a module. Listens no longer. */
   problemsOf(config: DaemonConfig, documents: ConfigDocuments): readonly Problem[]
 }
+
+const HINT = 'a strategy starts nothing of its own: take timers and promises out of its file'
 
 export function catchStrays(): Strays {
   const caught = new Map<string, unknown>()
@@ -33,7 +35,7 @@ export function catchStrays(): Strays {
         const file = resolve(moduleFile)
         const source = caught.has(file) ? documents.strategies.get(id) : undefined
         const message = `the strategy failed while it was being loaded: ${describeThrown(caught.get(file))}`
-        return source === undefined ? [] : [source.problem(['module'], message)]
+        return source === undefined ? [] : [source.problem(['module'], `${message}; ${HINT}`)]
       })
     },
   }
