@@ -34,6 +34,7 @@ const PATIENCE_MS = 60_000
 
 /** Causes that come with ordinary trading. */
 const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set(['unwanted', 'command', 'cancelledAlong'])
+const isRoutine = (cause: ResolutionCause): boolean => ROUTINE_CAUSES.has(cause)
 
 /**
  * Stops placing on the instrument until it is proved what rests and what was filled. An unknown request may
@@ -63,7 +64,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
     askedAt: 0,
   })
   noteChanged(core.changes, symbol)
-  announce(core, ROUTINE_CAUSES.has(cause) ? 'debug' : 'warn', 'instrument.resolving', {
+  announce(core, isRoutine(cause) ? 'debug' : 'warn', 'instrument.resolving', {
     symbol,
     cause,
     unknown: unknown.length,
@@ -269,7 +270,11 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   const ended = orders.flatMap(({ clientOid }) => core.book.orders.get(clientOid)?.terms ?? [])
   expectDisplaced(instrument, ended, resolution.provedAt)
   leaveResolving(instrument)
-  announce(core, 'debug', 'instrument.resolved', { symbol, settled: orders.length })
+  // Whoever was warned hears the end of it: nobody listens for less than info.
+  announce(core, isRoutine(resolution.cause) ? 'debug' : 'info', 'instrument.resolved', {
+    symbol,
+    settled: orders.length,
+  })
 }
 
 export function announceEnd(core: Core, clientOid: Order['terms']['clientOid'], reason: string): void {

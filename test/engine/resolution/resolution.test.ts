@@ -41,6 +41,19 @@ describe('an order of a lost answer', () => {
     expect(bench.states()).toEqual(['absent'])
   })
 
+  test('[RUN1] is warned of, and whoever was warned hears the end of it', () => {
+    const bench = lostBid()
+    bench.pass(10_050)
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(2_000)
+
+    const said = bench.take('announce').filter(({ event }) => event.startsWith('instrument.resol'))
+    expect(said.map(({ event, level }) => [event, level])).toEqual([
+      ['instrument.resolving', 'warn'],
+      ['instrument.resolved', 'info'],
+    ])
+  })
+
   test('[ORD5] that rested and was filled is found by its fills', () => {
     const bench = lostBid()
     bench.pass(10_050)
