@@ -24,6 +24,7 @@ import {
   type ConfigOptions,
   parseCount,
   parseDuration,
+  parseServer,
   toConfigRequest,
 } from './process/options.ts'
 import { type VerbFrame } from './process/verb-frame.ts'
@@ -51,14 +52,14 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     )
     .option('--watch [every]', 'again and again, each second or as often as said', parseDuration)
     .option('--json', 'as JSON')
-    .option('--url <address>', 'of this database, without a configuration')
+    .option('--url <address>', 'of this database, without a configuration', parseServer)
     .action(async (options: FleetOptions) => setExit(await withReader(options, showFleet)))
   addConfigOptions(fleet.command('alerts'))
     .description('the alerts of all of them in one stream, the newest last')
     .option('--follow', 'and those that come')
     .option('--limit <n>', 'how many of before', parseCount, ALERTS_LISTED)
     .option('--json', 'as JSON, one a line')
-    .option('--url <address>', 'of this database, without a configuration')
+    .option('--url <address>', 'of this database, without a configuration', parseServer)
     .action(async (options: AlertsOptions) => setExit(await withReader(options, showAlerts)))
 }
 

@@ -18,7 +18,13 @@ import { loadFleetPlaces } from './fleet/fleet-places.ts'
 import { addOperatedOptions, loadOperated } from './operator/operated-config.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
 import { exitOf } from './process/exit-codes.ts'
-import { type ConfigOptions, parseDuration, repeatOptions, toConfigRequest } from './process/options.ts'
+import {
+  type ConfigOptions,
+  parseDuration,
+  parseServer,
+  repeatOptions,
+  toConfigRequest,
+} from './process/options.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
 const SEEN_WITHIN_MS = 5000
@@ -44,7 +50,7 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
       '--all',
       'every account of the database that journal.url names, and every one of this configuration',
     )
-    .option('--url <address>', 'with --all: of this database, without a configuration')
+    .option('--url <address>', 'every account of this database, without a configuration', parseServer)
     .action(async (options: KillOptions) => {
       const isOfAll = options.all === true || options.url !== undefined
       setExit(await (isOfAll ? killAll(options) : kill(options)))

@@ -83,6 +83,15 @@ describe('[RSK3] a kill of the whole fleet', () => {
     expect(text).not.toContain('NOT killed')
   })
 
+  test('of a database without a journal has killed nothing: it may be the wrong one', async () => {
+    const { code, text } = await run(new Server([]))
+
+    expect([code, text]).toEqual([
+      75,
+      expect.stringMatching(/^NOT killed: there is no journal in this database/),
+    ])
+  })
+
   test.each<[string, Partial<FleetAccount>, RegExp]>([
     [
       'whose writer is silent',

@@ -12,6 +12,8 @@ test.concurrent.each([
   [['run', '--summary', 'xml'], /Allowed choices are json, text/],
   [['rnu'], /unknown command 'rnu'\n\(Did you mean run\?\)/],
   [['simulate', '--port', '70000'], /write a port/],
+  [['kill', '--all', '--url', 'db.example'], /write a server and a database/],
+  [['fleet', 'status', '--url', 'postgresql://intentd@db.example'], /write a server and a database/],
   [['run', 'config/paper.yaml'], /too many arguments/],
 ])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
   const run = projects.open().start(args)

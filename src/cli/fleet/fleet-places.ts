@@ -3,6 +3,7 @@ import { loadJournalPassword } from '../../config/secrets.ts'
 import { serverPlaceOf } from '../../daemon/state/open-journal.ts'
 import type { PostgresPlace } from '../../journal/postgres/connection.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { Secret } from '../../lib/secret.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { exitOf } from '../process/exit-codes.ts'
 import { print } from '../process/operator.ts'
@@ -43,8 +44,18 @@ export function loadFleetPlaces(options: ConfigOptions & { readonly url?: string
   return { places: [...places.values()], files, code }
 }
 
-/** Of a database: which account's does not count. */
+/**
+ * Of a database: which account's does not count. A password in the address is obeyed, since this is for moments when
+ * nothing else is at hand, and never shown.
+ */
 export function placeOf(url: string): PostgresPlace {
-  const password = loadJournalPassword({ journal: { url, leaseMs: 0 } }, { cwd: process.cwd() })
-  return { url, password, schema: '' }
+  const bare = new URL(url)
+  const given = bare.searchParams.get('password') ?? decodeURIComponent(bare.password)
+  if (given === '') {
+    const password = loadJournalPassword({ journal: { url, leaseMs: 0 } }, { cwd: process.cwd() })
+    return { url, password, schema: '' }
+  }
+  bare.password = ''
+  bare.searchParams.delete('password')
+  return { url: bare.href, password: new Secret(given), schema: '' }
 }

@@ -161,6 +161,11 @@ function report({ fleet, outcomes, trouble, print }: Reported): number {
     print('  without it: `intentd kill` on each machine')
     return EXIT_NOT_PROVED
   }
+  if (outcomes.length + fleet.unread.length === 0) {
+    print('NOT killed: there is no journal in this database, so nothing was ordered')
+    print('  look at its address; without it: `intentd kill` on each machine')
+    return EXIT_NOT_PROVED
+  }
   const unread = fleet.unread.map(({ schema, reason }) => ({
     schema,
     outcome: { text: `it cannot be read: ${reason}`, advice: '`intentd kill` on the machine that trades it' },

@@ -37,6 +37,15 @@ export function parseCount(text: string): number {
   return count
 }
 
+/** The address of a database of PostgreSQL. */
+export function parseServer(text: string): string {
+  const parsed = URL.parse(text)
+  if (/^postgres(?:ql)?:$/.test(parsed?.protocol ?? '') && (parsed?.pathname.length ?? 0) > 1) return text
+  throw new InvalidArgumentError(
+    'write a server and a database, such as postgresql://intentd@db.example/intentd.',
+  )
+}
+
 /** For an option that may be given several times. */
 export function collect(text: string, before: readonly string[]): readonly string[] {
   return [...before, text]

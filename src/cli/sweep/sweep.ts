@@ -4,7 +4,7 @@ import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions } from '../backtest/backtest.ts'
 import { EXITS } from '../process/exit-codes.ts'
-import { parseCount, parseDuration } from '../process/options.ts'
+import { parseCount, parseDuration, parseServer } from '../process/options.ts'
 import { runSweep, type SweepOptions } from './run-sweep.ts'
 
 /** Longer than any trial that is not stuck takes: a year of minutes takes some of them. */
@@ -50,13 +50,6 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
       await runWorker({ queue, threads }, version)
       setExit(0)
     })
-}
-
-function parseServer(text: string): string {
-  const isServer = /^postgres(?:ql)?:$/.test(URL.parse(text)?.protocol ?? '')
-  if (!isServer)
-    throw new InvalidArgumentError('write an address such as postgresql://intentd@db.example/intentd.')
-  return text
 }
 
 function parseJobs(text: string): number {

@@ -6,7 +6,8 @@ type Facts = Readonly<Record<string, string | number>>
 
 /** Where a journal is, for whoever reads of it. */
 export function placeFacts({ url, schema }: PostgresPlace): Facts {
-  return { url, schema }
+  // Whoever looks at a whole database has none.
+  return schema === '' ? { url } : { url, schema }
 }
 
 /** What went wrong while a journal on the server was opened or read, in our words. */
@@ -17,10 +18,38 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
   return new Failure({
     code: 'JOURNAL_UNREACHABLE',
     sentence: 'the journal on PostgreSQL cannot be opened',
-    facts: { ...placeFacts(place), found: foundOf(error) },
-    hint: 'look whether the server runs and lets this machine and user in; the password is INTENTD_JOURNAL_PASSWORD',
+    facts: {
+      ...placeFacts(place),
+      found: isPasswordMissing(error) ? 'no password was given' : foundOf(error),
+    },
+    hint: adviseOpening(error),
     cause: error,
   })
+}
+
+const PASSWORD = 'INTENTD_JOURNAL_PASSWORD, or the file that INTENTD_JOURNAL_PASSWORD_FILE names'
+
+/** By the server's word for what it refuses: its manual has them under "PostgreSQL Error Codes". */
+const ADVICE: Readonly<Record<string, string>> = {
+  '28P01': `look at the password: it is ${PASSWORD}`,
+  '28000':
+    'create the user (`createuser`), and let it in from this machine (pg_hba.conf); journal.url names it',
+  '3D000': 'create the database (`createdb`), or name another one in journal.url',
+  '42501':
+    'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/scaling.md)',
+}
+
+function adviseOpening(error: unknown): string {
+  if (isPasswordMissing(error)) return `the server asks for a password: it is ${PASSWORD}`
+  return (
+    ADVICE[sqlStateOf(error) ?? ''] ??
+    `look whether the server runs and lets this machine in; the password is ${PASSWORD}`
+  )
+}
+
+/** The driver's own word: the server has asked for one already. */
+function isPasswordMissing(error: unknown): boolean {
+  return messageOf(error).includes('client password must be a string')
 }
 
 export function foundOf(error: unknown): string {

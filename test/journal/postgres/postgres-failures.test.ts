@@ -1,0 +1,34 @@
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { translatePostgresError } from '../../../src/journal/postgres/postgres-failures.ts'
+
+const place = { url: 'postgresql://intentd@db.example/intentd', password: undefined, schema: 'intentd_live' }
+
+function refused(code: string): Error {
+  return Object.assign(new pg.DatabaseError('no', 1, 'error'), { code })
+}
+
+test.each([
+  [refused('28P01'), /look at the password: it is INTENTD_JOURNAL_PASSWORD/],
+  [refused('28000'), /pg_hba\.conf/],
+  [refused('3D000'), /createdb/],
+  [refused('42501'), /GRANT CREATE ON DATABASE/],
+  [new Error('connect ECONNREFUSED 127.0.0.1:1'), /whether the server runs/],
+])('what the server refuses is said with what to do: %s', (error, hint) => {
+  expect(translatePostgresError(error, place)).toMatchObject({
+    code: 'JOURNAL_UNREACHABLE',
+    hint: expect.stringMatching(hint),
+  })
+})
+
+test('a password that is missing is not said in the words of the driver', () => {
+  const error = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string')
+  const { message } = translatePostgresError(error, place)
+
+  expect(message).toMatch(/found +no password was given/)
+  expect(message).not.toContain('SASL')
+})
+
+test('of a whole database no schema is named', () => {
+  expect(translatePostgresError(refused('3D000'), { ...place, schema: '' }).message).not.toContain('schema')
+})
