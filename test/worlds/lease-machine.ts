@@ -4,7 +4,7 @@ import { type Timers } from '../../src/lib/timers.ts'
 import { type ManualTime } from '../support/manual-time.ts'
 
 /** How long one stands still at most, and how far its clock is set, ms: several leases. */
-const STILL_MS_MAX = 8000
+const STILL_MS_MAX = 12_000
 const STEP_MS_MAX = 60_000
 /** Two clocks are apart by so much at the beginning, and one gains so many millionths. */
 const AHEAD_MS_MAX = 8000
@@ -70,6 +70,6 @@ export class LeaseMachine implements Clock, Timers {
     }
     if (this.#sleeps) this.#missedMs += ms
     else this.#aheadMs += random.integer(2 * STEP_MS_MAX) - STEP_MS_MAX
-    if (this.#sleeps || random.integer(2) === 0) this.#stillUntil = now + ms
+    if (this.#sleeps || random.integer(4) > 0) this.#stillUntil = now + ms
   }
 }

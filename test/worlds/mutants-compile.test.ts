@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { shareOf } from '../support/share.ts'
 import { mutate, type Mutant } from './mutant.ts'
+import { LEASE_MUTANTS } from './lease-mutants.ts'
 import { MUTANTS } from './mutants.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -50,7 +51,9 @@ function compile(planted: ReadonlyMap<string, string>): string {
 }
 
 test('every planted error compiles: what throws for its types alone would be noticed for nothing', () => {
-  const complaints = shareOf(plantTogether(MUTANTS), 12).map((planted) => compile(planted))
+  const complaints = shareOf(plantTogether([...MUTANTS, ...LEASE_MUTANTS]), 12).map((planted) =>
+    compile(planted),
+  )
 
   expect(complaints).toEqual(complaints.map(() => ''))
 })

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { mutate } from './mutant.ts'
+import { LEASE_MUTANTS } from './lease-mutants.ts'
 import { MUTANTS } from './mutants.ts'
 
 describe('the mutants', () => {
-  test.each(MUTANTS)('$name fits the code as it is: $what', (mutant) => {
+  test.each([...MUTANTS, ...LEASE_MUTANTS])('$name fits the code as it is: $what', (mutant) => {
     expect(mutate(mutant).source).toContain(mutant.replace)
   })
 
   test('have names of their own', () => {
-    const names = MUTANTS.map(({ name }) => name)
+    const names = [...MUTANTS, ...LEASE_MUTANTS].map(({ name }) => name)
 
     expect(names).toEqual([...new Set(names)])
   })
