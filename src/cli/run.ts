@@ -78,6 +78,7 @@ export async function run(
   version: string,
   createStandby?: (frame: StandbyStart) => WaitingStandby,
 ): Promise<number> {
+  const processStartedAt = systemClock.now()
   const request = toConfigRequest(options)
   const accounts = loadAccounts(request)
   const { main: loaded } = accounts
@@ -100,7 +101,7 @@ export async function run(
   }
   try {
     return await tradeOn(options, {
-      version,
+      ...{ version, processStartedAt },
       request,
       ...main,
       others,
@@ -163,7 +164,7 @@ export interface WaitingStandby extends StandbyFrame {
   close(): void
 }
 
-interface TradeFrame extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger'> {
+interface TradeFrame extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger' | 'processStartedAt'> {
   /** What a reload reads again: the file that the run began with, whatever lies in the directory by then. */
   readonly request: ConfigRequest
   readonly alerts: Alerts | undefined

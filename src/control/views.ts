@@ -200,7 +200,8 @@ export const statusSchema = z.strictObject({
     description: "what a command needs to address this daemon's configuration, ` -c live.yaml`; or nothing",
   }),
   pid: z.int(),
-  startedAt: instant,
+  processStartedAt: instant.meta({ description: 'a reload is no new process' }),
+  startedAt: instant.meta({ description: 'when it began to run with its present configuration' }),
   now: instant,
   accounts: z.array(accountSchema),
   off: z.array(z.strictObject({ name: z.string(), file: z.string(), reason: z.string() })).meta({

@@ -35,6 +35,8 @@ import { Watchdog } from './watchdog/watchdog.ts'
 export interface OpenDaemonOptions
   extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
+  /** Unix ms; absent: with this run. */
+  readonly processStartedAt?: number
   /** Further accounts on the same market. */
   readonly others?: readonly AccountGiven[]
   /** Somebody wants the configuration to be read again; absent: nobody can. */
@@ -174,6 +176,7 @@ function assemble(options: OpenDaemonOptions, { main, all, off, trusted, shared 
       openControl({
         ...{ config: loaded.config, directory: opened.directory, accounts: [account], off, market },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
+        processStartedAt: options.processStartedAt,
         sharedLimits: shared,
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
         configOption: options.configOptionOf?.(loaded.config) ?? '',

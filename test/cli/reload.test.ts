@@ -2,6 +2,7 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
+import { type StatusView } from '../../src/control/views.ts'
 import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { type IntentdProcess } from '../daemon/intentd-process.ts'
@@ -183,6 +184,11 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect(reload.out).toMatch(/^~ trend-btc: other code$/m)
     expect(reload.out).toMatch(/open orders of grid-eth on ETHUSDT that nobody wants any more: cancelled/)
     expect(reload.out).toMatch(/^! ETHUSDT 1 of holder is held, and nobody will trade it: flatten it before/m)
+    const begun = run.events('daemon.opened').map(({ time }) => Date.parse(String(time)))
+    const view = JSON.parse((await ask(project, 'status', '--json')).out) as StatusView
+    // The process is as old as it was: what begins anew is its run.
+    expect(view.processStartedAt).toBeLessThanOrEqual(begun[0] ?? 0)
+    expect(view.startedAt).toBeGreaterThan(begun[0] ?? 0)
     expect((await ask(project, 'status')).out.replaceAll(/\s+/g, ' ')).toContain(
       '! ETHUSDT 1 of holder is held, and nobody trades it: put the strategy back and flatten it',
     )

@@ -82,6 +82,7 @@ const STATUS = {
   ...{
     exchange: `https://${'x'.repeat(50)}.example`,
     pid: 4_194_304,
+    processStartedAt: 0,
     startedAt: 0,
     now: AT,
     configOption: '',
@@ -106,7 +107,7 @@ test.each([
 
 test('in the status a number stays in the line of its unit', () => {
   const heads = Array.from({ length: 40 }, (_, length) => {
-    const status = { ...STATUS, name: 'a', exchange: 'x'.repeat(length), startedAt: AT - 5000 }
+    const status = { ...STATUS, name: 'a', exchange: 'x'.repeat(length), processStartedAt: AT - 5000, startedAt: AT - 2000 }
     return formatStatus(status, true).split('\nmode')[0]
   })
 

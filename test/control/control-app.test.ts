@@ -77,7 +77,7 @@ class Bench {
             speed: 1,
             isReadOnly: readOnly,
           },
-          ...{ startedAt: 0, now: 0, accounts: [], off: [] },
+          ...{ processStartedAt: 0, startedAt: 0, now: 0, accounts: [], off: [] },
         }),
         positions: () => [],
         orders: () => [],

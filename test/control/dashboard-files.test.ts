@@ -35,7 +35,7 @@ class Bench {
             exchange: '',
             configOption: '',
           },
-          ...{ pid: 1, startedAt: 0, now: this.now, accounts: [], off: [] },
+          ...{ pid: 1, processStartedAt: 0, startedAt: 0, now: this.now, accounts: [], off: [] },
         }
       },
     }

@@ -100,7 +100,7 @@ export class BusyDaemon {
         configOption: '',
         pid: 1,
       },
-      ...{ startedAt: START_AT, now: START_AT + this.#step },
+      ...{ processStartedAt: START_AT, startedAt: START_AT, now: START_AT + this.#step },
       accounts: [this.#account()],
       off: [],
     }

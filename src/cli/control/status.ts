@@ -99,6 +99,7 @@ function toStored(account: ShownAccount, configOption: string, off: AccountOff |
       version: '',
       exchange: '',
       pid: 0,
+      processStartedAt: 0,
       startedAt: 0,
       speed: 1,
       isReadOnly: true,
@@ -118,9 +119,9 @@ function toText(
 }
 
 export function formatStatus(status: StatusView, isLive: boolean): string {
-  const { name, version, environment, exchange, pid, startedAt, now } = status
+  const { name, version, environment, exchange, pid, processStartedAt, now } = status
   const head = isLive
-    ? line(name, `${environment}, ${exchange}, version ${version}, pid ${pid}, up ${age(now - startedAt)}`)
+    ? line(name, `${environment}, ${exchange}, version ${version}, pid ${pid}, up ${age(now - processStartedAt)}`)
     : line(
         name,
         `${environment}; ${status.off.length > 0 ? 'its daemon runs without it' : 'no daemon runs'}`,

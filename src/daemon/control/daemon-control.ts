@@ -64,6 +64,8 @@ export interface DaemonControlOptions {
   /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
+  /** Unix ms; absent: it begins with this run. */
+  readonly processStartedAt?: number | undefined
   /** Absent: the journal is a file. */
   readonly fleet?: FleetSource | undefined
   /** The configuration is to be read again; absent: it cannot be. */
@@ -107,6 +109,7 @@ export class DaemonControl implements Controlled {
     return {
       ...{ name, version, environment, exchange, configOption, speed, isReadOnly },
       pid: process.pid,
+      processStartedAt: this.#options.processStartedAt ?? this.#startedAt,
       startedAt: this.#startedAt,
       now: clock.now(),
       accounts: this.#shown.map((account) => viewAccount(account, configOption)),

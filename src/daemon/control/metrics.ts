@@ -55,7 +55,7 @@ export class Metrics {
     const { user, system } = process.cpuUsage()
     add('process_resident_memory_bytes', process.memoryUsage.rss())
     add('process_cpu_seconds_total', (user + system) / 1e6)
-    add('process_start_time_seconds', status.startedAt / MS)
+    add('process_start_time_seconds', status.processStartedAt / MS)
     return renderMetrics(samples)
   }
 }

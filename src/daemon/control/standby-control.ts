@@ -43,6 +43,7 @@ export class StandbyControl implements Controlled {
     return {
       ...{ name, version, environment, exchange, configOption, speed: 1, isReadOnly: true },
       pid: process.pid,
+      processStartedAt: this.#startedAt,
       startedAt: this.#startedAt,
       now: clock.now(),
       accounts: [],

@@ -146,7 +146,7 @@ function Dashboard({ onRefused }) {
     </main>
     <footer>
       intentd ${live?.head.version} · ${live?.head.name} at ${live?.head.exchange}, pid ${live?.head.pid},
-      since ${live?.head.startedAt && time(live.head.startedAt)} · Charts:${' '}
+      since ${live?.head.processStartedAt && time(live.head.processStartedAt)} · Charts:${' '}
       <a href="https://www.tradingview.com/" rel="noreferrer noopener" target="_blank"
         >TradingView Lightweight Charts™</a
       >, © 2025 TradingView, Inc.

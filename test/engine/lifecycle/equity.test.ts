@@ -53,7 +53,7 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
       speed: 1,
       isReadOnly: false,
     },
-    ...{ pid: 1, startedAt: 0, now: 0, accounts: [account], off: [] },
+    ...{ pid: 1, processStartedAt: 0, startedAt: 0, now: 0, accounts: [account], off: [] },
   }
   const metrics = new Metrics()
   const polls = { polls: 0, lateness: NOTHING_MEASURED }
