@@ -107,7 +107,13 @@ test.each([
 
 test('in the status a number stays in the line of its unit', () => {
   const heads = Array.from({ length: 40 }, (_, length) => {
-    const status = { ...STATUS, name: 'a', exchange: 'x'.repeat(length), processStartedAt: AT - 5000, startedAt: AT - 2000 }
+    const status = {
+      ...STATUS,
+      name: 'a',
+      exchange: 'x'.repeat(length),
+      processStartedAt: AT - 5000,
+      startedAt: AT - 2000,
+    }
     return formatStatus(status, true).split('\nmode')[0]
   })
 

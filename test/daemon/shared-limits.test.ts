@@ -104,7 +104,16 @@ it('status and /metrics show what is held of the limits of the address', () => {
   const show = (sharedLimits: NonNullable<StatusView['sharedLimits']>) => {
     const status = {
       ...{ name: 'a', version: '0', environment: 'demo', speed: 1, isReadOnly: false, exchange: 'e' },
-      ...{ configOption: '', pid: 1, processStartedAt: 0, startedAt: 0, now: 90_000, accounts: [], off: [], sharedLimits },
+      ...{
+        configOption: '',
+        pid: 1,
+        processStartedAt: 0,
+        startedAt: 0,
+        now: 90_000,
+        accounts: [],
+        off: [],
+        sharedLimits,
+      },
     }
     const metrics = new Metrics()
     const summary = { count: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 }

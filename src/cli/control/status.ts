@@ -121,7 +121,10 @@ function toText(
 export function formatStatus(status: StatusView, isLive: boolean): string {
   const { name, version, environment, exchange, pid, processStartedAt, now } = status
   const head = isLive
-    ? line(name, `${environment}, ${exchange}, version ${version}, pid ${pid}, up ${age(now - processStartedAt)}`)
+    ? line(
+        name,
+        `${environment}, ${exchange}, version ${version}, pid ${pid}, up ${age(now - processStartedAt)}`,
+      )
     : line(
         name,
         `${environment}; ${status.off.length > 0 ? 'its daemon runs without it' : 'no daemon runs'}`,

@@ -54,6 +54,23 @@ describe('[RSK1] a lease that is held', () => {
     expect(lost).toEqual([expect.stringMatching(/JOURNAL_LEASE_LOST[^]*no route/)])
   })
 
+  test('renewed by an answer that was late, it counts from before the question too', async () => {
+    let answer = (): void => undefined
+    server.answer = () =>
+      new Promise((resolve) => {
+        answer = () => resolve([{ wanted: false }])
+      })
+    await time.pass(2500 + 2000)
+    server.answer = () => Promise.reject(new Error('no route'))
+    answer()
+    await time.pass(0)
+    await time.pass(9000 - 2000 - 1)
+    const before = lease.objection()
+    await time.pass(1)
+
+    expect([before, lease.objection()]).toEqual([undefined, expect.stringContaining('over')])
+  })
+
   test('an answer that comes when it is over does not bring it back', async () => {
     let answer = (): void => undefined
     server.answer = () =>
