@@ -110,6 +110,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #kill: OrderedKill | undefined
   readonly #member: FleetMember
   #news: FleetNews | undefined
+  #showing: Promise<void> = Promise.resolve()
   #isHandoverAsked = false
   /** Why it could not be renewed last. */
   #lastTrouble: string | undefined
@@ -188,7 +189,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#end()
     const isOver = Promise.withResolvers<void>()
     const cancel = timers.after(LAST_WORD_MS, isOver.resolve)
-    await Promise.race([this.#showNews(false), isOver.promise])
+    await Promise.race([this.#showNews(true), isOver.promise])
     cancel()
     await connection.close()
   }
@@ -236,8 +237,14 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     await this.#showNews()
   }
 
+  /** One after the other: what is on its way to the server is no news any more. */
+  #showNews(isLast = false): Promise<void> {
+    this.#showing = this.#showing.then(() => this.#showNow(!isLast && this.objection() === undefined))
+    return this.#showing
+  }
+
   /** Whatever goes wrong with it is no trouble of the lease. @param isHeld Else only alerts are said, if there are any. */
-  async #showNews(isHeld = this.objection() === undefined): Promise<void> {
+  async #showNow(isHeld: boolean): Promise<void> {
     const news = this.#news
     if (news === undefined) return
     try {

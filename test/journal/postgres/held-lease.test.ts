@@ -8,8 +8,15 @@ class Server {
     Promise.resolve([{ wanted: false }])
   asked = 0
 
-  query(): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  /** What came with each question. */
+  readonly values: (readonly unknown[])[] = []
+
+  query(
+    _sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
     this.asked += 1
+    this.values.push(values)
     return this.answer()
   }
 
@@ -82,6 +89,23 @@ describe('[RSK1] a lease that is held', () => {
     await time.pass(0)
 
     expect([lease.objection() === undefined, lost.length]).toEqual([false, 1])
+  })
+
+  test('an alert that is on its way when it is given back is written once', async () => {
+    const waiting = ['stopped']
+    let taken = 0
+    lease.show({
+      news: () => {
+        taken = waiting.length
+        const alerts = waiting.map((title) => ({ urgency: 'info', event: 'e', title, lines: [] }) as const)
+        return { state: { version: '1' }, alerts }
+      },
+      onShown: () => void waiting.splice(0, taken),
+    })
+    await Promise.all([time.pass(2500), lease.giveBack()])
+
+    const written = server.values.filter(([, alerts]) => String(alerts).includes('stopped'))
+    expect([written.length, waiting]).toEqual([1, []])
   })
 
   test('a process that stood still beyond it signs nothing, whatever is called first when it goes on', () => {
