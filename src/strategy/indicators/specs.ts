@@ -1,4 +1,5 @@
 import { CANDLES_MAX, parseInterval } from '../../domain/candles.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 
 /** What is worked out. */
 export type IndicatorName =
@@ -61,6 +62,9 @@ interface Period {
   readonly interval: string
   /** In candles. */
   readonly period: number
+}
+
+interface Windowed extends Period {
   /** From how many candles each value is worked out, instead of the number that docs/strategies.md states. */
   readonly candles?: number
 }
@@ -73,18 +77,23 @@ const EMA_PERIODS = 8
 const WILDER_PERIODS = 16
 
 /** Exponential moving average of closes; weight 2 / (period + 1). 8 × period candles. */
-export function ema({ interval, period, candles = EMA_PERIODS * period }: Period): IndicatorSpec<number> {
-  return spec({ name: 'ema', interval, settings: [period], candles }, period)
+export function ema({
+  interval,
+  period,
+  candles = EMA_PERIODS * period,
+  ...rest
+}: Windowed): IndicatorSpec<number> {
+  return spec({ name: 'ema', interval, settings: [period], candles }, period, rest)
 }
 
 /** Simple moving average of closes. `period` candles. */
-export function sma({ interval, period }: Period): IndicatorSpec<number> {
-  return spec({ name: 'sma', interval, settings: [period], candles: period }, period)
+export function sma({ interval, period, ...rest }: Period): IndicatorSpec<number> {
+  return spec({ name: 'sma', interval, settings: [period], candles: period }, period, rest)
 }
 
 /** Moving average of closes, weights 1 to `period`. `period` candles. */
-export function wma({ interval, period }: Period): IndicatorSpec<number> {
-  return spec({ name: 'wma', interval, settings: [period], candles: period }, period)
+export function wma({ interval, period, ...rest }: Period): IndicatorSpec<number> {
+  return spec({ name: 'wma', interval, settings: [period], candles: period }, period, rest)
 }
 
 /** Wilder's relative strength index of closes, 0 to 100. 16 × period + 1 candles. */
@@ -92,13 +101,19 @@ export function rsi({
   interval,
   period,
   candles = WILDER_PERIODS * period + 1,
-}: Period): IndicatorSpec<number> {
-  return spec({ name: 'rsi', interval, settings: [period], candles }, period + 1)
+  ...rest
+}: Windowed): IndicatorSpec<number> {
+  return spec({ name: 'rsi', interval, settings: [period], candles }, period + 1, rest)
 }
 
 /** Wilder's average true range, in quote coin. 16 × period candles. */
-export function atr({ interval, period, candles = WILDER_PERIODS * period }: Period): IndicatorSpec<number> {
-  return spec({ name: 'atr', interval, settings: [period], candles }, period + 1)
+export function atr({
+  interval,
+  period,
+  candles = WILDER_PERIODS * period,
+  ...rest
+}: Windowed): IndicatorSpec<number> {
+  return spec({ name: 'atr', interval, settings: [period], candles }, period + 1, rest)
 }
 
 /** Wilder's average directional index, 0 to 100. Smoothed twice: 32 × period candles. */
@@ -106,8 +121,9 @@ export function adx({
   interval,
   period,
   candles = 2 * WILDER_PERIODS * period,
-}: Period): IndicatorSpec<number> {
-  return spec({ name: 'adx', interval, settings: [period], candles }, 2 * period)
+  ...rest
+}: Windowed): IndicatorSpec<number> {
+  return spec({ name: 'adx', interval, settings: [period], candles }, 2 * period, rest)
 }
 
 /** Simple moving average of closes, and so many (population) standard deviations round it, 2 by default. `period` candles. */
@@ -115,8 +131,9 @@ export function bollinger({
   interval,
   period,
   deviations = 2,
+  ...rest
 }: Period & { readonly deviations?: number }): IndicatorSpec<Bands> {
-  return spec({ name: 'bollinger', interval, settings: [period, deviations], candles: period }, period)
+  return spec({ name: 'bollinger', interval, settings: [period, deviations], candles: period }, period, rest)
 }
 
 /** Difference of two exponential averages of closes, and the average of it. 8 × (slow + signal) candles. */
@@ -126,6 +143,7 @@ export function macd({
   slow = 26,
   signal = 9,
   candles = EMA_PERIODS * (slow + signal),
+  ...rest
 }: {
   readonly interval: string
   readonly fast?: number
@@ -133,7 +151,7 @@ export function macd({
   readonly signal?: number
   readonly candles?: number
 }): IndicatorSpec<Macd> {
-  return spec({ name: 'macd', interval, settings: [fast, slow, signal], candles }, slow + signal)
+  return spec({ name: 'macd', interval, settings: [fast, slow, signal], candles }, slow + signal, rest)
 }
 
 /** Where the close stands between low and high of `period` candles, 0 to 100, smoothed twice by simple averages. */
@@ -142,6 +160,7 @@ export function stochastic({
   period,
   slowing = 3,
   signal = 3,
+  ...rest
 }: {
   readonly interval: string
   readonly period: number
@@ -149,32 +168,39 @@ export function stochastic({
   readonly signal?: number
 }): IndicatorSpec<Stochastic> {
   const candles = period + slowing + signal - 2
-  return spec({ name: 'stochastic', interval, settings: [period, slowing, signal], candles }, candles)
+  return spec({ name: 'stochastic', interval, settings: [period, slowing, signal], candles }, candles, rest)
 }
 
 /** Highest high and lowest low of `period` candles, and half way between. */
-export function donchian({ interval, period }: Period): IndicatorSpec<Bands> {
-  return spec({ name: 'donchian', interval, settings: [period], candles: period }, period)
+export function donchian({ interval, period, ...rest }: Period): IndicatorSpec<Bands> {
+  return spec({ name: 'donchian', interval, settings: [period], candles: period }, period, rest)
 }
 
 /** How many (population) standard deviations the last close is above the mean of `period` closes; 0 where all are equal. */
-export function zScore({ interval, period }: Period): IndicatorSpec<number> {
-  return spec({ name: 'zScore', interval, settings: [period], candles: period }, period)
+export function zScore({ interval, period, ...rest }: Period): IndicatorSpec<number> {
+  return spec({ name: 'zScore', interval, settings: [period], candles: period }, period, rest)
 }
 
 /** Change of the close over `period` candles, as a ratio: 0.01 is one per cent. period + 1 candles. */
-export function roc({ interval, period }: Period): IndicatorSpec<number> {
-  return spec({ name: 'roc', interval, settings: [period], candles: period + 1 }, period + 1)
+export function roc({ interval, period, ...rest }: Period): IndicatorSpec<number> {
+  return spec({ name: 'roc', interval, settings: [period], candles: period + 1 }, period + 1, rest)
 }
 
 /** Population standard deviation of `period` closes, in quote coin. */
-export function standardDeviation({ interval, period }: Period): IndicatorSpec<number> {
-  return spec({ name: 'standardDeviation', interval, settings: [period], candles: period }, period)
+export function standardDeviation({ interval, period, ...rest }: Period): IndicatorSpec<number> {
+  return spec({ name: 'standardDeviation', interval, settings: [period], candles: period }, period, rest)
 }
 
-/** @throws RangeError for what cannot be worked out: a check of the configuration reports it. */
-function spec<Value>(made: IndicatorSpec<Value>, candlesMin: number): IndicatorSpec<Value> {
+/**
+ * @param rest What was given beside: a word that is not known would leave the default in its place.
+ * @throws RangeError for what cannot be worked out: a check of the configuration reports it.
+ */
+function spec<Value>(made: IndicatorSpec<Value>, candlesMin: number, rest: object): IndicatorSpec<Value> {
   const { name, interval, settings, candles } = made
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) {
+    throw new RangeError(`${name}: has no option "${unknown}"${didYouMeanEnd(unknown, OPTIONS)}`)
+  }
   const periods = name === 'bollinger' ? settings.slice(0, 1) : settings
   if (parseInterval(interval) === undefined)
     throw new RangeError(`${name}: ${INTERVAL_RULE}, not "${interval}"`)
@@ -188,5 +214,7 @@ function spec<Value>(made: IndicatorSpec<Value>, candlesMin: number): IndicatorS
   }
   return Object.freeze(made)
 }
+
+const OPTIONS = ['interval', 'period', 'candles', 'deviations', 'fast', 'slow', 'signal', 'slowing']
 
 export const INTERVAL_RULE = 'an interval is a number and ms, s, m, h or d that divides a day, at least 1s'

@@ -255,3 +255,34 @@ test.each([
 ])('%s is refused', (_, make) => {
   expect(make).toThrow(RangeError)
 })
+
+const everyIndicator = {
+  adx,
+  atr,
+  bollinger,
+  donchian,
+  ema,
+  macd,
+  roc,
+  rsi,
+  sma,
+  standardDeviation,
+  stochastic,
+  wma,
+  zScore,
+}
+
+test.each(Object.entries(everyIndicator))('%s refuses a word that it does not know', (name, make) => {
+  const misspelt = { interval, period: 5, slowng: 3 }
+  expect(() => make(misspelt)).toThrow(
+    name === 'macd'
+      ? 'macd: has no option "period"'
+      : `${name}: has no option "slowng"; did you mean slowing?`,
+  )
+})
+
+test('an average over just its period has no number of candles of its own', () => {
+  const given = { interval, period: 5, candles: 10 }
+  expect(() => sma(given)).toThrow('sma: has no option "candles"')
+  expect(ema({ interval, period: 5, candles: 10 }).candles).toBe(10)
+})
