@@ -22,7 +22,7 @@ import { createCalls } from './account/exchange-calls.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
 import type { Standby, StandbyFrame } from './standby.ts'
 import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
-import { setWorldAside } from './embedded/simulator-world.ts'
+import { findWorldBefore, setWorldAside } from './embedded/simulator-world.ts'
 import { type ProductMarket } from './market-data/product-market.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
 import { isHolder, openJournal } from './state/open-journal.ts'
@@ -85,7 +85,9 @@ export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const { config } = options.loaded
   if (options.keysMissing !== undefined) throw options.keysMissing
   const directory = stateDirectoryOf(config, options.market)
+  const before = isEmbedded(config) ? findWorldBefore(directory) : undefined
   const ground = await openGround(options, directory)
+  if (before !== undefined) options.logger.log('warn', 'simulator.otherAccount', { directory, before })
   const { embedded } = ground
   if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now()) return prepare(options, ground)
   // This recording was played to its end in an earlier run: the next one begins from the start.

@@ -218,6 +218,8 @@ export const LOG_EVENTS = {
     'The exchange whose prices are followed does not answer: prices stand still and grow old, and nothing is placed on old ones; check the address and the connection.',
   'simulator.opened':
     'The exchange inside the daemon is open; at another speed than 1 it is a demonstration, without funding, whose profit means nothing.',
+  'simulator.otherAccount':
+    'Instruments, balance or another setting of the simulator are not what they were, so another simulated account begins, without orders and positions; that of before stands in `before`, and goes on when they are as they were.',
   'simulator.listening': 'The simulator listens.',
   'simulator.marketFailed': 'The prices could not be played and stand still; look at the recording.',
   'simulator.requestRefused': 'The simulator refused a request.',

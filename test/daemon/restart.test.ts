@@ -36,6 +36,21 @@ test.concurrent('[ORD5] a stop and a start: the same orders, positions and strat
   expect(second.summary.account.fills).toBeGreaterThanOrEqual(summary.fills)
 })
 
+test.concurrent('another balance is another simulated account, and the one of before is named', async () => {
+  const project = projects.open()
+  const first = project.run(FAST)
+  await first.untilEvent('daemon.running')
+  await first.stop()
+  const second = project.run([...FAST, '--set', 'simulator.startingBalance=20000'])
+  await second.untilEvent('daemon.running')
+  await second.stop()
+
+  const [opened] = first.events('daemon.opened')
+  expect(first.events('simulator.otherAccount')).toEqual([])
+  expect(second.events('simulator.otherAccount')).toMatchObject([{ before: opened?.['state'] }])
+  expect(foundBy(second)).toMatchObject({ epoch: 1 })
+})
+
 /** Net sizes by symbol, whether a short is a minus or a word. */
 function sizesOf(positions: unknown): Record<string, number> {
   const sizes: Record<string, number> = {}

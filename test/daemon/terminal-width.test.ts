@@ -78,6 +78,10 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'limits.alone': { without: ['longShortRatio'] },
   'limits.shared': { members: 4 },
   'simulator.listening': { state: 'exchange.sqlite' },
+  'simulator.otherAccount': {
+    directory: '/var/lib/intentd/paper/one-way-seed-1-x60-b665b048',
+    before: '/var/lib/intentd/paper/one-way-seed-1-x60-dbb8fee6',
+  },
   'simulator.opened': { run: 'demonstration', prices: 'seed 1', fills: 'default' },
   'prices.back': { url: 'https://api.example.com', afterMs: 65_000 },
   'prices.missing': { url: 'https://api.example.com' },

@@ -327,6 +327,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'simulator.listening': SILENT,
   'simulator.marketFailed': { urgency: urgent, by: [], title: () => "the simulator's prices stand still" },
   'simulator.opened': SILENT,
+  'simulator.otherAccount': SILENT,
   'simulator.requestRefused': SILENT,
   'simulator.serverFailed': { urgency: warning, by: [], title: () => "the simulator's server broke" },
   'simulator.stopped': SILENT,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, rmSync } from 'node:fs'
-import { basename } from 'node:path'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { isFile } from '../../config/yaml/read-file.ts'
 import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
@@ -45,6 +45,21 @@ export function worldOf(
   const digest = sha256([text, ...files.map(contentOf)])
   const name = `${mode}-${prices}${speed === 1 ? '' : `-x${speed}`}`.replaceAll(/[^\w.+-]/g, '_')
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`
+}
+
+/**
+ * The state of the world that was played last under the same name, where this one has none yet: instruments, balance
+ * or another of the simulator's settings have changed, and whoever changed them may miss the account of before.
+ */
+export function findWorldBefore(directory: string): string | undefined {
+  if (existsSync(directory)) return undefined
+  const places = dirname(directory)
+  const name = basename(directory).slice(0, -DIGEST_LENGTH)
+  const others = (existsSync(places) ? readdirSync(places) : [])
+    .filter((other) => other.startsWith(name) && other.length === name.length + DIGEST_LENGTH)
+    .map((other) => join(places, other))
+  const changedAt = (place: string): number => statSync(place).mtimeMs
+  return others.toSorted((one, other) => changedAt(other) - changedAt(one))[0]
 }
 
 /** A world whose recording has been played to its end is put aside, in the place of the one before it. */
