@@ -6,7 +6,7 @@ import { messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { type Account } from './account/account.ts'
 import { type AccountOff } from './account/shown-account.ts'
-import { createCalls } from './account/exchange-calls.ts'
+import { createCalls, type ExchangeCalls } from './account/exchange-calls.ts'
 import { listUnlimited } from './account/loss-settings.ts'
 import { stopTimeoutOf, toInstruments } from './account/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
@@ -14,7 +14,9 @@ import { createFleetSource } from './state/fleet-source.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { openSharedLimits } from './market-data/open-shared-limits.ts'
+import { openSharedTickers } from './market-data/open-shared-tickers.ts'
 import type { SharedLimits } from '../exchange/limiter/shared/shared-limits.ts'
+import type { SharedTickers } from '../exchange/shared-tickers/shared-tickers.ts'
 import { feedsOf } from './market-data/feed-plan.ts'
 import { MarketData } from './market-data/market-data.ts'
 import { type Product } from './market-data/product-market.ts'
@@ -58,6 +60,9 @@ export interface OpenedDaemon {
 interface Ground extends Opened {
   readonly trusted: TrustedClock
   readonly shared: SharedLimits | undefined
+  /** Of the address. */
+  readonly calls: ExchangeCalls
+  readonly sharedTickers: SharedTickers | undefined
 }
 
 /** The accounts that could be opened, and what kept the others out. */
@@ -76,12 +81,23 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   const trusted = new TrustedClock(options.clock)
   const opened = await openAccounts(await listOpenings(options, trusted))
   let shared: SharedLimits | undefined
+  let sharedTickers: SharedTickers | undefined
   try {
     const { loaded, limitsPassword: password, clock, timers, logger } = options
     const { config } = loaded
     shared = await openSharedLimits({ config, password, clock, timers, logger })
-    return assemble(options, { ...opened, trusted, shared })
+    const { embedded, access } = opened.main
+    const { baseUrl } = access
+    const isEmbedded = embedded !== undefined
+    const common = { config, trusted, timers }
+    const calls = createCalls({ ...common, isEmbedded, shared, access: { baseUrl }, logger })
+    // The exchange inside a daemon is nobody else's.
+    if (!isEmbedded) {
+      sharedTickers = await openSharedTickers({ ...common, password, baseUrl, client: calls.client })
+    }
+    return assemble(options, { ...opened, trusted, shared, calls, sharedTickers })
   } catch (error) {
+    sharedTickers?.close()
     await shared?.stop()
     for (const { close } of opened.all) await close()
     throw error
@@ -137,15 +153,15 @@ async function settle(
 }
 
 /** Market data, and the accounts that trade on it. */
-function assemble(options: OpenDaemonOptions, { main, all, off, trusted, shared }: Ground): OpenedDaemon {
+function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
+  const { main, all, off, trusted, shared, calls, sharedTickers } = ground
   const { embedded, access } = main
   const { config } = options.loaded
   const { logger, timers, version } = options
   for (const account of all) logOpened(account)
-  const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
   const strategies = all.flatMap(({ opening }) => opening.strategies)
   const marketData = new MarketData({
-    ...{ ...common, ...createCalls({ ...common, shared, access: { baseUrl: access.baseUrl } }) },
+    ...{ config, logger, trusted, timers, ...calls, sharedTickers },
     products: listProducts(all),
     feeds: feedsOf(strategies, 'public'),
   })
@@ -177,7 +193,7 @@ function assemble(options: OpenDaemonOptions, { main, all, off, trusted, shared 
         ...{ config: loaded.config, directory: opened.directory, accounts: [account], off, market },
         ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
         processStartedAt: options.processStartedAt,
-        sharedLimits: shared,
+        ...{ sharedLimits: shared, sharedTickers },
         ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
         configOption: options.configOptionOf?.(loaded.config) ?? '',
         speed: embedded?.speed ?? 1,

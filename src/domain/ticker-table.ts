@@ -50,7 +50,10 @@ export class TickerTable {
   /** Where each symbol stood last: as a rule where it stands again. */
   readonly #rows = new Map<string, number>()
   #symbols: string[] = []
-  /** Unix ms, our clock, when the last byte of the answer had arrived. Zero before the first answer. */
+  /**
+   * Unix ms, our clock: when the last byte of the answer had arrived, or, where another daemon was answered, when it
+   * asked. Zero before the first answer.
+   */
   readAt = 0
   /** Unix ms, exchange clock, when it took the request; our `readAt` where the answer had none. */
   requestTime = 0

@@ -127,14 +127,26 @@ export class ExchangeClient implements EndpointCaller {
   /**
    * Reads every ticker of a product type into the table, which afterwards holds this answer or nothing.
    * Document: GET /api/v2/mix/market/tickers.
+   * @param onAccepted Hears of an answer as it came; its bytes are good until it returns.
    */
-  async readTickers(table: TickerTable, productType: ProductType): Promise<Answer<TickerTable>> {
+  async readTickers(
+    table: TickerTable,
+    productType: ProductType,
+    onAccepted?: (wire: WireAnswer) => void,
+  ): Promise<Answer<TickerTable>> {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
-    const rules = rulesOf('tickers', this.#reading)
-    const into = { table, scanner: this.#scanner }
-    const answer = await this.#exchange(request, {}, (wire) => readTickerAnswer(wire, into, rules))
+    const answer = await this.#exchange(request, {}, (wire) => {
+      const read = this.takeTickers(table, wire)
+      if (read.kind === 'accepted') onAccepted?.(wire)
+      return read
+    })
     if (answer.kind !== 'accepted') forgetTickers(table)
     return answer
+  }
+
+  /** Reads an answer about tickers that another client had into the table. */
+  takeTickers(table: TickerTable, wire: WireAnswer): Answer<TickerTable> {
+    return readTickerAnswer(wire, { table, scanner: this.#scanner }, rulesOf('tickers', this.#reading))
   }
 
   /** Every fill since an instant, or none at all. Document: GET /api/v2/mix/order/fills. */

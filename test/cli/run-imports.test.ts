@@ -35,6 +35,12 @@ test('a start reads no more packages than it needs: each costs time before the f
   ])
 })
 
+test('nor does it read anything of what daemons share with others', () => {
+  const files = [...readAtStart(join(SOURCES, 'cli/run.ts'))]
+  expect(files.filter((file) => file.includes('daemon/market-data/open-shared'))).toHaveLength(2)
+  expect(files.filter((file) => /shared-(?:tickers|limits)\/|limiter\/shared\//.test(file))).toEqual([])
+})
+
 test('nor does the thread of the watchdog, which is there as long as the daemon', () => {
   expect(packagesOf('daemon/watchdog/watchdog-thread.ts')).toEqual([])
 })

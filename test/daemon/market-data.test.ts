@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MarketData } from '../../src/daemon/market-data/market-data.ts'
+import { MarketData, type MarketDataOptions } from '../../src/daemon/market-data/market-data.ts'
 import { type ProductType } from '../../src/domain/instrument.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
@@ -12,7 +12,7 @@ import { MOMENT_AT } from '../support/market-moment.ts'
 type Rows = Readonly<Partial<Record<ProductType, readonly number[]>>>
 
 /** Market data of an exchange that stamps its ticker answers with these times, one after the other. */
-function openMarket(requestTimes: Rows) {
+function openMarket(requestTimes: Rows, readTogether?: MarketDataOptions['sharedTickers']) {
   const time = new ManualTime(MOMENT_AT)
   const left = new Map(Object.entries(requestTimes).map(([productType, times]) => [productType, [...times]]))
   const products = Object.keys(requestTimes).map((name) => ({
@@ -20,7 +20,8 @@ function openMarket(requestTimes: Rows) {
     symbols: ['BTCUSDT'],
   }))
   const trusted = new TrustedClock(time)
-  const client: Pick<ExchangeClient, 'readTickers'> = {
+  const client: Pick<ExchangeClient, 'readTickers' | 'close'> = {
+    close: () => Promise.resolve(),
     readTickers: (table: TickerTable, productType: ProductType) => {
       table.requestTime = left.get(productType)?.shift() ?? 0
       table.columns.lastPr[table.claimRow('BTCUSDT')] = table.requestTime
@@ -35,7 +36,7 @@ function openMarket(requestTimes: Rows) {
       calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
     },
     ...{ client: client as ExchangeClient, limiter: new Limiter({ clock: time, timers: time }) },
-    ...{ products, feeds: [], trusted, timers: time },
+    ...{ products, feeds: [], trusted, timers: time, sharedTickers: readTogether },
     logger: {
       log: (_, event) => {
         throw new Error(event)
@@ -85,4 +86,24 @@ test('accounts of two product types hear their own prices alone, and each of the
     ['time', false],
     ['calls', true],
   ])
+})
+
+test('tickers are read as those who share them read them, until there are no calls any more', async () => {
+  const heard: string[] = []
+  const { market } = openMarket(
+    { 'USDT-FUTURES': [] },
+    {
+      readTickers: (table, productType) => {
+        heard.push(productType)
+        return Promise.resolve({ kind: 'accepted', data: table, receivedAt: 0 })
+      },
+      close: () => heard.push('closed'),
+    },
+  )
+
+  expect(await market.of('USDT-FUTURES').readTickers()).toBe(true)
+  await market.stop()
+  await market.close()
+
+  expect(heard).toEqual(['USDT-FUTURES', 'closed'])
 })

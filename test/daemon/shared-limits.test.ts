@@ -54,6 +54,7 @@ describe.skipIf(redisMissing !== undefined)('limits that are shared', () => {
       overrides: [
         'exchange.baseUrl=http://127.0.0.1:1',
         ...[`exchange.shared.redis=${server.url}`, 'exchange.shared.members=2'],
+        'exchange.shared.marketData=true',
         'control.tokenFile=../exposed.token',
       ],
       cwd: project.directory,
@@ -96,12 +97,12 @@ describe.skipIf(redisMissing !== undefined)('limits that are shared', () => {
   })
 })
 
-it('status and /metrics show what is held of the limits of the address', () => {
+it('status and /metrics show what is held of the limits of the address, and who reads its tickers', () => {
   const limits = [
     { name: 'all endpoints', calls: 6000, perMs: 60_000, mayMake: 1500 },
     { name: 'longShortRatio', calls: 1, perMs: 1000, mayMake: 0 },
   ]
-  const show = (sharedLimits: NonNullable<StatusView['sharedLimits']>) => {
+  const show = (sharedLimits: StatusView['sharedLimits'], sharedTickers?: StatusView['sharedTickers']) => {
     const status = {
       ...{ name: 'a', version: '0', environment: 'demo', speed: 1, isReadOnly: false, exchange: 'e' },
       ...{
@@ -112,7 +113,8 @@ it('status and /metrics show what is held of the limits of the address', () => {
         now: 90_000,
         accounts: [],
         off: [],
-        sharedLimits,
+        ...(sharedLimits && { sharedLimits }),
+        ...(sharedTickers && { sharedTickers }),
       },
     }
     const metrics = new Metrics()
@@ -136,4 +138,12 @@ it('status and /metrics show what is held of the limits of the address', () => {
   expect(alone.metrics).toContain('intentd_shared_limits_since_seconds 30\n')
   expect(refused.text).toMatch(/! REFUSED for 60 s: no call leaves, not even a cancel[^]*! too many/)
   expect(show({ ...common, state: 'joining', reason: null, members: 0 }).text).toContain('waits for')
+  const counts = { taken: 120, own: 40, refused: 0, failed: 0 }
+  const tickers = show(undefined, counts)
+  expect(tickers.text).toMatch(/tickers +120 readings of other daemons, 40 of its own\n/)
+  expect(tickers.metrics).toContain('intentd_shared_tickers_total{how="taken"} 120\n')
+  expect(show(undefined, { ...counts, refused: 3, failed: 2 }).text).toMatch(
+    /of its own\n +! refused 3 that were no answer of the exchange\n +! 2 times no answer of Redis\n/,
+  )
+  expect(shared.metrics + shared.text).not.toMatch(/tickers_total|of other daemons/)
 })

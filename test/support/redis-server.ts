@@ -47,6 +47,11 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`
   }
 
+  /** 0 where it does not run. */
+  get pid(): number {
+    return this.#process?.pid ?? 0
+  }
+
   async start({ keptIn, password }: RedisSettings = {}): Promise<void> {
     const kept = keptIn === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--dir', keptIn]
     const { within, bind } = this.#place

@@ -133,6 +133,7 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     head +
     describeStandby(status) +
     describeSharedLimits(status) +
+    describeSharedTickers(status) +
     status.accounts.map((account) => formatAccount(account, isLive)).join('\n')
   )
 }
@@ -162,6 +163,16 @@ function describeSharedLimits({ sharedLimits, now }: StatusView): string {
     refused: `! REFUSED for ${age(now - since)}: no call leaves, not even a cancel`,
   }[state]
   return line('shared', `${how}: ${held}`) + (reason === null ? '' : line('', `! ${reason}`))
+}
+
+function describeSharedTickers({ sharedTickers }: StatusView): string {
+  if (sharedTickers === undefined) return ''
+  const { taken, own, refused, failed } = sharedTickers
+  return [
+    line('tickers', `${taken} readings of other daemons, ${own} of its own`),
+    refused === 0 ? '' : line('', `! refused ${refused} that were no answer of the exchange`),
+    failed === 0 ? '' : line('', `! ${failed} times no answer of Redis`),
+  ].join('')
 }
 
 function formatAccount(account: AccountView, isLive: boolean): string {

@@ -14,6 +14,7 @@ import {
 import { EventHistory } from '../../control/event-history.ts'
 import { type FillView, type OrderView, type PositionView, type StatusView } from '../../control/views.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
+import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { type EngineCommand, type EngineEvent } from '../../engine/event.ts'
 import { describeUnclosable, isOpen } from '../../engine/lifecycle/flatten.ts'
@@ -61,6 +62,7 @@ export interface DaemonControlOptions {
   readonly isReadOnly: boolean
   /** Limits of the address, where other daemons share them. */
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
+  readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
   /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
@@ -106,6 +108,7 @@ export class DaemonControl implements Controlled {
   status(): StatusView {
     const { name, version, environment, exchange, configOption, speed, isReadOnly, clock } = this.#options
     const sharedLimits = this.#options.sharedLimits?.view()
+    const sharedTickers = this.#options.sharedTickers?.view()
     return {
       ...{ name, version, environment, exchange, configOption, speed, isReadOnly },
       pid: process.pid,
@@ -117,6 +120,7 @@ export class DaemonControl implements Controlled {
         ...{ name: config.name, file: resolve(config.file), reason: headlineOf(error) },
       })),
       ...(sharedLimits && { sharedLimits: { ...sharedLimits, reason: sharedLimits.reason ?? null } }),
+      ...(sharedTickers && { sharedTickers }),
       ...(this.#options.fleet && { hasFleet: true as const }),
     }
   }

@@ -46,6 +46,8 @@ export class Metrics {
       if (shown) addCounts(shown, addOwn)
     }
     if (status.sharedLimits) addSharedLimits(status.sharedLimits, add)
+    for (const [how, count] of Object.entries(status.sharedTickers ?? {}))
+      add('intentd_shared_tickers_total', count, { how })
     addQuantiles('intentd_poll_lateness_seconds', polls.lateness, add)
     for (const percent of [50, 99, 100]) {
       const value = this.#loop.percentile(percent) / NANOSECONDS

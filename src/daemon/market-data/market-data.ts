@@ -3,6 +3,7 @@ import { type EngineEvent } from '../../engine/event.ts'
 import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type Limiter } from '../../exchange/limiter/limiter.ts'
+import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { Calendar } from '../../market/calendar.ts'
@@ -25,6 +26,8 @@ export interface MarketDataOptions {
   readonly products: readonly Product[]
   /** For public endpoints; closed with the market data. */
   readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close' | 'oldestCall'>
+  /** Reads tickers, where other daemons of the address read some for us; closed with the market data. */
+  readonly sharedTickers?: Pick<SharedTickers, 'readTickers' | 'close'> | undefined
   /** Of the address: those of the accounts share it. */
   readonly limiter: Limiter
   /** Public ones that any strategy asked for. */
@@ -102,6 +105,7 @@ export class MarketData {
 
   /** No account calls from this address any more. */
   async close(): Promise<void> {
+    this.#options.sharedTickers?.close()
     await this.#options.client.close()
     await this.limiter.stop()
   }
@@ -132,12 +136,12 @@ export class MarketData {
 
   /** The loop of the first one is called `tickers`. */
   #createProducts(): ReadonlyMap<ProductType, ProductMarket> {
-    const { products, config } = this.#options
+    const { products, config, sharedTickers: client = this.#options.client } = this.#options
     return new Map(
       products.map((product, index) => {
         const name = index === 0 ? 'tickers' : `tickers ${product.productType}`
         const poll = (read: () => Promise<boolean>) => this.#grids.add(name, config.polling.tickersMs, read)
-        return [product.productType, new ProductMarket({ ...this.#options, ...product, poll })]
+        return [product.productType, new ProductMarket({ ...this.#options, client, ...product, poll })]
       }),
     )
   }

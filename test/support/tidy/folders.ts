@@ -73,7 +73,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'exchange.ts',
     'start-simulator.ts',
   ],
-  exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts'],
+  exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts', 'shared-tickers'],
   alerts: ['alert.ts', 'rules', 'delivery'],
   config: ['secret-key.ts', 'yaml', 'schema'],
   journal: [

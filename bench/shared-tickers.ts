@@ -1,0 +1,159 @@
+// What it saves, and what it costs, that daemons behind one address read tickers for each other: four of them on one
+// exchange and one Redis, all processes of their own, in turn with `exchange.shared.marketData` and without. Ticker
+// calls and CPU a second, and tick to order: from the last byte of 600 tickers out to the first byte of the batch of
+// fifty in that follows from them, whoever had read them. `npm run bench:shared-tickers [rounds]`, default 3, each of
+// four minutes, of which three are for the limits to be shared out.
+
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { systemTimers } from '../src/lib/timers.ts'
+import { RedisServer, redisMissing } from '../test/support/redis-server.ts'
+import { percentileOf } from './figures.ts'
+import { ORDERS } from './floor.ts'
+import type { Said } from './shared-tickers-exchange.ts'
+
+const DAEMONS = 4
+const ROUNDS_DEFAULT = 3
+const TICKERS_MS = Number(process.argv[3] ?? 250)
+/** A window of all endpoints is a minute: before that each has half of its even share. */
+const WARM_UP_MS = 80_000
+const MEASURED_MS = 40_000
+/** Of /proc, a second. */
+const CPU_TICKS = 100
+
+const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+function configOf(url: string, redis: string, marketData: boolean): string {
+  return JSON.stringify({
+    ...{ name: 'bench', environment: 'simulator' },
+    account: {
+      ...{ productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' },
+      positionMode: 'one_way_mode',
+    },
+    instruments: { S0USDT: { tickSize: '0.5', lotSize: '0.001', minSize: '0.001', minNotional: '5' } },
+    exchange: { baseUrl: url, shared: { redis, members: DAEMONS, marketData } },
+    polling: { tickersMs: TICKERS_MS, positionsMs: 1000, fillsMs: 1000 },
+    risk: {
+      ...{ dataAgeMaxMs: 2000, priceCollarRatio: 0.05, openOrdersMax: 1000 },
+      ...{ orderNotionalMax: '1000000', grossNotionalMax: '100000000' },
+    },
+    execution: { fillVisibilityMs: 0 },
+    state: { directory: 'state' },
+    strategies: ['quoting.yaml'],
+  })
+}
+
+const STRATEGY = JSON.stringify({
+  ...{ id: 'quoting', module: fileOf('quoting.ts'), instruments: ['S0USDT'], isolation: 'inline' },
+  params: { orders: ORDERS },
+  risk: { positionMax: '1000', orderSizeMax: '1', openOrdersMax: 400 },
+})
+
+interface Part {
+  readonly calls: number
+  /** Seconds of CPU a second, by process. */
+  readonly cpu: { readonly daemons: number; readonly exchange: number; readonly redis: number }
+  /** Tick to order, ms: of the first daemon that follows a price, and of the others. */
+  readonly first: readonly number[]
+  readonly others: readonly number[]
+}
+
+async function measure(marketData: boolean): Promise<Part> {
+  const redis = await RedisServer.start()
+  const exchange = fork(fileOf('shared-tickers-exchange.ts'))
+  const [listening]: Said[] = await once(exchange, 'message')
+  if (listening?.kind !== 'listening') throw new Error('the exchange of the bench did not start')
+  const config = configOf(`http://127.0.0.1:${listening.port}`, redis.url, marketData)
+  const directory = mkdtempSync(join(tmpdir(), 'intentd-bench-'))
+  const daemons = Array.from({ length: DAEMONS }, (_, place) => startDaemon(directory, config, place))
+  const heard: Said[] = []
+  exchange.on('message', (said: Said) => heard.push(said))
+  await pause(WARM_UP_MS)
+  heard.length = 0
+  const pids = { daemons: daemons.map(pidOf), exchange: [pidOf(exchange)], redis: [redis.pid] }
+  const before = cpuOf(pids)
+  await pause(MEASURED_MS)
+  const after = cpuOf(pids)
+  const all = [...heard]
+  for (const child of [...daemons, exchange]) await end(child)
+  await redis.kill()
+  rmSync(directory, { recursive: true, force: true })
+  const spent = (name: keyof Part['cpu']) => ((after[name] - before[name]) * 1000) / MEASURED_MS
+  return {
+    calls: (all.filter(({ kind }) => kind === 'tickers').length * 1000) / MEASURED_MS,
+    cpu: { daemons: spent('daemons'), exchange: spent('exchange'), redis: spent('redis') },
+    ...byPlace(all),
+  }
+}
+
+function byPlace(heard: readonly Said[]): Pick<Part, 'first' | 'others'> {
+  const batches = heard.flatMap((said) => (said.kind === 'batch' ? said : []))
+  const groups = Map.groupBy(batches, ({ bid }) => bid).values()
+  const sorted = [...groups].map((group) => group.map(({ elapsedMs }) => elapsedMs).toSorted((a, b) => a - b))
+  return { first: sorted.flatMap(([first]) => first ?? []), others: sorted.flatMap(([, ...rest]) => rest) }
+}
+
+function startDaemon(directory: string, config: string, place: number): ChildProcess {
+  const folder = mkdtempSync(join(directory, `daemon-${place}-`))
+  writeFileSync(join(folder, 'bench.yaml'), config)
+  writeFileSync(join(folder, 'quoting.yaml'), STRATEGY)
+  return spawn(process.execPath, [fileOf('../bin/intentd.mjs'), 'run', '-c', 'bench.yaml'], {
+    cwd: folder,
+    env: {
+      ...{ ...process.env, INTENTD_API_KEY: `key-${place}`, INTENTD_API_SECRET: 'measured-secret' },
+      ...{ INTENTD_API_PASSPHRASE: 'measured-passphrase', XDG_STATE_HOME: folder },
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+}
+
+const pidOf = ({ pid = 0 }: ChildProcess): number => pid
+
+function cpuOf(pids: Readonly<Record<keyof Part['cpu'], readonly number[]>>): Part['cpu'] {
+  const of = (all: readonly number[]): number => all.reduce((sum, pid) => sum + cpuOfProcess(pid), 0)
+  return { daemons: of(pids.daemons), exchange: of(pids.exchange), redis: of(pids.redis) }
+}
+
+/** Seconds, with what its threads took. */
+function cpuOfProcess(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / CPU_TICKS
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void systemTimers.after(ms, resolve))
+}
+
+function print(name: string, { calls, cpu, first, others }: Part): void {
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`
+  const times = (all: readonly number[]) =>
+    all.length === 0
+      ? 'none'
+      : `${[0.5, 0.9, 0.99].map((share) => percentileOf(all, share).toFixed(2)).join(' ')} ms (${all.length})`
+  console.log(
+    `${name.padEnd(8)} ${calls.toFixed(2).padStart(6)} ticker calls/s; CPU daemons ${percent(cpu.daemons)}, exchange ${percent(cpu.exchange)}, Redis ${percent(cpu.redis)}`,
+  )
+  console.log(`         tick to order, p50 p90 p99: first ${times(first)}, others ${times(others)}`)
+}
+
+if (redisMissing !== undefined) throw new Error(redisMissing)
+process.once('SIGINT', () => {
+  RedisServer.killAll()
+  process.exit(130)
+})
+for (let round = 0; round < Number(process.argv[2] ?? ROUNDS_DEFAULT); round++) {
+  print('without', await measure(false))
+  print('with', await measure(true))
+}

@@ -1,0 +1,28 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import type { SharedTickers, SharedTickersOptions } from '../../exchange/shared-tickers/shared-tickers.ts'
+import { type Secret } from '../../lib/secret.ts'
+
+export interface OpenSharedTickersOptions extends Pick<
+  SharedTickersOptions,
+  'client' | 'trusted' | 'timers'
+> {
+  readonly config: Pick<DaemonConfig, 'exchange' | 'polling'>
+  /** Of the server; it is hidden from the log already. */
+  readonly password: Secret | undefined
+  /** Of the exchange. */
+  readonly baseUrl: string
+}
+
+/** Tickers that daemons read for each other; undefined where this one does not, and then nothing of Redis is loaded. */
+export async function openSharedTickers(
+  options: OpenSharedTickersOptions,
+): Promise<SharedTickers | undefined> {
+  const { config, password, baseUrl, client, trusted, timers } = options
+  const { shared } = config.exchange
+  if (shared?.marketData !== true) return undefined
+  const tickers = await import('../../exchange/shared-tickers/shared-tickers.ts')
+  const { RedisTickerStore } = await import('../../exchange/shared-tickers/ticker-store.ts')
+  const { redis: url, group } = shared
+  const store = new RedisTickerStore({ url, password, group, baseUrl, answerMsMax: tickers.ANSWER_MS_MAX })
+  return new tickers.SharedTickers({ store, client, trusted, timers, tickersMs: config.polling.tickersMs })
+}

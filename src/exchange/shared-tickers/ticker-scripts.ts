@@ -1,0 +1,49 @@
+/** Whoever waits looks again after this, ms: at the earliest, and at the latest. */
+const [LOOK_AGAIN_MS, LOOK_AGAIN_MS_MAX] = [10, 100]
+/** What nobody has touched for so long is gone, ms. */
+const KEPT_MS = 10_000
+
+/** What was asked for or claimed in the future is of a clock that was set back: it counts for nothing. */
+const BEGIN = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local held = redis.call('HMGET', KEYS[1], 'asked', 'claimed', 'took')
+local function instant(value)
+  local at = tonumber(value) or 0
+  return at <= now and at or 0
+end
+local asked, claimed = instant(held[1]), instant(held[2])
+`
+
+/**
+ * The newest reading, or whose turn it is: who looks and finds nothing claims the turn, and the others wait for it.
+ * ARGV: when the reading was asked for that whoever looks has; since when one must have been asked for to be good, or
+ * 0 and the age that it may have now, ms; 1 where whoever looks would wait.
+ */
+export const LOOK_SCRIPT = `${BEGIN}
+local since = tonumber(ARGV[2])
+if since == 0 then since = now - ARGV[3] end
+if asked >= since and asked ~= tonumber(ARGV[1]) then
+  local answer = redis.call('HMGET', KEYS[1], 'encoding', 'body')
+  return {'reading', now, asked, answer[1], answer[2]}
+end
+if ARGV[4] == '1' and claimed >= since then
+  local left = claimed + (tonumber(held[3]) or 0) - now
+  return {'wait', now, since, math.min(math.max(left, ${LOOK_AGAIN_MS}), ${LOOK_AGAIN_MS_MAX})}
+end
+redis.call('HSET', KEYS[1], 'claimed', now)
+redis.call('PEXPIRE', KEYS[1], ${KEPT_MS})
+return {'read', now}
+`
+
+/**
+ * Ends the turn and hands the reading on, unless a newer one is there. ARGV: when was asked; how long it took, ms; the
+ * answer's encoding and bytes, empty where there is none.
+ */
+export const HAND_ON_SCRIPT = `${BEGIN}
+redis.call('HDEL', KEYS[1], 'claimed')
+if ARGV[4] == '' or asked > tonumber(ARGV[1]) then return {} end
+redis.call('HSET', KEYS[1], 'asked', ARGV[1], 'took', ARGV[2], 'encoding', ARGV[3], 'body', ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ${KEPT_MS})
+return {}
+`
