@@ -95,7 +95,10 @@ export class Machines {
     return this.start(machine, ['standby', '--summary', 'json'], more)
   }
 
-  /** On the server, as if it had been over for a day. Only where its holder is dead: nobody's clock says so. */
+  /**
+   * On the server, as if it had been over for a day. Only where its holder is dead, or its own clock is set as well: else
+   * nobody's clock says so.
+   */
   async passLease(): Promise<void> {
     await this.#ask(
       `UPDATE "${this.#ground.asked.schema}".lease SET expires_at = expires_at - interval '1 day'`,
