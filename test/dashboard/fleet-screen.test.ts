@@ -41,6 +41,54 @@ async function findSerious(page: Page): Promise<readonly string[]> {
   })
 }
 
+/** Tables of which a part is out of sight. */
+const OVERHANGS = `[...document.querySelectorAll('.scroll')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ innerText }) => innerText)`
+
+const state = {
+  ...{
+    version: '1',
+    phase: 'running',
+    mode: 'active',
+    equity: '123456.78901234',
+    coin: 'USDT',
+    openOrders: 40,
+  },
+  positions: Array.from({ length: 20 }, (_, index) => `COIN${index}USDT long 0.0${index + 1}`),
+}
+const account = {
+  ...{ holder: 'a-long-name on trading-host-7.example, pid 1234567, /var/lib/intentd/a-long-name/state' },
+  ...{ takenAt: 1_780_000_000_000, leaseLeftMs: 1, freeInMs: 1, isHandoverAsked: false, lastSequence: 1 },
+  standbys: [],
+}
+const shown = { holder: account.holder, startedAt: 1_780_000_000_000, seenAgoMs: 100, state }
+const old = { ...shown, seenAgoMs: 7_200_000, state: { ...state, positions: [] } }
+const held = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT', 'strategy:grid'].map(
+  (scope) => `${scope} halted (operator): odd prices of ${'this kind '.repeat(8)}`,
+)
+/** As no server of a test has it: much of everything. */
+const CROWDED = {
+  now: 1_780_000_000_000,
+  accounts: [
+    { ...account, schema: 'intentd_active', state: 'writes', shown: { ...shown, state: { ...state, held } } },
+    { ...account, schema: 'intentd_moved', state: 'moved', shown: old },
+    { ...account, schema: 'intentd_vanished', state: 'vanished', shown: old },
+  ],
+  ...{ unread: [], workers: [] },
+  alerts: [
+    {
+      ...{
+        id: 1,
+        at: 1_780_000_000_000,
+        holder: account.holder,
+        schema: 'intentd_active',
+        urgency: 'urgent',
+      },
+      ...{ event: 'e', title: 'what became of orders is not known for too long '.repeat(4), lines: [] },
+    },
+  ],
+}
+
 describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
   'the dashboard of several machines',
   () => {
@@ -74,6 +122,26 @@ describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
         expect(await page.locator('.headline').innerText()).toContain(`pid ${writer.pid}`)
         expect(await page.locator('nav a').allInnerTexts()).toEqual(['Fleet'])
         await page.getByText('writes').waitFor()
+        expect([await findSerious(page), complaints]).toEqual([[], []])
+        await page.setViewportSize({ width: 390, height: 844 })
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+
+        await page.route('**/v1/fleet', (route) => route.fulfill({ json: CROWDED }))
+        await page.setViewportSize({ width: 1280, height: 900 })
+        await page.getByText('intentd_vanished').first().waitFor()
+        const rows = await accounts.locator('tbody tr').allInnerTexts()
+        expect(rows).toEqual([
+          expect.stringMatching(/^intentd_vanished\s+✕ vanished[^]*active, 2 h 0 min ago/),
+          expect.stringMatching(
+            /^intentd_active[^]*▼ active but for 5[^]*BTCUSDT halted \(operator\): odd[^]*2 more/,
+          ),
+          expect.stringMatching(/^intentd_moved[^]*active, 2 h 0 min ago/),
+        ])
+        expect(await accounts.locator('.badge.ok').allInnerTexts()).toEqual(['● writes'])
+        expect(await accounts.locator('tbody tr').nth(1).locator('details').last().innerText()).toBe(
+          '17 more',
+        )
+        expect(await page.evaluate(OVERHANGS)).toEqual([])
         expect([await findSerious(page), complaints]).toEqual([[], []])
       } finally {
         await opened.close()

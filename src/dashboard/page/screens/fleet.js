@@ -14,6 +14,8 @@ const WRITERS = {
   new: ['soft', '○', 'not yet traded'],
   moved: ['soft', '○', 'moved elsewhere'],
 }
+/** Of what an account holds and is held by; the rest is shown when it is asked for. */
+const LISTED = 3
 const KILLS = {
   asked: ['bad', '!', 'kill ordered, not seen yet'],
   seen: ['warn', '▼', 'kill seen, not proved yet'],
@@ -64,16 +66,16 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
     <${Card} title="Accounts">
       <${Table}
         keyOf=${(row) => row.schema}
-        rows=${accounts}
+        rows=${accounts.toSorted((one, other) => isVanished(other) - isVanished(one))}
         empty="There is no journal in this database."
         columns=${[
-          ['journal', (row) => row.schema],
+          ['journal', (row) => row.schema, 'narrow'],
           ['writer', (row) => html`<${Signed} of=${WRITERS[row.state]} />`],
-          ['mode', describeMode],
-          ['orders', (row) => row.shown?.state.openOrders ?? '–', 'number'],
-          ['positions', (row) => list(row.shown?.state.positions) || '–'],
-          ['equity', (row) => describeEquity(row), 'number'],
-          ['who', (row) => row.holder || '–'],
+          ['mode', describeMode, 'wrap'],
+          ['orders', (row) => dim(row, row.shown?.state.openOrders ?? '–'), 'number'],
+          ['positions', (row) => dim(row, html`<${Few} texts=${row.shown?.state.positions} />`), 'narrow'],
+          ['equity', (row) => dim(row, describeEquity(row)), 'number'],
+          ['who', (row) => row.holder || '–', 'wrap'],
           ['since', (row) => (row.holder === '' ? '–' : time(row.takenAt))],
         ]}
       />
@@ -84,7 +86,7 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
         rows=${standbys}
         empty="Nobody stands by: an account whose machine fails is traded by nobody."
         columns=${[
-          ['journal', (row) => row.schema],
+          ['journal', (row) => row.schema, 'narrow'],
           [
             'follows',
             (row) =>
@@ -93,7 +95,7 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
                 : html`<${Badge} tone="bad" sign="✕">not seen for ${age(row.seenAgoMs)}<//>`,
           ],
           ['transactions behind', (row) => row.behind, 'number'],
-          ['who', (row) => row.holder],
+          ['who', (row) => row.holder, 'wrap'],
         ]}
       />
     <//>
@@ -104,8 +106,15 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
           keyOf=${(row) => row.holder}
           rows=${workers}
           columns=${[
-            ['who', (row) => row.holder],
-            ['does', (row) => list(Object.entries(row.state).map(([name, value]) => `${name} ${value}`))],
+            ['who', (row) => row.holder, 'wrap'],
+            [
+              'does',
+              (row) =>
+                Object.entries(row.state)
+                  .map(([name, value]) => `${name} ${value}`)
+                  .join(', '),
+              'wrap',
+            ],
             ['seen', (row) => `${age(row.seenAgoMs)} ago`, 'number'],
           ]}
         />
@@ -127,9 +136,9 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
                 >${row.urgency}<//
               >`,
           ],
-          ['what', (row) => row.title],
-          ['journal', (row) => row.schema],
-          ['who', (row) => row.holder],
+          ['what', (row) => row.title, 'wrap'],
+          ['journal', (row) => row.schema, 'narrow'],
+          ['who', (row) => row.holder, 'wrap'],
         ]}
       />
     <//>`
@@ -139,19 +148,39 @@ function Signed({ of: [tone, sign, text] = ['soft', '?', 'unknown'] }) {
   return html`<${Badge} tone=${tone} sign=${sign}>${text}<//>`
 }
 
-/** What its daemon said last, how old it is where that is no more so, and a kill that was ordered. */
-function describeMode({ state, shown, kill }) {
-  const isOld = shown && (state !== 'writes' || shown.seenAgoMs >= SHOWN_WITHIN_MS)
-  return html`${shown?.state.mode ? html`<${Mode} mode=${shown.state.mode} />` : '–'}${' '}
-  ${isOld && html`<span class="soft">${age(shown.seenAgoMs)} ago</span>`}
-  ${kill && KILLS[kill.state] && html`<${Signed} of=${KILLS[kill.state]} />`}`
+const isVanished = ({ state }) => state === 'vanished'
+
+/** What its daemon said is not how it stands now. */
+const isOld = ({ state, shown }) => state !== 'writes' || shown?.seenAgoMs >= SHOWN_WITHIN_MS
+
+const dim = (row, cell) => (isOld(row) ? html`<span class="soft">${cell}</span>` : cell)
+
+/** What its daemon said last, in grey and how old where that is no more so; a kill that was ordered, and what holds it. */
+function describeMode(row) {
+  const { shown, kill } = row
+  const { mode, held = [] } = shown?.state ?? {}
+  const now = mode ? html`<${Mode} mode=${mode} but=${held.length} />` : '–'
+  return html`${mode && isOld(row) ? html`<span class="soft">${mode}, ${age(shown.seenAgoMs)} ago</span>` : now}${' '}
+  ${kill && KILLS[kill.state] && html`<${Signed} of=${KILLS[kill.state]} />`}
+  ${held.length > 0 && html`<div class="because"><${Few} texts=${held} /></div>`}`
+}
+
+/** The first of them, a line each; all of them when they are asked for. */
+function Few({ texts }) {
+  if (!Array.isArray(texts) || texts.length === 0) return '–'
+  const [first, rest] = [texts.slice(0, LISTED), texts.slice(LISTED)]
+  const lines = (some) => some.map((text) => html`<div key=${text}>${text}</div>`)
+  return html`${lines(first)}
+  ${
+    rest.length > 0 &&
+    html`<details>
+      <summary>${rest.length} more</summary>
+      ${lines(rest)}
+    </details>`
+  }`
 }
 
 function describeEquity({ shown }) {
   const { equity, coin } = shown?.state ?? {}
   return equity === null || equity === undefined ? '–' : `${equity} ${coin}`
-}
-
-function list(texts) {
-  return Array.isArray(texts) ? texts.join(', ') : ''
 }
