@@ -5,7 +5,7 @@ import { serverPlaceOf } from '../daemon/state/open-journal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
-import { parseDuration, addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
+import { durationOption, addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
 import { type VerbFrame } from './process/verb-frame.ts'
 
 /** A stop that leaves what rests takes seconds; one that has more to prove says so itself. */
@@ -25,7 +25,7 @@ interface HandoverOptions extends ConfigOptions {
 export function addHandoverCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('handover'))
     .description('move an account to its standby on purpose: from any machine that reaches the journal')
-    .option('--within <duration>', 'how long it is waited for', parseDuration, WITHIN_MS)
+    .addOption(durationOption('--within <duration>', 'how long it is waited for', WITHIN_MS))
     .action(async (options: HandoverOptions) => setExit(await handOver(options)))
 }
 

@@ -20,7 +20,7 @@ import { explainSilence, leaveOrder, lookFor, operatorName, print } from './proc
 import { exitOf } from './process/exit-codes.ts'
 import {
   type ConfigOptions,
-  parseDuration,
+  durationOption,
   parseServer,
   repeatOptions,
   toConfigRequest,
@@ -45,7 +45,7 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('kill'))
     .description('stop all trading at once, cancel everything, and wait for the proof; ended by `release`')
     .option('--reason <text>', 'why, for the journal', 'ordered at the command line')
-    .option('--wait <duration>', 'how long to wait for the proof', parseDuration, CLEAN_WITHIN_MS)
+    .addOption(durationOption('--wait <duration>', 'how long to wait for the proof', CLEAN_WITHIN_MS))
     .option(
       '--all',
       'every account of the database that journal.url names, and every one of this configuration',

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { adviseAgain, repeatOptions } from '../../src/cli/process/options.ts'
+import { adviseAgain, durationOption, repeatOptions } from '../../src/cli/process/options.ts'
 import { Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -35,6 +35,15 @@ test.concurrent('broken YAML: exit 78, the place, and nothing started', async ()
   expect(code).toBe(78)
   expect(run.stderr[0]).toMatch(/^config\/paper\.yaml:\d+:\d+/)
   expect(run.stderr.at(-1)).toMatch(/nothing was started\. Check again with: intentd check$/)
+})
+
+test.each([
+  [120_000, '2m'],
+  [10_000, '10s'],
+  [250, '250ms'],
+])('the help of an option of %i ms gives its default as it is typed: %s', (ms, text) => {
+  const { defaultValue, defaultValueDescription } = durationOption('--wait <duration>', 'how long', ms)
+  expect([defaultValue, defaultValueDescription]).toEqual([ms, text])
 })
 
 test('a command to be pasted addresses the configuration that was named', () => {

@@ -20,7 +20,7 @@ import { listScopes, type Restriction, type Scope } from '../../domain/trading-m
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from '../process/operator.ts'
-import { type ConfigOptions, parseDuration, repeatOptions, toShellWord } from '../process/options.ts'
+import { type ConfigOptions, durationOption, repeatOptions, toShellWord } from '../process/options.ts'
 
 const READ_WITHIN_MS = 10_000
 /** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */
@@ -47,7 +47,7 @@ export function addOperatorCommand(
   return addOperatedOptions(program.command(verb))
     .argument(scope, 'an instrument, strategy:ID, or * for the account')
     .requiredOption('--reason <text>', 'why, for the journal', parseReason)
-    .option('--wait <duration>', 'how long to wait for the daemon', parseDuration, READ_WITHIN_MS)
+    .addOption(durationOption('--wait <duration>', 'how long to wait for the daemon', READ_WITHIN_MS))
 }
 
 function parseReason(text: string): string {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type ConfigRequest } from '../../config/load-config.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 
@@ -14,6 +14,17 @@ export function parseDuration(text: string): number {
   if (!match || unit === undefined)
     throw new InvalidArgumentError('write a duration such as 500ms, 30s, 5m or 2h.')
   return Number(match[1]) * unit
+}
+
+/** An option that is a duration: its help gives the default with a unit. */
+export function durationOption(flags: string, what: string, defaultMs: number): Option {
+  return new Option(flags, what).argParser(parseDuration).default(defaultMs, describeDuration(defaultMs))
+}
+
+/** As it is typed, in the largest unit that it is a whole number of. */
+function describeDuration(ms: number): string {
+  const [unit, one] = Object.entries(UNITS_MS).findLast(([, size]) => ms % size === 0) ?? ['ms', 1]
+  return `${ms / one}${unit}`
 }
 
 export function parseSpeed(text: string): number {

@@ -15,7 +15,7 @@ import { describeThrown } from '../../strategy/strategy-failure.ts'
 import { asStarted } from '../operator/operated-config.ts'
 import { operatorName, print } from '../process/operator.ts'
 import { onBreakdown } from '../process/signals.ts'
-import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
+import { addConfigOptions, type ConfigOptions, durationOption, toConfigRequest } from '../process/options.ts'
 import { EXIT_NOTHING, planChange } from './plan.ts'
 
 const DONE_WITHIN_MS = 60_000
@@ -31,7 +31,7 @@ interface ReloadOptions extends ConfigOptions {
 export function addReloadCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('reload'))
     .description('let a running daemon take the configuration as it is now: whole, or not at all; see `plan`')
-    .option('--wait <duration>', 'how long to wait until it trades again', parseDuration, DONE_WITHIN_MS)
+    .addOption(durationOption('--wait <duration>', 'how long to wait until it trades again', DONE_WITHIN_MS))
     .action(async (options: ReloadOptions) => setExit(await reload(options)))
 }
 
