@@ -4,14 +4,8 @@ import { loadJournalPassword } from '../config/secrets.ts'
 import { wrapWords } from '../daemon/reporting/wrap-words.ts'
 import { serverPlaceOf } from '../daemon/state/open-journal.ts'
 import type { PostgresPlace } from '../journal/postgres/connection.ts'
-import type {
-  Fleet,
-  FleetAccount,
-  FleetAlertRow,
-  FleetMemberRow,
-  FleetReader,
-  FleetStandby,
-} from '../journal/postgres/read-fleet.ts'
+import type { FleetAccount, FleetMemberRow, FleetStandby } from '../journal/fleet/fleet-accounts.ts'
+import type { Fleet, FleetAlertRow, FleetReader } from '../journal/fleet/read-fleet.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -36,6 +30,7 @@ const INDENT = '  '
 const SHOWN_WITHIN_MS = 90_000
 const ALERTS_LISTED = 50
 const ALERTS_READ_MAX = 1000
+const NO_ALERTS = 'no account of this database has raised an alert within a month'
 
 interface FleetOptions extends ConfigOptions {
   readonly json?: boolean
@@ -75,7 +70,7 @@ async function withReader<Options extends ConfigOptions & { readonly url?: strin
   use: (reader: FleetReader, options: Options) => Promise<number>,
 ): Promise<number> {
   const place = options.url === undefined ? configuredPlace(options) : placeOf(options.url)
-  const { FleetReader } = await import('../journal/postgres/read-fleet.ts')
+  const { FleetReader } = await import('../journal/fleet/read-fleet.ts')
   const reader = new FleetReader(place)
   try {
     return await use(reader, options)
@@ -84,15 +79,19 @@ async function withReader<Options extends ConfigOptions & { readonly url?: strin
   }
 }
 
-async function showAlerts(reader: FleetReader, { limit, json, follow }: AlertsOptions): Promise<number> {
+export async function showAlerts(
+  reader: Pick<FleetReader, 'readAlerts'>,
+  { limit, json, follow }: Pick<AlertsOptions, 'limit' | 'json' | 'follow'>,
+): Promise<number> {
   let last: number | undefined
   for (;;) {
     // The last one is where those that come begin.
     const most = last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
     const alerts = await readOrWait(reader, last, most)
-    const isOld = last === undefined && limit === 0
-    for (const alert of isOld ? [] : alerts)
-      process.stdout.write(`${json ? JSON.stringify(alert) : formatAlert(alert)}\n`)
+    const shown = last === undefined && limit === 0 ? [] : alerts
+    if (json) process.stdout.write(shown.map((alert) => `${JSON.stringify(alert)}\n`).join(''))
+    else if (last === undefined && alerts.length === 0) process.stdout.write(`${NO_ALERTS}\n`)
+    else process.stdout.write(shown.map((alert) => `${formatAlert(alert)}\n`).join(''))
     last = alerts.at(-1)?.id ?? last ?? 0
     if (!follow || process.stdout.errored) return 0
     await new Promise<void>((resolve) => systemTimers.after(WATCH_MS, resolve))
@@ -101,7 +100,7 @@ async function showAlerts(reader: FleetReader, { limit, json, follow }: AlertsOp
 
 /** A server that goes away while they are followed is asked again. */
 async function readOrWait(
-  reader: FleetReader,
+  reader: Pick<FleetReader, 'readAlerts'>,
   last: number | undefined,
   most: number,
 ): Promise<readonly FleetAlertRow[]> {

@@ -13,8 +13,8 @@ import { messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { formatData } from './call/call-print.ts'
 import { callForAnswer, processFrame, type Shown } from './call/call.ts'
-import { killFleet } from './fleet/kill-fleet.ts'
-import { loadFleetPlaces } from './fleet/fleet-places.ts'
+import { killFleets } from './fleet/kill-fleet.ts'
+import { databaseOf, loadFleetPlaces } from './fleet/fleet-places.ts'
 import { addOperatedOptions, loadOperated } from './operator/operated-config.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
 import { exitOf } from './process/exit-codes.ts'
@@ -59,7 +59,7 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 
 /**
  * On the server one order an account, which whoever has its lease obeys; of accounts whose journal is a file the kill
- * files of this machine. All are thrown before any is waited for.
+ * files of this machine. All are thrown before any is waited for, and no database waits for another.
  */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
@@ -73,17 +73,11 @@ async function killAll(options: KillOptions): Promise<number> {
       return 0
     })
   }
-  for (const place of places) {
-    await collectCode(codes, async () => {
-      const { FleetReader } = await import('../journal/postgres/read-fleet.ts')
-      const reader = new FleetReader(place)
-      const ends = { clock: systemClock, timers: systemTimers, print }
-      try {
-        return await killFleet({ reader, order, withinMs: wait, ...ends })
-      } finally {
-        await reader.close()
-      }
-    })
+  if (places.length > 0) {
+    const { FleetReader } = await import('../journal/fleet/read-fleet.ts')
+    const databases = places.map((place) => ({ name: databaseOf(place), reader: new FleetReader(place) }))
+    const ends = { clock: systemClock, timers: systemTimers, print }
+    codes.push(await killFleets(databases, { order, withinMs: wait, ...ends }))
   }
   for (const { config, own } of files) {
     print(`== ${config.name}`)

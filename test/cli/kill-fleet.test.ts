@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { judgeKill, killFleet } from '../../src/cli/fleet/kill-fleet.ts'
+import { judgeKill, killFleets } from '../../src/cli/fleet/kill-fleet.ts'
 import { type OrderedKill } from '../../src/journal/journal.ts'
-import { type FleetAccount } from '../../src/journal/postgres/read-fleet.ts'
+import { type FleetAccount } from '../../src/journal/fleet/fleet-accounts.ts'
+import { type KillOrdered } from '../../src/journal/fleet/order-kills.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const HOLDER = 'live on host-a, pid 12, /var/lib/intentd/live'
@@ -28,6 +29,9 @@ class Server {
   turn: (asked: number) => void = () => undefined
   asked = 0
   readonly orders: string[] = []
+  /** Of one account, instead of an order. */
+  refusal: KillOrdered | undefined
+  isClosed = false
 
   constructor(accounts: readonly FleetAccount[]) {
     this.accounts = accounts
@@ -46,9 +50,20 @@ class Server {
     })
   }
 
-  orderKill(schema: string): Promise<number> {
-    this.orders.push(schema)
-    return Promise.resolve(3)
+  orderKills(_order: object, noted: Map<string, KillOrdered>): Promise<undefined> {
+    for (const { schema, state } of this.accounts) {
+      if (noted.has(schema)) continue
+      if (state === 'moved') noted.set(schema, { kind: 'moved' })
+      else noted.set(schema, this.refusal ?? { kind: 'ordered', number: 3 })
+      // Before it is read for the first time.
+      this.orders.push(`${schema} after ${this.asked}`)
+    }
+    return Promise.resolve(undefined)
+  }
+
+  close(): Promise<void> {
+    this.isClosed = true
+    return Promise.resolve()
   }
 
   set(more: Partial<FleetAccount>): void {
@@ -56,18 +71,38 @@ class Server {
   }
 }
 
-async function run(server: Server, withinMs = 60_000): Promise<{ code: number | undefined; text: string }> {
+interface Ended {
+  readonly code: number | undefined
+  readonly text: string
+  /** Lines, each with the seconds after which it was said. */
+  readonly saidAt: readonly string[]
+}
+
+async function run(server: Server, withinMs = 60_000): Promise<Ended> {
+  return runAll({ one: server }, withinMs)
+}
+
+async function runAll(servers: Readonly<Record<string, Server>>, withinMs = 60_000): Promise<Ended> {
   const time = new ManualTime(1_000_000)
   const lines: string[] = []
+  const saidAt: string[] = []
   const order = { reason: 'drill', by: 'me' }
-  const print = (text: string): number => lines.push(text)
+  const begunAt = time.monotonic()
+  const print = (text: string): void => {
+    lines.push(text)
+    saidAt.push(`${(time.monotonic() - begunAt) / 1000} s ${text}`)
+  }
   let code: number | undefined
-  void killFleet({ reader: server, order, withinMs, clock: time, timers: time, print }).then((ended) => {
+  const databases = Object.entries(servers).map(([name, reader]) => ({ name, reader }))
+  void killFleets(databases, { order, withinMs, clock: time, timers: time, print }).then((ended) => {
     code = ended
   })
+  // The first look.
+  await time.pass(0)
   for (let passedMs = 0; code === undefined && passedMs <= withinMs + 1000; passedMs += 250)
     await time.pass(250)
-  return { code, text: lines.join('\n') }
+  expect(Object.values(servers).every(({ isClosed }) => isClosed)).toBe(true)
+  return { code, text: lines.join('\n'), saidAt }
 }
 
 describe('[RSK3] a kill of the whole fleet', () => {
@@ -76,7 +111,7 @@ describe('[RSK3] a kill of the whole fleet', () => {
     server.turn = (asked) => server.set({ kill: kill(asked < 4 ? 'asked' : asked < 8 ? 'seen' : 'clean') })
     const { code, text } = await run(server)
 
-    expect([code, server.orders]).toEqual([0, ['intentd_live']])
+    expect([code, server.orders]).toEqual([0, ['intentd_live after 0']])
     expect(text).toMatch(
       /ordered; live on host-a[^]*: seen by live[^]*: killed: nothing rests[^]*proved of 1 of 1/,
     )
@@ -129,7 +164,10 @@ describe('[RSK3] a kill of the whole fleet', () => {
 
   test('does not wait for an account that nobody will take over, and none that nobody ever traded', async () => {
     const nobody = account({ state: 'ended', kill: kill('asked') })
-    expect([judgeKill(nobody, 3, false).kind, judgeKill(nobody, 3, true).kind]).toEqual(['waiting', 'failed'])
+    const ordered = { kind: 'ordered', number: 3 } as const
+    const judge = (isLate: boolean, leaseLeftMs = -1000): string =>
+      judgeKill({ ...nobody, leaseLeftMs }, ordered, isLate).kind
+    expect([judge(false), judge(true), judge(false, -60_000)]).toEqual(['waiting', 'failed', 'failed'])
     const server = new Server([account({ state: 'new', holder: '', kill: kill('asked') })])
     const { code, text } = await run(server)
 
@@ -140,9 +178,44 @@ describe('[RSK3] a kill of the whole fleet', () => {
     ])
   })
 
+  test('names an account that is out of use at once, for how long, and what ends that', async () => {
+    const nobody = account({ state: 'ended', kill: kill('asked'), leaseLeftMs: -86_400_000 })
+    const { code, saidAt } = await run(new Server([nobody]))
+
+    expect([code, saidAt.at(-2), saidAt.at(-1)]).toEqual([
+      75,
+      expect.stringMatching(/^0 s NOT killed: intentd_live: nobody writes it: .* lease back 24 h ago$/),
+      expect.stringMatching(/^0 s .*or its schema is dropped/),
+    ])
+  })
+
+  test('says of an account that takes no order why, and what kills it', async () => {
+    const server = new Server([account()])
+    server.refusal = { kind: 'refused', reason: 'permission denied' }
+    const { code, text } = await run(server)
+
+    expect([code, text]).toEqual([
+      75,
+      expect.stringMatching(/takes no order: permission denied\n {2}on host-a: `intentd kill/),
+    ])
+  })
+
+  test('in two databases is ordered and proved side by side, and one out of reach keeps the other waiting for nothing', async () => {
+    const near = new Server([account({ kill: kill('clean') })])
+    const far = new Server([])
+    far.turn = () => {
+      throw new Error('no route')
+    }
+    const { code, saidAt } = await runAll({ far, near })
+
+    expect([code, near.orders]).toEqual([75, ['intentd_live after 0']])
+    expect(saidAt).toContainEqual('0 s near: proved of 1 of 1 accounts that nothing rests')
+    expect(saidAt).toContainEqual('60 s far: NOT killed: the server did not answer, so nothing was ordered')
+  })
+
   test('orders with no time to wait as well', async () => {
     const server = new Server([account({ kill: kill('asked') })])
-    expect([(await run(server, 0)).code, server.orders]).toEqual([75, ['intentd_live']])
+    expect([(await run(server, 0)).code, server.orders]).toEqual([75, ['intentd_live after 0']])
   })
 
   test('goes on when the server is back, and says what it does not know', async () => {
@@ -159,6 +232,15 @@ describe('[RSK3] a kill of the whole fleet', () => {
     ])
     isAway = false
     expect((await run(server)).code).toBe(0)
+  })
+
+  test('a server that went away after it has taken orders has taken them', async () => {
+    const server = new Server([account()])
+    server.turn = () => {
+      throw new Error('connection lost')
+    }
+    const { code, text } = await run(server)
+    expect([code, text]).toEqual([75, expect.stringContaining('the server has taken 1 order, which stands')])
   })
 
   test('a server that never answers has taken no order', async () => {

@@ -85,6 +85,14 @@ describe('[RSK2] [RSK3] a kill that was ordered on the server', () => {
     expect(scene.ask(kill(2))).toBe('seen')
   })
 
+  test('a release that the server was not told of before the process ended is told by the next run', () => {
+    const scene = createScene(kill(1, 'clean'))
+    expect([scene.ask(kill(1, 'clean')), scene.commands]).toEqual(['released', []])
+    // The kill of an order that stands.
+    scene.restrictions.set(pairKey('*', 'kill'), {})
+    expect(scene.ask(kill(1, 'clean'))).toBe(undefined)
+  })
+
   test('one that stands is thrown before anything trades; one that was proved stands in the journal', () => {
     for (const state of ['asked', 'seen'] as const) {
       throwStandingKill({ kill: kill(4, state) }, directory)

@@ -44,6 +44,12 @@ export function loadFleetPlaces(options: ConfigOptions & { readonly url?: string
   return { places: [...places.values()], files, code }
 }
 
+/** A database among others, for people. */
+export function databaseOf({ url }: Pick<PostgresPlace, 'url'>): string {
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname}`
+}
+
 /**
  * Of a database: which account's does not count. A password in the address is obeyed, since this is for moments when
  * nothing else is at hand, and never shown.

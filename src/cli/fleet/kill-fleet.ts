@@ -1,17 +1,22 @@
-import type { Fleet, FleetAccount, FleetReader } from '../../journal/postgres/read-fleet.ts'
+import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
+import type { KillOrdered } from '../../journal/fleet/order-kills.ts'
+import type { Fleet, FleetReader } from '../../journal/fleet/read-fleet.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
+import { age } from '../control/table.ts'
 
 /** How often the server is asked how far the accounts are. */
 const LOOK_MS = 250
 /** A writer that is started again by its supervisor is there within this: one that nobody is by then is not waited for. */
 const NOBODY_AFTER_MS = 10_000
+/** An account that nobody has written for so long is not being started again: it is not waited for at all. */
+const UNUSED_AFTER_MS = 60_000
 /** sysexits.h: an order stands that is not proved. */
 const EXIT_NOT_PROVED = 75
 
 export interface KillFleetOptions {
-  readonly reader: Pick<FleetReader, 'read' | 'orderKill'>
+  readonly reader: Pick<FleetReader, 'read' | 'orderKills'>
   readonly order: { readonly reason: string; readonly by: string }
   readonly withinMs: number
   readonly clock: Pick<Clock, 'monotonic'>
@@ -30,15 +35,37 @@ export interface KillOutcome {
   readonly advice?: string
 }
 
+export interface KilledDatabase {
+  /** For people. */
+  readonly name: string
+  readonly reader: KillFleetOptions['reader'] & Pick<FleetReader, 'close'>
+}
+
+/** Side by side: none waits for another, and of several each line names its own. @returns the worst exit code */
+export async function killFleets(
+  databases: readonly KilledDatabase[],
+  options: Omit<KillFleetOptions, 'reader'>,
+): Promise<number> {
+  const codes = databases.map(async ({ name, reader }) => {
+    const print = (text: string): void => options.print(databases.length === 1 ? text : `${name}: ${text}`)
+    try {
+      return await killFleet({ ...options, reader, print })
+    } finally {
+      await reader.close()
+    }
+  })
+  return Math.max(...(await Promise.all(codes)))
+}
+
 /**
  * Orders the kill of every account whose journal lies in the database, and waits until it is proved for each. Nothing
  * but the word of whoever holds the lease counts as a proof.
  * @returns the exit code
  */
-export async function killFleet(options: KillFleetOptions): Promise<number> {
+async function killFleet(options: KillFleetOptions): Promise<number> {
   const { clock, timers, print, withinMs } = options
   const begunAt = clock.monotonic()
-  const ordered = new Map<string, number>()
+  const noted = new Map<string, KillOrdered>()
   const said = new Map<string, string>()
   const say = (name: string, text: string): void => {
     if (said.get(name) === text) return
@@ -50,8 +77,8 @@ export async function killFleet(options: KillFleetOptions): Promise<number> {
   for (;;) {
     const tookMs = clock.monotonic() - begunAt
     try {
-      fleet ??= await options.reader.read()
-      trouble = await orderMissing(options, fleet, ordered)
+      // Before anything is read: a line may be slow, and the accounts many.
+      trouble = await options.reader.orderKills(options.order, noted)
       fleet = await options.reader.read()
     } catch (error) {
       trouble = messageOf(error)
@@ -59,44 +86,32 @@ export async function killFleet(options: KillFleetOptions): Promise<number> {
     if (trouble !== undefined) say('the server', `it is asked again, since it said: ${trouble}`)
     const outcomes = (fleet?.accounts ?? []).map((account) => ({
       account,
-      outcome: judgeKill(account, ordered.get(account.schema), tookMs >= NOBODY_AFTER_MS),
+      outcome: judgeKill(account, noted.get(account.schema), tookMs >= NOBODY_AFTER_MS),
     }))
     for (const { account, outcome } of outcomes) say(account.schema, outcome.text)
     const isSettled = fleet !== undefined && outcomes.every(({ outcome }) => outcome.kind !== 'waiting')
     if ((isSettled && trouble === undefined) || tookMs >= withinMs)
-      return report({ fleet, outcomes, trouble, print })
+      return report({ fleet, outcomes, noted, trouble, print })
     await new Promise<void>((resolve) => timers.after(LOOK_MS, resolve))
   }
 }
 
-/**
- * Of each account once, also of one whose order was not answered: it is the same order.
- * @returns what kept one of them from its order
- */
-async function orderMissing(
-  { reader, order }: Pick<KillFleetOptions, 'reader' | 'order'>,
-  { accounts }: Fleet,
-  ordered: Map<string, number>,
-): Promise<string | undefined> {
-  let trouble: string | undefined
-  for (const { schema, state } of accounts) {
-    if (ordered.has(schema) || state === 'moved') continue
-    try {
-      ordered.set(schema, await reader.orderKill(schema, order))
-    } catch (error) {
-      // What is wrong with one keeps no other from its order.
-      trouble = messageOf(error)
-    }
-  }
-  return trouble
-}
-
-/** @param number Of the order; undefined: it could not be given yet. @param isLate Nobody will come by itself now. */
-export function judgeKill(account: FleetAccount, number: number | undefined, isLate: boolean): KillOutcome {
+/** @param ordered Undefined: it could not be given yet. @param isLate Nobody will come by itself now. */
+export function judgeKill(
+  account: FleetAccount,
+  ordered: KillOrdered | undefined,
+  isLate: boolean,
+): KillOutcome {
   const { state, kill, holder } = account
-  if (state === 'moved')
+  if (state === 'moved' || ordered?.kind === 'moved')
     return { kind: 'failed', text: 'its journal was moved elsewhere', advice: 'kill it where it is now' }
-  if (number === undefined || kill === undefined || kill.number < number)
+  if (ordered?.kind === 'refused')
+    return {
+      kind: 'failed',
+      text: `the server takes no order: ${ordered.reason}`,
+      advice: adviseSilent(holder),
+    }
+  if (ordered === undefined || kill === undefined || kill.number < ordered.number)
     return { kind: 'waiting', text: 'it is ordered', advice: 'the order could not be written: say it again' }
   if (kill.state === 'clean')
     return { kind: 'proved', text: `killed: nothing rests, twice confirmed; so says ${kill.answeredBy}` }
@@ -120,17 +135,27 @@ export function judgeKill(account: FleetAccount, number: number | undefined, isL
 }
 
 /** The order stands; but orders may rest at the exchange meanwhile. */
-function judgeWithoutWriter({ state, holder, standbys }: FleetAccount, isLate: boolean): KillOutcome {
-  const ended = state === 'ended' ? `${holder} has given its lease back` : `the lease of ${holder} ran out`
-  const advice = adviseGone(holder)
+function judgeWithoutWriter(
+  { state, holder, leaseLeftMs, standbys }: FleetAccount,
+  isLate: boolean,
+): KillOutcome {
+  const isUnused = -leaseLeftMs >= UNUSED_AFTER_MS
+  const ago = isUnused ? ` ${age(-leaseLeftMs)} ago` : ''
+  const ended =
+    state === 'ended' ? `${holder} has given its lease back${ago}` : `the lease of ${holder} ran out${ago}`
+  const advice = adviseGone(holder) + (isUnused ? UNUSED : '')
   const next = standbys.find(({ isFollowing }) => isFollowing)
   if (next)
     return {
       ...{ kind: 'waiting', advice },
       text: `nobody writes it: ${ended}; ${next.holder} takes over, and obeys before anything trades`,
     }
-  return { kind: isLate ? 'failed' : 'waiting', text: `nobody writes it: ${ended}`, advice }
+  return { kind: isLate || isUnused ? 'failed' : 'waiting', text: `nobody writes it: ${ended}`, advice }
 }
+
+/** Nobody can say from here that nothing of it rests. */
+const UNUSED =
+  '. Out of use? Such a journal is named until a kill of it was proved, or its schema is dropped (docs/scaling.md)'
 
 const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
 
@@ -149,15 +174,21 @@ function adviseGone(holder: string): string {
 
 interface Reported {
   readonly fleet: Fleet | undefined
+  readonly noted: ReadonlyMap<string, KillOrdered>
   readonly outcomes: readonly { readonly account: FleetAccount; readonly outcome: KillOutcome }[]
   readonly trouble: string | undefined
   readonly print: (text: string) => void
 }
 
 /** What is not proved comes last, and is never called killed. */
-function report({ fleet, outcomes, trouble, print }: Reported): number {
+function report({ fleet, outcomes, noted, trouble, print }: Reported): number {
   if (fleet === undefined) {
-    print('NOT killed: the server did not answer, so nothing was ordered')
+    const taken = [...noted.values()].filter(({ kind }) => kind === 'ordered').length
+    if (taken === 0) print('NOT killed: the server did not answer, so nothing was ordered')
+    else
+      print(
+        `NOT proved: the server has taken ${taken === 1 ? '1 order, which stands' : `${taken} orders, which stand`}, and did not answer since`,
+      )
     print('  without it: `intentd kill` on each machine')
     return EXIT_NOT_PROVED
   }
@@ -166,10 +197,11 @@ function report({ fleet, outcomes, trouble, print }: Reported): number {
     print('  look at its address; without it: `intentd kill` on each machine')
     return EXIT_NOT_PROVED
   }
-  const unread = fleet.unread.map(({ schema, reason }) => ({
-    schema,
-    outcome: { text: `it cannot be read: ${reason}`, advice: '`intentd kill` on the machine that trades it' },
-  }))
+  const unread = fleet.unread.map(({ schema, reason }) => {
+    const taken = noted.get(schema)?.kind === 'ordered' ? '; the order was taken, and stands' : ''
+    const advice = '`intentd kill` on the machine that trades it'
+    return { schema, outcome: { text: `it cannot be read: ${reason}${taken}`, advice } }
+  })
   const open = outcomes
     .filter(({ outcome: { kind } }) => kind === 'waiting' || kind === 'failed')
     .map(({ account: { schema }, outcome }) => ({ schema, outcome }))

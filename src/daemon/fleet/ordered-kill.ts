@@ -45,11 +45,14 @@ export class OrderedKills {
   bind(account: Pick<Account, 'shown' | 'command'>): void {
     this.#options.lease.onKill((kill) => {
       if (kill.state === 'released') return undefined
+      const { book, engine } = account.shown
+      const isKilled = killOf(book) !== undefined
+      // The run that released it ended before the server had heard.
+      if (kill.state === 'clean' && !isKilled) return 'released'
       if (kill.number !== this.#thrown) this.#throw(kill, account)
       if (this.#noted !== 'clean') return this.#noted
-      const { book, engine } = account.shown
       // Something may have turned up since.
-      return killOf(book) !== undefined && engine.kill?.phase === 'clean' ? 'clean' : 'seen'
+      return isKilled && engine.kill?.phase === 'clean' ? 'clean' : 'seen'
     })
   }
 

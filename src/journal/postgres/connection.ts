@@ -27,15 +27,26 @@ type Row = Readonly<Record<string, unknown>>
 export class Connection {
   readonly #place: PostgresPlace
   readonly #answerMsMax: number
+  /** Of each session, in one question. */
+  readonly #settings: string
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
   /** The one that a transaction is open on. */
   #within: pg.Client | undefined
 
-  /** @param answerMsMax An answer that takes longer has failed, ms; without one the server may take its time. */
-  constructor(place: PostgresPlace, answerMsMax = 0) {
+  /**
+   * @param answerMsMax An answer that takes longer has failed, ms; without one the server may take its time.
+   * @param settings SQL that each session begins with.
+   */
+  constructor(place: PostgresPlace, answerMsMax = 0, settings = '') {
     this.#place = place
     this.#answerMsMax = answerMsMax
+    this.#settings = `${COMMIT_DURABLY}; ${settings}`
+  }
+
+  /** Made now, if it is not there: else the first question does it. */
+  async open(): Promise<void> {
+    await this.#connect()
   }
 
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
@@ -99,7 +110,7 @@ export class Connection {
     })
     await client.connect()
     this.#client = client
-    await client.query(COMMIT_DURABLY)
+    await client.query(this.#settings)
     return client
   }
 

@@ -1,5 +1,6 @@
 import { type FleetAlert, type FleetState } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
+import { cleanText } from './tables.ts'
 
 /** What belongs to all accounts of a database. Nothing that trades needs it. */
 export const FLEET_SCHEMA = 'intentd_fleet'
@@ -70,7 +71,7 @@ export class FleetMember {
   /** Writes the row anew, or only alerts where there is no state. @throws what the server says */
   async show(state: FleetState | undefined, alerts: readonly FleetAlert[] = []): Promise<void> {
     const { connection, id, kind, holder, schema } = this.#options
-    const values = [JSON.stringify({ id, kind, holder, schema, state }), JSON.stringify(alerts)]
+    const values = [toJson({ id, kind, holder, schema, state }), toJson(alerts)]
     const write = () => connection.query(`SELECT ${FLEET_SCHEMA}.show($1, $2)`, values)
     try {
       await write()
@@ -86,6 +87,11 @@ export class FleetMember {
     const { connection, id, holder } = this.#options
     await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [id, holder])
   }
+}
+
+/** What an alert or a reason quotes can hold anything, and one such text would keep all of them back. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_name, part: unknown) => (typeof part === 'string' ? cleanText(part) : part))
 }
 
 async function makeFleet(connection: Pick<Connection, 'query'>): Promise<void> {

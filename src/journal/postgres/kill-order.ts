@@ -1,6 +1,6 @@
 import { type KillAnswer, type OrderedKill } from '../journal.ts'
-import { type Connection } from './connection.ts'
-import { quoteName } from './tables.ts'
+import { type Connection, sqlStateOf } from './connection.ts'
+import { cleanText, quoteName } from './tables.ts'
 
 type Asking = Pick<Connection, 'query'>
 
@@ -20,6 +20,8 @@ const KILL_ORDER_SQL = `
     number bigint NOT NULL, state text NOT NULL, reason text NOT NULL, ordered_by text NOT NULL,
     ordered_at timestamptz NOT NULL, answered_by text NOT NULL, answered_at timestamptz, token bigint
   );`
+
+const TABLE_MISSING = '42P01'
 
 /** Two that make it at once: of a table, of a row in the server's own list of types. */
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
@@ -80,27 +82,42 @@ export async function readKillOrder(connection: Asking, schema: string): Promise
 }
 
 /**
- * Orders a kill, durably. One that is under way is the same order, and so is one that was proved where nobody has taken
- * the lease since.
+ * Orders a kill, durably, in one question. One that is under way is the same order, and so is one that was proved where
+ * nobody has taken the lease since. A journal that was moved takes none.
  * @returns its number
  */
 export async function orderKill(
   connection: Asking,
   schema: string,
   { reason, by }: Pick<OrderedKill, 'reason' | 'by'>,
-): Promise<number> {
+): Promise<number | 'moved'> {
   const of = quoteName(schema)
-  await ensureKillOrder(connection, schema)
-  await connection.query(
-    `INSERT INTO ${of}.kill_order AS k VALUES (true, 1, 'asked', $1, $2, clock_timestamp(), '', NULL, NULL)
-      ON CONFLICT (one) DO UPDATE SET number = k.number + 1, state = 'asked', reason = EXCLUDED.reason,
-        ordered_by = EXCLUDED.ordered_by, ordered_at = EXCLUDED.ordered_at, answered_by = '', answered_at = NULL
-      WHERE k.state = 'released'
-        OR k.state = 'clean' AND NOT EXISTS (SELECT FROM ${of}.lease l WHERE l.token = k.token AND l.released)`,
-    [reason, by],
-  )
-  const [row] = await connection.query(`SELECT number FROM ${of}.kill_order`)
-  return Number(row?.['number'])
+  const sql = `WITH ordered AS (
+      INSERT INTO ${of}.kill_order AS k (one, number, state, reason, ordered_by, ordered_at, answered_by)
+        SELECT true, 1, 'asked', $1, $2, clock_timestamp(), '' FROM ${of}.lease WHERE moved_to IS NULL
+        ON CONFLICT (one) DO UPDATE SET number = k.number + 1, state = 'asked', reason = EXCLUDED.reason,
+          ordered_by = EXCLUDED.ordered_by, ordered_at = EXCLUDED.ordered_at, answered_by = '', answered_at = NULL
+        WHERE k.state = 'released'
+          OR k.state = 'clean' AND NOT EXISTS (SELECT FROM ${of}.lease l WHERE l.token = k.token AND l.released)
+        RETURNING number)
+    SELECT moved_to IS NOT NULL AS moved,
+      coalesce((SELECT number FROM ordered), (SELECT number FROM ${of}.kill_order)) AS number FROM ${of}.lease`
+  const ask = async (): Promise<number | 'moved' | undefined> => {
+    const [row] = await connection.query(sql, [cleanText(reason), cleanText(by)])
+    if (row?.['moved'] === true) return 'moved'
+    return row === undefined || row['number'] === null ? undefined : Number(row['number'])
+  }
+  let number: number | 'moved' | undefined
+  try {
+    number = await ask()
+  } catch (error) {
+    if (sqlStateOf(error) !== TABLE_MISSING) throw error
+    await ensureKillOrder(connection, schema)
+  }
+  // Another may have given the first order at this moment: the second look sees it.
+  number ??= await ask()
+  if (number === undefined) throw new Error('its lease has no row')
+  return number
 }
 
 /** What has become of an order. Only who holds the lease is believed. */

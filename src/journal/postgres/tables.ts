@@ -61,6 +61,11 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll(DOUBLE_QUOTE, '""')}"`
 }
 
+/** @returns a text for people as the server takes it: it has neither NUL nor half of a character */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
 /**
  * Everything in one schema, made in one transaction:
  *

@@ -3,7 +3,7 @@ import { formatFleet } from '../../../src/cli/fleet.ts'
 import { type FleetAlert, type OpenedJournal } from '../../../src/journal/journal.ts'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
-import { FleetReader } from '../../../src/journal/postgres/read-fleet.ts'
+import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 import { Machine } from './scene.ts'
@@ -92,6 +92,14 @@ describe.skipIf(postgresMissing !== undefined)('what members show to all who loo
       "SELECT count(*) AS count, max(at) - min(at) < interval '1 day' AS young FROM intentd_fleet.alerts",
     )
     expect(counted).toEqual({ count: '5000', young: true })
+  })
+
+  test('a text that the server would refuse keeps nothing back', async () => {
+    await member('one').show({ held: ['a\0b', 'half \ud83d of it'] }, [alert('NUL \0'), alert('half \udc00')])
+    const { workers, alerts } = await reader.read()
+
+    expect(workers).toMatchObject([{ state: { held: ['a\ufffdb', 'half \ufffd of it'] } }])
+    expect(alerts.map(({ title }) => title)).toEqual(['NUL \ufffd', 'half \ufffd'])
   })
 
   test('an account shows itself whenever its lease was renewed, and trouble there costs it nothing', async () => {

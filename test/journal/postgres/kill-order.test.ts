@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type KillAnswer, type OpenedJournal, type OrderedKill } from '../../../src/journal/journal.ts'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
-import { readKillOrder } from '../../../src/journal/postgres/kill-order.ts'
-import { FleetReader } from '../../../src/journal/postgres/read-fleet.ts'
+import { orderKill, readKillOrder } from '../../../src/journal/postgres/kill-order.ts'
+import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 import { Machine } from './scene.ts'
@@ -58,10 +58,12 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] a kill that is ord
   })
 
   test('is heard at a renewal of the lease until it is answered, and is one order however often it is given meanwhile', async () => {
+    const other = new Connection(place)
     const numbers = await Promise.all([
-      reader.orderKill(place.schema, order),
-      reader.orderKill(place.schema, order),
+      orderKill(sql, place.schema, order),
+      orderKill(other, place.schema, { reason: 'half \ud83d of\0 it', by: 'me' }),
     ])
+    await other.close()
     await renew()
     expect([numbers, await state()]).toEqual([
       [1, 1],
@@ -69,37 +71,31 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] a kill that is ord
     ])
     answer = 'seen'
     await renew()
-    expect([await reader.orderKill(place.schema, order), await state()]).toEqual([
-      1,
-      [1, 'seen', 'machine a'],
-    ])
+    expect([await orderKill(sql, place.schema, order), await state()]).toEqual([1, [1, 'seen', 'machine a']])
     answer = 'clean'
     await renew()
-    expect(heard[0]).toMatchObject({ number: 1, state: 'asked', reason: 'drill', by: 'me' })
+    expect(heard[0]).toMatchObject({ number: 1, state: 'asked', by: 'me' })
     expect(await state()).toEqual([1, 'clean', 'machine a'])
   })
 
   test('given again after its proof it is proved anew, unless nobody has taken the lease since', async () => {
     answer = 'clean'
-    await reader.orderKill(place.schema, order)
+    await orderKill(sql, place.schema, order)
     await renew()
     answer = undefined
-    expect(await reader.orderKill(place.schema, order)).toBe(2)
+    expect(await orderKill(sql, place.schema, order)).toBe(2)
     expect(await state()).toEqual([2, 'asked', ''])
     answer = 'clean'
     await renew()
     await journal.close()
-    expect([await reader.orderKill(place.schema, order), await state()]).toEqual([
-      2,
-      [2, 'clean', 'machine a'],
-    ])
+    expect([await orderKill(sql, place.schema, order), await state()]).toEqual([2, [2, 'clean', 'machine a']])
     await open()
-    expect(await reader.orderKill(place.schema, order)).toBe(3)
+    expect(await orderKill(sql, place.schema, order)).toBe(3)
   })
 
   test('stands for whoever writes next, and once released is answered no more', async () => {
     await journal.close()
-    await reader.orderKill(place.schema, order)
+    await orderKill(sql, place.schema, order)
     await open()
     expect(journal.lease?.kill).toMatchObject({ number: 1, state: 'asked' })
     answer = 'released'
@@ -110,7 +106,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] a kill that is ord
   })
 
   test('what was proved at the end of a run is said before the lease is given back, and nothing by one that has lost it', async () => {
-    await reader.orderKill(place.schema, order)
+    await orderKill(sql, place.schema, order)
     await renew()
     answer = 'clean'
     await journal.close()
@@ -118,13 +114,30 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] a kill that is ord
 
     answer = undefined
     await open()
-    await reader.orderKill(place.schema, order)
+    await orderKill(sql, place.schema, order)
     await renew()
     answer = 'clean'
     await sql.query(`UPDATE "${place.schema}".lease SET token = token + 1`)
     await journal.lease?.answerKill()
     await sql.query(`UPDATE "${place.schema}".lease SET token = token - 1`)
     expect(await state()).toEqual([2, 'asked', ''])
+  })
+
+  test('is one question, and a journal that was moved takes none', async () => {
+    const asked: string[] = []
+    const query: Connection['query'] = (text, values) => {
+      asked.push(text)
+      return sql.query(text, values)
+    }
+    await orderKill({ query }, place.schema, order)
+    expect(asked).toHaveLength(1)
+
+    await sql.query(`UPDATE "${place.schema}".kill_order SET state = 'released'`)
+    await sql.query(`UPDATE "${place.schema}".lease SET moved_to = 'a file'`)
+    expect([await orderKill({ query }, place.schema, order), await state()]).toEqual([
+      'moved',
+      [1, 'released', ''],
+    ])
   })
 
   test('a journal of an earlier version has no such table until it is opened or ordered', async () => {
@@ -134,7 +147,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] a kill that is ord
       state: 'writes',
       kill: undefined,
     })
-    expect(await reader.orderKill(place.schema, order)).toBe(1)
+    expect(await orderKill(sql, place.schema, order)).toBe(1)
     await sql.query(`DROP TABLE "${place.schema}".kill_order`)
     await journal.close()
     await open()

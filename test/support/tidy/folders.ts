@@ -83,7 +83,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     ...['record-chain.ts', 'durable-mark.ts', 'journal-failures.ts', 'journal-layout.ts', 'until-durable.ts'],
     'packed-records.ts',
     ...['verify-journal.ts', 'journal-tables.ts', 'journal-reader.ts'],
-    'postgres',
+    ...['postgres', 'fleet'],
     ...['sqlite-journal.ts', 'copy'],
   ],
 }

@@ -2,10 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitOfFleet, formatFleet } from '../../../src/cli/fleet.ts'
 import { type OpenedJournal } from '../../../src/journal/journal.ts'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
-import { type Fleet, FleetReader } from '../../../src/journal/postgres/read-fleet.ts'
+import { readAccounts } from '../../../src/journal/fleet/fleet-accounts.ts'
+import { type Fleet, FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
 import { untilDurable } from '../../../src/journal/until-durable.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
-import { Machine, record } from './scene.ts'
+import { Machine, record } from '../postgres/scene.ts'
 
 /** Far above what a test takes on a busy machine. */
 const terms = { lastingMs: 600_000, validityMs: 20_000 }
@@ -124,6 +125,48 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
     ])
     expect(exitOfFleet(fleet)).toBe(75)
     expect(formatFleet(fleet)).toContain('! it cannot be read')
+  })
+
+  test('asks once for many accounts, and for each by itself only where one cannot be read', async () => {
+    let asked = 0
+    const query: Connection['query'] = (text) => {
+      asked += 1
+      return sql.query(text)
+    }
+    const found = { schema: place.schema, hasOrder: true }
+    const { accounts } = await readAccounts(
+      { query },
+      Array.from({ length: 50 }, () => found),
+    )
+    expect([accounts.length, accounts[49], asked]).toEqual([
+      50,
+      expect.objectContaining({ state: 'writes' }),
+      2,
+    ])
+
+    asked = 0
+    const spoilt = await readAccounts({ query }, [found, { schema: 'nowhere', hasOrder: false }, found])
+    expect([spoilt.accounts.length, spoilt.unread, asked]).toEqual([
+      2,
+      [{ schema: 'nowhere', reason: expect.stringContaining('nowhere') }],
+      4,
+    ])
+  })
+
+  test('whoever holds a lock on one journal keeps no other from being read or killed', async () => {
+    const second = await open('machine b', other)
+    const hostile = new Connection(place)
+    await hostile.query('BEGIN')
+    await hostile.query(`LOCK TABLE "${place.schema}".lease IN ACCESS EXCLUSIVE MODE`)
+    const fleet = await read()
+    await hostile.query('ROLLBACK')
+    await hostile.close()
+    await second.close()
+
+    expect([fleet.accounts.length, fleet.unread]).toEqual([
+      1,
+      [{ schema: place.schema, reason: expect.stringContaining('lock timeout') }],
+    ])
   })
 
   test('a server that is not there is said by its code', async () => {

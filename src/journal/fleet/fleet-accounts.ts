@@ -1,0 +1,151 @@
+import { messageOf } from '../../lib/failure.ts'
+import { type FleetState } from '../journal.ts'
+import { type Connection, sqlStateOf } from '../postgres/connection.ts'
+import { killOrderColumn, type KillOrderRow, parseKillOrder } from '../postgres/kill-order.ts'
+import { quoteName } from '../postgres/tables.ts'
+
+/** Who was not seen for longer is not listed any more. */
+export const LISTED_FOR = '1 day'
+/** A standby looks four times a second: one that was not seen for so long follows no more. */
+const SEEN_WITHIN_MS = 5000
+/** Accounts read in one question: a server far away is asked a dozen times for hundreds of them. */
+const READ_TOGETHER = 25
+
+/**
+ * `writes`: its lease lasts · `vanished`: it ran out and was not given back · `ended`: given back · `new`: nobody ever
+ * wrote it · `moved`: it lies elsewhere now.
+ */
+export type WriterState = 'writes' | 'vanished' | 'ended' | 'new' | 'moved'
+
+/** Somebody who follows a journal, or did within the last day. */
+export interface FleetStandby {
+  readonly holder: string
+  /** Transactions. */
+  readonly behind: number
+  /** By the server's clock, ms. */
+  readonly seenAgoMs: number
+  readonly isFollowing: boolean
+}
+
+/** An account by its journal. */
+export interface FleetAccount {
+  readonly schema: string
+  readonly state: WriterState
+  /** Who writes it, or wrote it last. */
+  readonly holder: string
+  /** Unix ms by the server's clock: since when it writes, or wrote. */
+  readonly takenAt: number
+  /** Until the lease ends unless it is renewed, ms; below zero since when it is over. */
+  readonly leaseLeftMs: number
+  /** Until a standby may take over, unless the lease is renewed, ms. */
+  readonly freeInMs: number
+  readonly isHandoverAsked: boolean
+  readonly lastSequence: number
+  readonly standbys: readonly FleetStandby[]
+  /** What its daemon said of it last; undefined where none has. */
+  readonly shown: FleetMemberRow | undefined
+  /** Ordered last for all accounts; undefined where none ever was. */
+  readonly kill: KillOrderRow | undefined
+}
+
+/** A journal that cannot be read: another version's, or one that this user has no right to. */
+export interface FleetUnread {
+  readonly schema: string
+  readonly reason: string
+}
+
+/** What a member says of itself. */
+export interface FleetMemberRow {
+  readonly holder: string
+  readonly state: FleetState
+  /** Unix ms by the server's clock. */
+  readonly startedAt: number
+  readonly seenAgoMs: number
+}
+
+/** A journal by its schema. */
+export interface FoundJournal {
+  readonly schema: string
+  /** Whether it has a table for kills that are ordered: one that an earlier version made has none. */
+  readonly hasOrder: boolean
+}
+
+export interface ReadAccounts {
+  readonly accounts: readonly Omit<FleetAccount, 'shown'>[]
+  readonly unread: readonly FleetUnread[]
+}
+
+/** Many in one question; each by itself where the server refuses it. @throws where the server does not answer */
+export async function readAccounts(
+  connection: Pick<Connection, 'query'>,
+  journals: readonly FoundJournal[],
+): Promise<ReadAccounts> {
+  const accounts: Omit<FleetAccount, 'shown'>[] = []
+  const unread: FleetUnread[] = []
+  const read = async (together: readonly FoundJournal[]): Promise<void> => {
+    try {
+      const rows = await connection.query(`${together.map(toSelect).join(' UNION ALL ')} ORDER BY place`)
+      const found = new Map(rows.map((row) => [Number(row['place']), row]))
+      for (const [place, { schema }] of together.entries()) {
+        const row = found.get(place)
+        if (row === undefined) unread.push({ schema, reason: 'its lease has no row' })
+        else accounts.push(toAccount(schema, row))
+      }
+    } catch (error) {
+      // The server's word of a journal alone; without an answer the others have none either.
+      if (sqlStateOf(error) === undefined) throw error
+      const [{ schema } = { schema: '' }, ...others] = together
+      if (others.length === 0) unread.push({ schema, reason: messageOf(error) })
+      else for (const one of together) await read([one])
+    }
+  }
+  for (let start = 0; start < journals.length; start += READ_TOGETHER)
+    await read(journals.slice(start, start + READ_TOGETHER))
+  return { accounts, unread }
+}
+
+/** One row: the lease, with who follows as JSON, and the order. */
+function toSelect({ schema, hasOrder }: FoundJournal, place: number): string {
+  const of = quoteName(schema)
+  return `(SELECT ${place} AS place, token, holder, released, handover_at IS NOT NULL AND NOT released AS wanted,
+      moved_to, last_sequence, extract(epoch FROM taken_at) * 1000 AS taken_at,
+      extract(epoch FROM expires_at - statement_timestamp()) * 1000 AS left_ms,
+      extract(epoch FROM expires_at + validity - statement_timestamp()) * 1000 AS free_in_ms,
+      (SELECT jsonb_agg(jsonb_build_object('holder', f.holder, 'behind', greatest(0, l.feed_place - f.feed_place),
+          'seenAgoMs', greatest(0, extract(epoch FROM clock_timestamp() - f.seen_at) * 1000)) ORDER BY f.seen_at DESC, f.place)
+        FROM ${of}.followers f WHERE f.seen_at > clock_timestamp() - interval '${LISTED_FOR}') AS followers,
+      ${hasOrder ? killOrderColumn(schema) : 'NULL::jsonb AS kill'}
+    FROM ${of}.lease l)`
+}
+
+function toAccount(schema: string, row: Readonly<Record<string, unknown>>): Omit<FleetAccount, 'shown'> {
+  return {
+    schema,
+    state: stateOf(row),
+    holder: String(row['holder']),
+    takenAt: Math.round(Number(row['taken_at'])),
+    leaseLeftMs: Math.round(Number(row['left_ms'])),
+    freeInMs: row['released'] === true ? 0 : Math.max(0, Math.round(Number(row['free_in_ms']))),
+    isHandoverAsked: row['wanted'] === true,
+    lastSequence: Number(row['last_sequence']),
+    standbys: toStandbys(row['followers']),
+    kill: parseKillOrder(row['kill']),
+  }
+}
+
+function toStandbys(followers: unknown): readonly FleetStandby[] {
+  const rows = Array.isArray(followers) ? (followers as readonly Readonly<Record<string, unknown>>[]) : []
+  return rows.map(({ holder, behind, seenAgoMs }) => ({
+    holder: String(holder),
+    behind: Number(behind),
+    seenAgoMs: Math.round(Number(seenAgoMs)),
+    isFollowing: Number(seenAgoMs) <= SEEN_WITHIN_MS,
+  }))
+}
+
+function stateOf(lease: Readonly<Record<string, unknown>>): WriterState {
+  if (lease['moved_to'] !== null) return 'moved'
+  if (Number(lease['token']) === 0) return 'new'
+  if (lease['released'] === true) return 'ended'
+  return Number(lease['left_ms']) > 0 ? 'writes' : 'vanished'
+}

@@ -1,0 +1,186 @@
+import { type FleetAlert, type FleetState } from '../journal.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { Connection, type PostgresPlace, sqlStateOf } from '../postgres/connection.ts'
+import { type KillOrderRow } from '../postgres/kill-order.ts'
+import { FLEET_SCHEMA } from '../postgres/fleet-member.ts'
+import { translatePostgresError } from '../postgres/postgres-failures.ts'
+import {
+  type FleetAccount,
+  type FleetMemberRow,
+  type FleetUnread,
+  LISTED_FOR,
+  readAccounts,
+} from './fleet-accounts.ts'
+import { type KillOrdered, orderKills } from './order-kills.ts'
+
+/** The server answers at once, or not. */
+const ANSWER_MS_MAX = 10_000
+/**
+ * Whoever holds a lock on one journal for longer keeps no other from being read or killed. What is read of many accounts
+ * at once looks dear to the server, and compiling it takes ten times as long as doing it.
+ */
+const SETTINGS = 'SET lock_timeout = 1000; SET jit = off'
+
+/** Of the stream of alerts, beside the accounts. */
+const ALERTS_SHOWN = 10
+
+/** A journal is a schema with the first four tables, whatever it is called. */
+const FIND_JOURNALS = `
+  SELECT n.nspname AS schema, bool_or(c.relname = 'kill_order') AS has_order
+    FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
+    WHERE c.relkind = 'r' AND c.relname IN ('lease', 'followers', 'feed', 'records', 'kill_order')
+    GROUP BY n.nspname HAVING count(*) FILTER (WHERE c.relname <> 'kill_order') = 4 ORDER BY n.nspname`
+
+/** What a server knows of all accounts whose journals lie in a database. */
+export interface Fleet {
+  /** Unix ms by the server's clock. */
+  readonly now: number
+  readonly accounts: readonly FleetAccount[]
+  readonly unread: readonly FleetUnread[]
+  /** Those that compute trials of sweeps, within the last day. */
+  readonly workers: readonly FleetMemberRow[]
+  /** The last ones, the newest last. */
+  readonly alerts: readonly FleetAlertRow[]
+  /** Why workers, alerts and what accounts show could not be read. */
+  readonly trouble: string | undefined
+}
+
+export interface FleetAlertRow extends FleetAlert {
+  readonly id: number
+  /** Unix ms by the server's clock, when it was taken there. */
+  readonly at: number
+  readonly holder: string
+  readonly schema: string
+}
+
+/** Looks at the journals of a database; writes nothing there but an order to kill. */
+export class FleetReader {
+  readonly #place: PostgresPlace
+  readonly #connection: Connection
+
+  /** @param place Of any of them: its schema does not count. */
+  constructor(place: PostgresPlace) {
+    this.#place = place
+    this.#connection = this.#createConnection()
+  }
+
+  /** @throws Failure JOURNAL_UNREACHABLE */
+  async read(): Promise<Fleet> {
+    try {
+      const { now, daemons, ...shown } = await this.#readShown()
+      const { accounts, unread } = await readAccounts(this.#connection, await this.#findJournals())
+      return {
+        now,
+        accounts: accounts.map((account) => ({ ...account, shown: daemons.get(account.schema) })),
+        unread,
+        ...shown,
+      }
+    } catch (error) {
+      throw translatePostgresError(error, this.#place)
+    }
+  }
+
+  /**
+   * Orders the kill of all accounts but those that are noted already, durably, before anything is read of them: whoever
+   * has the lease obeys it, or whoever gets it, before anything trades.
+   * @param noted What became of each, which is filled in as the server answers.
+   * @returns what kept some of them from their order: they are to be asked for again
+   * @throws Failure JOURNAL_UNREACHABLE
+   */
+  async orderKills(
+    order: Pick<KillOrderRow, 'reason' | 'by'>,
+    noted: Map<string, KillOrdered>,
+  ): Promise<string | undefined> {
+    try {
+      const journals = await this.#findJournals()
+      const trouble = await orderKills({
+        schemas: journals.map(({ schema }) => schema).filter((schema) => !noted.has(schema)),
+        order,
+        connection: this.#connection,
+        createConnection: () => this.#createConnection(),
+        onOrdered: (schema, ordered) => noted.set(schema, ordered),
+      })
+      return trouble === undefined ? undefined : messageOf(translatePostgresError(trouble, this.#place))
+    } catch (error) {
+      throw translatePostgresError(error, this.#place)
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
+
+  /**
+   * Alerts that came after one, the newest last, or the last ones.
+   * @throws Failure JOURNAL_UNREACHABLE
+   */
+  async readAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
+    try {
+      if (!(await this.#lookForFleet()).hasFleet) return []
+      return await this.#selectAlerts(after, most)
+    } catch (error) {
+      throw translatePostgresError(error, { ...this.#place, schema: FLEET_SCHEMA })
+    }
+  }
+
+  #createConnection(): Connection {
+    return new Connection(this.#place, ANSWER_MS_MAX, SETTINGS)
+  }
+
+  async #findJournals() {
+    const rows = await this.#connection.query(FIND_JOURNALS)
+    return rows.map(({ schema, has_order }) => ({ schema: String(schema), hasOrder: has_order === true }))
+  }
+
+  async #lookForFleet(): Promise<{ readonly now: number; readonly hasFleet: boolean }> {
+    const [row] = await this.#connection.query(
+      `SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
+        to_regclass('${FLEET_SCHEMA}.alerts') IS NOT NULL AS found`,
+    )
+    return { now: Math.round(Number(row?.['now'])), hasFleet: row?.['found'] === true }
+  }
+
+  async #selectAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
+    // Those that come after one are read in turn, the others from the end.
+    const [where, order] = after === undefined ? ['', 'DESC'] : [`WHERE id > ${after}`, 'ASC']
+    const rows = await this.#connection.query(
+      `SELECT * FROM (SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines
+        FROM ${FLEET_SCHEMA}.alerts ${where} ORDER BY id ${order} LIMIT ${most}) AS found ORDER BY id`,
+    )
+    return rows.map(({ id, at, holder, schema, urgency, event, title, lines }) => ({
+      ...{ id: Number(id), at: Math.round(Number(at)), holder: String(holder), schema: String(schema) },
+      ...{ urgency: String(urgency), event: String(event), title: String(title) },
+      lines: Array.isArray(lines) ? lines.map(String) : [],
+    }))
+  }
+
+  /** What nothing needs that trades: trouble of it hides no account. */
+  async #readShown() {
+    const daemons = new Map<string, FleetMemberRow>()
+    const workers: FleetMemberRow[] = []
+    const { now, hasFleet } = await this.#lookForFleet()
+    const none: readonly FleetAlertRow[] = []
+    try {
+      if (!hasFleet) return { now, daemons, workers, alerts: none, trouble: undefined }
+      const rows = await this.#connection.query(
+        `SELECT kind, schema, holder, state, extract(epoch FROM started_at) * 1000 AS started_at,
+            greatest(0, extract(epoch FROM clock_timestamp() - seen_at) * 1000) AS seen_ago_ms
+          FROM ${FLEET_SCHEMA}.members WHERE kind = 'daemon' OR seen_at > clock_timestamp() - interval '${LISTED_FOR}'
+          ORDER BY id`,
+      )
+      for (const { kind, schema, holder, state, started_at, seen_ago_ms } of rows) {
+        const member = {
+          ...{ holder: String(holder), state: state as FleetState },
+          ...{ startedAt: Math.round(Number(started_at)), seenAgoMs: Math.round(Number(seen_ago_ms)) },
+        }
+        if (kind === 'daemon') daemons.set(String(schema), member)
+        else workers.push(member)
+      }
+      const alerts = await this.#selectAlerts(undefined, ALERTS_SHOWN)
+      return { now, daemons, workers, alerts, trouble: undefined }
+    } catch (error) {
+      if (sqlStateOf(error) === undefined) throw error
+      return { now, daemons, workers, alerts: none, trouble: messageOf(error) }
+    }
+  }
+}
