@@ -42,6 +42,23 @@ export const DELIVERY_STATES = [
 
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
+/** By as much our idea of the exchange's clock may be wrong. */
+const CLOCK_ERROR_MS = 1000
+
+/**
+ * Answers overtake each other by less than a wait for one. A known time further ahead than our idea of the
+ * exchange's clock was wrong, and would make every later answer look old until the clock had caught up.
+ * @param exchangeNow Unix ms.
+ */
+export function isOvertaken(
+  { requestTime }: Pick<TickerTable, 'requestTime'>,
+  latest: Pick<TickerTable, 'requestTime'> | undefined,
+  exchangeNow: number,
+): boolean {
+  const latestAt = latest?.requestTime ?? 0
+  return requestTime < latestAt && latestAt <= exchangeNow + CLOCK_ERROR_MS
+}
+
 /** Most instruments a table holds; the exchange lists some six hundred a product type. */
 const TICKER_ROWS_MAX = 4096
 

@@ -68,6 +68,15 @@ test('[MKT2] what the core looks at stays what it was when an answer is older th
   expect(looked(events).map(({ requestTime }) => requestTime)).toEqual([200, 300])
 })
 
+test('[MKT1] an answer whose time is far in the future does not make all later ones look old', async () => {
+  const { market, heard } = openMarket({ 'USDT-FUTURES': [MOMENT_AT, MOMENT_AT + 3_600_000, MOMENT_AT + 1] })
+  const product = market.of('USDT-FUTURES')
+  for (let read = 0; read < 3; read++) await product.readTickers()
+
+  expect(product.tickers?.requestTime).toBe(MOMENT_AT + 1)
+  expect(looked(heard[0] ?? []).map(({ requestTime }) => requestTime)).toHaveLength(3)
+})
+
 test('accounts of two product types hear their own prices alone, and each of the clock before them', async () => {
   const { market, heard } = openMarket({ 'USDT-FUTURES': [100, 200], 'COIN-FUTURES': [1000, 2000] })
 

@@ -1,4 +1,4 @@
-import { type TickerTable } from '../../domain/ticker-table.ts'
+import { isOvertaken, type TickerTable } from '../../domain/ticker-table.ts'
 import { type EngineEvent } from '../../engine/event.ts'
 import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
@@ -73,7 +73,8 @@ export class ProductMarket {
     const readAt = trusted.clock.monotonic()
     this.#publishClock(readAt)
     // The cores go on looking at a later answer: to publish this one would have that table filled again.
-    if (table.requestTime >= (this.#buffers.current?.requestTime ?? 0)) {
+    const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
+    if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {
       this.#buffers.publish(table)
       this.#logUnreadable(table, readAt)
       this.publish({ kind: 'snapshotTaken', tickers: table }, readAt)

@@ -3,7 +3,7 @@ import { canRest, type Order } from '../../domain/order.ts'
 import { type PositionReading } from '../../domain/position.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { type MarketSight } from '../../domain/seen-market.ts'
-import { DELIVERY_STATES, type TickerTable } from '../../domain/ticker-table.ts'
+import { DELIVERY_STATES, isOvertaken, type TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
 import { type RiskMarket } from '../../risk/risk-context.ts'
 import { openOrdersOf } from '../book/book.ts'
@@ -12,12 +12,10 @@ import { beginMoment } from './changes.ts'
 import { type Core, specOf } from './core.ts'
 import { totalsOf } from './totals.ts'
 
-/** By as much our idea of the exchange's clock may be wrong. */
-const CLOCK_ERROR_MS = 1000
-
 /** Takes new tickers. False for an answer that was overtaken by a later one, or heard before. */
 export function noteTickers(core: Core, tickers: TickerTable): boolean {
-  if (isOvertaken(core, tickers) || isHeardAgain(core, tickers)) return false
+  if (isOvertaken(tickers, core.market.tickers, exchangeNow(core)) || isHeardAgain(core, tickers))
+    return false
   own(core.market).tickers = tickers
   return true
 }
@@ -40,15 +38,6 @@ export function noteMark({ market }: Core, { symbol, rows, requestedAt }: Positi
   }
   const markPrice = rows[0]?.markPrice ?? Number.NaN
   own(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
-}
-
-/**
- * Answers overtake each other by less than a wait for one. A known time further ahead than our idea of the
- * exchange's clock was wrong, and would make every later answer look old until the clock had caught up.
- */
-function isOvertaken(core: Core, { requestTime }: TickerTable): boolean {
-  const latestAt = core.market.tickers?.requestTime ?? 0
-  return requestTime < latestAt && latestAt <= exchangeNow(core) + CLOCK_ERROR_MS
 }
 
 /** The same answer once more: nobody decides twice on one moment. */
