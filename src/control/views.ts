@@ -160,7 +160,9 @@ const standbySchema = z
       description: 'transactions that the writer had made since the look before; null: it has not looked yet',
     }),
     seenAt: instant.nullable().meta({ description: 'when it looked last' }),
-    freeInMs: z.number().nullable().meta({ description: 'until it takes over, unless the lease is renewed' }),
+    freeInMs: z.number().nullable().meta({
+      description: 'until it takes over, unless the lease is renewed; null: it cannot while it cannot look',
+    }),
     trouble: z.string().nullable().meta({ description: 'why it cannot look' }),
   })
   .meta({ description: 'of one that follows a journal and trades nothing yet' })

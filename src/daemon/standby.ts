@@ -6,7 +6,7 @@ import { Failure } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { serveControl } from './control/open-control.ts'
 import { createFleetSource } from './state/fleet-source.ts'
-import { StandbyControl } from './control/standby-control.ts'
+import { noteLook, type Seen, StandbyControl } from './control/standby-control.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
 
 /** What a standby is told, and tells, from outside. */
@@ -43,7 +43,7 @@ export interface Standby {
 /** Follows until it may take over: shows itself by the control interface of its own state directory. */
 export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const { config, clock, timers, logger, frame } = options
-  let seen: { readonly state: StandbyState; readonly at: number } | undefined
+  let seen: Seen | undefined
   const log = createFollowingLog(logger)
   const control = serveControl(
     new StandbyControl({
@@ -58,7 +58,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
   return {
     following: {
       onState(state) {
-        seen = { state, at: clock.now() }
+        seen = noteLook(seen, state, clock.now())
         frame.onLooked()
         log(state)
       },

@@ -141,13 +141,17 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
 function describeStandby({ standby, now }: StatusView): string {
   if (standby === undefined) return ''
   const { holder, behind, seenAt, freeInMs, trouble } = standby
-  if (seenAt === null) return line('standby', 'has not looked yet')
-  const looked = `looked ${age(now - seenAt)} ago, and was ${behind ?? 0} transactions behind`
-  return [
-    line('standby', `follows ${holder}; ${looked}`),
-    trouble === null ? '' : line('', `! it cannot look now: ${trouble}`),
-    line('', `takes over in ${age(freeInMs ?? 0)} unless the lease is renewed`),
-  ].join('')
+  const looked =
+    seenAt === null
+      ? 'has not looked yet'
+      : `follows ${holder}; looked ${age(now - seenAt)} ago, and was ${behind ?? 0} transactions behind`
+  const next =
+    trouble !== null
+      ? `! it cannot look now, and takes nothing over until it can: ${trouble}`
+      : freeInMs === null
+        ? ''
+        : `takes over in ${age(freeInMs)} unless the lease is renewed`
+  return line('standby', looked) + (next === '' ? '' : line('', next))
 }
 
 /** `with 3 other daemons, 4 at most: tickers 5 of 20, …` */

@@ -18,8 +18,19 @@ export interface StandbyControlOptions {
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'listen'>
   readonly fleet: FleetSource | undefined
-  /** What it found when it looked last, and when; undefined before it has. */
-  readonly seen: () => { readonly state: StandbyState; readonly at: number } | undefined
+  /** Undefined before it has tried to look. */
+  readonly seen: () => Seen | undefined
+}
+
+/** What it found when it looked last, and when, Unix ms; undefined: never yet. */
+export interface Seen {
+  readonly state: StandbyState
+  readonly at: number | undefined
+}
+
+/** It has looked, or could not, at this time, Unix ms. */
+export function noteLook(before: Seen | undefined, state: StandbyState, at: number): Seen {
+  return { state, at: state.trouble === undefined ? at : before?.at }
 }
 
 /** A standby as the control interface sees it: it says whom it follows and how far, and trades nothing yet. */
@@ -40,6 +51,7 @@ export class StandbyControl implements Controlled {
   status(): StatusView {
     const { name, version, environment, exchange, configOption, clock, seen } = this.#options
     const found = seen()
+    const canTakeOver = found?.at !== undefined && found.state.trouble === undefined
     return {
       ...{ name, version, environment, exchange, configOption, speed: 1, isReadOnly: true },
       pid: process.pid,
@@ -51,9 +63,9 @@ export class StandbyControl implements Controlled {
       hasFleet: true,
       standby: {
         holder: found?.state.holder ?? '',
-        behind: found?.state.behind ?? null,
+        behind: found?.at === undefined ? null : found.state.behind,
         seenAt: found?.at ?? null,
-        freeInMs: found === undefined ? null : Math.round(found.state.freeInMs),
+        freeInMs: canTakeOver ? Math.round(found.state.freeInMs) : null,
         trouble: found?.state.trouble ?? null,
       },
     }
@@ -75,7 +87,7 @@ export class StandbyControl implements Controlled {
   /** It does what it is for while it follows. */
   readiness(): Readiness {
     const found = this.#options.seen()
-    const isFollowing = found !== undefined && found.state.trouble === undefined
+    const isFollowing = found?.at !== undefined && found.state.trouble === undefined
     const words = found?.state.trouble ?? (found ? `follows ${found.state.holder}` : 'has not looked yet')
     return { isReady: isFollowing, checks: { standby: { ok: isFollowing, found: words } } }
   }
@@ -89,7 +101,10 @@ export class StandbyControl implements Controlled {
         ['intentd_ready', [{ value: Number(this.readiness().isReady) }]],
         ['intentd_standby', [{ value: 1 }]],
         ['intentd_standby_behind', found ? [{ value: found.state.behind }] : []],
-        ['intentd_standby_seen_age_seconds', found ? [{ value: (clock.now() - found.at) / 1000 }] : []],
+        [
+          'intentd_standby_seen_age_seconds',
+          found?.at === undefined ? [] : [{ value: (clock.now() - found.at) / 1000 }],
+        ],
       ]),
     )
   }
