@@ -98,6 +98,15 @@ export const METRICS = {
     type: 'gauge',
     help: 'From the last byte of the prices to the write of a batch; label: quantile.',
   },
+  intentd_batches_late_total: {
+    type: 'counter',
+    help: 'Batches that were dropped since the journal took too long to make them durable.',
+  },
+  intentd_journal_late: { type: 'gauge', help: '1 while batches are dropped for that, else 0.' },
+  intentd_journal_wait_seconds: {
+    type: 'gauge',
+    help: "From a batch's record until it is durable; label: quantile.",
+  },
   intentd_poll_lateness_seconds: { type: 'gauge', help: 'How late price polls begin; label: quantile.' },
   intentd_event_loop_delay_seconds: {
     type: 'gauge',

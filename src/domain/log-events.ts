@@ -109,6 +109,15 @@ export const LOG_EVENTS = {
   'instrument.resolving':
     'An instrument is closed until it is proved what became of its orders; nothing to do, it halts by itself when that takes too long.',
   'intent.denied': 'A wish did not become an order; the code says which check denied it.',
+  'journal.away':
+    "The journal's server cannot be reached, so no order leaves, while cancel-alls do; it is tried again for as long as the lease lasts, and then the run ends. Look at the server and the way there.",
+  'journal.back': "The journal's server is reached again; nothing to do.",
+  'journal.inTime':
+    'Batches are durable in time again, or none was dropped for half a minute; `batches` were dropped in `forMs`. Nothing to do.',
+  'journal.late':
+    'The record of a batch was durable after `waitedMs`, `mostMs` was the most, so its orders were dropped; until `journal.inTime` no order leaves, those that close neither, while cancel-alls do. Look at the journal: its server, the way there, its standby server, or the disk.',
+  'journal.nearlyLate':
+    'At the start a commit took `commitMs`, more than half of the `mostMs` after which a batch is dropped; bring the server nearer, or raise execution.acceptanceWindowMs or risk.dataAgeMaxMs, whichever the limit comes of.',
   'journal.notClosed':
     'The journal could not be closed in good order; look at the disk, the next start verifies it.',
   'journal.notPacked':
@@ -116,7 +125,7 @@ export const LOG_EVENTS = {
   'journal.notReplicated':
     'A commit on PostgreSQL waits for one server alone, and what it has is lost with its disk; name a standby server in synchronous_standby_names there. With `synchronised: false` it does not even wait for the disk: set fsync to on.',
   'journal.opened':
-    'The journal on PostgreSQL is open, and its lease taken. `abandoned`: another machine had it and did not give it back, so nothing is believed of what rests.',
+    'The journal on PostgreSQL is open, and its lease taken, which took a commit of `commitMs`. `abandoned`: another machine had it and did not give it back, so nothing is believed of what rests.',
   'kill.clean': 'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
   'kill.notThrown': 'A release named no scope, and no kill stands; name the scope that is to be released.',
   'kill.notWrittenDown':

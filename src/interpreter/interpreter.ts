@@ -35,9 +35,14 @@ const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set(['record', 'decide', 're
  */
 const EVENTS_MAX = 10_000
 
-/** An effect behind a durable record, and which commit it waits for. */
-interface WaitingEffect {
+/** An effect, and when the event was stepped that it comes of, Unix ms. */
+interface TimedEffect {
   readonly effect: Effect
+  readonly at: number
+}
+
+/** An effect behind a durable record, and which commit it waits for. */
+interface WaitingEffect extends TimedEffect {
   readonly commit: number
 }
 
@@ -63,6 +68,7 @@ export class Interpreter {
   readonly #queue = new Fifo<EngineEvent>()
   /** The event that was stepped last, its effects, and how many of them were taken up. */
   #event: EngineEvent | undefined
+  #steppedAt = 0
   #effects: readonly Effect[] = []
   #taken = 0
   readonly #waiting = new Fifo<WaitingEffect>()
@@ -125,10 +131,10 @@ export class Interpreter {
   #goOn(): boolean {
     const { interruptions } = this.#ports
     if (this.#isOver || interruptions?.isStill === true) return false
-    const effect = this.#nextEffect()
-    if (effect) {
+    const next = this.#nextEffect()
+    if (next) {
       interruptions?.beforeEffect()
-      this.#perform(effect)
+      this.#perform(next)
       interruptions?.afterEffect()
       return true
     }
@@ -138,15 +144,15 @@ export class Interpreter {
     return event !== undefined
   }
 
-  #nextEffect(): Effect | undefined {
+  #nextEffect(): TimedEffect | undefined {
     const { first } = this.#waiting
-    if (first !== undefined && first.commit <= this.#committed) return this.#waiting.take()?.effect
-    const effects = this.#effects
+    if (first !== undefined && first.commit <= this.#committed) return this.#waiting.take()
+    const [effects, at] = [this.#effects, this.#steppedAt]
     while (this.#taken < effects.length) {
       const effect = effects[this.#taken++]
       if (effect === undefined) return undefined
-      if (!this.#mustWait(effect)) return effect
-      if (this.#waiting.push({ effect, commit: this.#commits }) > WAITING_MAX) {
+      if (!this.#mustWait(effect)) return { effect, at }
+      if (this.#waiting.push({ effect, at, commit: this.#commits }) > WAITING_MAX) {
         throw new Error(`the journal does not keep up: ${WAITING_MAX} effects wait for it`)
       }
     }
@@ -173,6 +179,7 @@ export class Interpreter {
       throw error
     }
     this.#event = event
+    this.#steppedAt = at
     this.#taken = 0
     listener.stepped?.({ at, event, effects: this.#effects })
     if (interruptions?.isHeardAgain(event) === true) this.#queue.putFirst(event)
@@ -200,7 +207,7 @@ export class Interpreter {
     )
   }
 
-  #perform(effect: Effect): void {
+  #perform({ effect, at }: TimedEffect): void {
     const { announcements } = this.#ports
     switch (effect.kind) {
       case 'decide':
@@ -212,7 +219,7 @@ export class Interpreter {
       case 'record':
         return this.#record(effect)
       case 'sendBatch':
-        return this.#sender.sendBatch(effect.batch)
+        return this.#sender.sendBatch(effect.batch, at)
       case 'sendCall':
         return this.#sender.sendCall(effect.call)
       case 'sendCancelAll':

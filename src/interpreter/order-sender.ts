@@ -9,7 +9,7 @@ import { type Grant } from '../exchange/limiter/grant.ts'
 import { type Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
-  readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety'>
+  readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
   readonly engine: Pick<Engine, 'book' | 'isHeldBack' | 'isCallHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
 }
@@ -56,9 +56,12 @@ export class OrderSender {
     for (const endpoint of [...this.#grants.keys()]) this.giveBack(endpoint)
   }
 
-  sendBatch(batch: Recorded<OutgoingBatch>): void {
+  /** @param recordedAt Unix ms: when its record was written, which is durable now. */
+  sendBatch(batch: Recorded<OutgoingBatch>, recordedAt: number): void {
     const { ports, dispatch } = this.#options
-    const { batchId, body } = batch
+    const { batchId, body, validUntilAt } = batch
+    const waitedMs = ports.clock.now() - recordedAt
+    ports.listener.batchDurable?.({ waitedMs, mostMs: validUntilAt - recordedAt })
     ports.exchange.placeBatch(
       body,
       { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite: () => this.#objectTo(batch) },

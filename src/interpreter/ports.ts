@@ -96,6 +96,12 @@ export interface Step {
   readonly thrown?: string
 }
 
+/** How long a batch's record took until it was durable, and how long it may have taken for the batch to leave, ms. */
+export interface BatchWait {
+  readonly waitedMs: number
+  readonly mostMs: number
+}
+
 /** Hears what happens: statistics, the flight recorder, the watchers of a test. What it throws ends the run. */
 export interface RunListener {
   /** Nothing of its effects has been performed yet. */
@@ -103,6 +109,8 @@ export interface RunListener {
   /** A record was appended; where it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void
   decided?(intents: readonly Intent[]): void
+  /** A batch's record is durable: it leaves now, or is dropped where that took too long (ORD7). */
+  batchDurable?(wait: BatchWait): void
 }
 
 /** What can happen to a process between two effects, for tests: it dies, stands still, or hears something twice. */

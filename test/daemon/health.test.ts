@@ -23,6 +23,7 @@ function openScene(heartbeatMs = 0) {
   const statistics = new RunStatistics()
   const positions = new Map<string, PositionReading>()
   const paused = new Map<string, string>()
+  const pace = { look: () => undefined, late: false }
   const logged: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> }[] = []
   const strategy = (id: string, symbol: string) =>
     [id as never, { id: id as never, symbols: [symbol], limits: new Map(), feeds: new Map() }] as const
@@ -32,7 +33,7 @@ function openScene(heartbeatMs = 0) {
       strategies: new Map([strategy('grid', 'BTCUSDT'), strategy('trend', 'ETHUSDT')]),
       limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 } as never,
     },
-    ...{ engine, statistics, positions, clock: time, heartbeatMs, paused: () => paused },
+    ...{ engine, statistics, pace, positions, clock: time, heartbeatMs, paused: () => paused },
     summary: () => ({
       account,
       restrictions: [...book.restrictions.values()].map((one) => ({ ...one, ends: '' })),
@@ -69,7 +70,21 @@ function openScene(heartbeatMs = 0) {
     own(book).restrictions.set(`${scope} operator`, restriction)
   }
   read()
-  return { health, time, engine, book, statistics, positions, paused, logged, hear, read, pass, restrict }
+  return {
+    health,
+    time,
+    engine,
+    book,
+    statistics,
+    pace,
+    positions,
+    paused,
+    logged,
+    hear,
+    read,
+    pass,
+    restrict,
+  }
 }
 
 function readingOf(symbol: string, requestedAt: number, longLots = 0): PositionReading {
@@ -95,7 +110,7 @@ test('with fresh data, nothing held back and books that agree there is no obstac
 })
 
 test('each obstacle is named', async () => {
-  const { health, engine, hear, read, pass, time } = openScene()
+  const { health, engine, pace, hear, read, pass, time } = openScene()
   engine.phase = 'starting'
   expect(health.obstacle()).toBe('the run is starting')
   engine.phase = 'running'
@@ -105,6 +120,9 @@ test('each obstacle is named', async () => {
   hear({ kind: 'spaceMeasured', isLow: true, freeBytes: 1 })
   expect(health.obstacle()).toBe('the disk is nearly full')
   hear({ kind: 'spaceMeasured', isLow: false, freeBytes: 1e9 })
+  pace.late = true
+  expect(health.obstacle()).toBe('orders are dropped, since the journal takes too long')
+  pace.late = false
   await pass(1, ['ETHUSDT'])
   expect(health.obstacle()).toBe('the prices of ETHUSDT are stale')
   await time.pass(3000)

@@ -51,6 +51,7 @@ export class MarketScene {
       heartbeatMs: 0,
     },
     ...{ statistics: new RunStatistics(), positions: new Map(), paused: () => new Map() },
+    pace: { look: () => undefined, late: undefined },
     summary: () => ({}) as never,
     logger: { log: (_, event, facts) => this.#log(event, facts) },
   })

@@ -174,6 +174,23 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: explainSymbol,
   },
   'intent.denied': SILENT,
+  // Over within seconds, or the run is.
+  'journal.away': SILENT,
+  'journal.back': SILENT,
+  'journal.inTime': SILENT,
+  'journal.late': {
+    urgency: urgent,
+    by: [],
+    endedBy: 'journal.inTime',
+    title: ({ waitedMs, mostMs }) =>
+      `no order leaves: the journal takes ${showFact(waitedMs)} ms, and ${showFact(mostMs)} ms is the most`,
+    command: () => 'status',
+  },
+  'journal.nearlyLate': {
+    urgency: warning,
+    by: [],
+    title: ({ commitMs }) => `orders may be dropped: a commit of the journal took ${showFact(commitMs)} ms`,
+  },
   'journal.notClosed': { urgency: urgent, by: [], title: () => 'the journal could not be closed' },
   'journal.notPacked': { urgency: warning, by: [], title: () => 'old records of the journal are damaged' },
   'journal.notReplicated': { urgency: info, by: [], title: () => 'the journal is on one server alone' },

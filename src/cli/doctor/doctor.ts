@@ -14,6 +14,7 @@ import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
 import { examineDisk, examineFiles, examineLocks, examineRuntime, examineSocket } from './examine-machine.ts'
+import { examineServers } from './examine-servers.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from './finding.ts'
 
@@ -73,6 +74,7 @@ async function examineAccount(config: DaemonConfig, request: SecretsRequest): Pr
     examineDisk(config),
     examineSocket(config),
     ...examineLocks(config, accessTo(config, keys.credentials)),
+    ...(await examineServers(config, request)),
     ...(await examineExchange(config, keys.credentials)),
   ]
 }

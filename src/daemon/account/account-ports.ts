@@ -11,6 +11,7 @@ import { type Health } from '../reporting/health.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { type RecentActivity } from '../reporting/recent-activity.ts'
 import { type RunStatistics } from '../reporting/run-statistics.ts'
+import { type JournalPace } from '../state/journal-pace.ts'
 import { type ClientExchange } from './client-exchange.ts'
 import { type KillSwitch } from './kill-switch.ts'
 import { retreatNote } from '../state/retreat-note.ts'
@@ -29,6 +30,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly killSwitch: KillSwitch
   readonly eventLog: EventLog
   readonly statistics: RunStatistics
+  readonly pace: JournalPace
   readonly recent: RecentActivity
   readonly health: Health
   readonly recorder: FlightRecorder | undefined
@@ -87,6 +89,7 @@ export function createPorts(parts: AccountParts): Ports {
         eventLog.observe(record)
       },
       decided: (intents) => statistics.countIntents(intents),
+      batchDurable: (wait) => parts.pace.hear(wait),
     },
   }
 }

@@ -17,6 +17,7 @@ import { RecentActivity } from '../reporting/recent-activity.ts'
 import { RunStatistics } from '../reporting/run-statistics.ts'
 import { buildSummary, type RunSummary } from '../reporting/summary.ts'
 import { listUnattended } from '../reporting/unattended.ts'
+import { JournalPace } from '../state/journal-pace.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
@@ -49,6 +50,7 @@ export class Account implements MarketListener {
   readonly #options: AccountOptions
   readonly #engine: Engine
   readonly #statistics = new RunStatistics()
+  readonly #pace: JournalPace
   readonly #exchange: ClientExchange
   readonly #ports: Ports
   readonly #interpreter: Interpreter
@@ -73,6 +75,7 @@ export class Account implements MarketListener {
     const { clock } = options.trusted
     this.#options = options
     this.#startedAt = clock.now()
+    this.#pace = new JournalPace({ clock, logger })
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
     this.#grids = keepGrids(options.directory, settings.instruments)
@@ -88,10 +91,8 @@ export class Account implements MarketListener {
       limiter: calls.limiter,
       exchange: this.#exchange,
       killSwitch: this.#operator.killSwitch,
-      eventLog: this.#eventLog,
-      statistics: this.#statistics,
-      recent: this.#recent,
-      health: this.health,
+      ...{ eventLog: this.#eventLog, statistics: this.#statistics, pace: this.#pace },
+      ...{ recent: this.#recent, health: this.health },
       recorder: this.#recorder,
       quiesced: () => options.onQuiesced?.(),
       stopped: (clean) => this.#comeToRest(clean),
@@ -268,8 +269,7 @@ export class Account implements MarketListener {
       tickers: market.tickers,
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
-      statistics: this.#statistics,
-      recent: this.#recent,
+      ...{ statistics: this.#statistics, pace: this.#pace, recent: this.#recent },
     }
   }
 
@@ -356,8 +356,7 @@ export class Account implements MarketListener {
       ...this.#options,
       ...{ engine: this.#engine, statistics: this.#statistics, positions: this.#exchange.positions },
       ...{ summary: () => this.summary(), paused: () => pausedOf(this.#options.runners) },
-      clock: trusted.clock,
-      heartbeatMs: config.log.heartbeatMs,
+      ...{ pace: this.#pace, clock: trusted.clock, heartbeatMs: config.log.heartbeatMs },
     })
   }
 

@@ -9,6 +9,7 @@ import { type EndpointStatistics } from '../../exchange/limiter/limiter-statisti
 import { type InstrumentGrids } from '../reporting/event-log.ts'
 import { type RecentActivity } from '../reporting/recent-activity.ts'
 import { type RunStatistics } from '../reporting/run-statistics.ts'
+import { type JournalPace } from '../state/journal-pace.ts'
 
 /** An account that could not be opened, and why. */
 export interface AccountOff {
@@ -32,6 +33,7 @@ export interface ShownAccount {
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly limiter: readonly EndpointStatistics[]
   readonly statistics: RunStatistics
+  readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
   /** By strategy: why its thread was lost, until it begins anew. */
   readonly paused: ReadonlyMap<string, string>

@@ -6,6 +6,7 @@ import { restrictionsOn } from '../../engine/book/book.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
 import { isPoisoned } from '../account/breakdown.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
+import { type LateBatches, roundWait } from '../state/journal-pace.ts'
 
 type Ages = AccountView['ages']
 
@@ -33,7 +34,7 @@ export function agesOf({ settings, tickers, engine, trusted }: ShownAccount): Ag
  * not wanted.
  */
 export function* findHindrances(account: ShownAccount): Generator<string> {
-  const { settings, engine, state, fatal, paused } = account
+  const { settings, engine, state, fatal, paused, pace } = account
   const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
   const ages = agesOf(account)
   if (fatal !== undefined) {
@@ -44,6 +45,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   else if (engine.phase === 'starting')
     yield 'it starts: it reads what the exchange holds, and proves what became of old orders'
   else if (engine.phase !== 'running') yield `it is ${engine.phase}`
+  if (pace.late) yield describeLate(pace.late)
   for (const [symbol, ageMs] of Object.entries(ages.tickersMs)) {
     if (ageMs === null || ageMs > dataAgeMaxMs)
       yield `${symbol}: the price is ${inWords(ageMs)}; ${inWords(dataAgeMaxMs)} is the most (risk.dataAgeMaxMs)`
@@ -59,6 +61,12 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
+}
+
+function describeLate({ batches, wait }: LateBatches): string {
+  const { waitedMs, mostMs } = roundWait(wait)
+  const dropped = batches === 1 ? 'the last batch was' : `the last ${batches} batches were`
+  return `no order leaves, only cancel-alls do: the journal took ${waitedMs} ms to make the last batch durable, ${mostMs} ms was the most, and ${dropped} dropped`
 }
 
 /** @param why On one line. */
@@ -97,7 +105,7 @@ function inWords(ageMs: number | null): string {
 export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
   const checks: Record<string, { ok: boolean; found: string }> = {}
   for (const account of accounts) {
-    const { config, engine, settings, trusted, state, fatal } = account
+    const { config, engine, settings, trusted, state, fatal, pace } = account
     const ages = agesOf(account)
     const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
     const held = engine.restrictions.filter(({ scope }) => scope === '*')
@@ -110,7 +118,10 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
       ok: state === 'begun' && engine.phase === 'running' && fatal === undefined,
       found: fatal === undefined ? engine.phase : `off: ${fatal instanceof Failure ? fatal.code : 'broken'}`,
     }
-    checks[name('journal')] = { ok: !isPoisoned(fatal), found: isPoisoned(fatal) ? 'broken' : 'written' }
+    checks[name('journal')] = {
+      ok: !isPoisoned(fatal) && pace.late === undefined,
+      found: isPoisoned(fatal) ? 'broken' : pace.late ? 'too slow: orders are dropped' : 'written',
+    }
     checks[name('clock')] = {
       ok: trusted.isSynchronised,
       found: trusted.isSynchronised ? 'synchronised' : 'not synchronised',

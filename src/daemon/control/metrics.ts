@@ -127,7 +127,7 @@ function addMode(scope: string, held: TradingMode, add: Add): void {
   for (const mode of TRADING_MODES) add('intentd_trading_mode', Number(mode === held), { scope, mode })
 }
 
-function addCounts({ statistics, engine }: ShownAccount, add: Add): void {
+function addCounts({ statistics, engine, pace }: ShownAccount, add: Add): void {
   add('intentd_snapshots_total', statistics.snapshots)
   add('intentd_decisions_total', statistics.decisions)
   add('intentd_batches_total', statistics.batches)
@@ -137,6 +137,9 @@ function addCounts({ statistics, engine }: ShownAccount, add: Add): void {
   for (const [state, count] of statistics.ended) add('intentd_orders_ended_total', count, { state })
   for (const [code, count] of engine.denied) add('intentd_denials_total', count, { code })
   addQuantiles('intentd_decision_latency_seconds', statistics.decisionLatency.summary(), add)
+  add('intentd_batches_late_total', pace.batchesLate)
+  add('intentd_journal_late', Number(pace.late !== undefined))
+  addQuantiles('intentd_journal_wait_seconds', pace.waits.summary(), add)
 }
 
 function addQuantiles(name: MetricName, { count, p50Ms, p99Ms, maxMs }: DurationSummary, add: Add): void {

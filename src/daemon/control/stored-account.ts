@@ -6,6 +6,7 @@ import { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { openSqliteJournal } from '../../journal/sqlite-journal.ts'
 import { openStoredReplica, type StoredReplica } from '../../journal/stored-replica.ts'
 import { type Clock } from '../../lib/clock.ts'
+import { Percentiles } from '../../lib/percentiles.ts'
 import { toEngineSettings } from '../account/engine-settings.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 import { RecentActivity } from '../reporting/recent-activity.ts'
@@ -46,6 +47,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         paused: new Map(),
         limiter: [],
         statistics: new RunStatistics(),
+        pace: { waits: new Percentiles(), batchesLate: 0, late: undefined },
         recent: new RecentActivity({
           timeZone: config.calendar.timezone,
           now: () => clock.now(),

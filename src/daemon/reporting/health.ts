@@ -15,6 +15,8 @@ export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
   readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved'>
   readonly statistics: RunStatistics
+  /** Of the journal; `late` while batches are dropped since it takes too long. */
+  readonly pace: { readonly look: () => void; readonly late: unknown }
   /** As last read, by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly summary: () => Pick<RunSummary, 'account' | 'restrictions'>
@@ -72,6 +74,7 @@ export class Health {
   look(): void {
     const { engine, clock } = this.#options
     const now = clock.now()
+    this.#options.pace.look()
     for (const symbol of engine.phase === 'running' ? this.#symbols : []) {
       keepSince(this.#differsSince, symbol, this.#differs(symbol) ? now : undefined)
       this.#lookAtPrices(symbol, now)
@@ -95,6 +98,7 @@ export class Health {
     if (engine.phase !== 'running') return ofAll(`the run is ${engine.phase}`)
     if (!this.#ages.isClockSynchronised) return ofAll("the exchange's clock is not known")
     if (this.#ages.isSpaceLow) return ofAll('the disk is nearly full')
+    if (this.#options.pace.late) return ofAll('orders are dropped, since the journal takes too long')
     const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
     const stale = this.#symbols.filter((symbol) => this.#ages.pricesMs(symbol, now) > dataAgeMaxMs)
     if (stale.length > 0) return ofSome(stale, (named) => `the prices of ${named} are stale`)

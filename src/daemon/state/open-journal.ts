@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
+import { signedWithinMs } from '../../engine/orders/record-batch.ts'
 import { type OpenedJournal } from '../../journal/journal.ts'
 import { type TablesGiven } from '../../journal/journal-tables.ts'
 import { isJournalFile, markFileOf, openSqliteJournal } from '../../journal/sqlite-journal.ts'
@@ -59,16 +60,34 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
     place: server,
     taker: takerOf(config, directory, options.clock.now()),
     terms: leaseTermsOf(config.journal, config),
+    onAway: (away) => {
+      if ('reason' in away) logger.log('warn', 'journal.away', { ...away })
+      else logger.log('info', 'journal.back', { ...away })
+    },
   })
   const { journal, isEmpty, isReplicated, isSynchronised } = opened
+  const commitMs = Math.round(opened.commitMs)
   if (isEmpty && isJournalFile(file)) {
     await journal.close()
     throw notCopied(file, server.schema)
   }
   const { url, schema } = server
-  logger.log('info', 'journal.opened', { url, schema, abandoned: journal.lease?.isAbandoned === true })
+  const abandoned = journal.lease?.isAbandoned === true
+  logger.log('info', 'journal.opened', { url, schema, abandoned, commitMs })
+  if (isNearlyLate(commitMs, config))
+    logger.log('warn', 'journal.nearlyLate', { url, commitMs, mostMs: commitMsMaxOf(config) })
   if (!isReplicated) logger.log('warn', 'journal.notReplicated', { url, synchronised: isSynchronised })
   return journal
+}
+
+/** When a commit takes longer, the prices are too old or the signature would be too late, and a batch is dropped, ms. */
+export function commitMsMaxOf({ execution, risk }: Pick<DaemonConfig, 'execution' | 'risk'>): number {
+  return Math.min(signedWithinMs(execution), risk.dataAgeMaxMs)
+}
+
+/** A batch may wait for the commit before its own. */
+export function isNearlyLate(commitMs: number, config: Pick<DaemonConfig, 'execution' | 'risk'>): boolean {
+  return 2 * commitMs > commitMsMaxOf(config)
 }
 
 /** @throws where the journal is a file */

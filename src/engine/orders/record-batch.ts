@@ -20,6 +20,10 @@ import { accountAgeMs } from '../state/readings.ts'
  */
 const SIGNED_WITHIN = 10
 
+export function signedWithinMs({ acceptanceWindowMs }: { readonly acceptanceWindowMs: number }): number {
+  return acceptanceWindowMs / SIGNED_WITHIN
+}
+
 /** An approved order under the name that it carries for ever. */
 interface NamedOrder {
   readonly terms: OrderTerms
@@ -84,7 +88,7 @@ export function recordBatch(
     validUntilAt: Math.min(
       freshUntil(core, symbol),
       accountFreshUntil(core, symbol),
-      core.now + core.settings.execution.acceptanceWindowMs / SIGNED_WITHIN,
+      core.now + signedWithinMs(core.settings.execution),
       ...orders.map((order) => order.deadlineAt),
     ),
   }

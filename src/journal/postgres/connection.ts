@@ -49,6 +49,11 @@ export class Connection {
     await this.#connect()
   }
 
+  /** Without a question: what fails here has told the server nothing. */
+  async connect(): Promise<void> {
+    await this.#connect()
+  }
+
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     const client = await this.#connect()
     try {

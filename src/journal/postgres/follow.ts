@@ -1,7 +1,8 @@
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
+import { type Connection, type PostgresPlace } from './connection.ts'
 import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
+import { isPassing } from './postgres-failures.ts'
 import { type Replica } from './replica.ts'
 import { quoteName } from './tables.ts'
 
@@ -55,7 +56,7 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
       }
     } catch (error) {
       // What the server itself refuses is refused again.
-      if (sqlStateOf(error) !== undefined && !isPassing(error)) throw error
+      if (!isPassing(error)) throw error
       following.onState({ ...state, trouble: messageOf(error) })
     }
     await following.pause(FOLLOW_MS)
@@ -67,17 +68,6 @@ async function forgetFollowers({ connection, place }: FollowOptions): Promise<vo
   const old = `DELETE FROM ${quoteName(place.schema)}.followers WHERE seen_at < clock_timestamp() - interval '7 days'`
   // A server that is away is waited for below.
   await connection.query(old).catch(() => undefined)
-}
-
-/**
- * It shuts down, starts up, or ended the connection; has no room, no memory or no connection left, or trouble with its
- * disk; or it is a standby that is not promoted yet.
- */
-const PASSING = ['57P', '08', '53', '58', '25006']
-
-function isPassing(error: unknown): boolean {
-  const state = sqlStateOf(error) ?? ''
-  return PASSING.some((start) => state.startsWith(start))
 }
 
 async function look({ connection, place, replica, taker }: FollowOptions): Promise<StandbyState> {

@@ -10,8 +10,9 @@ import { quoteName } from './tables.ts'
 
 /** How long an end waits for its last alerts to be taken, ms. */
 const LAST_WORD_MS = 500
-/** It is made to last again this often within its time: two of these may fail. */
+/** It is made to last again this often within its time; where that fails, sooner, since its time runs out. */
 const RENEWALS = 4
+const TRIES = 20
 /**
  * It counts as over so much before its end, as a share of it: two clocks do not run alike, and what was signed at the
  * last moment has a valid signature for as long as the one who takes over waits.
@@ -41,6 +42,8 @@ export interface TakenLease {
   readonly isAbandoned: boolean
   /** By both clocks, before it was asked for: it lasts from then at least. */
   readonly asked: Instant
+  /** The commit that took it, ms. */
+  readonly commitMs: number
 }
 
 export type LeaseAttempt =
@@ -78,6 +81,7 @@ export async function takeLease(
     feedPlace: Number(feed_place),
     isAbandoned: abandoned === true,
     asked,
+    commitMs: clock.monotonic() - asked.monotonic,
   }
 }
 
@@ -199,12 +203,12 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     for (const cancel of this.#cancelTimers) cancel()
   }
 
-  #waitToRenew(): void {
+  #waitToRenew(times = RENEWALS): void {
     const { timers, clock, lastingMs } = this.#options
     for (const cancel of this.#cancelTimers) cancel()
     const leftMs = Math.max(0, this.#deadline.monotonic - clock.monotonic())
     this.#cancelTimers = [
-      timers.after(Math.min(lastingMs / RENEWALS, leftMs), () => void this.#renew()),
+      timers.after(Math.min(lastingMs / times, leftMs), () => void this.#renew()),
       // Whatever becomes of the question, its end is noticed.
       timers.after(leftMs, () => void this.objection()),
     ]
@@ -214,6 +218,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     const { connection, schema, clock, lastingMs } = this.#options
     if (this.objection() !== undefined) return
     const asked = instantOf(clock)
+    let times = RENEWALS
     try {
       const [row] = await connection.query(
         `UPDATE ${quoteName(schema)}.lease SET expires_at = clock_timestamp() + $2 * interval '1 ms'
@@ -230,9 +235,10 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     } catch (error) {
       // It is tried again until its time is over.
       this.#lastTrouble = messageOf(error)
+      times = TRIES
     }
     if (this.#isOver || this.#failure !== undefined) return
-    this.#waitToRenew()
+    this.#waitToRenew(times)
     await this.answerKill()
     await this.#showNews()
   }

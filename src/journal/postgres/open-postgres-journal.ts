@@ -7,9 +7,14 @@ import { follow, type Following } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { leaseHeld, translatePostgresError } from './postgres-failures.ts'
-import { PostgresJournal } from './postgres-journal.ts'
+import { type OnAway, PostgresJournal } from './postgres-journal.ts'
 import { Replica } from './replica.ts'
-import { openServerTables } from './server-tables.ts'
+import {
+  assertServerVersion,
+  openServerTables,
+  readDurability,
+  type ServerDurability,
+} from './server-tables.ts'
 
 export interface OpenPostgresOptions extends TablesGiven {
   readonly place: PostgresPlace
@@ -21,23 +26,24 @@ export interface OpenPostgresOptions extends TablesGiven {
   /** The machine's own, not one that makes up for jumps. */
   readonly clock: Clock
   readonly timers: Timers
+  readonly onAway: OnAway
   /** Waits for the lease, and follows meanwhile. Absent: a lease that is held is a refusal. */
   readonly following?: Following | undefined
 }
 
-export interface OpenedPostgres {
+export interface OpenedPostgres extends ServerDurability {
   readonly journal: OpenedJournal
   /** Nothing was ever written to it. */
   readonly isEmpty: boolean
-  /** Whether a commit waits for another server too, and whether this one waits for its disk. */
-  readonly isReplicated: boolean
-  readonly isSynchronised: boolean
+  /** How long a commit took, ms. */
+  readonly commitMs: number
 }
 
 /**
  * The journal on PostgreSQL, with the right to write it: the schema is made where there is none, the replica brought
  * to where the server is, the lease taken, and what is there proved.
- * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, JOURNAL_MOVED, JOURNAL_CORRUPT
+ * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, JOURNAL_MOVED, JOURNAL_CORRUPT,
+ * JOURNAL_SERVER_OLD
  */
 export async function openPostgresJournal(options: OpenPostgresOptions): Promise<OpenedPostgres> {
   const { place, terms } = options
@@ -52,6 +58,7 @@ export async function openPostgresJournal(options: OpenPostgresOptions): Promise
 
 async function openOver(connection: Connection, options: OpenPostgresOptions): Promise<OpenedPostgres> {
   const { place, identity, file, following } = options
+  await assertServerVersion(connection, place)
   const nature = await openServerTables(connection, place, identity)
   const replica = await Replica.open({ connection, place, nature, file })
   try {
@@ -76,7 +83,8 @@ async function openOver(connection: Connection, options: OpenPostgresOptions): P
         ...{ connection, nature, replica, prefix, lease, schema: place.schema },
       })
       const isEmpty = prefix.last.sequence === 0
-      return { journal, isEmpty, ...(await readDurability(connection)) }
+      const { commitMs } = taken
+      return { journal, isEmpty, commitMs, ...(await readDurability(connection)) }
     } catch (error) {
       await lease.giveBack().catch(() => undefined)
       await lease.close()
@@ -95,13 +103,4 @@ async function takeOrRefuse(
   const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)
   if (attempt.kind === 'taken') return attempt
   throw leaseHeld(place, attempt.holder, attempt.freeInMs)
-}
-
-async function readDurability(
-  connection: Connection,
-): Promise<Pick<OpenedPostgres, 'isReplicated' | 'isSynchronised'>> {
-  const [row = {}] = await connection.query(
-    `SELECT current_setting('synchronous_standby_names') <> '' AS replicated, current_setting('fsync') = 'on' AS synchronised`,
-  )
-  return { isReplicated: row['replicated'] === true, isSynchronised: row['synchronised'] === true }
 }

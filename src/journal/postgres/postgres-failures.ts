@@ -52,6 +52,18 @@ function isPasswordMissing(error: unknown): boolean {
   return messageOf(error).includes('client password must be a string')
 }
 
+/**
+ * It shuts down, starts up, or ended the connection; has no room, no memory or no connection left, or trouble with its
+ * disk; or it is a standby that is not promoted yet.
+ */
+const PASSING = ['57P', '08', '53', '58', '25006']
+
+/** What is not the server's own word, or one that will not be its last. */
+export function isPassing(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state === undefined || PASSING.some((start) => state.startsWith(start))
+}
+
 export function foundOf(error: unknown): string {
   const state = sqlStateOf(error)
   return state === undefined ? messageOf(error) : `${messageOf(error)} (${state})`
@@ -92,6 +104,25 @@ export function movedAway(place: PostgresPlace, to: string): Failure {
     sentence: 'the journal on PostgreSQL was moved elsewhere, and is written no more',
     facts: { ...placeFacts(place), to },
     hint: 'take journal.url out of the configuration, or move it back with `intentd journal copy --to postgres`',
+  })
+}
+
+/** @param found What its user may not do. */
+export function notAllowed(place: PostgresPlace, found: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_UNREACHABLE',
+    sentence: 'the journal on PostgreSQL cannot be opened',
+    facts: { ...placeFacts(place), found },
+    hint: ADVICE['42501'] ?? '',
+  })
+}
+
+export function serverOld(place: PostgresPlace, version: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_SERVER_OLD',
+    sentence: 'the PostgreSQL server is older than 15, the oldest that the journal is tested with',
+    facts: { ...placeFacts(place), found: `PostgreSQL ${version}` },
+    hint: 'upgrade the server, or name another one in journal.url',
   })
 }
 

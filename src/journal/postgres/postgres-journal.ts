@@ -4,7 +4,9 @@ import {
   type StrategyKey,
   type UsedKey,
 } from '../../domain/record.ts'
+import { type Clock } from '../../lib/clock.ts'
 import { type Failure } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
 import { type BookedRow, type Booking, type BookingSpan } from '../booking.ts'
 import { keysDamaged, translateJournalError } from '../journal-failures.ts'
 import { JournalTables, type TablesGiven, toContents } from '../journal-tables.ts'
@@ -15,9 +17,13 @@ import { type JournalNature } from '../journal-layout.ts'
 import { readChanges, toServerText } from './changes.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { type HeldLease } from './lease.ts'
-import { notWritten } from './postgres-failures.ts'
+import { foundOf, isPassing, notWritten } from './postgres-failures.ts'
 import { putFeedPlace, type Replica } from './replica.ts'
 import { LEASE_GONE, quoteName } from './tables.ts'
+
+/** A server that cannot be reached is tried again this often, and so long at most where the lease lasts: both ms. */
+const RECONNECT_MS = 250
+const AWAY_MS_MAX = 30_000
 
 /** Undurable records wait for the next durable one, but never more than these. */
 const WAITING_MAX = 256
@@ -31,7 +37,7 @@ type Step =
 type OnDone = (failure?: unknown) => void
 
 export interface PostgresJournalOptions extends TablesGiven {
-  readonly connection: Pick<Connection, 'query' | 'close'>
+  readonly connection: Pick<Connection, 'connect' | 'query' | 'close'>
   readonly schema: string
   readonly nature: JournalNature
   readonly replica: Replica
@@ -39,7 +45,13 @@ export interface PostgresJournalOptions extends TablesGiven {
   readonly lease: HeldLease
   /** Of the replica, for whoever reads of it. */
   readonly file: string
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly timers: Timers
+  readonly onAway: OnAway
 }
+
+/** Hears that the server cannot be reached, and why; or how long it could not, ms. */
+export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
  * The journal on PostgreSQL. What is appended waits until it must be durable; then one transaction takes all of it to
@@ -49,7 +61,8 @@ export interface PostgresJournalOptions extends TablesGiven {
  *                                 └──refused, lost, too late──► broken, for ever
  *
  * The same transaction is open on the replica from before until then: what is read here is durable there. It is never
- * known what became of a commit that was not answered, and it is not tried again: the next start finds out.
+ * known what became of a commit that was not answered, and it is not tried again: the next start finds out. A server
+ * that cannot be reached was told nothing, so that alone is tried again, while the lease lasts.
  */
 export class PostgresJournal implements OpenedJournal {
   readonly salt: string
@@ -187,6 +200,7 @@ export class PostgresJournal implements OpenedJournal {
     try {
       database.exec('BEGIN IMMEDIATE')
       const changes = this.#carryOut(steps)
+      await this.#reach()
       await connection.query(`SELECT ${quoteName(schema)}.write_changes($1, $2, $3, $4, $5)`, [
         lease.token,
         feedPlace,
@@ -204,6 +218,24 @@ export class PostgresJournal implements OpenedJournal {
     for (const done of dones) done(this.#failure)
     if (this.#failure !== undefined) return this.#sayBroken(dones.length > 0)
     if (this.#isWanted || this.#waitingFor.length > 0) this.flush()
+  }
+
+  /** @throws what kept it from being reached for too long, or will for ever */
+  async #reach(): Promise<void> {
+    const { connection, lease, clock, timers, onAway } = this.#options
+    const since = clock.monotonic()
+    for (let tries = 0; ; tries++) {
+      try {
+        await connection.connect()
+        if (tries > 0) onAway({ afterMs: Math.round(clock.monotonic() - since) })
+        return
+      } catch (error) {
+        const isLong = clock.monotonic() - since >= AWAY_MS_MAX
+        if (!isPassing(error) || isLong || lease.objection() !== undefined) throw error
+        if (tries === 0) onAway({ reason: foundOf(error) })
+      }
+      await new Promise<void>((resolve) => timers.after(RECONNECT_MS, resolve))
+    }
   }
 
   /** Within the open transaction of the replica. @returns what it changed, as the server takes it */

@@ -1,9 +1,10 @@
+import { type Clock } from '../../lib/clock.ts'
 import { type JournalNature, createNature } from '../journal-layout.ts'
 import { foreign } from '../journal-failures.ts'
-import { type Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
+import { Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
 import { type TableRow, toServerText } from './changes.ts'
 import { ensureKillOrder } from './kill-order.ts'
-import { layoutOther } from './postgres-failures.ts'
+import { layoutOther, movedAway, notAllowed, serverOld, translatePostgresError } from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, SERVER_LAYOUT } from './tables.ts'
 
 /** Rows that are read at a time: some hundred kilobytes. */
@@ -11,6 +12,22 @@ const PAGE_ROWS = 1000
 
 /** Two that make the same at once: of a schema, of a row in the server's own list of them. */
 const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['42P06', '23505'])
+
+/** The oldest that it is tested with, as the server numbers them. */
+const VERSION_MIN = 150_000
+
+/** @returns the version in words. @throws Failure JOURNAL_SERVER_OLD */
+export async function assertServerVersion(
+  connection: Pick<Connection, 'query'>,
+  place: PostgresPlace,
+): Promise<string> {
+  const [row = {}] = await connection.query(
+    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number`,
+  )
+  const version = String(row['version'])
+  if (Number(row['number']) < VERSION_MIN) throw serverOld(place, version)
+  return version
+}
 
 type Asking = Pick<Connection, 'query' | 'within'>
 
@@ -114,4 +131,83 @@ export async function* readServerTable(
     )
   }
   await connection.query('CLOSE page')
+}
+
+export interface ServerDurability {
+  /** Whether a commit waits for another server too, and whether this one waits for its disk. */
+  readonly isReplicated: boolean
+  readonly isSynchronised: boolean
+}
+
+export async function readDurability(connection: Pick<Connection, 'query'>): Promise<ServerDurability> {
+  const [row = {}] = await connection.query(
+    `SELECT current_setting('synchronous_standby_names') <> '' AS replicated, current_setting('fsync') = 'on' AS synchronised`,
+  )
+  return { isReplicated: row['replicated'] === true, isSynchronised: row['synchronised'] === true }
+}
+
+/** The server of a journal, as a start would find it. */
+export interface ProbedServer extends ServerDurability {
+  readonly version: string
+  /** Whether the journal is there already. */
+  readonly hasJournal: boolean
+  /** How long a commit took, ms. */
+  readonly commitMs: number
+}
+
+/** An answer that takes longer is none, ms. */
+const ANSWER_MS_MAX = 10_000
+
+/**
+ * Looks at what a start depends on there, and changes nothing.
+ * @throws Failure as a start would
+ */
+export async function probeServer(
+  place: PostgresPlace,
+  identity: string,
+  clock: Pick<Clock, 'monotonic'>,
+): Promise<ProbedServer> {
+  const connection = new Connection(place, ANSWER_MS_MAX)
+  try {
+    const version = await assertServerVersion(connection, place)
+    const nature = await readServerNature(connection, place)
+    if (nature) assertIdentity(nature, place, identity)
+    await assertAllowed(connection, place, nature !== undefined)
+    const durability = await readDurability(connection)
+    return {
+      ...{ version, hasJournal: nature !== undefined, ...durability },
+      commitMs: await measureCommit(connection, clock),
+    }
+  } catch (error) {
+    throw translatePostgresError(error, place)
+  } finally {
+    await connection.close()
+  }
+}
+
+async function assertAllowed(
+  connection: Pick<Connection, 'query'>,
+  place: PostgresPlace,
+  hasJournal: boolean,
+): Promise<void> {
+  if (!hasJournal) {
+    const [may] = await connection.query(`SELECT has_database_privilege(current_database(), 'CREATE') AS may`)
+    if (may?.['may'] !== true) throw notAllowed(place, 'this user may not make a schema in the database')
+    return
+  }
+  const lease = `${quoteName(place.schema)}.lease`
+  const [may] = await connection.query(`SELECT has_table_privilege($1, 'SELECT, UPDATE') AS may`, [lease])
+  if (may?.['may'] !== true) throw notAllowed(place, 'this user may not write the journal that is there')
+  const [row] = await connection.query(`SELECT moved_to FROM ${lease}`)
+  if (typeof row?.['moved_to'] === 'string') throw movedAway(place, row['moved_to'])
+}
+
+/** A message in the server's log of changes, which nobody reads: it is waited for as a record is. */
+async function measureCommit(
+  connection: Pick<Connection, 'query'>,
+  clock: Pick<Clock, 'monotonic'>,
+): Promise<number> {
+  const asked = clock.monotonic()
+  await connection.query(`SELECT pg_logical_emit_message(true, 'intentd', '')`)
+  return clock.monotonic() - asked
 }

@@ -38,7 +38,7 @@ describe('[RSK1] a lease that is held', () => {
     const asked = { monotonic: time.monotonic(), now: time.now() }
     lease = new HeldLease({
       ...{ connection: server, schema: 's', holder: 'h', clock: time, timers: time, lastingMs: 10_000 },
-      taken: { kind: 'taken', token: 7, feedPlace: 0, isAbandoned: false, asked },
+      taken: { kind: 'taken', token: 7, feedPlace: 0, isAbandoned: false, asked, commitMs: 1 },
     })
     lease.onLost((failure) => lost.push(failure.message))
   })
@@ -49,6 +49,16 @@ describe('[RSK1] a lease that is held', () => {
     await time.pass(100_000)
 
     expect([lease.objection(), server.asked, lost]).toEqual([undefined, 40, []])
+  })
+
+  test('is asked for again soon where that failed: a server that is back may not come too late', async () => {
+    server.answer = () => Promise.reject(new Error('no route'))
+    await time.pass(2500 + 5 * 500)
+    const failed = server.asked
+    server.answer = () => Promise.resolve([{ wanted: false }])
+    await time.pass(500 + 2500)
+
+    expect([failed, server.asked]).toEqual([6, 8])
   })
 
   test('counts from before the question, and as over before the server says so', async () => {

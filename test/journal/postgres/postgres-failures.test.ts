@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { translatePostgresError } from '../../../src/journal/postgres/postgres-failures.ts'
+import { assertServerVersion } from '../../../src/journal/postgres/server-tables.ts'
 
 const place = { url: 'postgresql://intentd@db.example/intentd', password: undefined, schema: 'intentd_live' }
 
@@ -31,4 +32,16 @@ test('a password that is missing is not said in the words of the driver', () => 
 
 test('of a whole database no schema is named', () => {
   expect(translatePostgresError(refused('3D000'), { ...place, schema: '' }).message).not.toContain('schema')
+})
+
+test.each([
+  ['13.4', 130_004, false],
+  ['14.19 (Debian)', 140_019, false],
+  ['15.0', 150_000, true],
+])('a server that is too old is refused by its version: %s', async (version, number, isTaken) => {
+  const connection = { query: () => Promise.resolve([{ version, number }]) }
+  const answer = assertServerVersion(connection, place)
+
+  if (isTaken) expect(await answer).toBe(version)
+  else await expect(answer).rejects.toThrow(/JOURNAL_SERVER_OLD[^]*older than 15/)
 })

@@ -60,6 +60,7 @@ export class Machine {
       terms: { lastingMs: 10_000, validityMs: 20_000 },
       clock: systemClock,
       timers: systemTimers,
+      onAway: () => undefined,
       ...more,
     })
   }

@@ -6,7 +6,7 @@ import { type FileRule, type SourceFile, type Violation, STRATEGY_CONTRACT, find
 const FILE_LINES_MAX = 400
 const FUNCTION_LINES_MAX = 70
 /** Tables and schemas that may be longer. */
-const LONG_TABLES: readonly string[] = []
+const LONG_TABLES: readonly string[] = ['src/alerts/rules/alert-table.ts']
 
 const VAGUE_NAMES = ['utils', 'util', 'helpers', 'helper', 'common', 'types', 'index', 'misc']
 

@@ -1,0 +1,126 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { loadJournalPassword, loadLimitsPassword, type SecretsRequest } from '../../config/secrets.ts'
+import { commitMsMaxOf, isNearlyLate, serverPlaceOf } from '../../daemon/state/open-journal.ts'
+import { journalPlaceOf } from '../../daemon/state/state-place.ts'
+import { LOG_EVENTS } from '../../domain/log-events.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { type Finding, finding, ok } from './finding.ts'
+
+/** The oldest that shared limits are tested with. */
+const REDIS_MIN = 7
+
+/** What a journal on PostgreSQL and shared limits stand on; nothing where there is neither. */
+export async function examineServers(
+  config: DaemonConfig,
+  request: SecretsRequest,
+): Promise<readonly Finding[]> {
+  return [...(await examineJournalServer(config, request)), ...(await examineRedis(config, request))]
+}
+
+async function examineJournalServer(
+  config: DaemonConfig,
+  request: SecretsRequest,
+): Promise<readonly Finding[]> {
+  const { journal } = config
+  if (journal === undefined) return []
+  try {
+    const place = serverPlaceOf(config, loadJournalPassword(config, request))
+    const { identity } = journalPlaceOf(config, config.state.directory)
+    const { probeServer } = await import('../../journal/postgres/server-tables.ts')
+    const server = await probeServer(place, identity, systemClock)
+    const there = server.hasJournal ? `has the journal ${place.schema}` : 'has no journal of this account yet'
+    return [
+      ok('journal', `PostgreSQL ${server.version} at ${place.url} answers, and ${there}`),
+      judgeDurability(server),
+      judgeCommit(Math.round(server.commitMs), config),
+    ]
+  } catch (error) {
+    return [finding('fail', 'journal', describe(error), hintOf(error, 'look at journal.url'))]
+  }
+}
+
+function judgeDurability(server: {
+  readonly isReplicated: boolean
+  readonly isSynchronised: boolean
+}): Finding {
+  if (!server.isSynchronised)
+    return finding(
+      'fail',
+      'journal, durable',
+      'a commit does not wait for the disk (fsync is off)',
+      'set fsync to on there: after a power cut the journal could be any',
+    )
+  return server.isReplicated
+    ? ok(
+        'journal, durable',
+        'a commit waits for the disk, and for another server (synchronous_standby_names)',
+      )
+    : finding(
+        'warn',
+        'journal, durable',
+        'a commit waits for the disk of one server alone',
+        LOG_EVENTS['journal.notReplicated'],
+      )
+}
+
+function judgeCommit(commitMs: number, config: DaemonConfig): Finding {
+  const found = `a commit took ${commitMs} ms; beyond ${commitMsMaxOf(config)} ms orders are dropped`
+  return isNearlyLate(commitMs, config)
+    ? finding(
+        'warn',
+        'journal, commit',
+        found,
+        'bring the server nearer, or raise execution.acceptanceWindowMs or risk.dataAgeMaxMs',
+      )
+    : ok('journal, commit', found)
+}
+
+async function examineRedis(config: DaemonConfig, request: SecretsRequest): Promise<readonly Finding[]> {
+  const { shared } = config.exchange
+  if (shared === undefined) return []
+  try {
+    const { probeRedis } = await import('../../exchange/limiter/shared/probe-redis.ts')
+    const { version, isReplica } = await probeRedis(shared.redis, loadLimitsPassword(config, request))
+    const found = `${shared.redis} answers (version ${version})`
+    if (isReplica)
+      return [
+        finding(
+          'fail',
+          'shared limits',
+          `${found}, and is a replica`,
+          'name its primary in exchange.shared.redis',
+        ),
+      ]
+    if (Number(version.split('.')[0]) < REDIS_MIN)
+      return [
+        finding(
+          'warn',
+          'shared limits',
+          found,
+          `shared limits are tested with Redis ${REDIS_MIN} and with Valkey`,
+        ),
+      ]
+    return [ok('shared limits', `${found}, and takes the script that shares`)]
+  } catch (error) {
+    return [
+      finding(
+        'fail',
+        'shared limits',
+        `${shared.redis}: ${describe(error)}`,
+        'look whether the server runs and lets this machine in; its password is INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names',
+      ),
+    ]
+  }
+}
+
+/** On one line. */
+function describe(error: unknown): string {
+  const [first = ''] = messageOf(error).split('\n')
+  const found = error instanceof Failure ? error.facts['found'] : undefined
+  return found === undefined ? first : `${first}: ${String(found)}`
+}
+
+function hintOf(error: unknown, otherwise: string): string {
+  return (error instanceof Failure ? error.hint : undefined) ?? otherwise
+}

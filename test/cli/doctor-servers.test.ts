@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { examineServers } from '../../src/cli/doctor/examine-servers.ts'
+import { type Finding } from '../../src/cli/doctor/finding.ts'
+import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { findPort } from '../support/free-port.ts'
+import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
+import { redisMissing, RedisServer } from '../support/redis-server.ts'
+import { MAIN, SIMULATOR_SECTION, Workspace } from '../config/workspace.ts'
+import { Machine } from '../journal/postgres/scene.ts'
+
+const workspaces: Workspace[] = []
+const servers: RedisServer[] = []
+
+afterEach(async () => {
+  for (const workspace of workspaces.splice(0)) workspace.remove()
+  for (const server of servers.splice(0)) await server.kill()
+})
+
+/** What is found of the servers that the configuration names with these settings. */
+async function look(
+  settings: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<readonly Finding[]> {
+  const workspace = new Workspace()
+  workspaces.push(workspace)
+  workspace.fill({ 'config/main.yaml': MAIN.replace(SIMULATOR_SECTION, '') })
+  const { loaded, problems } = workspace.read(['exchange.baseUrl=http://127.0.0.1:1', ...settings])
+  if (loaded === undefined) throw new Error(JSON.stringify(problems))
+  return examineServers(loaded.config, { cwd: workspace.directory, variables })
+}
+
+const stateOf = (findings: readonly Finding[]) =>
+  Object.fromEntries(findings.map(({ what, state }) => [what, state]))
+
+test('one machine stands on no server', async () => {
+  expect(await look([])).toEqual([])
+})
+
+describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () => {
+  const at = (place: PostgresPlace, url = place.url) => [
+    `journal.url=${url}`,
+    `journal.schema=${place.schema}`,
+  ]
+  const ask = async (place: PostgresPlace, sql: string): Promise<void> => {
+    const connection = new Connection(place)
+    try {
+      await connection.query(sql)
+    } finally {
+      await connection.close()
+    }
+  }
+
+  test('it is said whether the server answers, what a commit waits for, and how long', async () => {
+    const place = (await postgresServer()).newPlace()
+    const findings = await look(at(place))
+
+    // The server of the tests does not wait for its disk.
+    expect(stateOf(findings)).toMatchObject({ journal: 'ok', 'journal, durable': 'fail' })
+    expect(findings[0]?.found).toMatch(/^PostgreSQL 1\d\S* .*has no journal of this account yet/)
+    expect(findings[2]?.found).toMatch(/^a commit took \d+ ms; beyond 2000 ms orders are dropped$/)
+    await expect(ask(place, `SELECT 1 FROM "${place.schema}".meta`)).rejects.toThrow('does not exist')
+  })
+
+  test('it is tried again in the words of the start: no server, no database, another account, no right', async () => {
+    const server = await postgresServer()
+    const place = server.newPlace()
+    const user = `nobody_${process.pid}`
+    await ask(place, `CREATE ROLE ${user} LOGIN`)
+    const closed = await look(at(place, `postgresql://postgres@127.0.0.1:${await findPort()}/postgres`))
+    const unknown = await look(at(place, `${place.url}_none`))
+    const barred = await look(at(place, place.url.replace('postgres@', `${user}@`)))
+    const machine = new Machine('a', place)
+    await (await machine.open()).journal.close()
+    const foreign = await look(at(place))
+    machine.remove()
+
+    expect([closed, unknown, barred, foreign].map(stateOf)).toEqual(Array(4).fill({ journal: 'fail' }))
+    expect(closed[0]?.found).toMatch(/ECONNREFUSED/)
+    expect(unknown[0]).toMatchObject({
+      found: expect.stringMatching(/3D000/),
+      advice: expect.stringMatching(/createdb/),
+    })
+    expect(barred[0]).toMatchObject({
+      found: expect.stringMatching(/may not make a schema/),
+      advice: expect.stringMatching(/GRANT CREATE/),
+    })
+    expect(foreign[0]?.found).toMatch(/JOURNAL_FOREIGN/)
+  })
+})
+
+describe.skipIf(redisMissing !== undefined)('of shared limits', () => {
+  const at = ({ url }: { readonly url: string }) => [
+    `exchange.shared.redis=${url}`,
+    'exchange.shared.members=2',
+  ]
+  const start = async (password?: string): Promise<RedisServer> => {
+    const server = await RedisServer.start(password === undefined ? {} : { password })
+    servers.push(server)
+    return server
+  }
+
+  test('it is said that the server answers, in which version, and takes the script', async () => {
+    const [found] = await look(at(await start()))
+
+    expect(found).toMatchObject({ state: 'ok', found: expect.stringMatching(/version \d.*takes the script/) })
+  })
+
+  test('a password that is missing or wrong is named, and never shown; nobody there is said too', async () => {
+    const server = await start('right-word')
+    const missing = await look(at(server))
+    const wrong = await look(at(server), { INTENTD_LIMITS_PASSWORD: 'other-word' })
+    const right = await look(at(server), { INTENTD_LIMITS_PASSWORD: 'right-word' })
+    const closed = await look(at({ url: `redis://127.0.0.1:${await findPort()}` }))
+
+    expect([missing, wrong, right, closed].map(([one]) => one?.state)).toEqual(['fail', 'fail', 'ok', 'fail'])
+    expect(missing[0]?.found).toMatch(/NOAUTH/)
+    expect(wrong[0]?.found).toMatch(/WRONGPASS/)
+    expect(closed[0]?.found).toMatch(/ECONNREFUSED/)
+    expect(JSON.stringify([missing, wrong])).not.toMatch(/(?:right|other)-word/)
+  })
+})
