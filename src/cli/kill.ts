@@ -8,12 +8,13 @@ import { loadCredentials } from '../config/secrets.ts'
 import { ConfigError, formatProblem } from '../config/yaml/problem.ts'
 import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
 import { type Answer } from '../domain/answer.ts'
+import type { PostgresPlace } from '../journal/postgres/connection.ts'
 import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { formatData } from './call/call-print.ts'
 import { callForAnswer, processFrame, type Shown } from './call/call.ts'
-import { killFleets } from './fleet/kill-fleet.ts'
+import { killFleets, type KillFleetsOptions } from './fleet/kill-fleet.ts'
 import { databaseOf, loadFleetPlaces } from './fleet/fleet-places.ts'
 import { addOperatedOptions, loadOperated } from './operator/operated-config.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
@@ -59,7 +60,7 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 
 /**
  * On the server one order an account, which whoever has its lease obeys; of accounts whose journal is a file the kill
- * files of this machine. All are thrown before any is waited for, and no database waits for another.
+ * files of this machine. All are thrown before any is waited for, and nothing waits for a database but its own accounts.
  */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
@@ -73,17 +74,27 @@ async function killAll(options: KillOptions): Promise<number> {
       return 0
     })
   }
-  if (places.length > 0) {
-    const { FleetReader } = await import('../journal/fleet/read-fleet.ts')
-    const databases = places.map((place) => ({ name: databaseOf(place), reader: new FleetReader(place) }))
-    const ends = { clock: systemClock, timers: systemTimers, print }
-    codes.push(await killFleets(databases, { order, withinMs: wait, ...ends }))
-  }
+  const isNamed = places.length + files.length > 1
+  const ofDatabases = collectCode(codes, () => killDatabases(places, { order, withinMs: wait, isNamed }))
   for (const { config, own } of files) {
     print(`== ${config.name}`)
     await collectCode(codes, () => kill({ ...own, reason, wait }))
   }
+  await ofDatabases
   return Math.max(...codes)
+}
+
+async function killDatabases(
+  places: readonly PostgresPlace[],
+  { isNamed, ...options }: Pick<KillFleetsOptions, 'order' | 'withinMs'> & { readonly isNamed: boolean },
+): Promise<number> {
+  if (places.length === 0) return 0
+  const { FleetReader } = await import('../journal/fleet/read-fleet.ts')
+  const databases = places.map((place) => ({
+    name: isNamed ? databaseOf(place) : undefined,
+    reader: new FleetReader(place),
+  }))
+  return killFleets(databases, { ...options, clock: systemClock, timers: systemTimers, print })
 }
 
 /** What is wrong with one keeps no other from being killed. */

@@ -79,10 +79,13 @@ interface Ended {
 }
 
 async function run(server: Server, withinMs = 60_000): Promise<Ended> {
-  return runAll({ one: server }, withinMs)
+  return runAll([[undefined, server]], withinMs)
 }
 
-async function runAll(servers: Readonly<Record<string, Server>>, withinMs = 60_000): Promise<Ended> {
+async function runAll(
+  servers: readonly (readonly [name: string | undefined, reader: Server])[],
+  withinMs = 60_000,
+): Promise<Ended> {
   const time = new ManualTime(1_000_000)
   const lines: string[] = []
   const saidAt: string[] = []
@@ -93,7 +96,7 @@ async function runAll(servers: Readonly<Record<string, Server>>, withinMs = 60_0
     saidAt.push(`${(time.monotonic() - begunAt) / 1000} s ${text}`)
   }
   let code: number | undefined
-  const databases = Object.entries(servers).map(([name, reader]) => ({ name, reader }))
+  const databases = servers.map(([name, reader]) => ({ name, reader }))
   void killFleets(databases, { order, withinMs, clock: time, timers: time, print }).then((ended) => {
     code = ended
   })
@@ -101,7 +104,7 @@ async function runAll(servers: Readonly<Record<string, Server>>, withinMs = 60_0
   await time.pass(0)
   for (let passedMs = 0; code === undefined && passedMs <= withinMs + 1000; passedMs += 250)
     await time.pass(250)
-  expect(Object.values(servers).every(({ isClosed }) => isClosed)).toBe(true)
+  expect(servers.every(([, { isClosed }]) => isClosed)).toBe(true)
   return { code, text: lines.join('\n'), saidAt }
 }
 
@@ -206,7 +209,10 @@ describe('[RSK3] a kill of the whole fleet', () => {
     far.turn = () => {
       throw new Error('no route')
     }
-    const { code, saidAt } = await runAll({ far, near })
+    const { code, saidAt } = await runAll([
+      ['far', far],
+      ['near', near],
+    ])
 
     expect([code, near.orders]).toEqual([75, ['intentd_live after 0']])
     expect(saidAt).toContainEqual('0 s near: proved of 1 of 1 accounts that nothing rests')

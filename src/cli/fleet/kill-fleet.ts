@@ -36,18 +36,20 @@ export interface KillOutcome {
 }
 
 export interface KilledDatabase {
-  /** For people. */
-  readonly name: string
+  /** For people, where there is more than this one. */
+  readonly name: string | undefined
   readonly reader: KillFleetOptions['reader'] & Pick<FleetReader, 'close'>
 }
 
-/** Side by side: none waits for another, and of several each line names its own. @returns the worst exit code */
+export type KillFleetsOptions = Omit<KillFleetOptions, 'reader'>
+
+/** Side by side: none waits for another, and each line names its own. @returns the worst exit code */
 export async function killFleets(
   databases: readonly KilledDatabase[],
-  options: Omit<KillFleetOptions, 'reader'>,
+  options: KillFleetsOptions,
 ): Promise<number> {
   const codes = databases.map(async ({ name, reader }) => {
-    const print = (text: string): void => options.print(databases.length === 1 ? text : `${name}: ${text}`)
+    const print = (text: string): void => options.print(name === undefined ? text : `${name}: ${text}`)
     try {
       return await killFleet({ ...options, reader, print })
     } finally {

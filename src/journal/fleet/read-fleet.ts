@@ -60,7 +60,7 @@ export class FleetReader {
 
   /** @param place Of any of them: its schema does not count. */
   constructor(place: PostgresPlace) {
-    this.#place = place
+    this.#place = { ...place, schema: '' }
     this.#connection = this.#createConnection()
   }
 
