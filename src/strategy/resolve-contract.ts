@@ -27,6 +27,11 @@ export function installContractResolution(): void {
   })
 }
 
+/** Whether it means a part of this program, wherever it is imported. */
+export function isContract(specifier: string): boolean {
+  return urlOf(specifier, undefined) !== undefined
+}
+
 /** A package has private names of its own, which begin with #: `#strategy` is ours outside of packages only. */
 function urlOf(specifier: string, importer: string | undefined): string | undefined {
   const isOurs = importer?.includes('/node_modules/') !== true

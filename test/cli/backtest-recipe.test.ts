@@ -1,7 +1,10 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type PreparedBacktest, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
 import { describeRecipe } from '../../src/cli/backtest/run-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
+import { describeDifference } from '../../src/sweep/recipe-difference.ts'
 import { BacktestProject, START_AT, writeQuotes } from '../backtest/backtest-project.ts'
 
 let project: BacktestProject
@@ -48,4 +51,35 @@ test('a result hangs on what is in the files of history', async () => {
 
   expect(after).not.toBe(before)
   expect(await recipe(files)).toBe(before)
+})
+
+test('a result hangs on what the file of a strategy imports, on the packages among it, and not on their place', async () => {
+  project.edit(
+    'scripted.ts',
+    'const orders',
+    "import { half } from './half.ts'\nimport { fit } from '@fits/line/fast'\nconst orders",
+  )
+  project.write('half.ts', "export { half } from './exact.ts'\n")
+  project.write('exact.ts', 'export const half = 0.5\n')
+  const line = join(project.directory, 'node_modules/@fits/line')
+  mkdirSync(line, { recursive: true })
+  writeFileSync(join(line, 'fast.js'), 'export const fit = 1\n')
+  const writeVersion = (version: string): void =>
+    writeFileSync(
+      join(line, 'package.json'),
+      JSON.stringify({ name: '@fits/line', version, type: 'module', exports: { './fast': './fast.js' } }),
+    )
+  writeVersion('1.0.0')
+  const first = await recipe()
+  project.write('exact.ts', 'export const half = 0.49\n')
+  const changed = await recipe()
+  project.write('exact.ts', 'export const half = 0.5\n')
+  const back = await recipe()
+  writeVersion('1.0.1')
+  const newer = await recipe()
+
+  expect(describeDifference(first, changed)).toMatch(/^sha256\.strategies\.scripted\.exact\.ts is "/)
+  expect(back).toBe(first)
+  expect(describeDifference(first, newer)).toBe('packages.scripted.@fits/line is "1.0.1" here, "1.0.0" there')
+  expect(first).not.toContain(project.directory)
 })

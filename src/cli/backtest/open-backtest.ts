@@ -1,7 +1,3 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { UID } from '../../backtest/direct-exchange.ts'
 import { type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import {
@@ -35,6 +31,7 @@ import { createRecordedMarket } from '../../simulator/market/recorded/recorded-m
 import { type Recording } from '../../prices/recording.ts'
 import { createSeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import { type FillModelName } from '../../simulator/matching/fill-model.ts'
+import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
 import { loadWarm } from './load-warm.ts'
 
 /** What the command line says, over the configuration. */
@@ -62,8 +59,8 @@ export interface PreparedBacktest {
   readonly simulator: EmbeddedSimulatorSettings
   /** Of those that trade. */
   readonly strategyIds: readonly string[]
-  /** By strategy: SHA-256 of its file, hex. */
-  readonly codeHashes: Readonly<Record<string, string>>
+  /** By strategy: of what its code is made. */
+  readonly code: Readonly<Record<string, StrategyCode>>
   readonly remarks: readonly string[]
   /** @param directory Where the run's CSV files go; undefined for no files. */
   open(model: FillModelName, directory: string | undefined): BacktestRunOptions
@@ -125,7 +122,7 @@ export async function prepareBacktest(
       fillModel: simulator.fillModel,
     },
     strategyIds: strategies.map(({ id }) => id),
-    codeHashes: Object.fromEntries(strategies.map(({ id, moduleFile }) => [id, hashFile(moduleFile)])),
+    code: codeOf(strategies),
     remarks: [
       ...remarksOn(strategies, coverage),
       ...remarksOnTicks(config, recordings),
@@ -154,6 +151,11 @@ export async function prepareBacktest(
       },
     }),
   }
+}
+
+function codeOf(strategies: readonly LoadedStrategy[]): PreparedBacktest['code'] {
+  const code = strategies.map(({ id, moduleFile }) => [id, readStrategyCode(moduleFile)] as const)
+  return Object.fromEntries(code)
 }
 
 function accountOf({ account }: DaemonConfig, { startingBalance, leverage }: EmbeddedSimulatorSettings) {
@@ -379,20 +381,4 @@ function remarksOnVolume(recordings: readonly Recording[]): readonly string[] {
       `${recording.symbol}: ${Math.round(share * 100)} % of its candles have no volume: nothing is filled in them.`,
     ]
   })
-}
-
-function hashFile(file: string): string {
-  return createHash('sha256').update(readFileSync(file)).digest('hex')
-}
-
-/** Of every file of the program, as written or as compiled, in the order of their paths. */
-export function hashProgram(): string {
-  const root = fileURLToPath(new URL('../../', import.meta.url))
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.[jt]s$/.test(name))
-    .toSorted()
-  const hash = createHash('sha256')
-  for (const name of files)
-    hash.update(`${name.replaceAll('\\', '/')}\n`).update(readFileSync(join(root, name)))
-  return hash.digest('hex')
 }

@@ -1,8 +1,12 @@
-import { resolve } from 'node:path'
+import { createHash, hash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
+import { type CodeFile } from '../../daemon/state/running-config.ts'
 import { hashHistory } from '../../daemon/strategies/history.ts'
 import { Failure } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -16,7 +20,7 @@ import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { listAssumptions } from './assumptions.ts'
 import { backtestCommand } from './backtest-command.ts'
-import { type BacktestRequest, hashProgram, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
+import { type BacktestRequest, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
 import { type PlayMarks } from './play-marks.ts'
 import { type PlayWatcher } from './play-message.ts'
 import { type BacktestOptions, type PlayOptions } from './play-options.ts'
@@ -283,7 +287,7 @@ interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
 
 /** Everything that the result hangs on. The same recipe gives the same files to the byte. */
 export function describeRecipe(
-  { config, coverage, codeHashes, fromAt, toAt, seed, simulator }: PreparedBacktest,
+  { config, coverage, code, fromAt, toAt, seed, simulator }: PreparedBacktest,
   { models, version, set, param }: RecipeOptions,
 ) {
   // Places differ from machine to machine.
@@ -291,6 +295,7 @@ export function describeRecipe(
   const { recordings: _recordings, ...market } = simulator.market
   const exchange = { ...simulator, market }
   const history = strategies.filter((one) => one.enabled && one.history.length > 0)
+  const packages = Object.entries(code).filter((one) => Object.keys(one[1].packages).length > 0)
   const placed = strategies.map(({ file: _strategyFile, moduleFile: _module, ...strategy }) => strategy)
   return {
     format: 1,
@@ -300,16 +305,37 @@ export function describeRecipe(
     ...{ models, seed, balance: simulator.startingBalance, set, param },
     /** This run by itself. */
     tries: 1,
+    /** That strategies import: their versions. */
+    ...(packages.length > 0 && {
+      packages: Object.fromEntries(packages.map(([id, one]) => [id, one.packages])),
+    }),
     sha256: {
       config: sha256Hex([JSON.stringify({ ...settings, strategies: placed, simulator: exchange })]),
       program: hashProgram(),
-      strategies: codeHashes,
+      strategies: Object.fromEntries(Object.entries(code).map(([id, { files }]) => [id, hashFiles(files)])),
       ...(history.length > 0 && {
         history: Object.fromEntries(history.map((one) => [one.id, hashHistory(one)])),
       }),
       prices: Object.fromEntries(coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source])),
     },
   }
+}
+
+/** As `sha256sum` gives it, by name. */
+function hashFiles(files: readonly CodeFile[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(files.map(({ name, text }) => [name, hash('sha256', text)]))
+}
+
+/** Of every file of the program, as written or as compiled, in the order of their paths. */
+function hashProgram(): string {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.[jt]s$/.test(name))
+    .toSorted()
+  const whole = createHash('sha256')
+  for (const name of files)
+    whole.update(`${name.replaceAll('\\', '/')}\n`).update(readFileSync(join(root, name)))
+  return whole.digest('hex')
 }
 
 function toDay(at: number): string {
