@@ -3,6 +3,7 @@ import { showDuration } from '../../report/text/figures.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
 import { HEAP_MB_MAX } from '../backtest/watched-play.ts'
 import { type TrialAnswer, type TrialOrder } from './play-trial.ts'
+import { withoutPlace } from './without-place.ts'
 
 /** Runs a trial in a thread; never throws. @param limitMs Real time of the whole trial. @param stop Ends it, and all. */
 export function runTrial(
@@ -18,7 +19,7 @@ export function runTrial(
     const end = (outcome: TrialAnswer | undefined): void => {
       cancel()
       stop.removeEventListener('abort', abort)
-      resolve(outcome)
+      resolve(outcome !== undefined && 'failed' in outcome ? withoutPlaces(outcome) : outcome)
       void thread.terminate()
     }
     const abort = (): void => end(undefined)
@@ -30,4 +31,9 @@ export function runTrial(
     thread.once('error', (error) => end({ failed: error instanceof Error ? error.message : String(error) }))
     thread.once('exit', () => end({ failed: 'the thread ended by itself' }))
   })
+}
+
+/** The table of a sweep is the same, on whatever machine a trial fails. */
+function withoutPlaces<Failed extends { readonly failed: string }>(outcome: Failed): Failed {
+  return { ...outcome, failed: withoutPlace(outcome.failed, process.cwd()) }
 }

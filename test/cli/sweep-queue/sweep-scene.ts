@@ -9,9 +9,10 @@ import { postgresServer } from '../../support/postgres-server.ts'
 const START_AT = Date.UTC(2025, 0, 1)
 const MINUTE_MS = 60_000
 
-/** Buys and sells by the clock; in a folder with a file `hold` no decision ever ends. */
+/** Buys and sells by the clock, and throws at 7 lots; in a folder with a file `hold` no decision ever ends. */
 const STRATEGY = `import { existsSync } from 'node:fs'
 import { defineStrategy, z } from 'intentd/strategy'
+import { MINUTE_MS } from './clock.ts'
 const holds = existsSync('hold')
 export default defineStrategy({
   name: 'timed',
@@ -19,8 +20,9 @@ export default defineStrategy({
   initialState: () => ({ next: 0 }),
   decide(snapshot, { params, state }) {
     if (holds) for (;;);
+    if (params.lots === 7) throw new Error('seven is too much for ' + import.meta.filename)
     const [market] = snapshot.instruments
-    const turn = Math.floor(snapshot.exchangeTime / (params.everyMinutes * 60_000))
+    const turn = Math.floor(snapshot.exchangeTime / (params.everyMinutes * MINUTE_MS))
     if (!market || turn === state.next) return { intents: [], state }
     return { intents: [market.target(turn % 2 === 0 ? params.lots : 0)], state: { next: turn } }
   },
@@ -35,6 +37,7 @@ export class SweepScene {
   constructor() {
     const project = this.#project
     project.write('scripted.ts', STRATEGY)
+    project.write('clock.ts', 'export const MINUTE_MS = 60_000\n')
     project.edit('scripted.yaml', 'instruments:', 'params: { everyMinutes: 60, lots: 1 }\ninstruments:')
     project.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
     const price = (minute: number): string => (100_000 + 300 * Math.sin(minute / 40)).toFixed(1)

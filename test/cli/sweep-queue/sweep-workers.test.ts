@@ -14,19 +14,19 @@ describe.skipIf(postgresMissing !== undefined)('a sweep over several machines', 
     scene = new SweepScene()
     scene.write(
       'sweep.yaml',
-      'method: halving\nfolds: 1\nparams:\n  scripted: { everyMinutes: [30], lots: [5, 9, x] }\n',
+      'method: halving\nfolds: 1\nparams:\n  scripted: { everyMinutes: [30], lots: [5, 7, 9, x] }\n',
     )
   })
   afterAll(() => scene.close())
 
-  test('[DET1] ends with the files of one machine, though a worker was killed, one had another strategy, and one lacked a file', async () => {
+  test('[DET1] ends with the files of one machine, though a worker was killed, one had another file that the strategy imports, and one lacked a file', async () => {
     const here = scene.start(scene.words('here', '--jobs', '1'))
     const queue = await newQueue()
     const worker = (directory: string) =>
       scene.start(['sweep', 'worker', '--queue', queue, '--threads', '1'], directory)
     const sweep = scene.start(scene.words('there', '--queue', queue))
     const changed = scene.copy()
-    scene.change(changed, 'scripted.ts', (text) => text.replace('next: 0', 'next: 1'))
+    scene.change(changed, 'clock.ts', (text) => text.replace('60_000', '61_000'))
     const lacking = scene.copy()
     rmSync(join(lacking, 'BTCUSDT.csv'))
     const [other, poor] = [worker(changed), worker(lacking)]
@@ -45,12 +45,15 @@ describe.skipIf(postgresMissing !== undefined)('a sweep over several machines', 
     expect(ends).toEqual(Array.from({ length: 3 }, () => ({ code: 0, signal: null })))
     const [said, ...more] = other.stderr.filter((line) => line.includes('left to others'))
     expect([said, more]).toEqual([
-      expect.stringMatching(/strategies\.scripted is "\w+… here, "\w+… there/),
+      expect.stringMatching(/strategies\.scripted\.clock\.ts is "\w+… here, "\w+… there/),
       [],
     ])
     expect(poor.stderr.join()).toMatch(/BTCUSDT\.csv/)
     expect(good.stderr.at(-1)).toMatch(/^ended; \d+ trials were computed$/)
     const report = JSON.parse(scene.read('there', 'sweep.json')) as SweepReport
-    expect(report.trials).toHaveLength(3)
+    expect(report.trials).toHaveLength(4)
+    expect(report.trials.find(({ params }) => params['scripted.lots'] === '7')?.failed).toMatch(
+      /too much for scripted\.ts \(.*[ (]scripted\.ts:\d+:\d+\)/,
+    )
   })
 })
