@@ -14,6 +14,14 @@ test.concurrent.each([
   [['simulate', '--port', '70000'], /write a port/],
   [['kill', '--all', '--url', 'db.example'], /write a server and a database/],
   [['fleet', 'status', '--url', 'postgresql://intentd@db.example'], /write a server and a database/],
+  [
+    ['sweep', 'worker', '--queue', 'postgresql://intentd:s3cret@db.example/sweeps'],
+    /^(?![^]*s3cret)[^]*a password does not belong here: .* INTENTD_SWEEP_PASSWORD/,
+  ],
+  [
+    ['sweep', '--params', 'sweep.yaml', '--queue', 'postgresql://db.example/sweeps?password=s3cret'],
+    /^(?![^]*s3cret)[^]*a password does not belong here: .* INTENTD_SWEEP_PASSWORD/,
+  ],
   [['run', 'config/paper.yaml'], /too many arguments/],
 ])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
   const run = projects.open().start(args)

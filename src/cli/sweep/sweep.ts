@@ -34,6 +34,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
   sweep.action(async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
     // Not a required one for commander: that would ask a worker for it too.
     if (params === undefined) sweep.error("error: required option '--params <file>' not specified")
+    refusePassword(sweep, options.queue)
     const whole = { ...options, params } as SweepOptions
     setExit((await runSweep(config, whole, version)) ? 0 : EXITS.temporary)
   })
@@ -46,10 +47,20 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
       // The sweep has an option of that name, which takes it wherever it stands.
       const { queue } = command.optsWithGlobals<{ readonly queue?: string }>()
       if (queue === undefined) command.error("error: required option '--queue <url>' not specified")
+      refusePassword(command, queue)
       const { runWorker } = await import('./queue/sweep-worker.ts')
       await runWorker({ queue, threads }, version)
       setExit(0)
     })
+}
+
+/** All users of a machine see the words of its processes (SEC1). Not where words are parsed: that would show it. */
+function refusePassword(command: Command, queue: string | undefined): void {
+  const url = queue === undefined ? undefined : new URL(queue)
+  if (url === undefined || (url.password === '' && !url.searchParams.has('password'))) return
+  command.error(
+    "error: option '--queue <url>': a password does not belong here: put it into the variable INTENTD_SWEEP_PASSWORD",
+  )
 }
 
 function parseJobs(text: string): number {
