@@ -2,8 +2,11 @@ import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
 import { RedisStore } from '../../../src/exchange/limiter/shared/redis-store.ts'
+import { type ShareReport } from '../../../src/exchange/limiter/shared/share-script.ts'
 import { ANSWER_MS_MAX, SharedLimits } from '../../../src/exchange/limiter/shared/shared-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { messageOf } from '../../../src/lib/failure.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
 import { RedisServer, redisMissing } from '../../support/redis-server.ts'
 
@@ -73,3 +76,47 @@ it.skipIf(redisMissing !== undefined)(
     expect(Math.max(...inWindow)).toBeLessThanOrEqual(20)
   },
 )
+
+const REPORT: ShareReport = {
+  ...{ id: 'one', sequence: 1, notAfter: Number.MAX_SAFE_INTEGER, lastingMs: 1000, slackMs: 0 },
+  ...{ members: 1, isLeaving: false, isNew: true, limits: [] },
+}
+
+/** What it says once it knows more than that there is no connection yet. */
+async function hearTrouble(store: RedisStore): Promise<string> {
+  for (;;) {
+    const said = await store.readTime().then(
+      () => 'the time',
+      (error: unknown) => messageOf(error),
+    )
+    if (said !== 'not connected yet') return said
+    await new Promise(setImmediate)
+  }
+}
+
+it.skipIf(redisMissing !== undefined)('a server that refuses is said with what to do', async () => {
+  const server = await RedisServer.start({ password: 'right' })
+  const url = server.url
+  const said = []
+  for (const password of [undefined, new Secret('wrong'), new Secret('right')]) {
+    const store = new RedisStore({ url, password, group: 'test', answerMsMax: ANSWER_MS_MAX })
+    said.push(await hearTrouble(store))
+    store.close()
+  }
+  const redis = new Redis(url, { password: 'right' })
+  await redis.acl('SETUSER', 'limits', 'on', '>word', '~other:*', '+@all')
+  const user = url.replace('redis://', 'redis://limits@')
+  const store = new RedisStore({ url: user, password: new Secret('word'), group: 'test', answerMsMax: 1000 })
+  await hearTrouble(store)
+  const refused = await store.report(REPORT).catch((error: unknown) => messageOf(error))
+  store.close()
+  redis.disconnect()
+  await server.kill()
+
+  expect(said).toEqual([
+    expect.stringMatching(/^it asks for a password: set INTENTD_LIMITS_PASSWORD, .*NOAUTH/),
+    expect.stringMatching(/^it refuses user or password: look at INTENTD_LIMITS_PASSWORD, .*WRONGPASS/),
+    'the time',
+  ])
+  expect(refused).toMatch(/^its user may not do what is needed: .* intentd:\*/)
+})

@@ -32,8 +32,8 @@ export class RedisStore implements ShareStore {
 
   constructor({ url, password, group, answerMsMax }: RedisStoreOptions) {
     this.#key = `intentd:limits:${group}`
-    this.#redis = new Redis(url, {
-      ...(password === undefined ? {} : { password: password.reveal() }),
+    this.#redis = new Redis(withoutUser(url), {
+      ...loginOf(url, password),
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -43,7 +43,7 @@ export class RedisStore implements ShareStore {
     })
     // What fails is said by whoever asks.
     this.#redis.on('error', (error) => {
-      this.#trouble = messageOf(error)
+      this.#trouble = messageOf(explainRefusal(error))
     })
   }
 
@@ -63,8 +63,42 @@ export class RedisStore implements ShareStore {
   }
 
   /** @throws Error with the reason, where there is no connection: the client's own says only that there is none */
-  #ask<T>(question: () => Promise<T>): Promise<T> {
-    if (this.#redis.status === 'ready') return question()
-    return Promise.reject(new Error(this.#trouble))
+  async #ask<T>(question: () => Promise<T>): Promise<T> {
+    if (this.#redis.status !== 'ready') throw new Error(this.#trouble)
+    try {
+      return await question()
+    } catch (error) {
+      throw explainRefusal(error)
+    }
   }
+}
+
+/** The client takes an address with a user for one with an empty password, whatever else it is told. */
+function withoutUser(url: string): string {
+  const bare = new URL(url)
+  bare.username = ''
+  return bare.href
+}
+
+function loginOf(url: string, password: Secret | undefined) {
+  if (password === undefined) return {}
+  const username = decodeURIComponent(new URL(url).username)
+  return { password: password.reveal(), ...(username === '' ? {} : { username }) }
+}
+
+const PASSWORD = 'INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names'
+
+/** By the server's word for what it refuses, the first of its answer. */
+const ADVICE: Readonly<Record<string, string>> = {
+  NOAUTH: `it asks for a password: set ${PASSWORD}`,
+  WRONGPASS: `it refuses user or password: look at ${PASSWORD}`,
+  NOPERM: 'its user may not do what is needed: give it +time +info +eval +get +set on the keys intentd:*',
+  DENIED: 'it takes no other machines (protected mode): set requirepass there, and bind',
+}
+
+function explainRefusal(error: unknown): unknown {
+  const found = messageOf(error)
+  const word = Object.keys(ADVICE).find((one) => new RegExp(`\\b${one}\\b`).test(found))
+  // What the server says of its protected mode is a page.
+  return word === undefined ? error : new Error(`${ADVICE[word]} (${found.split('. ', 1).join('')})`)
 }
