@@ -40,7 +40,11 @@ async function handOver(options: HandoverOptions): Promise<number> {
     if (!before.isHeld) return say(EXIT_NOT_DONE, 'nobody trades this account: whoever is started next does')
     const [standby] = before.followers
     if (standby === undefined)
-      return say(EXIT_NOT_DONE, `no standby follows, so nothing is moved; it is traded by ${before.holder}`)
+      return say(
+        EXIT_NOT_DONE,
+        `no standby follows, so nothing is moved; it is traded by ${before.holder}
+  start \`intentd standby\` with this configuration on the machine that is to go on, then hand over again`,
+      )
     const begunAt = systemClock.monotonic()
     await handover.ask(before.token)
     say(0, `asked ${before.holder} to hand over; ${standby} stands by`)

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
-import { loadConfig } from '../config/load-config.ts'
+import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
 import { copyState, type StateToCopy } from '../daemon/state/copy-state.ts'
+import { readRunStart } from '../daemon/state/running-config.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
 import type { CopyProgress, CopyReport } from '../journal/copy/copy-parts.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -50,10 +51,29 @@ async function copy({ to, market, speed, ...options }: CopyCommandOptions): Prom
     onProgress: progressPrinter(),
   })
   const seconds = (systemClock.monotonic() - begunAt) / 1000
-  const set = to === 'file' ? options.set.filter((one) => !one.startsWith('journal.')) : options.set
-  const named = repeatOptions({ ...options, set })
-  process.stdout.write(`${describeCopy(report, { to, seconds, named })}\n`)
+  process.stdout.write(`${describeCopy(report, { to, seconds, next: describeNext(config, options, to) })}\n`)
   return 0
+}
+
+/** What makes the account go on where its journal is now. */
+export function describeNext(
+  config: Pick<DaemonConfig, 'file' | 'state'>,
+  options: ConfigOptions,
+  to: StateToCopy['to'],
+): string {
+  const { config: file = config.file } = options
+  const isSet = options.set.some((one) => one.startsWith('journal.url='))
+  const kept = options.set.filter((one) => to === 'postgres' || !one.startsWith('journal.'))
+  const start = readRunStart(config)
+  const isListed = start !== undefined && start.mainFile !== config.file
+  // Such an account is run with the configuration that lists it, whose `--set` is not for it.
+  const again = isListed
+    ? repeatOptions({ config: start.mainFile, set: start.set })
+    : repeatOptions({ ...options, set: kept })
+  const run = `\`intentd run${again}\``
+  if (to === 'postgres')
+    return `${isListed && isSet ? `set journal.url in ${file}, then ` : ''}${run}, here or on another machine`
+  return isSet ? `${run}, without --set journal.url` : `take journal.url out of ${file}, then ${run}`
 }
 
 /** On standard error, a line now and then; none for a journal that is copied at once. */
@@ -69,11 +89,10 @@ function progressPrinter(): (progress: CopyProgress) => void {
 
 interface Described extends Pick<StateToCopy, 'to'> {
   readonly seconds: number
-  /** The options of the configuration, as they were given. */
-  readonly named: string
+  readonly next: string
 }
 
-export function describeCopy({ kind, counted, last }: CopyReport, { to, seconds, named }: Described): string {
+export function describeCopy({ kind, counted, last }: CopyReport, { to, seconds, next }: Described): string {
   const lines = {
     copied: `copied:   in ${seconds.toFixed(1)} s, and read back: every record, row and sum is as it was written`,
     kept: 'kept:     the server has nothing of it, so the journal goes on in the file as it was',
@@ -88,18 +107,16 @@ export function describeCopy({ kind, counted, last }: CopyReport, { to, seconds,
           `book:     ${toCount(counted.book)} rows, ${toCount(counted.keys)} used keys`,
           `booked:   ${toCount(counted.fills)} fills, ${toCount(counted.funding)} funding payments`,
         ]),
-    ...(to === 'postgres'
-      ? [
-          'left:     the file is marked as moved: no start takes it for the journal, explain still reads it',
-          `next:     \`intentd run${named}\` with journal.url set, here or on another machine`,
-        ]
-      : [
-          ...(kind === 'kept'
-            ? []
-            : ['left:     the server says that its journal moved: no start or standby goes on with it']),
-          `next:     take journal.url out of the configuration, then \`intentd run${named}\``,
-        ]),
+    ...describeLeft(kind, to).map((text) => `left:     ${text}`),
+    `next:     ${next}`,
   ].join('\n')
+}
+
+function describeLeft(kind: CopyReport['kind'], to: StateToCopy['to']): readonly string[] {
+  if (to === 'postgres')
+    return ['the file is marked as moved: no start takes it for the journal, explain still reads it']
+  if (kind === 'kept') return []
+  return ['the server says that its journal moved: no start or standby goes on with it']
 }
 
 function toCount(value: number): string {

@@ -7,15 +7,27 @@ export interface Flaw {
   readonly found: string
 }
 
+/** In a state directory: what of a journal on PostgreSQL this machine holds. */
+export const REPLICA_FILE = 'journal-replica.sqlite'
+
+/** Of such a copy. */
+export const FETCH_ANEW = `remove ${REPLICA_FILE}: it is a copy of what is on the server, and the next start fetches it anew`
+
 const REPAIR =
   'run `intentd repair`: it starts from what is readable, with everything else unknown and halted'
+
+/** `to` is what a copy to a file has left on the server: a machine, and a path there. */
+export const MOVED_TO_FILE =
+  'on the machine that `to` names it goes on in that file: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
 
 export function corrupt(file: string, { sequence, found }: Flaw, cause?: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_CORRUPT',
     sentence: 'the journal is not what was written to it',
     facts: { file, ...(sequence === undefined ? {} : { sequence }), found },
-    hint: `restore the state directory as it was when the daemon ended, or ${REPAIR}`,
+    hint: file.endsWith(REPLICA_FILE)
+      ? FETCH_ANEW
+      : `restore the state directory as it was when the daemon ended, or ${REPAIR}`,
     cause,
   })
 }
@@ -52,7 +64,17 @@ export function movedAway(file: string, to: string): Failure {
     code: 'JOURNAL_MOVED',
     sentence: 'the journal in this file was moved to PostgreSQL, and goes on there',
     facts: { file, to },
-    hint: 'set journal.url to that server again; `intentd journal copy --to file` brings it back; a copy that was cut off is done again with --to postgres',
+    hint: 'set journal.url to that server again: where the journal has left there too, the start says for which machine; `intentd journal copy --to file` brings it back here; a copy that was cut off is done again with --to postgres',
+  })
+}
+
+/** It left the server as well, for the file of another machine or folder. */
+export function movedOn(file: string, server: string, to: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_MOVED',
+    sentence: 'the journal in this file was moved to PostgreSQL, and from there to another file',
+    facts: { file, server, to },
+    hint: MOVED_TO_FILE,
   })
 }
 
@@ -99,12 +121,12 @@ export function poisoned(error: unknown): Failure {
 }
 
 /** Noticed when a key is looked up: what is asked for may have been placed before. */
-export function keysDamaged(error: unknown): Failure {
+export function keysDamaged(error: unknown, hint = REPAIR): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
     sentence: 'the used keys in the journal are not what was written, so nothing more may be sent',
     facts: { found: messageOf(error) },
-    hint: REPAIR,
+    hint,
     cause: error,
   })
 }

@@ -4,6 +4,7 @@ import { type DatabaseSync } from 'node:sqlite'
 import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
 import { messageOf } from '../lib/failure.ts'
 import { createMark, DurableMark, type MarkReading, readMark } from './durable-mark.ts'
+import { type Flaw } from './journal-failures.ts'
 import * as failures from './journal-failures.ts'
 import {
   createNature,
@@ -98,30 +99,27 @@ export function verifyJournal(
     if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
     confirmEnd(file, prefix, mark)
     if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
-    if (allRows) confirmAllRows(file, database, { nature, prefix })
+    const flaw = allRows ? findFlawedRows(database, { nature, prefix }) : undefined
+    if (flaw) throw failures.corrupt(file, flaw)
     return { nature, prefix }
   } finally {
     database.close()
   }
 }
 
-/** What a start does not read. @throws Failure JOURNAL_CORRUPT */
-export function confirmAllRows(file: string, database: DatabaseSync, { nature, prefix }: Verified): void {
-  confirmRows(file, database, nature)
-  confirmOldRecords(file, database, prefix)
-}
-
-function confirmRows(file: string, database: DatabaseSync, { first }: JournalNature): void {
-  const wrong = areKeysWhole(database, first) ? undefined : 'the used keys'
-  const found = wrong ?? (areBookingsWhole(database, first) ? undefined : 'the fills and funding payments')
-  if (found === undefined) return
-  throw failures.corrupt(file, { sequence: undefined, found: `${found} are not as they were written` })
-}
-
-function confirmOldRecords(file: string, database: DatabaseSync, { start }: VerifiedPrefix): void {
-  if (areOldRecordsWhole(database, start)) return
-  const found = 'records before the checkpoint are missing, or not as they were written'
-  throw failures.corrupt(file, { sequence: undefined, found })
+/** Of what a start does not read. */
+export function findFlawedRows(
+  database: DatabaseSync,
+  { nature: { first }, prefix: { start } }: Verified,
+): Flaw | undefined {
+  const found = areKeysWhole(database, first)
+    ? areBookingsWhole(database, first)
+      ? areOldRecordsWhole(database, start)
+        ? undefined
+        : 'records before the checkpoint are missing, or not as they were written'
+      : 'the fills and funding payments are not as they were written'
+    : 'the used keys are not as they were written'
+  return found === undefined ? undefined : { sequence: undefined, found }
 }
 
 /** Whether there is something in the file, or was meant to be. */

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { describeCopy } from '../../src/cli/journal.ts'
+import { describeMove } from '../../src/cli/control/find-daemon.ts'
+import { describeCopy, describeNext } from '../../src/cli/journal.ts'
 import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
 import { copyState } from '../../src/daemon/state/copy-state.ts'
 import { openJournal } from '../../src/daemon/state/open-journal.ts'
+import { keepRunningConfig } from '../../src/daemon/state/running-config.ts'
 import { describeHolder, holdDirectory } from '../../src/daemon/state/state-directory.ts'
 import { type CopyReport } from '../../src/journal/copy/copy-parts.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -47,7 +49,13 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
     await copy('postgres')
     await expect(start(inFile)).rejects.toThrow('JOURNAL_MOVED')
     expect(await start(onServer)).toBe(1)
+    expect([onServer, inFile].map((config) => describeMove(config, directory))).toEqual([
+      undefined,
+      undefined,
+    ])
     await copy('file')
+    expect(describeMove(onServer, directory)).toMatch(/was moved from the server to the file here/)
+    expect(describeMove(inFile, directory)).toBe(undefined)
     await expect(start(onServer)).rejects.toThrow('JOURNAL_MOVED')
     expect(await start(inFile)).toBe(2)
   })
@@ -70,13 +78,55 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
   test('is told of with what was counted, and what comes next', async () => {
     await start(inFile)
     const report = await copy('postgres')
-    const text = describeCopy(report, { to: 'postgres', seconds: 1.26, named: ' -c live.yaml' })
+    const text = describeCopy(report, { to: 'postgres', seconds: 1.26, next: 'NEXT' })
     expect(text.replace(/[0-9a-f]{32}/, 'LINK'))
       .toBe(`copied:   in 1.3 s, and read back: every record, row and sum is as it was written
 records:  1, the last one is 1 (LINK)
 book:     0 rows, 0 used keys
 booked:   0 fills, 0 funding payments
 left:     the file is marked as moved: no start takes it for the journal, explain still reads it
-next:     \`intentd run -c live.yaml\` with journal.url set, here or on another machine`)
+next:     NEXT`)
+  })
+})
+
+describe('what comes after a copy', () => {
+  const set = 'journal.url=postgresql://db.example/intentd'
+  let directory: string
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'intentd-copy-next-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  const next = (
+    to: 'postgres' | 'file',
+    options: { readonly config?: string; readonly set: readonly string[] },
+    mainFile?: string,
+  ): string => {
+    const config = { ...load(), file: '/bots/bob.yaml', state: { ...load().state, directory } }
+    if (mainFile !== undefined) keepRunningConfig(config, { mainFile, set: ['name=two'], params: [] })
+    return describeNext(config, options, to)
+  }
+
+  test.each([
+    ['postgres', [], '`intentd run -c bob.yaml`, here or on another machine'],
+    ['postgres', [set], `\`intentd run -c bob.yaml --set ${set}\`, here or on another machine`],
+    ['file', [], 'take journal.url out of bob.yaml, then `intentd run -c bob.yaml`'],
+    ['file', [set, 'name=bob'], '`intentd run -c bob.yaml --set name=bob`, without --set journal.url'],
+  ] as const)('is a run with the options that were given: to %s, %j', (to, given, said) => {
+    expect(next(to, { config: 'bob.yaml', set: given }, '/bots/bob.yaml')).toBe(said)
+    expect(next(to, { config: 'bob.yaml', set: given })).toBe(said)
+  })
+
+  test.each([
+    ['postgres', [], '`intentd run -c /bots/all.yaml --set name=two`, here or on another machine'],
+    [
+      'postgres',
+      [set],
+      'set journal.url in bob.yaml, then `intentd run -c /bots/all.yaml --set name=two`, here or on another machine',
+    ],
+    ['file', [], 'take journal.url out of bob.yaml, then `intentd run -c /bots/all.yaml --set name=two`'],
+  ] as const)('is, for an account that another file lists, a run of that: to %s, %j', (to, given, said) => {
+    expect(next(to, { config: 'bob.yaml', set: given }, '/bots/all.yaml')).toBe(said)
   })
 })

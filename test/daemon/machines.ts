@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { REPLICA_FILE } from '../../src/daemon/state/state-place.ts'
+import { REPLICA_FILE } from '../../src/journal/journal-failures.ts'
 import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { compareBooks } from '../crash/compare-books.ts'
 import { systemTimers } from '../../src/lib/timers.ts'

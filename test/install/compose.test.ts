@@ -96,6 +96,7 @@ test('every command is one that the program knows', async () => {
 test('both daemons have one journal, the keys of an account that the exchange knows, and the servers of the file', async () => {
   const simulator = loadSimulatorConfig({ file: 'config/simulator.yaml', cwd: ROOT })
   const [account] = buildAccounts(simulator)
+  const ports = new Set<number | undefined>()
   const places = await Promise.all(
     ['one', 'two'].map(async (name) => {
       const { command = [], environment = {}, network_mode } = serviceNamed(name)
@@ -119,11 +120,14 @@ test('both daemons have one journal, the keys of an account that the exchange kn
       ])
       expect(Object.keys(services)).toContain(new URL(config.exchange.shared?.redis ?? '').hostname)
       const { url, schema, password } = serverPlaceOf(config, loadJournalPassword(config, request))
+      ports.add(config.control.port)
       return { url, schema, password: password?.reveal() }
     }),
   )
   const { environment = {} } = serviceNamed('postgres')
   expect(places[0]).toEqual(places[1])
+  // Of their common network each takes one of its own.
+  expect([ports.size, ports.has(undefined)]).toEqual([2, false])
   expect(places[0]).toMatchObject({
     url: `postgresql://${environment['POSTGRES_USER']}@postgres/${environment['POSTGRES_DB']}`,
     password: environment['POSTGRES_PASSWORD'],

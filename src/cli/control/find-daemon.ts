@@ -5,10 +5,12 @@ import { ControlClient, type ControlReply } from '../../control/control-client.t
 import { type StatusView } from '../../control/views.ts'
 import { type ShownAccount } from '../../daemon/account/shown-account.ts'
 import { readMainFile } from '../../daemon/state/running-config.ts'
-import { CONTROL_SOCKET } from '../../daemon/state/state-place.ts'
+import { CONTROL_SOCKET, JOURNAL_FILE } from '../../daemon/state/state-place.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
 import { readStoredAccount } from '../../daemon/control/stored-account.ts'
 import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
+import { readMark } from '../../journal/durable-mark.ts'
+import { markFileOf } from '../../journal/sqlite-journal.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
@@ -166,8 +168,26 @@ function readStored<View>(
     return { kind: 'nothing', exitCode: EXIT_SILENT }
   }
   const file = newestJournal(config.state.directory)
+  const move = describeMove(config, dirname(file))
+  if (move !== undefined) {
+    printOnce(`! ${move}`)
+    return { kind: 'nothing', exitCode: EXIT_SILENT }
+  }
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'
   printOnce(`${whose} is what the journal of the last run says (${dirname(file)})`)
   return { kind: 'found', view: stored(account, off), isLive: false }
+}
+
+/** Of a journal that is not on the server any more, but in the file here; undefined where it is on the server. */
+export function describeMove(
+  { journal }: Pick<DaemonConfig, 'journal'>,
+  directory: string,
+): string | undefined {
+  if (journal === undefined) return undefined
+  const { kind } = readMark(markFileOf(join(directory, JOURNAL_FILE)))
+  if (kind === 'read')
+    return 'the journal was moved from the server to the file here: take journal.url out of the configuration'
+  if (kind !== 'copying') return undefined
+  return 'the journal is on its way to the file here: give `intentd journal copy --to file` again'
 }

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { JOURNAL_FILE, REPLICA_FILE } from '../../daemon/state/state-place.ts'
+import { JOURNAL_FILE } from '../../daemon/state/state-place.ts'
+import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /**

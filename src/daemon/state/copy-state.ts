@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
+import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import type { CopyOptions, CopyReport } from '../../journal/copy/copy-parts.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -9,7 +10,7 @@ import { type Timers } from '../../lib/timers.ts'
 import { leaseTermsOf, serverPlaceOf, takerOf } from './open-journal.ts'
 import { hasRetreated, retreatNote } from './retreat-note.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
-import { JOURNAL_FILE, journalPlaceOf, REPLICA_FILE } from './state-place.ts'
+import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
 
 export interface StateToCopy extends Pick<CopyOptions, 'onProgress'> {
   readonly config: DaemonConfig

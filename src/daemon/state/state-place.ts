@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type MarketOverride } from '../embedded/simulated-exchange.ts'
+import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { worldOf } from '../embedded/simulator-world.ts'
 
 /** In the state directory: where a running daemon is spoken to. */
@@ -22,9 +23,8 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
   return join(directory, worldOf(config, config.simulator, market))
 }
 
-/** In the state directory: the journal; or, where that is on PostgreSQL, what of it this machine holds. */
+/** In the state directory: the journal, where that is not on PostgreSQL. */
 export const JOURNAL_FILE = 'journal.sqlite'
-export const REPLICA_FILE = 'journal-replica.sqlite'
 
 /** Where the journal of a state directory is, and whose. */
 export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {

@@ -1,11 +1,12 @@
 import { type DatabaseSync } from 'node:sqlite'
 import { type Clock } from '../../lib/clock.ts'
+import { type Failure } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type Counted, countJournal, differenceOf } from './count-journal.ts'
 import { type Mark } from '../durable-mark.ts'
-import { corrupt } from '../journal-failures.ts'
+import { type Flaw } from '../journal-failures.ts'
 import { type JournalNature } from '../journal-layout.ts'
-import { confirmAllRows } from '../sqlite-journal.ts'
+import { findFlawedRows } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import { type Connection, type PostgresPlace } from '../postgres/connection.ts'
 import { type LeaseTaker, type LeaseTerms } from '../postgres/lease.ts'
@@ -62,10 +63,6 @@ export interface ServerState {
   readonly freeInMs: number
 }
 
-export function serverName({ url, schema }: PostgresPlace): string {
-  return `${url} ${schema}`
-}
-
 /**
  * Within a transaction, until whose end nobody else copies to this schema or from it, and nobody takes the lease: where
  * an earlier copy was cut off at its end, it is waited for what becomes of it. Undefined where there is no journal.
@@ -102,27 +99,34 @@ export async function lookAtServer(
 export interface Copy {
   readonly database: DatabaseSync
   readonly nature: JournalNature
-  /** For people: what is held against what was copied. */
-  readonly where: string
+  /** What is said where it is not what it is held against. */
+  readonly refuse: (flaw: Flaw) => Failure
+}
+
+interface Expected {
+  readonly last: Mark
+  readonly counted: Counted
 }
 
 /**
  * Holds a copy against what it is of: as a start does, and every row that a start does not read; then its end and its
  * numbers. With the link of the last record and the seal of the checkpoint all that stands under them is the same.
- * @throws Failure JOURNAL_CORRUPT
+ * @throws what `refuse` makes of the first flaw
  */
-export function proveCopy(
-  { database, nature, where }: Copy,
-  expected: { readonly last: Mark; readonly counted: Counted },
-): void {
+export function proveCopy(copy: Copy, expected: Expected): void {
+  const flaw = findFlaw(copy, expected)
+  if (flaw) throw copy.refuse(flaw)
+}
+
+function findFlaw({ database, nature }: Copy, { last, counted }: Expected): Flaw | undefined {
   const prefix = readVerified(database, nature)
-  const flaw = prefix.flaw ?? prefix.daysFlaw
-  if (flaw) throw corrupt(where, flaw)
-  confirmAllRows(where, database, { nature, prefix })
-  const isWhole = prefix.last.sequence === expected.last.sequence && prefix.last.link === expected.last.link
-  if (!isWhole) throw corrupt(where, { sequence: prefix.last.sequence, found: 'it ends with another record' })
-  const difference = differenceOf(expected.counted, countJournal(database))
-  if (difference) throw corrupt(where, { sequence: undefined, found: `not as many rows: ${difference}` })
+  const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { nature, prefix })
+  if (flaw) return flaw
+  const { sequence, link } = prefix.last
+  if (sequence !== last.sequence || link !== last.link)
+    return { sequence, found: 'it ends with another record' }
+  const difference = differenceOf(counted, countJournal(database))
+  return difference ? { sequence: undefined, found: `not as many rows: ${difference}` } : undefined
 }
 
 export function rowsOf({ records, book, keys, fills, funding }: Counted): number {

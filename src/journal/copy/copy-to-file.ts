@@ -1,15 +1,15 @@
-import { chmodSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { type DatabaseSync } from 'node:sqlite'
 import { dirname } from 'node:path'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { type Failure, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Counted } from './count-journal.ts'
 import { createCopyMark, createMark, type Mark, type MarkReading, readMark } from '../durable-mark.ts'
-import { corrupt, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
+import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
 import { makeTables } from '../journal-layout.ts'
 import { isJournalFile, markFileOf, verifyJournal } from '../sqlite-journal.ts'
-import { Connection } from '../postgres/connection.ts'
+import { Connection, serverName } from '../postgres/connection.ts'
 import { copyBehind, copyFailed, copyKilled, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
 import {
   COPY_ANSWER_MS_MAX,
@@ -18,13 +18,12 @@ import {
   lookAtServer,
   proveCopy,
   rowsOf,
-  serverName,
   type ServerState,
 } from './copy-parts.ts'
 import { fetchTables, openReplica, removeDatabase } from '../postgres/fetch-tables.ts'
 import { readKillOrder } from '../postgres/kill-order.ts'
 import { HeldLease, takeLease } from '../postgres/lease.ts'
-import { leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
+import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
 import { quoteName } from '../postgres/tables.ts'
 
 /**
@@ -64,7 +63,7 @@ export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport
     return await copyOver(connection, options, { state, isMoved: state.movedTo !== undefined })
   } catch (error) {
     if (!isDamage(error)) throw copyFailed(error)
-    throw corrupt(serverName(place), { sequence: undefined, found: messageOf(error) }, error)
+    throw corruptOnServer(serverName(place), { sequence: undefined, found: messageOf(error) }, error)
   } finally {
     removeFile(madeFileOf(options))
     await connection.close()
@@ -177,13 +176,13 @@ async function fetchFile(
   removeFile(file)
   const database = openReplica(file)
   try {
-    chmodSync(file, 0o600)
     makeTables(database, nature)
     const expected = await connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', () =>
       fetchRows(connection, options, database),
     )
     const last = { ...expected.last, link: expected.last.link || nature.first }
-    proveCopy({ database, nature, where: serverName(place) }, { ...expected, last })
+    const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
+    proveCopy({ database, nature, refuse }, { ...expected, last })
     return { ...expected, last }
   } finally {
     database.close()

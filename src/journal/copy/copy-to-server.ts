@@ -1,13 +1,14 @@
 import { renameSync } from 'node:fs'
 import { type DatabaseSync } from 'node:sqlite'
+import { type Failure } from '../../lib/failure.ts'
 import { type Counted, countJournal } from './count-journal.ts'
 import { createMark, createMovedMark, type MarkReading, readMark } from '../durable-mark.ts'
-import { foreign, movedAway, tailLost } from '../journal-failures.ts'
+import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
 import { makeTables, openReading } from '../journal-layout.ts'
 import { markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
 import { readStoredRecords } from '../verify-journal.ts'
 import { type TableRow, toTableRow } from '../postgres/changes.ts'
-import { Connection, sqlStateOf } from '../postgres/connection.ts'
+import { Connection, serverName, sqlStateOf } from '../postgres/connection.ts'
 import { copyBehind, copyFailed, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
 import {
   COPY_ANSWER_MS_MAX,
@@ -16,11 +17,10 @@ import {
   lookAtServer,
   proveCopy,
   rowsOf,
-  serverName,
   type ServerState,
 } from './copy-parts.ts'
 import { fetchTables, openReplica, removeDatabase } from '../postgres/fetch-tables.ts'
-import { leaseHeld } from '../postgres/postgres-failures.ts'
+import { leaseHeld, tailLostOnServer } from '../postgres/postgres-failures.ts'
 import { putFeedPlace } from '../postgres/replica.ts'
 import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'
 import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
@@ -128,12 +128,11 @@ function judgeServer(
   if (state.movedTo === undefined) {
     if (!isMoved) throw copyTaken(where, 'this journal, as it goes on there')
     if (state.last.sequence < prefix.last.sequence)
-      throw tailLost(where, state.last.sequence, prefix.last.sequence)
+      throw tailLostOnServer(where, state.last.sequence, prefix.last.sequence)
     return 'done'
   }
   // One that left here before, and left there for another file, is an old one.
-  if (isMoved && state.movedTo !== fileName)
-    throw movedAway(file, `${where}, and from there ${state.movedTo}`)
+  if (isMoved && state.movedTo !== fileName) throw movedOn(file, where, state.movedTo)
   if (state.last.sequence > prefix.last.sequence) throw copyBehind(where, state.last, prefix.last)
   return 'replace'
 }
@@ -232,7 +231,9 @@ async function proveServer(
       },
     })
     putFeedPlace(database, feedPlace)
-    proveCopy({ database, nature, where: serverName(place) }, { last: prefix.last, counted })
+    const refuse = ({ found }: Flaw): Failure =>
+      copyFailed(new Error(`what was read back is not what was written: ${found}`))
+    proveCopy({ database, nature, refuse }, { last: prefix.last, counted })
   } finally {
     database.close()
   }

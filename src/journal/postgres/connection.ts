@@ -11,6 +11,11 @@ export interface PostgresPlace {
   readonly schema: string
 }
 
+/** For people. */
+export function serverName({ url, schema }: PostgresPlace): string {
+  return `${url} ${schema}`
+}
+
 /** To connect, TLS and all: a server that takes longer is as good as gone. */
 const CONNECT_MS_MAX = 5000
 

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, rmSync } from 'node:fs'
 import { type DatabaseSync } from 'node:sqlite'
 import { openWriting } from '../journal-layout.ts'
 import { putBlock, takeBlock } from '../packed-records.ts'
@@ -37,7 +37,10 @@ function packRecords(database: DatabaseSync, upTo: number): void {
     putBlock(database, block)
 }
 
+/** For its owner alone, with the files that SQLite makes beside it: one of an earlier version was for all. */
 export function openReplica(file: string): DatabaseSync {
+  closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
   const database = openWriting(file)
   // What a power cut takes of it is fetched again.
   database.exec('PRAGMA synchronous = NORMAL')

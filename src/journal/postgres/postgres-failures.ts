@@ -1,11 +1,12 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { type Flaw, MOVED_TO_FILE } from '../journal-failures.ts'
 import { sqlStateOf, type PostgresPlace } from './connection.ts'
 import { JOURNAL_MOVED } from './tables.ts'
 
 type Facts = Readonly<Record<string, string | number>>
 
 /** Where a journal is, for whoever reads of it. */
-export function placeFacts({ url, schema }: PostgresPlace): Facts {
+function placeFacts({ url, schema }: PostgresPlace): Facts {
   // Whoever looks at a whole database has none.
   return schema === '' ? { url } : { url, schema }
 }
@@ -103,7 +104,28 @@ export function movedAway(place: PostgresPlace, to: string): Failure {
     code: 'JOURNAL_MOVED',
     sentence: 'the journal on PostgreSQL was moved elsewhere, and is written no more',
     facts: { ...placeFacts(place), to },
-    hint: 'take journal.url out of the configuration, or move it back with `intentd journal copy --to postgres`',
+    hint: MOVED_TO_FILE,
+  })
+}
+
+/** @param where A server with its schema. */
+export function corruptOnServer(where: string, { sequence, found }: Flaw, cause?: unknown): Failure {
+  return new Failure({
+    code: 'JOURNAL_CORRUPT',
+    sentence: 'the journal on PostgreSQL is not what was written to it',
+    facts: { where, ...(sequence === undefined ? {} : { sequence }), found },
+    hint: 'start it where it was written or followed last, which goes on from its own copy; else promote a standby server or restore a backup of the database; else go on from a copy by hand (docs/scaling.md, Damaged rows)',
+    cause,
+  })
+}
+
+/** @param where A server with its schema. @param durable The last that it said was durable, in the same count as `found`. */
+export function tailLostOnServer(where: string, found: number, durable: number): Failure {
+  return new Failure({
+    code: 'JOURNAL_TAIL_LOST',
+    sentence: 'the server came back without what it had said was durable',
+    facts: { where, found, durable },
+    hint: 'promote a server that has it, or restore a backup that has it; where there is none, docs/scaling.md (What is on the server) says how to accept the loss',
   })
 }
 

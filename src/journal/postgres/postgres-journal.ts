@@ -8,7 +8,7 @@ import { type Clock } from '../../lib/clock.ts'
 import { type Failure } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type BookedRow, type Booking, type BookingSpan } from '../booking.ts'
-import { keysDamaged, translateJournalError } from '../journal-failures.ts'
+import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
 import { JournalTables, type TablesGiven, toContents } from '../journal-tables.ts'
 import { type JournalContents, type OpenedJournal, type RowChange, type WriterLease } from '../journal.ts'
 import { untilDurable } from '../until-durable.ts'
@@ -146,7 +146,7 @@ export class PostgresJournal implements OpenedJournal {
     try {
       return this.#tables.usedKeys(keys)
     } catch (error) {
-      this.#failure = keysDamaged(error)
+      this.#failure = keysDamaged(error, FETCH_ANEW)
       throw this.#failure
     }
   }

@@ -1,12 +1,12 @@
 import { existsSync, renameSync } from 'node:fs'
 import { type DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/failure.ts'
-import { corrupt, isDamage, tailLost } from '../journal-failures.ts'
+import { isDamage } from '../journal-failures.ts'
 import { isBlank, type JournalNature, makeTables, readNature } from '../journal-layout.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
 import { applyChanges, type Changes } from './changes.ts'
-import { type Connection, type PostgresPlace } from './connection.ts'
-import { placeFacts } from './postgres-failures.ts'
+import { type Connection, type PostgresPlace, serverName } from './connection.ts'
+import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
 import { fetchTables, openReplica, removeDatabase } from './fetch-tables.ts'
 import { quoteName } from './tables.ts'
 
@@ -93,8 +93,7 @@ export class Replica {
     await this.#startOver(0)
     const { prefix, found } = await this.#tryVerify()
     if (prefix) return prefix
-    const { url, schema } = placeFacts(this.#options.place)
-    throw corrupt(`${url} ${schema}`, { sequence: undefined, found })
+    throw corruptOnServer(serverName(this.#options.place), { sequence: undefined, found })
   }
 
   close(): void {
@@ -192,8 +191,8 @@ async function openKept({
 }
 
 /** What stands here was durable there: a server that has less came back without it. */
-function assertKept({ url, schema }: PostgresPlace, head: number, feedPlace: number): void {
-  if (feedPlace > head) throw tailLost(`${url} ${schema}`, head, feedPlace)
+function assertKept(place: PostgresPlace, head: number, feedPlace: number): void {
+  if (feedPlace > head) throw tailLostOnServer(serverName(place), head, feedPlace)
 }
 
 /** -1 where it is none of this journal. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -116,6 +116,8 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
 
     const there = await toServer()
     expect(there).toMatchObject({ kind: 'copied', counted, last: { sequence: OLD_RECORDS + 2 } })
+    // As the journal: it names all that was traded.
+    expect(statSync(options.replicaFile).mode & 0o777).toBe(0o600)
     expect(await withServer(contentsOf)).toEqual(before)
 
     await withServer((journal) => journal.append(record(1000)))
@@ -138,6 +140,18 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
       withFile((journal) => journal.append(record(at + 1)))
     }
     expect(withFile((journal) => journal.load().records.map((one) => one.at))).toEqual([1, 2, 3, 4, 5])
+  })
+
+  test('is looked for at the machine that it has gone on to', async () => {
+    withFile(fillJournal)
+    await toServer()
+    const elsewhere = { file: `${options.file}.elsewhere`, fileName: 'second /srv/journal.sqlite' }
+    await copyToFile({ ...options, ...elsewhere, noteRetreat: () => undefined })
+
+    const moved = /JOURNAL_MOVED[^]* to +second \/srv\/journal\.sqlite[^]*on the machine that `to` names/
+    await expect(machine.open()).rejects.toThrow(moved)
+    await expect(toServer()).rejects.toThrow(moved)
+    await expect(toFile()).rejects.toThrow(moved)
   })
 
   test('is what it was where the copy fails on the way, and nothing is left', async () => {
@@ -261,7 +275,7 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
     withFile(fillJournal)
     await toServer()
     await ask("UPDATE $schema.records SET body = replace(body, 'number 7:', 'number 8:') WHERE sequence = 7")
-    await expect(toFile()).rejects.toThrow('JOURNAL_CORRUPT')
+    await expect(toFile()).rejects.toThrow(/JOURNAL_CORRUPT: (?![^]*intentd repair)[^]*Damaged rows/)
     expect(readMark(markFileOf(options.file)).kind).toBe('moved')
   })
 

@@ -99,6 +99,6 @@ const ADVICE: Readonly<Record<string, string>> = {
 function explainRefusal(error: unknown): unknown {
   const found = messageOf(error)
   const word = Object.keys(ADVICE).find((one) => new RegExp(`\\b${one}\\b`).test(found))
-  // What the server says of its protected mode is a page.
-  return word === undefined ? error : new Error(`${ADVICE[word]} (${found.split('. ', 1).join('')})`)
+  // What the server says itself is a page, of its protected mode.
+  return word === undefined ? error : new Error(`${ADVICE[word]} (${word})`)
 }
