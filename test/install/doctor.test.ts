@@ -52,12 +52,19 @@ interface Exchange {
   readonly clockAheadMs?: number
   readonly positionMode?: PositionMode
   readonly secret?: Secret
+  readonly role?: 'copyTrader'
   /** What else stands in the configuration. */
   readonly overrides?: readonly string[]
 }
 
 /** What is found of an exchange in this process. */
-async function lookAtExchange({ clockAheadMs = 0, positionMode, secret, overrides = [] }: Exchange = {}) {
+async function lookAtExchange({
+  clockAheadMs = 0,
+  positionMode,
+  secret,
+  role,
+  overrides = [],
+}: Exchange = {}) {
   const workspace = new Workspace()
   workspace.fill({ 'config/main.yaml': MAIN.replace(SIMULATOR_SECTION, '') })
   const clock = {
@@ -70,6 +77,7 @@ async function lookAtExchange({ clockAheadMs = 0, positionMode, secret, override
       {
         ...{ uid: SIMULATED_UID, label: 'one', balances: { USDT: '10000' } },
         positionMode: positionMode ?? 'one_way_mode',
+        ...(role && { role }),
       },
     ],
   })
@@ -109,7 +117,7 @@ test('an exchange that answers: what it says, and what nobody can check from her
   const findings = await lookAtExchange()
 
   expect(findings.map(({ what }) => what)).toEqual([
-    ...['exchange', 'clock', 'key accepted', 'position mode', 'precision', 'key rights'],
+    ...['exchange', 'clock', 'key accepted', 'position mode', 'tier', 'precision', 'key rights'],
   ])
   const unseen = ['position mode notChecked', 'precision notChecked', 'key rights notChecked']
   expect(notOk(findings)).toEqual(unseen)
@@ -129,6 +137,13 @@ test.each([
     { overrides: ['instruments.BTCUSDT.tickSize=7'] },
     'precision fail',
     'tickSize',
+  ],
+  ['an account that others copy', { role: 'copyTrader' }, 'tier warn', 'account.tier: copyTrader'],
+  [
+    'one that nobody copies',
+    { overrides: ['account.tier=copyTrader'] },
+    'tier warn',
+    'account.tier: ordinary',
   ],
   ['nobody there', { overrides: ['exchange.baseUrl=http://127.0.0.1:1'] }, 'exchange fail', 'baseUrl'],
 ] as const)('%s is found, with what to do', async (_title, place, wanted, advice) => {

@@ -135,7 +135,27 @@ async function examineAccount(
     mode ??= judgeMode(answer.data, config)
     if (mode !== undefined) break
   }
-  return [ok('key accepted', 'the exchange answers a private read'), mode ?? MODE_UNSEEN]
+  const accepted = ok('key accepted', 'the exchange answers a private read')
+  return [accepted, mode ?? MODE_UNSEEN, await examineTier(client, config)]
+}
+
+/** Whether others copy its trades: then fewer batches a second are allowed. Only a trader has a summary as one. */
+async function examineTier(client: ExchangeClient, { account: { tier } }: DaemonConfig): Promise<Finding> {
+  const answer = await client.call('copyOrderTotalDetail', {})
+  const isKnown = answer.kind === 'accepted' || (answer.kind === 'refused' && answer.class === 'definite')
+  if (!isKnown)
+    return finding('notChecked', 'tier', `${answer.code} ${answer.message}`, 'run it again in a moment')
+  const found = answer.kind === 'accepted' ? 'copyTrader' : 'ordinary'
+  return found === tier
+    ? ok('tier', `${tier}, says the exchange`)
+    : finding(
+        'warn',
+        'tier',
+        found === 'copyTrader'
+          ? 'others copy the trades of this account, says the exchange: it may send fewer batches a second'
+          : 'the exchange does not know this account as one whose trades are copied',
+        `set account.tier: ${found}; with the other limits ${found === 'copyTrader' ? 'batches are refused (429) and wait' : 'batches leave later than they might'}`,
+      )
 }
 
 function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfig): Finding {
