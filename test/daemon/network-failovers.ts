@@ -11,6 +11,7 @@ import { type IntentdProcess } from './intentd-process.ts'
 import { findLateOrders, timeWithoutOrder } from './ledger-times.ts'
 import { Machines } from './machines.ts'
 import {
+  CLOCK_WRONG_MS_MAX,
   type NetworkFault,
   pause,
   type Placed,
@@ -21,8 +22,6 @@ import {
 } from './network-faults.ts'
 
 const STEPPED_CLOCK = new URL('./stepped-clock.ts', import.meta.url).href
-/** Clocks of two machines are apart by up to twice as much, ms. */
-const CLOCK_WRONG_MS_MAX = 4000
 
 export interface NetworkFailover {
   readonly fault: string

@@ -14,6 +14,8 @@ const KILL_AT_COMMIT = new URL('./kill-at-commit.ts', import.meta.url).href
 
 /** How long a trouble lasts that no takeover needs to follow, ms: some leases of a campaign. */
 export const TROUBLE_MS = 6000
+/** Clocks of two machines are apart by up to twice as much, ms. */
+export const CLOCK_WRONG_MS_MAX = 4000
 /** One that meets its point later than this is stopped wherever it is, ms. */
 const POINT_WITHIN_MS = 15_000
 const LOOK_MS = 50
@@ -102,8 +104,10 @@ const CABLES: readonly NetworkFault[] = [
 
 const SLOW_COMMIT_MS = 1200
 const SLOW_COMMITS = 4
-/** Until it can be seen that it trades on two servers. */
-const BATCHES_ON_BOTH = 2
+/** A standby has looked a few times. */
+const FOLLOWED_MS = 1000
+/** Until it can be seen that it trades on. */
+const BATCHES_ON = 2
 
 const SERVERS: readonly NetworkFault[] = [
   {
@@ -133,12 +137,28 @@ const SERVERS: readonly NetworkFault[] = [
     ...{ name: 'its server gone, a synchronous standby of it promoted', takeover: 'may', codes: PASSED_OVER },
     async strike({ servers, network, writer, next }) {
       servers.addStandby()
-      const answered = writer.run.events('batch.answered').length + BATCHES_ON_BOTH
-      await writer.run.until(
-        'it trades on both',
-        () => writer.run.events('batch.answered').length >= answered,
-      )
+      await untilTradesOn(writer)
       servers.failOver([writer, next].map(({ machine }) => network.host(machine)))
+    },
+  },
+  {
+    ...{ name: 'its server gone, one behind promoted, and the first one back', takeover: 'must' },
+    codes: PASSED_OVER,
+    async strike({ servers, network, writer, next }) {
+      const machines = [writer, next].map(({ machine }) => network.host(machine))
+      servers.leaveBehind()
+      await untilTradesOn(writer)
+      await pause(FOLLOWED_MS)
+      servers.promoteBehind(machines)
+      await writer.run.ended
+      await next.run.until('it says that the server is behind', () =>
+        next.run.events('standby.unable').some(({ reason }) => String(reason).includes('JOURNAL_TAIL_LOST')),
+      )
+      // Longer than any lease and request of a campaign lasts.
+      await pause(TROUBLE_MS)
+      if (next.run.events('standby.tookOver').length > 0)
+        throw new Error('it took over from one that is behind')
+      servers.takeBack(machines)
     },
   },
   {
@@ -154,6 +174,14 @@ const SERVERS: readonly NetworkFault[] = [
     mend: (struck) => machineOf(struck).findWayTo(struck.network.host('redis')),
   },
 ]
+
+async function untilTradesOn({ run }: Placed): Promise<void> {
+  // What was answered before is heard late where something else was waited for.
+  const since = systemClock.now()
+  const isLater = ({ time }: { readonly [field: string]: unknown }): boolean =>
+    Date.parse(String(time)) > since + CLOCK_WRONG_MS_MAX
+  await run.until('it trades on', () => run.events('batch.answered').filter(isLater).length >= BATCHES_ON)
+}
 
 /** How far a clock is set, ms: beyond every lease of a campaign. */
 const CLOCK_STEP_MS = 60_000

@@ -65,14 +65,40 @@ export class CabledServers {
     if (standby === undefined) throw new Error('there is no standby')
     const next = this.otherHost
     this.#primary.close()
-    this.#host.do(`ip address del ${SHARED}/24 dev eth0`)
     standby.promote()
-    next.do(`ip address add ${SHARED}/24 dev eth0`)
-    // As whoever takes an address over tells all others.
-    for (const machine of machines) machine.do('ip neigh flush dev eth0')
+    this.#moveAddress(this.#host, next, machines)
     this.#primary = standby
     this.#host = next
     this.#standby = undefined
+  }
+
+  /** From now on there is one that has what was committed until now, and nothing that comes after it. */
+  leaveBehind(): void {
+    this.#standby = CabledPostgres.follow(this.otherHost, SHARED)
+    this.otherHost.pull()
+  }
+
+  /** The one is down, and the one that is behind has its address. */
+  promoteBehind(machines: readonly NetworkHost[]): void {
+    this.#primary.kill()
+    this.#standby?.promote()
+    this.otherHost.plug()
+    this.#moveAddress(this.#host, this.otherHost, machines)
+  }
+
+  /** The one that has everything is back. */
+  takeBack(machines: readonly NetworkHost[]): void {
+    this.#standby?.close()
+    this.#standby = undefined
+    this.#primary.start()
+    this.#moveAddress(this.otherHost, this.#host, machines)
+  }
+
+  /** As whoever takes an address over tells all others. */
+  #moveAddress(from: NetworkHost, to: NetworkHost, machines: readonly NetworkHost[]): void {
+    from.do(`ip address del ${SHARED}/24 dev eth0`)
+    to.do(`ip address add ${SHARED}/24 dev eth0`)
+    for (const machine of machines) machine.do('ip neigh flush dev eth0')
   }
 
   close(): void {
