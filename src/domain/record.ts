@@ -8,7 +8,7 @@ import { type OrderIntent, type QuoteLevel } from './intent.ts'
 import { type Answer } from './answer.ts'
 import { type DenialCode } from './denial.ts'
 import { type Watermark } from './loss-limits.ts'
-import { type MarketSight } from './seen-market.ts'
+import { type SeenMarket } from './seen-market.ts'
 import { type OrderTerms } from './order.ts'
 import { type Holding, type HoldSide } from './position.ts'
 
@@ -88,7 +88,7 @@ export interface DecisionRecord extends Dated {
   readonly seen?: {
     readonly snapshot: number
     /** By symbol: of the instruments on which something changed. */
-    readonly markets: Readonly<Record<string, MarketSight>>
+    readonly markets: Readonly<Record<string, SeenMarket>>
   }
 }
 
@@ -128,7 +128,7 @@ export interface SendRecord extends Dated {
   /** The exact bytes. */
   readonly body: string
   /** What was known when the limiter granted the call, and how long the instrument had waited for it, ms. */
-  readonly seen: { readonly snapshot: number; readonly market: MarketSight; readonly waitedMs: number }
+  readonly seen: { readonly snapshot: number; readonly market: SeenMarket; readonly waitedMs: number }
 }
 
 /** What is known of an item after an answer. `notSent`: not a byte left. */

@@ -1,5 +1,5 @@
 /** The market of one instrument as it was looked at when something was decided or sent. Prices in quote coin. */
-export interface MarketSight {
+export interface SeenMarket {
   readonly bid: number
   readonly ask: number
   /** How old the prices were, ms. */

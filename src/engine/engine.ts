@@ -4,50 +4,50 @@ import { type Equity, type UsedLoss } from '../domain/loss-limits.ts'
 import { type Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book/book.ts'
-import { hasEndedBefore } from './book/ended-orders.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
 import { type Effect, type OutgoingBatch } from './effect.ts'
 import { type EngineCommand, type EngineEvent, type GrantedEndpoint } from './event.ts'
 import {
   advanceKill,
-  cutEverything,
-  excuseKill,
+  cancelEverything,
+  postponeKillDeadlines,
   isCutting,
   releaseKill,
   startKill,
   stopWhenKilled,
 } from './lifecycle/kill.ts'
+import { pruneBook } from './lifecycle/prune-book.ts'
 import { advanceStart, startRun, unprovedOf } from './lifecycle/start.ts'
-import { advanceStop, askForStop, excuseStop, stopWhenFlat } from './lifecycle/stop.ts'
+import { advanceStop, askForStop, postponeStopDeadlines, stopWhenFlat } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
-import { isStillDenied } from './orders/denied-look.ts'
+import { isStillDenied } from './orders/lasting-denials.ts'
 import { isHeldBack } from './orders/last-check.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
-import { advanceResolution, excuseResolution } from './resolution/resolution.ts'
-import { showSettledOrphans, takeFills } from './resolution/take-fills.ts'
+import { advanceResolution, postponeResolutionDeadline } from './resolution/resolution.ts'
+import { showAttributedFills, takeFills } from './resolution/take-fills.ts'
 import { takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import { type EngineSettings } from './settings.ts'
 import { noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
-import { announce, beginStep, type Core, instrumentOf, type InstrumentState, record } from './state/core.ts'
+import { announce, beginStep, type Core, instrumentOf, type InstrumentState } from './state/core.ts'
 import {
   beginMoment,
-  hangsOnTime,
-  isAnyToLookAt,
-  isToLookAt,
+  mayDependOnTime,
+  mayAnyNeedLook,
+  needsLook,
   noteChanged,
-  noteLooking,
+  beginLook,
 } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { accountEquityOf } from './state/losses.ts'
-import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
-import { notePruned, noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
+import { askForFills, askForPosition } from './state/readings.ts'
+import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
-import { forgetQuiet } from './state/totals.ts'
+import { forgetSatisfied } from './state/totals.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
 import { judgePace } from './state/limit-pace.ts'
@@ -55,19 +55,9 @@ import { judgeRecount } from './lifecycle/judge-recount.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
-import { haltStrategy, takeFailure } from './lifecycle/take-failure.ts'
+import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { expirePlaces, takeDecision } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
-
-/** How often what is over is forgotten: what a checkpoint has to take away then is little. */
-const PRUNE_EVERY_MS = 5000
-/** And so often where there are so many orders, that in five seconds it would be much: 1,250 at 250 a second. */
-const PRUNE_MANY_EVERY_MS = 1000
-const MANY_ORDERS = 5000
-/** How far the fills are known is written down this often, if there is nothing to forget. */
-const FILLS_NOTED_EVERY_MS = 3_600_000
-/** Orders are kept so long after they ended: a fill of theirs becomes readable within seconds. */
-const ORDERS_KEPT_MS = 300_000
 
 /** The decision machinery of one account. */
 export interface Engine {
@@ -118,20 +108,20 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
 export function resumeEngine(core: Core): Engine {
   return {
     step(event, now) {
-      excuseSleep(core, now)
+      postponeDeadlinesAfterSleep(core, now)
       // Decisions of one instant change nothing but what they record, and what is only to be read changes nothing yet.
       if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
         beginMoment(core.changes)
       beginStep(core, now)
       const touched = touchedBy(core, event)
-      handle(core, event)
+      handleEvent(core, event)
       judgeLosses(core, event)
       judgeRecount(core, event)
       judgePace(core, event)
-      showSettledOrphans(core)
+      showAttributedFills(core)
       lookAtInstruments(core, touched)
       // A resolution that has just ended may have named the order of fills that were waiting.
-      showSettledOrphans(core)
+      showAttributedFills(core)
       makeAccountCalls(core)
       advanceStart(core)
       advanceFlatten(core)
@@ -151,7 +141,7 @@ export function resumeEngine(core: Core): Engine {
       return isTrading(core)
     },
     get isWaiting() {
-      return !isTrading(core) || hangsOnTime(core.changes)
+      return !isTrading(core) || mayDependOnTime(core.changes)
     },
     get missingCandles() {
       return listMissingCandles(core)
@@ -185,15 +175,15 @@ const SLEPT_MS = 5000
  * The process has stood still, on a machine that slept or was paused: what is waited for with patience has not
  * been waited for meanwhile. `now`: Unix ms, our clock, of the event that comes next.
  */
-function excuseSleep(core: Core, now: number): void {
+function postponeDeadlinesAfterSleep(core: Core, now: number): void {
   const sleptMs = now - core.now
   if (core.now === 0 || sleptMs < SLEPT_MS) return
-  for (const instrument of core.instruments.values()) excuseResolution(instrument, sleptMs)
-  excuseStop(core, sleptMs)
-  excuseKill(core, sleptMs)
+  for (const instrument of core.instruments.values()) postponeResolutionDeadline(instrument, sleptMs)
+  postponeStopDeadlines(core, sleptMs)
+  postponeKillDeadlines(core, sleptMs)
 }
 
-function handle(core: Core, event: EngineEvent): void {
+function handleEvent(core: Core, event: EngineEvent): void {
   switch (event.kind) {
     case 'started':
       return startRun(core)
@@ -206,7 +196,7 @@ function handle(core: Core, event: EngineEvent): void {
     case 'decided':
       return takeDecision(core, event)
     case 'decisionFailed':
-      return takeFailure(core, event)
+      return takeDecisionFailure(core, event)
     case 'granted':
       return useGrant(core, event.endpoint)
     case 'batchAnswered':
@@ -226,9 +216,9 @@ function handle(core: Core, event: EngineEvent): void {
     case 'readFailed':
       return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
     case 'pollDue':
-      return poll(core, event.what)
+      return readOnGrid(core, event.what)
     case 'commanded':
-      return obey(core, event.command)
+      return handleCommand(core, event.command)
     case 'spaceMeasured':
       noteSpaceLow(core.run, event.isLow ? core.now : undefined)
       return announce(core, event.isLow ? 'error' : 'warn', event.isLow ? 'disk.low' : 'disk.enough', {
@@ -244,7 +234,7 @@ function handle(core: Core, event: EngineEvent): void {
 function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   noteGranted(core, endpoint)
   if (endpoint === 'batchPlaceOrder') placeBatch(core)
-  else if (isCutting(core)) cutEverything(core)
+  else if (isCutting(core)) cancelEverything(core)
   else sendCancel(core)
 }
 
@@ -297,22 +287,22 @@ function lookAtInstruments(core: Core, touched: Iterable<string>): void {
     }
     return
   }
-  if (!isAnyToLookAt(changes)) return
+  if (!mayAnyNeedLook(changes)) return
   for (const symbol of touched) {
-    if (isToLookAt(changes, symbol) && !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
+    if (needsLook(changes, symbol) && !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
   }
 }
 
 function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
-  if (core.changes.changed.has(symbol)) forgetQuiet(core, symbol)
-  noteLooking(core.changes, symbol)
+  if (core.changes.changed.has(symbol)) forgetSatisfied(core, symbol)
+  beginLook(core.changes, symbol)
   advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)
 }
 
 /** What is read on the grid: a stop needs it too, until it asks for its own last readings. */
-function poll(core: Core, what: 'fills' | 'positions'): void {
+function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'
   if (phase !== 'running' && !isStopping) return
@@ -320,7 +310,7 @@ function poll(core: Core, what: 'fills' | 'positions'): void {
   else for (const symbol of core.instruments.keys()) askForPosition(core, symbol)
 }
 
-function obey(core: Core, command: EngineCommand): void {
+function handleCommand(core: Core, command: EngineCommand): void {
   switch (command.kind) {
     case 'stop':
       if (isKilling(core)) return stopWhenKilled(core, command.policy)
@@ -344,33 +334,5 @@ function obey(core: Core, command: EngineCommand): void {
 function passTime(core: Core): void {
   expirePlaces(core)
   recordDueStates(core)
-  const { prunedAt } = core.run
-  const everyMs = core.book.orders.size > MANY_ORDERS ? PRUNE_MANY_EVERY_MS : PRUNE_EVERY_MS
-  if (prunedAt > 0 && core.now - prunedAt < everyMs) return
-  notePruned(core.run, core.now)
-  if (prunedAt === 0) return
-  const ordersBefore = core.now - ORDERS_KEPT_MS
-  const tradesBefore = tradesNeededSince(core)
-  const fillsThroughAt = knownThrough(core)
-  const isDue = fillsThroughAt - core.book.fillsThroughAt >= FILLS_NOTED_EVERY_MS
-  if (!isDue && !hasSomethingOld(core.book, { ordersBefore, tradesBefore })) return
-  // Keys go with their orders: the journal keeps them.
-  record(core, {
-    kind: 'prune',
-    at: core.now,
-    ordersBefore,
-    tradesBefore,
-    fillsThroughAt,
-    keysBefore: ordersBefore,
-  })
-}
-
-/** Whether something can be forgotten. Trades and calls are in the order of their coming: the first tells. */
-function hasSomethingOld(
-  { ended, trades, callKeys }: Book,
-  { ordersBefore, tradesBefore }: { ordersBefore: number; tradesBefore: number },
-): boolean {
-  const [filledAt = tradesBefore] = trades.values()
-  const [calledAt = ordersBefore] = callKeys.values()
-  return filledAt < tradesBefore || calledAt < ordersBefore || hasEndedBefore(ended, ordersBefore)
+  pruneBook(core)
 }

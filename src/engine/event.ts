@@ -70,7 +70,7 @@ export type EngineEvent =
   | { readonly kind: 'timePassed' }
 
 /** Who commands it, and why. */
-interface Ordered {
+interface CommandSource {
   readonly reason: string
   readonly by: string
 }
@@ -78,13 +78,17 @@ interface Ordered {
 export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
   /** Holds a scope in a trading mode until it is released. */
-  | ({ readonly kind: 'restrict'; readonly scope: Scope; readonly mode: 'reducing' | 'halted' } & Ordered)
+  | ({
+      readonly kind: 'restrict'
+      readonly scope: Scope
+      readonly mode: 'reducing' | 'halted'
+    } & CommandSource)
   /** A strategy is not asked any more until it is released: it has failed where the core could not see it. */
-  | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & Ordered)
+  | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & CommandSource)
   /** Aims at zero, and holds the scope halted until it is released. */
-  | ({ readonly kind: 'flatten'; readonly scope: Scope } & Ordered)
+  | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
   /** Ends whatever holds the scope, but a kill. */
-  | ({ readonly kind: 'release'; readonly scope: Scope } & Ordered)
+  | ({ readonly kind: 'release'; readonly scope: Scope } & CommandSource)
   /** Throws the kill switch, or releases it. */
-  | ({ readonly kind: 'kill' } & Ordered)
-  | ({ readonly kind: 'releaseKill' } & Ordered)
+  | ({ readonly kind: 'kill' } & CommandSource)
+  | ({ readonly kind: 'releaseKill' } & CommandSource)

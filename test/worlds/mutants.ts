@@ -383,8 +383,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'prices-decided-on-twice',
     what: 'the same answer, heard again, is a moment of its own',
-    find: 'if (isOvertaken(core, tickers) || isHeardAgain(core, tickers)) return',
-    replace: 'if (isOvertaken(core, tickers) || (core.now < 0 && isHeardAgain(core, tickers))) return',
+    find: '|| isHeardAgain(core, tickers))',
+    replace: '|| (core.now < 0 && isHeardAgain(core, tickers)))',
   },
   {
     name: 'hand-fills-wait-for-an-order',
@@ -473,7 +473,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'sleep-is-waiting',
     what: 'while the process stands still its patience runs out',
-    find: '      excuseSleep(core, now)\n',
+    find: '      postponeDeadlinesAfterSleep(core, now)\n',
     replace: '',
   },
   {
@@ -826,7 +826,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'quiet-for-ever',
     what: 'a strategy whose ladder waits for its look is not planned again when it has looked',
-    find: '  if (core.changes.changed.has(symbol)) forgetQuiet(core, symbol)\n',
+    find: '  if (core.changes.changed.has(symbol)) forgetSatisfied(core, symbol)\n',
     replace: '',
   },
   {
@@ -945,7 +945,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'drawdown-not-reducing',
     what: 'the second step of a drawdown holds nothing',
-    find: "else if (reached.includes('reducing')) reach(core, scope, 'drawdown', reasonOf('reducing'))",
+    find: "else if (reached.includes('reducing')) holdOnce(core, scope, 'drawdown', reasonOf('reducing'))",
     replace: '',
   },
   {

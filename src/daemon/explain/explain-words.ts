@@ -4,7 +4,7 @@ import { type Fill } from '../../domain/fill.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type OrderIntent } from '../../domain/intent.ts'
 import { countLevels, levelsNamedBy } from '../../engine/book/ladder-change.ts'
-import { type MarketSight } from '../../domain/seen-market.ts'
+import { type SeenMarket } from '../../domain/seen-market.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding } from '../../domain/position.ts'
 import {
@@ -67,7 +67,7 @@ export function wordsOfHolding(instruments: Instruments, symbol: string, holding
   return sides.length === 0 ? 'flat' : sides.join(' and ')
 }
 
-function wordsOfSight({ bid, ask, ageMs }: MarketSight): string {
+function wordsOfSight({ bid, ask, ageMs }: SeenMarket): string {
   return bid > 0 ? `bid ${bid}, ask ${ask}, ${ageMs} ms old` : 'no prices'
 }
 

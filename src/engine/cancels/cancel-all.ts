@@ -13,14 +13,14 @@ import {
 import { hasResting, RECEIVE_WINDOW_MS } from '../state/instrument-state.ts'
 import { askForCancel, noteResolves, openCancel } from '../state/open-calls.ts'
 import { isKilling } from '../state/trading-mode.ts'
-import { waitingInstruments } from './cancel-queue.ts'
+import { instrumentsAwaitingCancel } from './cancel-queue.ts'
 
 /**
  * A cancel-all was granted: it goes to the instrument that has waited longest, or to all of them. Given back when
  * none waits any more. A kill goes before everything.
  */
 export function sendCancel(core: Core): void {
-  const waiting = waitingInstruments(core)
+  const waiting = instrumentsAwaitingCancel(core)
   const [first, ...others] = waiting
   if (first === undefined) return emit(core, { kind: 'returnGrant', endpoint: 'cancelAllOrders' })
   announce(core, 'debug', 'cancel.planned', { order: waiting.map(({ symbol }) => symbol) })

@@ -35,7 +35,7 @@ export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentSta
  * The instruments that wait for a cancel-all, in the order in which they get it: those that a stop or a kill
  * clears, then whoever has waited longest, so that nobody waits for more calls than there are instruments.
  */
-export function waitingInstruments(core: Core): readonly InstrumentState[] {
+export function instrumentsAwaitingCancel(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()]
     .filter((instrument) => isWaiting(instrument) && !isUnderCancel(core, instrument.symbol))
     .sort(

@@ -6,7 +6,7 @@ import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlatten } from '../state/run-state.ts'
-import { release, type ReleaseOrder, restrict } from '../state/trading-mode.ts'
+import { release, type ReleaseCommand, restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -91,7 +91,7 @@ function isBound({ strategies }: Core['settings'], strategyId: string, symbol: s
 }
 
 /** A release of a scope also ends its flatten, done or not: what it leaves open is said. */
-export function releaseScope(core: Core, order: ReleaseOrder): void {
+export function releaseScope(core: Core, order: ReleaseCommand): void {
   const { scope, by } = order
   const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
   release(core, order)

@@ -10,7 +10,7 @@ import { type EngineEvent } from '../event.ts'
 import { type LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { measureLoss, noteNet, notePeak, noteWarned, writePeaks } from '../state/losses.ts'
-import { halt, type ReleaseOrder } from '../state/trading-mode.ts'
+import { halt, type ReleaseCommand } from '../state/trading-mode.ts'
 import { releaseScope, startFlatten } from './flatten.ts'
 
 /** Who orders the flatten of a drawdown. */
@@ -58,7 +58,7 @@ function judge(
   if (!used) return
   const { daily } = limits
   if (daily !== undefined && isReached(used.dayLoss, daily)) {
-    reach(core, scope, 'dailyLoss', `lost ${used.dayLoss.toFixed(2)} since the day began, limit ${daily}`)
+    holdOnce(core, scope, 'dailyLoss', `lost ${used.dayLoss.toFixed(2)} since the day began, limit ${daily}`)
   }
   judgeDrawdown(core, used, limits)
 }
@@ -79,7 +79,7 @@ function judgeDrawdown(core: Core, used: UsedLoss, { drawdown }: LossLimits): vo
     announce(core, 'warn', 'limits.warned', { scope, reason: reasonOf('warn') })
   }
   if (reached.includes('flatten')) flatten(core, scope, reasonOf('flatten'))
-  else if (reached.includes('reducing')) reach(core, scope, 'drawdown', reasonOf('reducing'))
+  else if (reached.includes('reducing')) holdOnce(core, scope, 'drawdown', reasonOf('reducing'))
 }
 
 /** Sums of decimals as floats come out a hair beside what they are. */
@@ -88,7 +88,7 @@ function isReached(lost: number, limit: number): boolean {
 }
 
 function flatten(core: Core, scope: Scope, reason: string): void {
-  if (!reach(core, scope, 'drawdownFlatten', reason)) return
+  if (!holdOnce(core, scope, 'drawdownFlatten', reason)) return
   startFlatten(core, { scope, reason, by: BY })
 }
 
@@ -98,12 +98,12 @@ function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   for (const [pair, { lostInRow = 0 }] of core.book.ownTrades) {
     const [strategyId, symbol] = splitPair(pair)
     if (strategyScope(strategyId) !== scope || lostInRow < streak) continue
-    reach(core, scope, 'losingStreak', `${lostInRow} trades in a row lost on ${symbol}, limit ${streak}`)
+    holdOnce(core, scope, 'losingStreak', `${lostInRow} trades in a row lost on ${symbol}, limit ${streak}`)
   }
 }
 
 /** Holds the scope, unless it is held for that already. */
-function reach(core: Core, scope: Scope, code: ModeReason, reason: string): boolean {
+function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): boolean {
   if (restrictionOf(core.book, scope, code)) return false
   announce(core, 'error', 'limits.reached', { scope, code, reason })
   halt(core, scope, code, reason)
@@ -111,7 +111,7 @@ function reach(core: Core, scope: Scope, code: ModeReason, reason: string): bool
 }
 
 /** A scope that has fallen too far is not released before its cool-down is over. */
-export function releaseAfterCoolDown(core: Core, order: ReleaseOrder): void {
+export function releaseAfterCoolDown(core: Core, order: ReleaseCommand): void {
   const leftMs = coolDownLeftMs(core, order.scope, core.settings.losses)
   if (leftMs <= 0) return releaseScope(core, order)
   announce(core, 'warn', 'limits.coolDown', {

@@ -8,7 +8,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, emit, record } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
-import { beginKilling, endKilling, enterPhase, type KillOrder, type KillState } from '../state/run-state.ts'
+import { beginKilling, endKilling, enterPhase, type KillCommand, type KillState } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import { type StopPolicy } from '../event.ts'
 import { describePositions } from './flatten.ts'
@@ -41,7 +41,7 @@ const PATIENCE_MS = 60_000
  * and everything that rests is cancelled until that is proved. Heard twice it changes nothing, but that a release which
  * still waits is over.
  */
-export function startKill(core: Core, { reason, by }: KillOrder): void {
+export function startKill(core: Core, { reason, by }: KillCommand): void {
   if (core.run.phase === 'stopped') return
   if (killOf(core.book) !== undefined) return dropRelease(core)
   restrict(core, { scope: ACCOUNT, mode: 'killed', code: 'kill', reason, by })
@@ -78,7 +78,7 @@ export function beginKill(core: Core): void {
 }
 
 /** A person releases the switch and says why. Before all is proved the release waits. */
-export function releaseKill(core: Core, { reason, by }: KillOrder): void {
+export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
   if (!isKilling(core) || kill.phase !== 'clean') {
@@ -111,13 +111,13 @@ export function isCutting({ run: { kill } }: Core): boolean {
 }
 
 /** What a kill does at once, whatever is on the wire: an instrument whose batch is out is resolved after the answer. */
-export function cutEverything(core: Core): void {
+export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
   if (core.run.kill) own(core.run.kill).phase = 'draining'
 }
 
 /** The process stood still for so long, ms: it has not waited in patience meanwhile. */
-export function excuseKill({ run: { kill } }: Core, sleptMs: number): void {
+export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number): void {
   if (!kill) return
   const state = own(kill)
   state.patientUntil += sleptMs
@@ -140,7 +140,7 @@ export function advanceKill(core: Core): void {
 function nextPhase(core: Core, kill: KillState): KillPhase {
   switch (kill.phase) {
     case 'cutting':
-      // Left by the cancel-all itself: `cutEverything`.
+      // Left by the cancel-all itself: `cancelEverything`.
       return 'cutting'
     case 'draining':
       return isAnythingOpen(core) ? 'draining' : 'clearing'

@@ -2,7 +2,7 @@ import { type Order } from '../../domain/order.ts'
 import { isFlat, netLots } from '../../domain/position.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
-import { isHeldUnreadable } from '../resolution/unreadable.ts'
+import { isHaltedForUnreadable } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
@@ -35,7 +35,7 @@ import { beginKill } from './kill.ts'
 /** What a start waits for is asked for again when it does not come, or proves nothing yet. */
 const READ_AGAIN_MS = 500
 /** A start that takes longer logs how far it is, so often, ms. */
-const SAID_EVERY_MS = 2000
+const PROGRESS_LOGGED_EVERY_MS = 2000
 
 /** Our clock was set back while nothing ran: the times until which orders may wait say nothing any more. */
 const SET_BACK_MS = 1000
@@ -158,7 +158,7 @@ function inOrderOfNeed({ instruments, book, settings }: Core): readonly Instrume
 /** What cannot be read holds nothing up any longer (MKT4). */
 function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState): boolean {
   const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince
-  return isRead || isHeldUnreadable(core.book, symbol)
+  return isRead || isHaltedForUnreadable(core.book, symbol)
 }
 
 /** Moves a start on as far as readings allow; runs after every event. */
@@ -173,7 +173,7 @@ export function advanceStart(core: Core): void {
   if (phase === 'starting' && proved > 0 && areLossesKnown(core)) beginRunning(core, proved)
   if (unproved.length === 0) return endStart(core, phase === 'running')
   if (core.now - start.askedAt >= READ_AGAIN_MS) askForAccount(core)
-  if (core.now - start.saidAt >= SAID_EVERY_MS) sayProgress(core, proved)
+  if (core.now - start.saidAt >= PROGRESS_LOGGED_EVERY_MS) logProgress(core, proved)
 }
 
 /** Where the account's losses are limited nothing is traded before they can be counted: what is held is read first. */
@@ -239,7 +239,7 @@ function beginRunning(core: Core, proved: number): void {
   })
 }
 
-function sayProgress(core: Core, proved: number): void {
+function logProgress(core: Core, proved: number): void {
   noteStart(core.run, { saidAt: core.now })
   const stages = Object.groupBy(core.instruments.values(), ({ start }) => start.stage)
   announce(core, 'info', 'recovery.progress', {

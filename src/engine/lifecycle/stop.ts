@@ -101,7 +101,7 @@ export function advanceStop(core: Core): void {
 }
 
 /** The process stood still for so long, ms: it has not waited in patience meanwhile. */
-export function excuseStop({ run }: Core, sleptMs: number): void {
+export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
   const { stop, flatBeforeStop: flat } = run
   if (stop) own(stop).startedAt += sleptMs
   if (flat) noteFlatBeforeStop(run, { ...flat, askedAt: flat.askedAt + sleptMs })

@@ -44,7 +44,7 @@ export function approveOrders(core: Core, symbol: string, candidates: readonly C
   const approved: string[] = []
   const { buyTicks, sellTicks } = totalsOf(core, symbol)
   const resting = { buyTicks, sellTicks }
-  const contextOf = openRiskContexts(core, symbol, { approved, resting })
+  const contextOf = createRiskContexts(core, symbol, { approved, resting })
   let reduces = false
   for (const { intent, again } of [...candidates].sort(byUrgency)) {
     const context = contextOf(intent.strategyId as StrategyId)
@@ -86,7 +86,7 @@ function byUrgency(left: Candidate, right: Candidate): number {
 /**
  * A risk context for each strategy; all share the account's exposure, and what rests, so that what is approved adds up.
  */
-function openRiskContexts(
+function createRiskContexts(
   core: Core,
   symbol: string,
   { approved, resting }: Approved,

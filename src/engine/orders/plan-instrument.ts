@@ -21,7 +21,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isBackingOff, isQuoteHeld, isUndecided, wasPriceRefused } from '../state/decision-state.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
-import { noteQuiet, ordersOf, totalsOf } from '../state/totals.ts'
+import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
 /** What should happen on an instrument: orders to place, waiting ones to drop, and resting ones to cancel. */
@@ -35,7 +35,7 @@ export interface InstrumentPlan {
   readonly waiting: number
 }
 
-interface Gathered {
+interface PlanInProgress {
   waiting: number
   readonly candidates: Candidate[]
   readonly unwanted: Order[]
@@ -47,15 +47,15 @@ interface Gathered {
  * nothing is compared again when something of the instrument has changed.
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
-  const plan: Gathered = { candidates: [], unwanted: [], stale: [], waiting: 0 }
+  const plan: PlanInProgress = { candidates: [], unwanted: [], stale: [], waiting: 0 }
   const { strategies } = core.settings
-  const { quiet } = totalsOf(core, symbol)
+  const { satisfied } = totalsOf(core, symbol)
   const isUnchanged = isTrading(core) && !core.changes.changed.has(symbol)
   for (const { id, symbols } of strategies.values()) {
-    if ((isUnchanged && quiet.has(id)) || !symbols.includes(symbol)) continue
+    if ((isUnchanged && satisfied.has(id)) || !symbols.includes(symbol)) continue
     const before = countParts(plan)
     planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
-    if (isUnchanged && countParts(plan) === before) noteQuiet(core, id, symbol)
+    if (isUnchanged && countParts(plan) === before) noteSatisfied(core, id, symbol)
   }
   // What strategies left behind that the config does not name any more.
   for (const [id, orders] of totalsOf(core, symbol).orders) {
@@ -64,12 +64,12 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   return withoutLateCopies(core, symbol, plan)
 }
 
-function countParts({ candidates, unwanted, stale, waiting }: Gathered): number {
+function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): number {
   return candidates.length + unwanted.length + stale.length + waiting
 }
 
 /** ORD2: past the idempotency window an order may not be sent again, wanted or not: it is resolved instead. */
-function withoutLateCopies(core: Core, symbol: string, plan: Gathered): InstrumentPlan {
+function withoutLateCopies(core: Core, symbol: string, plan: PlanInProgress): InstrumentPlan {
   if (!totalsOf(core, symbol).states.has('queued')) return plan
   const late: Order[] = []
   for (const order of openOrdersOf(core.book, symbol)) {
@@ -89,13 +89,13 @@ interface StrategyOrders {
   readonly orders: readonly Order[]
 }
 
-function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan: Gathered): void {
+function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan: PlanInProgress): void {
   planQuotes(core, symbol, strategy, plan)
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
 }
 
-function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: PlanInProgress): void {
   const own = orders.filter((order) => order.terms.purpose === 'quote')
   const isWanted = isTrading(core) && !isFlattening(core, symbol, id)
   const levels = isWanted ? (core.book.quotes.get(pairOf(id, symbol)) ?? []) : []
@@ -121,7 +121,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
   for (const order of extra) dismiss(order, plan)
 }
 
-function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: PlanInProgress): void {
   const target = targetOf(core, id, symbol)
   const own = orders.filter(({ terms }) => terms.purpose === 'target' || terms.purpose === 'flatten')
   if (target === undefined) {
@@ -130,17 +130,17 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   }
   const { bid, ask } = marketOf(core, symbol)
   const { takerCollarRatio } = core.settings.execution
-  const isFlat = isFlattening(core, symbol, id)
-  const purpose = isFlat ? 'flatten' : 'target'
+  const mustFlatten = isFlattening(core, symbol, id)
+  const purpose = mustFlatten ? 'flatten' : 'target'
   const wish = wishKey(id, symbol, purpose)
-  if (!isFlat && isUndecided(core, id, symbol)) return
+  if (!mustFlatten && isUndecided(core, id, symbol)) return
   if (!(bid > 0 && ask > 0) || isBackingOff(core, wish)) {
     plan.waiting += 1
     return
   }
   // An order in quarantine waits for an operator. It must not keep what is held from being closed: no more than the
   // account holds, since the strategy's part is in question.
-  const isInQuestion = isFlat && own.some(({ state }) => state === 'quarantined')
+  const isInQuestion = mustFlatten && own.some(({ state }) => state === 'quarantined')
   const accountHolding = accountHoldingOf(core.book, symbol)
   const holding = holdingOf(core.book, id, symbol)
   const input: TargetPlanInput = {
@@ -155,7 +155,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     bid,
     ask,
     // In a fast market the exchange takes no limit that crosses it: what has to be closed is closed at any price.
-    takerCollarRatio: isFlat && wasPriceRefused(core, wish) ? undefined : takerCollarRatio,
+    takerCollarRatio: mustFlatten && wasPriceRefused(core, wish) ? undefined : takerCollarRatio,
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     orderLotsMax: orderLotsMax(core, id, symbol),
     deadlineAt: freshUntil(core, symbol),
@@ -185,7 +185,7 @@ function targetOf(core: Core, id: StrategyId, symbol: string): number | undefine
   return isTrading(core) ? core.book.targets.get(pairOf(id, symbol)) : undefined
 }
 
-function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: PlanInProgress): void {
   for (const order of orders) {
     if (order.terms.purpose !== 'place') continue
     if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core, symbol, id)) dismiss(order, plan)
@@ -209,7 +209,7 @@ function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent):
   return last !== undefined && (book.open.get(symbol)?.has(last.clientOid) ?? false)
 }
 
-function queueAgain(core: Core, order: Order, plan: Gathered): void {
+function queueAgain(core: Core, order: Order, plan: PlanInProgress): void {
   const { clientOid, generation: _, ...terms } = order.terms
   if (!isTrading(core) || core.now > terms.deadlineAt) plan.stale.push(order)
   else plan.candidates.push({ intent: withAbsent(terms), again: clientOid })
@@ -226,7 +226,7 @@ function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): Or
 }
 
 /** Nobody wants it: a waiting order is dropped, a resting one is cancelled, any other ends by itself. */
-function dismiss(order: Order, plan: Gathered): void {
+function dismiss(order: Order, plan: PlanInProgress): void {
   if (order.state === 'queued') plan.stale.push(order)
   else if (canRest(order.terms) && order.state === 'live') plan.unwanted.push(order)
 }

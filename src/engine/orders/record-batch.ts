@@ -9,7 +9,7 @@ import { pairKey } from '../book/book.ts'
 import { type OutgoingBatch } from '../effect.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, recordBefore, specOf, type InstrumentState } from '../state/core.ts'
-import { freshUntil, sightOf } from '../state/market-state.ts'
+import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import { notePace } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
 
@@ -105,7 +105,7 @@ export function recordBatch(
       again: orders.filter((order) => order.isAgain).map((order) => order.terms.clientOid),
       requestAt: exchangeNow(core),
       body,
-      seen: { snapshot: core.market.snapshots, market: sightOf(core, symbol), waitedMs },
+      seen: { snapshot: core.market.snapshots, market: seenMarketOf(core, symbol), waitedMs },
     },
     batch,
   )

@@ -22,7 +22,7 @@ import { crossedOrders, isBeyondOrder } from '../state/market-state.ts'
 import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
-import { keepDenied } from './denied-look.ts'
+import { noteLastingDenials } from './lasting-denials.ts'
 import { type InstrumentPlan, planInstrument } from './plan-instrument.ts'
 import { nameOrder, recordBatch } from './record-batch.ts'
 
@@ -58,9 +58,9 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   noteDenials(core, instrument.symbol, approved.denials)
   askForCancelWhenDue(core, instrument)
   askForBatch(core, instrument, approved)
-  if (!isRunning || !isQuiet(core, instrument, plan)) return
+  if (!isRunning || !onlyCandidatesRemain(core, instrument, plan)) return
   if (plan.candidates.length === 0) noteSettled(core.changes, instrument.symbol)
-  else if (isAllDenied(plan, approved)) keepDenied(core, instrument.symbol, approved.denials)
+  else if (isAllDenied(plan, approved)) noteLastingDenials(core, instrument.symbol, approved.denials)
 }
 
 function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders): boolean {
@@ -68,7 +68,11 @@ function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders
 }
 
 /** Whether nothing stands that is not wanted, and nothing waits: then what is wanted stands, or is a candidate. */
-function isQuiet(core: Core, { symbol, displaced }: InstrumentState, plan: InstrumentPlan): boolean {
+function onlyCandidatesRemain(
+  core: Core,
+  { symbol, displaced }: InstrumentState,
+  plan: InstrumentPlan,
+): boolean {
   return (
     plan.waiting === 0 && plan.unwanted.length === 0 && displaced.length === 0 && !isBeyondOrder(core, symbol)
   )
@@ -88,19 +92,19 @@ function askForBatch(core: Core, instrument: InstrumentState, { items, reduces }
  * its batch leaves. Gives the grant back when nothing is wanted any more.
  */
 export function placeBatch(core: Core): void {
-  for (const instrument of waitingInstruments(core).sort(byUrgency)) {
+  for (const instrument of instrumentsAwaitingBatch(core).sort(byUrgency)) {
     if (sendBatchOf(core, instrument)) return askForNext(core)
   }
   emit(core, { kind: 'returnGrant', endpoint: 'batchPlaceOrder' })
 }
 
 function askForNext(core: Core): void {
-  const next = waitingInstruments(core)
+  const next = instrumentsAwaitingBatch(core)
   if (next.length === 0) return
   askForGrant(core, 'batchPlaceOrder', next.some(({ wantsReduce }) => wantsReduce) ? 'reduce' : 'add')
 }
 
-function waitingInstruments(core: Core): InstrumentState[] {
+function instrumentsAwaitingBatch(core: Core): InstrumentState[] {
   return [...core.instruments.values()].filter(
     ({ wantsBatchSince, phase }) => wantsBatchSince !== undefined && phase === 'idle',
   )

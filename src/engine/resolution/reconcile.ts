@@ -26,7 +26,7 @@ import { own } from '../../lib/own.ts'
 import { noteFunding } from './note-funding.ts'
 import { notePositionForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
-import { isInTheDark, notePositionReadable } from './unreadable.ts'
+import { hasUnreadableRows, notePositionReadable } from './unreadable.ts'
 
 /** A position and the fills that made it may show this far apart on the exchange's clock. */
 const POSITION_SKEW_MS = 500
@@ -61,7 +61,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
     exchangeTime: reading.exchangeTime,
   }
   notePositionForResolution(core, instrument, reading.requestedAt)
-  if (!isInTheDark(core, instrument.symbol)) comparePosition(core, instrument)
+  if (!hasUnreadableRows(core, instrument.symbol)) comparePosition(core, instrument)
 }
 
 /** Why a reading is not used. Unknown is not empty, and one wrong time must not hold up the readings after it. */
@@ -132,7 +132,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
   const seen = position.mismatch
   if (!seen || !same(seen.difference, difference)) {
     position.mismatch = { difference, requestedAt: core.now }
-    sayUnexplained(core, instrument, reading)
+    logUnexplained(core, instrument, reading)
     askForPositionSoon(core, instrument.symbol)
     return
   }
@@ -154,7 +154,7 @@ function isEnoughForStart(
 }
 
 /** Said when it is first seen; it may be gone with the next reading. */
-function sayUnexplained(core: Core, { symbol }: InstrumentState, { holding }: PendingReading): void {
+function logUnexplained(core: Core, { symbol }: InstrumentState, { holding }: PendingReading): void {
   const known = accountHoldingOf(core.book, symbol)
   announce(core, 'warn', 'position.unexplained', {
     symbol,

@@ -131,7 +131,7 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
 }
 
 /** The process stood still for so long, ms: it has not waited in patience meanwhile. */
-export function excuseResolution({ resolution }: InstrumentState, sleptMs: number): void {
+export function postponeResolutionDeadline({ resolution }: InstrumentState, sleptMs: number): void {
   if (resolution) own(resolution).patientUntil += sleptMs
 }
 

@@ -10,11 +10,11 @@ import { namelessOrders, settleByEvidence } from './evidence.ts'
 import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { holdQuote } from '../state/decision-state.ts'
-import { noteFillsRead, noteOrphan, takeSettledOrphans } from '../state/readings.ts'
+import { noteFillsRead, noteOrphan, takeAttributedOrphans } from '../state/readings.ts'
 import { totalsOf } from '../state/totals.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
-import { isInTheDark, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
+import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 
 /** Fills were read: each new one enters the book once, and orders that they prove to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
@@ -45,7 +45,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   settleTakers(core, readableAt)
   noteOrphans(core)
   for (const instrument of core.instruments.values()) {
-    if (isInTheDark(core, instrument.symbol)) continue
+    if (hasUnreadableRows(core, instrument.symbol)) continue
     noteFillsForResolution(core, instrument, reading.requestedAt)
     comparePosition(core, instrument)
   }
@@ -64,7 +64,7 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
     holdQuote(core, order.terms.strategyId, fill.symbol)
   }
   const foreign = order === undefined && fill.source !== 'API'
-  if (order === undefined && !foreign && !mayBeOurs(core, fill)) sayUnexplained(core, fill)
+  if (order === undefined && !foreign && !mayBeOurs(core, fill)) logUnexplained(core, fill)
   announce(core, foreign ? 'error' : 'info', foreign ? 'fill.foreign' : 'order.fill', {
     clientOid,
     strategy: order?.terms.strategyId,
@@ -95,7 +95,7 @@ function mayBeOurs(core: Core, fill: Fill): boolean {
 }
 
 /** Said at once, though it is confirmed only when no answer of ours can name the order any more: {@link noteOrphans}. */
-function sayUnexplained(core: Core, { symbol, side, ticks, lots, tradeId, orderId }: Fill): void {
+function logUnexplained(core: Core, { symbol, side, ticks, lots, tradeId, orderId }: Fill): void {
   announce(core, 'warn', 'fill.unexplained', {
     symbol,
     side,
@@ -132,7 +132,7 @@ function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */
 function settleTakers(core: Core, readableAt: number): void {
   for (const symbol of core.instruments.keys()) {
-    if (!totalsOf(core, symbol).hasTaker || isInTheDark(core, symbol)) continue
+    if (!totalsOf(core, symbol).hasTaker || hasUnreadableRows(core, symbol)) continue
     const over: Order[] = []
     for (const order of openOrdersOf(core.book, symbol)) {
       const endedAt = acceptedBy(core, order) + core.settings.execution.matchingLagMs
@@ -194,10 +194,10 @@ function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
  * The orderId of waiting fills is known now: their strategy hears of them as of any other fill. Runs after every
  * event.
  */
-export function showSettledOrphans(core: Core): void {
+export function showAttributedFills(core: Core): void {
   if (core.readings.orphansSince.size === 0) return
   const owners = new Set<StrategyId>()
-  for (const orderId of takeSettledOrphans(core)) {
+  for (const orderId of takeAttributedOrphans(core)) {
     const clientOid = core.book.byOrderId.get(orderId)
     const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
     if (!order) continue

@@ -39,14 +39,14 @@ export function isReadingAgain({ readings }: Core): boolean {
 }
 
 /** Whether what is read of the account proves nothing of the instrument. */
-export function isInTheDark({ book, readings }: Core, symbol: string): boolean {
-  if (isHeldUnreadable(book, symbol)) return true
+export function hasUnreadableRows({ book, readings }: Core, symbol: string): boolean {
+  if (isHaltedForUnreadable(book, symbol)) return true
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable.values()].some((note) => note.symbol === symbol && !note.isHalted)
 }
 
 /** Whether the instrument is halted for what could not be read of it: it is not waited for. */
-export function isHeldUnreadable(book: Book, symbol: string): boolean {
+export function isHaltedForUnreadable(book: Book, symbol: string): boolean {
   return restrictionOf(book, symbol, 'unreadable') !== undefined
 }
 

@@ -12,7 +12,7 @@ import { type Book, pairKey } from '../book/book.ts'
  * - at each moment, while something of it is not settled: an order that is missing, unwanted, waiting or displaced, or
  *   a resolution. Time, prices and what happens elsewhere decide there. Nothing changes within a moment but by
  *   decisions, whose records name their instruments. Where all that is missing was denied, and will be again on the
- *   same prices, once a snapshot is enough (`orders/denied-look.ts`);
+ *   same prices, once a snapshot is enough (`orders/lasting-denials.ts`);
  * - always, while the account does not trade: it starts, stops or is killed.
  *
  * Changed by `changes.ts`.
@@ -23,13 +23,13 @@ export interface ChangeState {
   /** Those that are not settled, and the moment in which they were looked at. */
   readonly unsettled: ReadonlyMap<string, number>
   /** Those of which all that is missing was denied, until they are looked at again. */
-  readonly denied: ReadonlyMap<string, DeniedLook>
+  readonly denied: ReadonlyMap<string, DenialBasis>
   /** Counts the moments. */
   readonly moment: number
 }
 
 /** On what the orders of an instrument were denied. */
-export interface DeniedLook {
+export interface DenialBasis {
   readonly snapshot: number
   /** Whether prices, and readings of the account, were younger than their limits. */
   readonly isFresh: boolean
@@ -46,24 +46,24 @@ export function noteChanged(changes: ChangeState, symbol: string): void {
 }
 
 /** Whether there is a reason to look at an instrument now. */
-export function isToLookAt({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
+export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
   if (changed.has(symbol)) return true
   const lookedAt = unsettled.get(symbol)
   return lookedAt !== undefined && lookedAt !== moment
 }
 
 /** Whether there may be a reason to look at any. */
-export function isAnyToLookAt({ changed, unsettled }: ChangeState): boolean {
+export function mayAnyNeedLook({ changed, unsettled }: ChangeState): boolean {
   return changed.size > 0 || unsettled.size > 0
 }
 
 /** Whether what is to be done next, on any of them, may hang on the time alone. */
-export function hangsOnTime({ changed, unsettled, denied }: ChangeState): boolean {
+export function mayDependOnTime({ changed, unsettled, denied }: ChangeState): boolean {
   return changed.size > 0 || unsettled.size > denied.size
 }
 
 /** Before an instrument is looked at: what changes from here on is a reason to look once more. */
-export function noteLooking(changes: ChangeState, symbol: string): void {
+export function beginLook(changes: ChangeState, symbol: string): void {
   const { changed, unsettled, denied } = own(changes)
   changed.delete(symbol)
   denied.delete(symbol)
@@ -71,7 +71,7 @@ export function noteLooking(changes: ChangeState, symbol: string): void {
 }
 
 /** Nothing but orders that are denied is missing, and nothing else is to be done. */
-export function noteDenied(changes: ChangeState, symbol: string, look: DeniedLook): void {
+export function noteDenied(changes: ChangeState, symbol: string, look: DenialBasis): void {
   own(changes.denied).set(symbol, look)
 }
 

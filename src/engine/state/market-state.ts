@@ -2,7 +2,7 @@ import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { type PositionReading } from '../../domain/position.ts'
 import { tradesAs } from '../../domain/order-action.ts'
-import { type MarketSight } from '../../domain/seen-market.ts'
+import { type SeenMarket } from '../../domain/seen-market.ts'
 import { DELIVERY_STATES, isOvertaken, type TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
 import { type RiskMarket } from '../../risk/risk-context.ts'
@@ -83,7 +83,7 @@ export function freshUntil(core: Core, symbol: string): number {
 }
 
 /** What a record keeps of it: numbers only, 0 where there is none. */
-export function sightOf(core: Core, symbol: string): MarketSight {
+export function seenMarketOf(core: Core, symbol: string): SeenMarket {
   const { bid, ask, ageMs } = marketOf(core, symbol)
   const orZero = (value: number): number => (Number.isFinite(value) ? value : 0)
   return { bid: orZero(bid), ask: orZero(ask), ageMs: orZero(ageMs) }

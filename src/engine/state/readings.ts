@@ -100,7 +100,7 @@ export function noteOrphan(core: Core, orderId: OrderId): number {
 }
 
 /** The orderIds whose fills waited and do not any more. */
-export function takeSettledOrphans({ readings, book }: Core): readonly OrderId[] {
+export function takeAttributedOrphans({ readings, book }: Core): readonly OrderId[] {
   const { orphansSince } = own(readings)
   const settled = [...orphansSince.keys()].filter((orderId) => !book.orphans.has(orderId))
   for (const orderId of settled) orphansSince.delete(orderId)

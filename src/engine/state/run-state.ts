@@ -109,11 +109,11 @@ export interface KillState {
   /** `flatten`: that stop is clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
   /** A release that was asked for before all was proved. */
-  readonly release: KillOrder | undefined
+  readonly release: KillCommand | undefined
 }
 
 /** Who throws the kill switch, or releases it, and why. */
-export interface KillOrder {
+export interface KillCommand {
   readonly reason: string
   readonly by: string
 }

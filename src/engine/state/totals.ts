@@ -26,12 +26,12 @@ export interface InstrumentTotals {
   /** What each strategy has asked for since, and stood already. */
   readonly standing: StandingIntents
   /** The strategies for which nothing was to be done when it was last planned: what they want stands. */
-  readonly quiet: QuietStrategies
+  readonly satisfied: SatisfiedStrategies
 }
 
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
-type QuietStrategies = ReadonlySet<StrategyId>
+type SatisfiedStrategies = ReadonlySet<StrategyId>
 
 /** By symbol, from when it is first asked for until a record concerns the instrument. Changed by `totals.ts`. */
 export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
@@ -96,15 +96,15 @@ export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent)
 }
 
 /** Nothing is missing of what a strategy wants on the instrument, and nothing too much: not before something changes. */
-export function noteQuiet(owner: TotalsOwner, id: StrategyId, symbol: string): void {
-  const { quiet } = totalsOf(owner, symbol)
-  own(quiet).add(id)
+export function noteSatisfied(owner: TotalsOwner, id: StrategyId, symbol: string): void {
+  const { satisfied } = totalsOf(owner, symbol)
+  own(satisfied).add(id)
 }
 
 /** Something has changed that no record says: what each strategy wants there is compared anew. */
-export function forgetQuiet({ totals }: TotalsOwner, symbol: string): void {
-  const quiet: QuietStrategies | undefined = totals.get(symbol)?.quiet
-  if (quiet !== undefined) own(quiet).clear()
+export function forgetSatisfied({ totals }: TotalsOwner, symbol: string): void {
+  const satisfied: SatisfiedStrategies | undefined = totals.get(symbol)?.satisfied
+  if (satisfied !== undefined) own(satisfied).clear()
 }
 
 /** Something of the instrument has changed. */
@@ -133,6 +133,6 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     hasTaker,
     shown: new Map(),
     standing: new Map(),
-    quiet: new Set(),
+    satisfied: new Set(),
   }
 }

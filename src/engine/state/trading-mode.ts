@@ -46,7 +46,7 @@ export function restrict(core: Core, restriction: NewRestriction): void {
 }
 
 /** A person has looked, and says why trading may go on. A kill has a release of its own. */
-export function release(core: Core, { scope, reason, by }: ReleaseOrder): void {
+export function release(core: Core, { scope, reason, by }: ReleaseCommand): void {
   const held = [...core.book.restrictions.values()].filter(({ code }) => code !== 'kill')
   if (!held.some((restriction) => restriction.scope === scope)) {
     const scopes = [...new Set(held.map((restriction) => restriction.scope))]
@@ -59,7 +59,7 @@ export function release(core: Core, { scope, reason, by }: ReleaseOrder): void {
   noteFlatten(core.run, scope, undefined)
 }
 
-export interface ReleaseOrder {
+export interface ReleaseCommand {
   readonly scope: Scope
   readonly reason: string
   readonly by: string

@@ -24,7 +24,7 @@ import { noteDecision, noteState, noteStateRecorded } from '../state/decision-st
 import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { isKnownToStand, noteStanding } from '../state/totals.ts'
-import { freshUntil, sightOf } from '../state/market-state.ts'
+import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import { type StrategySettings } from '../settings.ts'
 import { newestStateOf } from './strategy-memory.ts'
 
@@ -267,7 +267,7 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
   const symbols = new Set(
     [...changes.quotes, ...changes.targets, ...changes.places].map(({ symbol }) => symbol),
   )
-  const markets = Object.fromEntries([...symbols].map((symbol) => [symbol, sightOf(core, symbol)]))
+  const markets = Object.fromEntries([...symbols].map((symbol) => [symbol, seenMarketOf(core, symbol)]))
   const seen = symbols.size === 0 ? {} : { seen: { snapshot: decision.sequence, markets } }
   const entry: DecisionRecord = { kind: 'decision', at: core.now, strategyId, ...parts, ...seen }
   record(core, entry)

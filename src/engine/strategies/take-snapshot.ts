@@ -88,7 +88,7 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     fillsReadAt: core.readings.fillsReadAt,
     feeds: feedsOf(core, strategy),
     candles: core.book.candles,
-    account: new AccountLook(core),
+    account: new LazyAccountMoment(core),
     instruments: momentsOf(core, strategy),
   }
 }
@@ -104,7 +104,7 @@ function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMom
 }
 
 /** Nothing is copied, and nothing worked out that nobody asks for: it is looked at before anything changes. */
-class AccountLook implements AccountMoment {
+class LazyAccountMoment implements AccountMoment {
   readonly #core: Core
 
   constructor(core: Core) {

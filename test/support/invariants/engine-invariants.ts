@@ -92,8 +92,14 @@ function isSame(one: Effect, other: Effect | undefined): boolean {
 function recount(world: World, { book, totals, recount: counted }: Core): void {
   const difference = findDifference(counted, book)
   if (difference !== undefined) violate(world, 'RSK2', difference)
-  for (const [symbol, { orders, shown, standing, quiet: _quiet, ...kept }] of totals) {
-    const { orders: countedOrders, shown: _, standing: __, quiet: ___, ...anew } = countTotals(book, symbol)
+  for (const [symbol, { orders, shown, standing, satisfied: _satisfied, ...kept }] of totals) {
+    const {
+      orders: countedOrders,
+      shown: _,
+      standing: __,
+      satisfied: ___,
+      ...anew
+    } = countTotals(book, symbol)
     for (const [id, intent] of standing) {
       if (!stands(book, id, intent)) violate(world, 'BND2', `${id} wants ${JSON.stringify(intent)} no more`)
     }

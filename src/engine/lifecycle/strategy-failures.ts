@@ -11,7 +11,10 @@ import { startFlatten } from './flatten.ts'
 const FAILURES_MAX = 10
 
 /** A decision failed. Too often in a row, and the strategy is not asked any more before somebody has looked (STR1). */
-export function takeFailure(core: Core, { strategyId, reason, isPaused = false }: DecisionFailure): void {
+export function takeDecisionFailure(
+  core: Core,
+  { strategyId, reason, isPaused = false }: DecisionFailure,
+): void {
   announce(core, 'error', 'strategy.failed', { strategy: strategyId, reason })
   const inRow = noteFailure(core, strategyId)
   if (hasFailed(core, strategyId)) return
@@ -31,13 +34,13 @@ interface DecisionFailure {
 }
 
 /** It failed where nobody could count: it is not asked any more before somebody has looked (STR1). */
-export function haltStrategy(core: Core, { strategyId, reason, by }: HaltOrder): void {
+export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand): void {
   if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
   restrict(core, { scope: strategyScope(strategyId), mode: 'halted', code: 'strategyFailed', reason, by })
   endOrders(core, strategyId, reason)
 }
 
-interface HaltOrder {
+interface HaltCommand {
   readonly strategyId: StrategyId
   readonly reason: string
   readonly by: string

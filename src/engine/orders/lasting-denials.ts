@@ -9,7 +9,7 @@ import { accountAgeMs } from '../state/readings.ts'
  * Denials that hang on the instrument itself, on one snapshot's prices, on what is recorded, and on the age of
  * prices and readings: on nothing that happens elsewhere, and on no time of their own.
  */
-const STAND: ReadonlySet<DenialCode> = new Set([
+const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
   'TRADING_HALTED',
   'INSTRUMENT_STATE',
@@ -26,9 +26,10 @@ const STAND: ReadonlySet<DenialCode> = new Set([
 ])
 
 /** All that was missing on an instrument was denied: where it will be denied again, that is kept. */
-export function keepDenied(core: Core, symbol: string, denials: readonly Denial[]): void {
-  if (isHeldForNow(core) || !denials.every(({ code, key }) => STAND.has(code) && key === undefined)) return
-  noteDenied(core.changes, symbol, toLook(core, symbol))
+export function noteLastingDenials(core: Core, symbol: string, denials: readonly Denial[]): void {
+  if (isHeldForNow(core) || !denials.every(({ code, key }) => LASTING_CODES.has(code) && key === undefined))
+    return
+  noteDenied(core.changes, symbol, denialBasisOf(core, symbol))
 }
 
 /** Whether what was denied when an instrument was looked at would be denied again, of the same snapshot. */
@@ -36,11 +37,11 @@ export function isStillDenied(core: Core, symbol: string): boolean {
   const { denied, changed } = core.changes
   const then = denied.get(symbol)
   if (then?.snapshot !== core.market.snapshots || changed.has(symbol) || isHeldForNow(core)) return false
-  const now = toLook(core, symbol)
+  const now = denialBasisOf(core, symbol)
   return then.isFresh === now.isFresh && then.isAccountFresh === now.isAccountFresh
 }
 
-function toLook(core: Core, symbol: string) {
+function denialBasisOf(core: Core, symbol: string) {
   const { dataAgeMaxMs, accountAgeMaxMs } = core.settings.limits
   return {
     snapshot: core.market.snapshots,

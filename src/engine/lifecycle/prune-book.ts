@@ -1,0 +1,50 @@
+import { type Book } from '../book/book.ts'
+import { hasEndedBefore } from '../book/ended-orders.ts'
+import { type Core, record } from '../state/core.ts'
+import { knownThrough, tradesNeededSince } from '../state/readings.ts'
+import { notePruned } from '../state/run-state.ts'
+
+/** How often the book is pruned: often enough that a checkpoint has few rows to delete. */
+const PRUNE_EVERY_MS = 5000
+/** With more orders than this in the book it is pruned every second: five seconds of 250 orders each are 1,250 rows. */
+const MANY_ORDERS = 5000
+const PRUNE_MANY_EVERY_MS = 1000
+/** With nothing to prune, the time up to which fills are known is still recorded this often. */
+const FILLS_NOTED_EVERY_MS = 3_600_000
+/** Ended orders stay in the book for so long: their last fills become readable within seconds. */
+const ORDERS_KEPT_MS = 300_000
+
+/**
+ * Drops ended orders, and trades that are never read again, from the book. The used keys go with their orders: the
+ * journal keeps those.
+ */
+export function pruneBook(core: Core): void {
+  const { prunedAt } = core.run
+  const everyMs = core.book.orders.size > MANY_ORDERS ? PRUNE_MANY_EVERY_MS : PRUNE_EVERY_MS
+  if (prunedAt > 0 && core.now - prunedAt < everyMs) return
+  notePruned(core.run, core.now)
+  if (prunedAt === 0) return
+  const ordersBefore = core.now - ORDERS_KEPT_MS
+  const tradesBefore = tradesNeededSince(core)
+  const fillsThroughAt = knownThrough(core)
+  const isDue = fillsThroughAt - core.book.fillsThroughAt >= FILLS_NOTED_EVERY_MS
+  if (!isDue && !hasSomethingOld(core.book, { ordersBefore, tradesBefore })) return
+  record(core, {
+    kind: 'prune',
+    at: core.now,
+    ordersBefore,
+    tradesBefore,
+    fillsThroughAt,
+    keysBefore: ordersBefore,
+  })
+}
+
+/** Trades and calls are kept in the order in which they came, so the first of each is the oldest. */
+function hasSomethingOld(
+  { ended, trades, callKeys }: Book,
+  { ordersBefore, tradesBefore }: { ordersBefore: number; tradesBefore: number },
+): boolean {
+  const [filledAt = tradesBefore] = trades.values()
+  const [calledAt = ordersBefore] = callKeys.values()
+  return filledAt < tradesBefore || calledAt < ordersBefore || hasEndedBefore(ended, ordersBefore)
+}
