@@ -133,6 +133,8 @@ export interface BookingStore {
 export interface OpenedJournal extends Omit<Journal, 'close'>, BookingStore {
   /** Of one that several machines could write; absent where a lock of this machine is enough. */
   readonly lease?: WriterLease
+  /** Why nothing can be written just now, where that may end by itself. */
+  readonly trouble?: string | undefined
   /**
    * What was appended is made durable. One that takes its time holds what it writes to until then.
    * @param isWhole False after a breakdown: whoever takes over must wait for what may be on its way.

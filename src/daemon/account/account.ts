@@ -269,6 +269,7 @@ export class Account implements MarketListener {
       tickers: market.tickers,
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
+      journalTrouble: this.#options.journal.trouble,
       ...{ statistics: this.#statistics, pace: this.#pace, recent: this.#recent },
     }
   }

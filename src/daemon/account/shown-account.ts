@@ -33,6 +33,8 @@ export interface ShownAccount {
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly limiter: readonly EndpointStatistics[]
   readonly statistics: RunStatistics
+  /** Why the journal cannot be written just now. */
+  readonly journalTrouble: string | undefined
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
   /** By strategy: why its thread was lost, until it begins anew. */

@@ -34,7 +34,7 @@ export function agesOf({ settings, tickers, engine, trusted }: ShownAccount): Ag
  * not wanted.
  */
 export function* findHindrances(account: ShownAccount): Generator<string> {
-  const { settings, engine, state, fatal, paused, pace } = account
+  const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
   const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
   const ages = agesOf(account)
   if (fatal !== undefined) {
@@ -45,7 +45,9 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   else if (engine.phase === 'starting')
     yield 'it starts: it reads what the exchange holds, and proves what became of old orders'
   else if (engine.phase !== 'running') yield `it is ${engine.phase}`
-  if (pace.late) yield describeLate(pace.late)
+  if (journalTrouble !== undefined)
+    yield `no order leaves, only cancel-alls do: the journal's server cannot be reached: ${journalTrouble}`
+  else if (pace.late) yield describeLate(pace.late)
   for (const [symbol, ageMs] of Object.entries(ages.tickersMs)) {
     if (ageMs === null || ageMs > dataAgeMaxMs)
       yield `${symbol}: the price is ${inWords(ageMs)}; ${inWords(dataAgeMaxMs)} is the most (risk.dataAgeMaxMs)`

@@ -47,6 +47,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         paused: new Map(),
         limiter: [],
         statistics: new RunStatistics(),
+        journalTrouble: undefined,
         pace: { waits: new Percentiles(), batchesLate: 0, late: undefined },
         recent: new RecentActivity({
           timeZone: config.calendar.timezone,

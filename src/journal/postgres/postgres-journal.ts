@@ -79,6 +79,7 @@ export class PostgresJournal implements OpenedJournal {
   #isWanted = false
   #isKept = false
   #failure: Failure | undefined
+  #trouble: string | undefined
   #onBroken: ((failure: Failure) => void) | undefined
 
   constructor({ prefix, ...options }: PostgresJournalOptions) {
@@ -110,6 +111,11 @@ export class PostgresJournal implements OpenedJournal {
       },
       isAbandoned: lease.isAbandoned,
     }
+  }
+
+  /** Why its server cannot be reached. */
+  get trouble(): string | undefined {
+    return this.#trouble
   }
 
   load(): JournalContents {
@@ -227,12 +233,14 @@ export class PostgresJournal implements OpenedJournal {
     for (let tries = 0; ; tries++) {
       try {
         await connection.connect()
+        this.#trouble = undefined
         if (tries > 0) onAway({ afterMs: Math.round(clock.monotonic() - since) })
         return
       } catch (error) {
         const isLong = clock.monotonic() - since >= AWAY_MS_MAX
         if (!isPassing(error) || isLong || lease.objection() !== undefined) throw error
-        if (tries === 0) onAway({ reason: foundOf(error) })
+        this.#trouble = foundOf(error)
+        if (tries === 0) onAway({ reason: this.#trouble })
       }
       await new Promise<void>((resolve) => timers.after(RECONNECT_MS, resolve))
     }

@@ -86,12 +86,16 @@ describe.skipIf(postgresMissing !== undefined)(
       journal.append(record(1))
       const durable = untilDurable(journal)
       await away.promise
+      const { trouble } = journal
       journal.append(record(2))
       await way.open()
       await time.pass(250)
       await durable
       await untilDurable(journal)
+      const after = journal.trouble
       await journal.close()
+
+      expect([trouble, after]).toEqual([expect.stringContaining('ECONNREFUSED'), undefined])
 
       expect(said).toEqual([{ reason: expect.stringContaining('ECONNREFUSED') }, { afterMs: 250 }])
       journal = (await machine.open()).journal
