@@ -65,9 +65,16 @@ export function isPassing(error: unknown): boolean {
   return state === undefined || PASSING.some((start) => state.startsWith(start))
 }
 
+/** A server that ends itself, its disk full, has no other word for who waits for it. */
+const CUT: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET'])
+
 export function foundOf(error: unknown): string {
   const state = sqlStateOf(error)
-  return state === undefined ? messageOf(error) : `${messageOf(error)} (${state})`
+  if (state !== undefined) return `${messageOf(error)} (${state})`
+  const isCut = error instanceof Error && 'code' in error && CUT.has(error.code)
+  return isCut
+    ? `the connection was lost, and the server's log may say why (${error.message})`
+    : messageOf(error)
 }
 
 /** A write failed, or it is not known whether it did. */

@@ -30,6 +30,13 @@ test('a password that is missing is not said in the words of the driver', () => 
   expect(message).not.toContain('SASL')
 })
 
+test('a connection that was cut is not said in the words of a socket alone', () => {
+  const error = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
+  expect(translatePostgresError(error, place).message).toMatch(
+    /found +the connection was lost, .*\(write EPIPE\)/,
+  )
+})
+
 test('of a whole database no schema is named', () => {
   expect(translatePostgresError(refused('3D000'), { ...place, schema: '' }).message).not.toContain('schema')
 })
