@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type PreparedBacktest, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
 import { describeRecipe } from '../../src/cli/backtest/run-backtest.ts'
+import { findChange } from '../../src/cli/sweep/changed-files.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { describeDifference } from '../../src/sweep/recipe-difference.ts'
 import { BacktestProject, START_AT, writeQuotes } from '../backtest/backtest-project.ts'
@@ -82,4 +83,26 @@ test('a result hangs on what the file of a strategy imports, on the packages amo
   expect(back).toBe(first)
   expect(describeDifference(first, newer)).toBe('packages.scripted.@fits/line is "1.0.1" here, "1.0.0" there')
   expect(first).not.toContain(project.directory)
+})
+
+test.each([
+  ['the configuration', 'main.yaml', 'pollMs: 5000', 'pollMs: 6000', /found +another configuration/],
+  [
+    'a file of a strategy',
+    'scripted.yaml',
+    'openOrdersMax: 50',
+    'openOrdersMax: 49',
+    /another configuration/,
+  ],
+  ['the code of a strategy', 'scripted.ts', 'next: 0', 'next: 1', /found +other code of scripted/],
+  ['a configuration in the midst of an edit', 'main.yaml', 'backtest:', 'backtest', /SWEEP_FILES_CHANGED/],
+])('a sweep on one machine ends where %s was changed while it ran', async (_what, file, from, to, found) => {
+  const prepared = await prepare()
+  const request = { file: 'main.yaml', cwd: project.directory }
+  expect(findChange(request, prepared)).toBe(undefined)
+  project.edit(file, from, to)
+
+  expect(findChange(request, prepared)?.message).toMatch(found)
+  project.edit(file, to, from)
+  expect(findChange(request, prepared)).toBe(undefined)
 })

@@ -19,7 +19,9 @@ import { type PlayOptions } from '../backtest/play-options.ts'
 import { playBacktest } from '../backtest/backtest.ts'
 import { backtestCommand } from '../backtest/backtest-command.ts'
 import { openBacktest } from '../backtest/run-backtest.ts'
+import { toConfigRequest } from '../process/options.ts'
 import { onStopSignals } from '../process/signals.ts'
+import { findChange } from './changed-files.ts'
 import { recipeOf } from './play-trial.ts'
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
@@ -170,7 +172,10 @@ async function runTrials(sweep: OpenSweep, log: TrialLog, runner: TrialRunner): 
   const total = Math.max(1, countTrials(plan) - known)
   let done = 0
   const orderOf = (trial: Trial) => ({ config, options: optionsOf(sweep, trial), version, periodMs })
+  let changed: Failure | undefined
   const hear = (trial: Trial, outcome: TrialOutcome): void => {
+    changed ??= findChanged(sweep)
+    if (changed !== undefined) return stop.abort()
     const { fromAt, toAt, params } = trial
     const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString()) as [string, string]
     log.add({ ...nameTrial(recipe, trial), prices, params, from, to, outcome })
@@ -183,6 +188,7 @@ async function runTrials(sweep: OpenSweep, log: TrialLog, runner: TrialRunner): 
   try {
     for (let trials = nextTrials(plan, find); trials.length > 0; trials = nextTrials(plan, find)) {
       await runner.run({ trials, orderOf, hear, stop: stop.signal })
+      if (changed !== undefined) throw changed
       if (stop.signal.aborted) return false
     }
     return true
@@ -190,6 +196,12 @@ async function runTrials(sweep: OpenSweep, log: TrialLog, runner: TrialRunner): 
     forget()
     progress.clear()
   }
+}
+
+/** A worker elsewhere holds what it has against the recipe by itself. */
+function findChanged({ config, options, prepared }: OpenSweep): Failure | undefined {
+  const { queue, set, param } = options
+  return queue === undefined ? findChange(toConfigRequest({ config, set, param }), prepared) : undefined
 }
 
 function countDone(sweep: OpenSweep, log: TrialLog): number {
