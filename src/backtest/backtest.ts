@@ -46,11 +46,11 @@ const PAGE_FILLS = 100
 const STOP_MS_MAX = 3_600_000
 
 /** Nothing goes wrong: what happens reaches the run at once. */
-const UNDISTURBED: Pick<Surroundings, 'gate' | 'isKilled' | 'note'> = {
+const UNDISTURBED: Pick<Surroundings, 'gate' | 'isKilled' | 'retreatNote'> = {
   gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
   isKilled: () => false,
   // There is no next run that could believe this one's book.
-  note: { leave: () => true },
+  retreatNote: { leave: () => true },
 }
 
 /**

@@ -42,7 +42,7 @@ export interface Surroundings {
   readonly isKilled: () => boolean
   readonly announcements: Omit<AnnouncementsPort, 'announce' | 'quiesced'> &
     Partial<Pick<AnnouncementsPort, 'announce'>>
-  readonly note: RetreatNotePort
+  readonly retreatNote: RetreatNotePort
 }
 
 /** How much of the documented limits is used. */
@@ -167,7 +167,7 @@ export class VirtualAccount {
 
   #createPorts(): Ports {
     const { exchange, journal, settings, pageFills, surroundings, time, polling } = this.#options
-    const { gate, isKilled, announcements, note, listener, interruptions } = surroundings
+    const { gate, isKilled, announcements, retreatNote, listener, interruptions } = surroundings
     const { trusted, limiter } = this.#wire
     const onWithheld = () => this.#lookForKill()
     return {
@@ -182,7 +182,7 @@ export class VirtualAccount {
       safety: { isClockSynchronised: () => trusted.isSynchronised, isKilled },
       strategies: this.#createRunners(),
       announcements: { announce: ignore, ...announcements, quiesced: ignore },
-      note,
+      retreatNote,
       listener: polling.waitingMs === undefined ? listener : this.#alsoHeard(listener),
       interruptions,
     }

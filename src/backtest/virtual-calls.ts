@@ -3,7 +3,7 @@ import { type FillsReading } from '../domain/fill.ts'
 import { type PositionReading } from '../domain/position.ts'
 import { type OutgoingCall } from '../engine/effect.ts'
 import { type GrantedEndpoint } from '../engine/event.ts'
-import { type Grant } from '../exchange/limiter/grant.ts'
+import { type Grant, PRIORITY } from '../exchange/limiter/grant.ts'
 import { type CallOptions } from '../exchange/client/call-options.ts'
 import { type ExchangePort, type OnAnswer } from '../interpreter/ports.ts'
 import { type BatchResult } from '../protocol/values.ts'
@@ -97,7 +97,7 @@ export class VirtualCalls implements ExchangePort {
       const answer = notSent('LIMITER_TIMEOUT', 'no grant came in time', trusted.clock.now())
       gate.settle(() => onAnswer(answer))
     })
-    limiter.request(endpoint, options.priority ?? 2, (grant) => {
+    limiter.request(endpoint, options.priority ?? PRIORITY.reads, (grant) => {
       if (state === 'givenUp') return grant.unused()
       state = 'granted'
       gate.settle(() => then(grant))

@@ -12,9 +12,9 @@ import { readAnswer, readExactly } from './client/answer-reader.ts'
 import { awaitGrant } from './client/await-grant.ts'
 import { type CallOptions, type EndpointCaller } from './client/call-options.ts'
 import { type ClockOffset } from './clock/clock-offset.ts'
-import { rulesOf } from './client/endpoint-rules.ts'
+import { answerRulesOf } from './client/answer-rules.ts'
 import { type FillsQuery, readFills } from './readers/fills-reader.ts'
-import { type Grant, type GrantSource } from './limiter/grant.ts'
+import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
 import { type GuardedEndpoint, isGuarded } from './client/guarded-endpoints.ts'
 import { type WireAnswer, type WireOutcome } from './client/pending-call.ts'
 import { readPosition } from './readers/position-reader.ts'
@@ -66,7 +66,7 @@ export class ExchangeClient implements EndpointCaller {
   readonly #writer: RequestWriter
   readonly #signer: Signer | undefined
   readonly #scanner = new TickerScanner()
-  readonly #reading: Parameters<typeof rulesOf>[1]
+  readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
   /** By number, the oldest first. */
   readonly #inFlight = new Set<number>()
   #calls = 0
@@ -77,7 +77,7 @@ export class ExchangeClient implements EndpointCaller {
     this.#options = options
     this.#signer = credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
     const { answerBytesMax, locale, platformCoin } = options
-    this.#reading = { answerBytesMax, scrub: (text) => this.#signer?.scrub(text) ?? text }
+    this.#answerLimits = { answerBytesMax, scrub: (text) => this.#signer?.scrub(text) ?? text }
     const objection = options.signingObjection
     this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin, objection })
     const api = this.#openTransport(baseUrl)
@@ -112,16 +112,16 @@ export class ExchangeClient implements EndpointCaller {
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
   ): Promise<Answer<ResponseOf<Name>>> {
-    const rules = rulesOf(prepared.endpoint, this.#reading)
-    return this.#exchange(prepared, options, (answer) => readAnswer(answer, rules))
+    const rules = answerRulesOf(prepared.endpoint, this.#answerLimits)
+    return this.#sendTracked(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
   /** The same, with the envelope's data also as it came, for a person who wants to see just that. */
   sendExactly<Name extends EndpointName>(
     prepared: PreparedRequest<Name>,
   ): Promise<Answer<{ readonly data: ResponseOf<Name>; readonly text: string }>> {
-    const rules = rulesOf(prepared.endpoint, this.#reading)
-    return this.#exchange(prepared, {}, (wire) => readExactly(wire, rules))
+    const rules = answerRulesOf(prepared.endpoint, this.#answerLimits)
+    return this.#sendTracked(prepared, {}, (wire) => readExactly(wire, rules))
   }
 
   /**
@@ -135,7 +135,7 @@ export class ExchangeClient implements EndpointCaller {
     onAccepted?: (wire: WireAnswer) => void,
   ): Promise<Answer<TickerTable>> {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
-    const answer = await this.#exchange(request, {}, (wire) => {
+    const answer = await this.#sendTracked(request, {}, (wire) => {
       const read = this.takeTickers(table, wire)
       if (read.kind === 'accepted') onAccepted?.(wire)
       return read
@@ -146,7 +146,11 @@ export class ExchangeClient implements EndpointCaller {
 
   /** Reads an answer about tickers that another client had into the table. */
   takeTickers(table: TickerTable, wire: WireAnswer): Answer<TickerTable> {
-    return readTickerAnswer(wire, { table, scanner: this.#scanner }, rulesOf('tickers', this.#reading))
+    return readTickerAnswer(
+      wire,
+      { table, scanner: this.#scanner },
+      answerRulesOf('tickers', this.#answerLimits),
+    )
   }
 
   /** Every fill since an instant, or none at all. Document: GET /api/v2/mix/order/fills. */
@@ -176,12 +180,12 @@ export class ExchangeClient implements EndpointCaller {
     return new Transport({ baseUrl, clock, timers, answerBytesMax })
   }
 
-  #exchange<Data>(
+  #sendTracked<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const answer = this.#askAndCarry(prepared, options, read)
+    const answer = this.#sendWhenGranted(prepared, options, read)
     this.#calls += 1
     const call = this.#calls
     const end = (): unknown => this.#inFlight.delete(call)
@@ -191,25 +195,25 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** Nothing between here and the socket waits, when the grant is there and a connection is idle. */
-  #askAndCarry<Data>(
+  #sendWhenGranted<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
     const { limiter, timers, requestTimeoutMs: timeoutMs } = this.#options
     if (options.grant !== undefined || limiter === undefined) {
-      return this.#carry(prepared, options, options.grant, read)
+      return this.#sendGranted(prepared, options, options.grant, read)
     }
     const { endpoint } = prepared
-    const wanted = { limiter, timers, endpoint, priority: options.priority ?? 2, timeoutMs }
+    const wanted = { limiter, timers, endpoint, priority: options.priority ?? PRIORITY.reads, timeoutMs }
     return awaitGrant(wanted).then((grant) =>
       typeof grant === 'string'
         ? this.#refuse('notSent', grant, 'the limiter had no grant for this call in time')
-        : this.#carry(prepared, options, grant, read),
+        : this.#sendGranted(prepared, options, grant, read),
     )
   }
 
-  async #carry<Data>(
+  async #sendGranted<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
     grant: Grant | undefined,
@@ -239,7 +243,7 @@ export class ExchangeClient implements EndpointCaller {
         grant?.release()
         throw error
       })
-    return outcome.kind === 'answered' ? outcome.result : this.#giveUp(grant, outcome)
+    return outcome.kind === 'answered' ? outcome.result : this.#toLostAnswer(grant, outcome)
   }
 
   /** An answer is there: learn the time from it, give the token back, slow down if told to. */
@@ -254,7 +258,7 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** No answer came. What never left us may be sent again; what left is unknown. */
-  #giveUp(
+  #toLostAnswer(
     grant: Grant | undefined,
     outcome: Exclude<WireOutcome<unknown>, { kind: 'answered' }>,
   ): RefusedAnswer | UnknownAnswer {

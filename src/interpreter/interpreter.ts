@@ -163,7 +163,7 @@ export class Interpreter {
     if (this.#committed === this.#commits || GOES_AHEAD.has(effect.kind)) return false
     if (!servesCancelAll(effect)) return true
     // Asked once: a grant that was given back in vain must not be overtaken by the next.
-    this.#hasNote ??= this.#ports.note.leave()
+    this.#hasNote ??= this.#ports.retreatNote.leave()
     return !this.#hasNote
   }
 
@@ -213,9 +213,9 @@ export class Interpreter {
       case 'decide':
         return this.#decide(effect.strategyId, effect.snapshot)
       case 'askGrant':
-        return this.#sender.ask(effect.endpoint, effect.priority)
+        return this.#sender.askGrant(effect.endpoint, effect.priority)
       case 'returnGrant':
-        return this.#sender.giveBack(effect.endpoint)
+        return this.#sender.returnGrant(effect.endpoint)
       case 'record':
         return this.#record(effect)
       case 'sendBatch':

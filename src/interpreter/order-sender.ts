@@ -5,7 +5,7 @@ import { killOf } from '../engine/book/book.ts'
 import { type Effect, type OutgoingBatch, type OutgoingCall, type Priority } from '../engine/effect.ts'
 import { type Engine } from '../engine/engine.ts'
 import { type EngineEvent, type GrantedEndpoint } from '../engine/event.ts'
-import { type Grant } from '../exchange/limiter/grant.ts'
+import { type Grant, type Priority as LimiterPriority } from '../exchange/limiter/grant.ts'
 import { type Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
@@ -13,6 +13,9 @@ export interface OrderSenderOptions {
   readonly engine: Pick<Engine, 'book' | 'isHeldBack' | 'isCallHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
 }
+
+/** The core's priorities as the limiter has them: what reduces risk goes first (LIM2). */
+export const LIMITER_PRIORITY: Readonly<Record<Priority, LimiterPriority>> = { reduce: 0, add: 1 }
 
 const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
@@ -35,9 +38,9 @@ export class OrderSender {
   }
 
   /** Asks the limiter; the core hears of it at once when a grant is ready. */
-  ask(endpoint: GrantedEndpoint, priority: Priority): void {
+  askGrant(endpoint: GrantedEndpoint, priority: Priority): void {
     const { ports, dispatch } = this.#options
-    const waiting = ports.grants.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) => {
+    const waiting = ports.grants.request(endpoint, LIMITER_PRIORITY[priority], (grant) => {
       if (this.#isClosed) return grant.unused()
       this.#grants.set(endpoint, grant)
       dispatch({ kind: 'granted', endpoint })
@@ -46,14 +49,14 @@ export class OrderSender {
     if (!waiting) throw new Error(`the limiter turned ${endpoint} away`)
   }
 
-  giveBack(endpoint: GrantedEndpoint): void {
+  returnGrant(endpoint: GrantedEndpoint): void {
     this.#takeGrant(endpoint)?.unused()
   }
 
   /** The core will use no grant any more: what it holds or waits for would be missing to who takes orders away. */
   close(): void {
     this.#isClosed = true
-    for (const endpoint of [...this.#grants.keys()]) this.giveBack(endpoint)
+    for (const endpoint of [...this.#grants.keys()]) this.returnGrant(endpoint)
   }
 
   /** @param recordedAt Unix ms: when its record was written, which is durable now. */
@@ -92,7 +95,7 @@ export class OrderSender {
     }
     ports.exchange.callAccount(
       { endpoint, body },
-      { priority: isCancelling ? 0 : 1, beforeWrite },
+      { priority: LIMITER_PRIORITY[isCancelling ? 'reduce' : 'add'], beforeWrite },
       this.#count((answer) => dispatch({ kind: 'callAnswered', callId, answer })),
     )
   }

@@ -35,7 +35,7 @@ export interface Ports {
   readonly safety: SafetyPort
   readonly strategies: ReadonlyMap<StrategyId, DecidingStrategy>
   readonly announcements: AnnouncementsPort
-  readonly note: RetreatNotePort
+  readonly retreatNote: RetreatNotePort
   readonly listener: RunListener
   /** Absent in a daemon. */
   readonly interruptions?: Interruptions | undefined

@@ -3,6 +3,7 @@ import { type Instrument } from '../domain/instrument.ts'
 import { type Announcement } from '../engine/effect.ts'
 import { type StopPolicy } from '../engine/event.ts'
 import { type BatchResult } from '../protocol/values.ts'
+import { LIMITER_PRIORITY } from './order-sender.ts'
 import { type Ports } from './ports.ts'
 
 /** A cancel-all that failed, or found something, is repeated no sooner. */
@@ -13,7 +14,7 @@ const LOOK_MS = 50
 export type RetreatEnd = 'left' | 'cancelled' | 'unproved'
 
 export interface RetreatOptions {
-  readonly ports: Pick<Ports, 'clock' | 'timers' | 'exchange' | 'note' | 'announcements'>
+  readonly ports: Pick<Ports, 'clock' | 'timers' | 'exchange' | 'retreatNote' | 'announcements'>
   readonly policy: StopPolicy
   readonly onRestart: 'cancel' | 'adopt'
   readonly instruments: readonly Instrument[]
@@ -48,7 +49,7 @@ export class Retreat {
   start(): void {
     const { ports, policy, onRestart } = this.#options
     // A next run that cancels at its start needs no note.
-    const cancels = policy !== 'leave' && (ports.note.leave() || onRestart === 'cancel')
+    const cancels = policy !== 'leave' && (ports.retreatNote.leave() || onRestart === 'cancel')
     if (cancels) this.#cancelRound(() => this.#waitForAnswers())
     else ports.timers.after(0, () => this.#end('left'))
   }
@@ -96,7 +97,7 @@ export class Retreat {
     then: (orders: number | undefined, isSent: boolean) => void,
   ): void {
     const body = JSON.stringify({ symbol, productType, marginCoin })
-    this.#options.ports.exchange.cancelAll(body, { priority: 0 }, (answer) => {
+    this.#options.ports.exchange.cancelAll(body, { priority: LIMITER_PRIORITY.reduce }, (answer) => {
       const orders = countOrders(answer)
       const isSent = answer.kind !== 'refused' || answer.class !== 'notSent'
       if (answer.kind === 'accepted') this.#announce('warn', 'retreat.cancelled', { symbol, orders })

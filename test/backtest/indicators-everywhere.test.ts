@@ -96,7 +96,7 @@ function openRun(
     surroundings: {
       gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
       isKilled: () => false,
-      note: { leave: () => true },
+      retreatNote: { leave: () => true },
       listener: {},
       announcements: {
         killState: () => undefined,

@@ -65,7 +65,7 @@ function openRun(paper: PaperAccount, time: VirtualTime, disk: HangingDisk) {
     surroundings: {
       gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
       isKilled: () => false,
-      note: disk,
+      retreatNote: disk,
       listener: {},
       announcements: {
         killState: () => undefined,

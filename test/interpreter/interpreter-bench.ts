@@ -145,7 +145,7 @@ export class InterpreterBench {
         stopped: (clean) => this.done.push(`stopped ${clean}`),
         broken: (error) => this.broken.push(error),
       },
-      note: {
+      retreatNote: {
         leave: () => {
           if (this.hasRoomForNote) this.done.push('note')
           return this.hasRoomForNote

@@ -650,8 +650,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'back-off-without-mercy',
     what: 'after 429s what reduces risk waits as long as everything else',
-    find: 'if (priority === 0) return this.#allRestUntil',
-    replace: 'if (priority === 0) return Math.max(this.#allRestUntil, this.#othersRestUntil)',
+    find: 'if (priority === PRIORITY.reducesRisk) return this.#allRestUntil',
+    replace:
+      'if (priority === PRIORITY.reducesRisk) return Math.max(this.#allRestUntil, this.#othersRestUntil)',
   },
   {
     name: 'unused-grant-lost',

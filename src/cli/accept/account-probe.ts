@@ -11,6 +11,7 @@ import { TickerTable } from '../../domain/ticker-table.ts'
 import { readBatchOutcome } from '../../execution/batch-outcome.ts'
 import { buildBatchRequest, type WireTerms } from '../../execution/batch-request.ts'
 import { type ExchangeClient } from '../../exchange/exchange-client.ts'
+import { PRIORITY } from '../../exchange/limiter/grant.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { type Timers } from '../../lib/timers.ts'
@@ -117,7 +118,7 @@ export class AccountProbe {
     const { client, config, instrument, clock } = this.#options
     this.#hasPlaced = true
     const request = buildBatchRequest(config.account, instrument, [terms])
-    const answer = await client.call('batchPlaceOrder', request, { priority: 1 })
+    const answer = await client.call('batchPlaceOrder', request, { priority: PRIORITY.addsRisk })
     const [outcome] = readBatchOutcome([terms.clientOid], answer)
     if (outcome === undefined) throw new Error('unreachable: a batch of one order has one outcome')
     if (outcome.outcome === 'unknown') {
@@ -187,7 +188,9 @@ export class AccountProbe {
     readonly productType: Instrument['productType']
     readonly marginCoin: string
   }): Promise<readonly string[]> {
-    const answer = await this.#options.client.call('cancelAllOrders', body, { priority: 0 })
+    const answer = await this.#options.client.call('cancelAllOrders', body, {
+      priority: PRIORITY.reducesRisk,
+    })
     if (answer.kind === 'refused' && answer.topic === 'orderGone') return []
     const { successList, failureList } = this.#accepted<BatchResult>(answer)
     const [failed] = failureList

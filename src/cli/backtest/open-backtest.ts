@@ -18,7 +18,7 @@ import {
 } from '../../config/schema/simulator-schema.ts'
 import { toEngineSettings } from '../../daemon/account/engine-settings.ts'
 import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
-import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
+import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { Failure } from '../../lib/failure.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
-import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
+import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import {
   credentialsOf,
   SIMULATED_UID,

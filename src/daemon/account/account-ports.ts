@@ -76,7 +76,7 @@ export function createPorts(parts: AccountParts): Ports {
       stopped: parts.stopped,
       broken: parts.broken,
     },
-    note: retreatNote(parts.directory, parts.logger),
+    retreatNote: retreatNote(parts.directory, parts.logger),
     listener: {
       stepped: (step) => {
         recorder?.keep(step)

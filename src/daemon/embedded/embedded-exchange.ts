@@ -7,7 +7,7 @@ import { type Timers } from '../../lib/timers.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
-import { listInstruments } from '../market-data/listed-instruments.ts'
+import { listInstruments } from './listed-instruments.ts'
 import {
   credentialsOf,
   filesOf,

@@ -2,7 +2,7 @@ import { type Timers } from '../../lib/timers.ts'
 import { type EndpointName } from '../../protocol/endpoints.ts'
 import { type Grant, type GrantSource, type Priority } from '../limiter/grant.ts'
 
-export interface GrantWish {
+export interface GrantRequest {
   readonly limiter: Pick<GrantSource, 'request'>
   readonly timers: Timers
   readonly endpoint: EndpointName
@@ -11,8 +11,8 @@ export interface GrantWish {
 }
 
 /** A grant, or why there is none: too many wait already, or it did not come in time. */
-export function awaitGrant(wish: GrantWish): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
-  const { limiter, timers, endpoint, priority, timeoutMs } = wish
+export function awaitGrant(wanted: GrantRequest): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
+  const { limiter, timers, endpoint, priority, timeoutMs } = wanted
   return new Promise((resolve) => {
     let isGranted = false
     let cancelDeadline = (): void => undefined

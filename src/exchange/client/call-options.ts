@@ -7,7 +7,7 @@ import { type Grant, type Priority } from '../limiter/grant.ts'
 export interface CallOptions {
   /** The right to call, where the caller has it already. Whoever sends ends it, whatever becomes of the call. */
   readonly grant?: Grant | undefined
-  /** Without a grant: how urgently to ask the limiter for one. Default 2, a read. */
+  /** Without a grant: how urgently to ask the limiter for one. Default: as for a read. */
   readonly priority?: Priority | undefined
   /**
    * Looked at in the same turn as the first byte is written, after every wait. A reason not to write it makes

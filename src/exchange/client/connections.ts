@@ -18,7 +18,7 @@ export interface ConnectionsOptions {
 }
 
 /** Called when its connection is free again. */
-export interface Carried extends Dispatcher.DispatchHandler {
+export interface RequestHandler extends Dispatcher.DispatchHandler {
   /** Called once, when the HTTP client is done with the request, whatever became of it. */
   onFree: () => void
   /** Called instead where the HTTP client has not taken the request. */
@@ -32,7 +32,7 @@ interface Connection {
 
 interface Waiting {
   readonly request: Dispatcher.DispatchOptions
-  readonly handler: Carried
+  readonly handler: RequestHandler
 }
 
 /**
@@ -58,7 +58,7 @@ export class Connections {
   }
 
   /** @throws when everything is closed, or what the HTTP client throws for a request that it does not take. */
-  dispatch(request: Dispatcher.DispatchOptions, handler: Carried): void {
+  dispatch(request: Dispatcher.DispatchOptions, handler: RequestHandler): void {
     if (this.#isClosed) throw new Error('the connections are closed')
     const idle = this.#connections.find((connection) => !connection.isBusy) ?? this.#open()
     if (idle === undefined) this.#waiting.push({ request, handler })

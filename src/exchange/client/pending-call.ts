@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { type Carried } from './connections.ts'
+import { type RequestHandler } from './connections.ts'
 import { type OutgoingRequest } from './request-writer.ts'
 import { type AnswerBuffer, type AnswerBuffers } from './answer-buffers.ts'
 
@@ -71,7 +71,7 @@ interface PendingCallOptions<Result> {
  * ```
  * A request is written once: when the HTTP client hands it to a second connection, it is stopped there.
  */
-export class PendingCall<Result> implements Carried {
+export class PendingCall<Result> implements RequestHandler {
   onFree = (): void => undefined
   readonly #options: PendingCallOptions<Result>
   #state: 'waiting' | 'written' | 'over' = 'waiting'

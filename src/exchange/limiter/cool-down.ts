@@ -25,13 +25,13 @@ export class CoolDown {
   }
 
   /** The exchange served a call. */
-  serve(): void {
+  noteServed(): void {
     this.#last = undefined
     this.#wasServed = true
   }
 
   /** The exchange said 429. Answers how long reads rest from now, in ms; undefined when they need not. */
-  strike(endpoint: EndpointName, now: number): number | undefined {
+  noteRefused(endpoint: EndpointName, now: number): number | undefined {
     const last = this.#last
     this.#last = { endpoint, at: now }
     if (last === undefined || last.endpoint === endpoint || now - last.at > TOGETHER_MS) return undefined

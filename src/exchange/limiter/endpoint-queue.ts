@@ -3,7 +3,7 @@ import { type Timers } from '../../lib/timers.ts'
 import { type EndpointName } from '../../protocol/endpoints.ts'
 import { type ArrivalBounds, DRIFT } from './arrival-bounds.ts'
 import { type CallWindow } from './call-window.ts'
-import { type Grant, type GrantedCall, type Priority, type Waiting } from './grant.ts'
+import { type Grant, type GrantedCall, PRIORITY, type Priority, type WaitingRequest } from './grant.ts'
 import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
 import { type OverallLimit } from './overall-limit.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
@@ -22,7 +22,7 @@ export interface EndpointQueueOptions {
   readonly timers: Timers
   readonly createWindow: (onFree: () => void) => CallWindow
   /** What all endpoints share. */
-  readonly shared: OverallLimit
+  readonly overall: OverallLimit
 }
 
 interface Waiter {
@@ -76,7 +76,7 @@ export class EndpointQueue {
     this.#window = options.createWindow(() => this.serve())
   }
 
-  request(priority: Priority, onGranted: (grant: Grant) => void): Waiting | undefined {
+  request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
     const since = this.#options.clock.monotonic()
     const waiter: Waiter = { priority, since, onGranted }
     if (!this.#hasWaiters(priority) && this.#canGrant(priority, since)) {
@@ -102,7 +102,7 @@ export class EndpointQueue {
    * Grants what can be granted, most urgent first; with a priority, only to those that are as urgent.
    * @returns whether anything was
    */
-  serve(upTo: Priority = 2): boolean {
+  serve(upTo: Priority = PRIORITY.reads): boolean {
     const { clock } = this.#options
     let hasGranted = false
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
@@ -154,24 +154,24 @@ export class EndpointQueue {
   }
 
   #canGrant(priority: Priority, now: number): boolean {
-    if (this.#window.ready < 1 || !this.#options.shared.hasRoom(priority)) return false
+    if (this.#window.ready < 1 || !this.#options.overall.hasRoom(priority)) return false
     return now >= this.#restsUntil(priority)
   }
 
   /** Until when calls of this urgency rest, though there is room for them; in the past when they need not. */
   #restsUntil(priority: Priority): number {
-    if (priority === 0) return this.#allRestUntil
-    const { keepsLast, calls, perMs, shared } = this.#options
+    if (priority === PRIORITY.reducesRisk) return this.#allRestUntil
+    const { keepsLast, calls, perMs, overall } = this.#options
     const isLast = keepsLast && calls > 1 && this.#window.free === 1
     const keptUntil = isLast ? this.#grantedAt + KEPT_SHARE * (perMs / calls) : Number.NEGATIVE_INFINITY
-    const coolsUntil = priority === 2 ? shared.readsRestUntil : Number.NEGATIVE_INFINITY
+    const coolsUntil = priority === PRIORITY.reads ? overall.readsRestUntil : Number.NEGATIVE_INFINITY
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
   /** What holds up whoever is most urgent ends with a call that leaves, here or elsewhere, or with a rest. */
   #wakeFor(priority: Priority, now: number): void {
     this.#window.awaitFree()
-    this.#options.shared.awaitRoom()
+    this.#options.overall.awaitRoom()
     const at = this.#restsUntil(priority)
     if (at <= now || at >= this.#wakesAt || this.#isStopped) return
     this.#cancelWake?.()
@@ -184,14 +184,14 @@ export class EndpointQueue {
 
   #grant(waiter: Waiter, now: number): void {
     this.#window.take()
-    this.#options.shared.take()
+    this.#options.overall.take()
     this.#grantedAt = now
     this.#statistics.grant(now, now - waiter.since)
     waiter.onGranted(this.#createGrant(now))
   }
 
   #createGrant(grantedAt: number): Grant {
-    const { endpoint, shared } = this.#options
+    const { endpoint, overall } = this.#options
     let isOver = false
     return {
       endpoint,
@@ -203,14 +203,14 @@ export class EndpointQueue {
         if (isRateLimited) this.#slowDown(grantedAt)
         else if (requestTime !== undefined) this.#forgive(grantedAt)
         this.#window.leaveAt(this.#takenAt(call, grantedAt) + this.#options.perMs * (1 + DRIFT))
-        shared.leave()
-        if (isRateLimited || requestTime !== undefined) shared.heard(endpoint, isRateLimited)
+        overall.leave()
+        if (isRateLimited || requestTime !== undefined) overall.noteAnswer(endpoint, isRateLimited)
       },
       unused: () => {
         if (isOver) return
         isOver = true
         this.#window.putBack()
-        shared.putBack()
+        overall.putBack()
         this.serve()
       },
     }

@@ -1,7 +1,9 @@
 import { type EndpointName } from '../../protocol/endpoints.ts'
 
-/** Who goes first: 0 reduces risk, 1 adds risk, 2 reads. */
-export type Priority = 0 | 1 | 2
+/** Who goes first: the lower number. */
+export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2 } as const
+
+export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY]
 
 export const PRIORITIES = [0, 1, 2] as const
 
@@ -24,7 +26,7 @@ export interface GrantedCall {
 }
 
 /** A request for a grant that waits its turn. */
-export interface Waiting {
+export interface WaitingRequest {
   /** Gives up; does nothing once it was granted. */
   cancel(): void
 }
@@ -32,5 +34,9 @@ export interface Waiting {
 /** What hands out grants: the limiter, or a test's stand-in. */
 export interface GrantSource {
   /** Undefined when too many wait already: then `onGranted` is never called. */
-  request(endpoint: EndpointName, priority: Priority, onGranted: (grant: Grant) => void): Waiting | undefined
+  request(
+    endpoint: EndpointName,
+    priority: Priority,
+    onGranted: (grant: Grant) => void,
+  ): WaitingRequest | undefined
 }

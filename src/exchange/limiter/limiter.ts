@@ -4,7 +4,7 @@ import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/
 import { ArrivalBounds } from './arrival-bounds.ts'
 import { CallWindow, type CallWindowOptions } from './call-window.ts'
 import { EndpointQueue } from './endpoint-queue.ts'
-import { type Grant, type GrantSource, PRIORITIES, type Priority, type Waiting } from './grant.ts'
+import { type Grant, type GrantSource, PRIORITIES, type Priority, type WaitingRequest } from './grant.ts'
 import { type EndpointStatistics } from './limiter-statistics.ts'
 import { OverallLimit } from './overall-limit.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
@@ -109,7 +109,7 @@ export class Limiter implements GrantSource {
     endpoint: EndpointName,
     priority: Priority,
     onGranted: (grant: Grant) => void,
-  ): Waiting | undefined {
+  ): WaitingRequest | undefined {
     const queue = this.#queues.get(endpoint)
     if (queue === undefined) throw new Error(`no such endpoint: ${endpoint}`)
     return queue.request(priority, onGranted)
@@ -191,7 +191,7 @@ export class Limiter implements GrantSource {
       bounds: auth === 'schemeB' ? bounds.gateway : bounds.api,
       clock,
       timers,
-      shared: overall,
+      overall,
       // All of them ahead of need: one process, so nobody else could use a token that lies in stock.
       createWindow: (onFree) => this.#createWindow({ calls, shareOf, stockMin: calls, onFree }),
     })

@@ -4,7 +4,7 @@ import { type EndpointName } from '../../protocol/endpoints.ts'
 import { DRIFT } from './arrival-bounds.ts'
 import { type CallWindow } from './call-window.ts'
 import { CoolDown } from './cool-down.ts'
-import { type Priority } from './grant.ts'
+import { PRIORITY, type Priority } from './grant.ts'
 
 export interface OverallLimitOptions {
   readonly calls: number
@@ -51,8 +51,9 @@ export class OverallLimit {
   /** Whether a call of this urgency may be granted as far as all endpoints together go. */
   hasRoom(priority: Priority): boolean {
     const { window, clock } = this.#options
-    if (window.ready < 1 || window.free <= this.#spent + (priority === 0 ? 0 : this.#kept)) return false
-    return priority < 2 || !this.#isSpreading || clock.monotonic() >= this.#nextReadAt
+    if (window.ready < 1 || window.free <= this.#spent + (priority === PRIORITY.reducesRisk ? 0 : this.#kept))
+      return false
+    return priority !== PRIORITY.reads || !this.#isSpreading || clock.monotonic() >= this.#nextReadAt
   }
 
   /** Calls that count still, or are on their way. */
@@ -89,9 +90,9 @@ export class OverallLimit {
   }
 
   /** The exchange served a call, or said 429. */
-  heard(endpoint: EndpointName, isRateLimited: boolean): void {
-    if (!isRateLimited) return this.#coolDown.serve()
-    const restMs = this.#coolDown.strike(endpoint, this.#options.clock.monotonic())
+  noteAnswer(endpoint: EndpointName, isRateLimited: boolean): void {
+    if (!isRateLimited) return this.#coolDown.noteServed()
+    const restMs = this.#coolDown.noteRefused(endpoint, this.#options.clock.monotonic())
     if (restMs !== undefined) this.#options.onCoolDown(restMs)
   }
 

@@ -223,7 +223,7 @@ export class VirtualProcess {
         gate,
         interruptions: faults,
         isKilled,
-        note: this.#disk,
+        retreatNote: this.#disk,
         listener: this.#createListener(run),
         announcements: {
           killState: (state) => {

@@ -2,7 +2,7 @@ import { endpointNamed, type EndpointName, type ResponseOf } from '../../protoco
 import { type AnswerRules, type ParsedData } from './answer-reader.ts'
 
 /** How the answers of an endpoint are read: by the schema of the table. */
-export function rulesOf<Name extends EndpointName>(
+export function answerRulesOf<Name extends EndpointName>(
   endpoint: Name,
   options: Pick<AnswerRules<unknown>, 'answerBytesMax' | 'scrub'>,
 ): AnswerRules<ResponseOf<Name>> {
