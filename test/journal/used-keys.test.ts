@@ -120,6 +120,10 @@ describe('[ORD2] a store of used keys that is damaged', () => {
     ['a key is gone', "DELETE FROM used_keys WHERE name LIKE '%a'"],
     ['a key has another name', "UPDATE used_keys SET name = 'place|s|x' WHERE name LIKE '%a'"],
     ['a key has another time', "UPDATE used_keys SET at = 9 WHERE name LIKE '%a'"],
+    [
+      'a bucket has another number',
+      "UPDATE key_buckets SET bucket = bucket + 1 WHERE bucket = (SELECT bucket FROM used_keys WHERE name LIKE '%a')",
+    ],
     ['a key lies elsewhere', "UPDATE used_keys SET bucket = bucket + 1 WHERE name LIKE '%a'"],
   ])('ends the run that asks for it: %s; a repair keeps the others', (_, damage) => {
     damageBy(damage)

@@ -112,8 +112,10 @@ export class KeyTable {
     if (recent) return recent
     const name = nameOf(key)
     const bucket = bucketOf(this.#first, name)
-    // The seal says that there is none: nothing need be read. 50 looks in a young journal: 0.03 ms in place of 0.16.
-    if (this.#bucket(bucket).rows === 0) return undefined
+    if (this.#bucket(bucket).rows === 0) {
+      this.#assertEmpty(bucket)
+      return undefined
+    }
     const stored = this.#read(bucket).find((row) => row.name === name)
     return stored && toUsedKey(stored)
   }
@@ -163,13 +165,28 @@ export class KeyTable {
     this.#statements.put.run(bucket, sum.rows, sumToText(sum))
   }
 
+  /**
+   * The seal says what there is in all buckets together, not which number each has: a row that proves itself says that
+   * a number was changed. 50 looks in a young journal take 0.16 ms in place of 0.03 for it.
+   */
+  #assertEmpty(bucket: number): void {
+    const isProved = this.#statements.read
+      .all(bucket)
+      .some(({ name, at, digest }) => digestOf(this.#first, toStored(bucket, name, at)) === digest)
+    if (isProved) throw new RangeError(`bucket ${bucket} of the used keys is not as it was written`)
+  }
+
   #read(bucket: number): readonly StoredKey[] {
     const rows = this.#statements.read.all(bucket)
-    const keys = rows.map(({ name, at }) => ({ bucket, name: String(name), at: Number(at) }))
+    const keys = rows.map(({ name, at }) => toStored(bucket, name, at))
     const sum = keys.reduce((total, stored) => addDigest(total, digestOf(this.#first, stored)), NO_ROWS)
     if (isSame(sum, this.#buckets.get(bucket))) return keys
     throw new RangeError(`bucket ${bucket} of the used keys is not as it was written`)
   }
+}
+
+function toStored(bucket: number, name: unknown, at: unknown): StoredKey {
+  return { bucket, name: String(name), at: Number(at) }
 }
 
 function bucketOf(first: string, name: string): number {
