@@ -5,19 +5,12 @@ import { type FleetNews, type OrderedKill, type WriterLease } from '../journal.t
 import { type Connection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
 import { answerKill, killOrderColumn, parseKillOrder } from './kill-order.ts'
+import { type Instant, instantOf, LeaseTerm } from './lease-term.ts'
 import { leaseLost } from './postgres-failures.ts'
-import { quoteName } from './tables.ts'
+import { quoteName, STILL_HELD } from './tables.ts'
 
 /** How long an end waits for its last alerts to be taken, ms. */
 const LAST_WORD_MS = 500
-/** It is made to last again this often within its time; where that fails, sooner, since its time runs out. */
-const RENEWALS = 4
-const TRIES = 20
-/**
- * It counts as over so much before its end, as a share of it: two clocks do not run alike, and what was signed at the
- * last moment has a valid signature for as long as the one who takes over waits.
- */
-const MARGIN = 0.1
 
 export interface LeaseTerms {
   /** How long it lasts without being renewed, ms. */
@@ -49,12 +42,6 @@ export interface TakenLease {
 export type LeaseAttempt =
   | TakenLease
   | { readonly kind: 'held'; readonly holder: string; readonly freeInMs: number }
-
-/** A moment by both clocks of the machine, ms. */
-interface Instant {
-  readonly monotonic: number
-  readonly now: number
-}
 
 interface LeaseFrame {
   readonly connection: Pick<Connection, 'query' | 'close'>
@@ -96,17 +83,13 @@ export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingM
  * The right to write, for as long as it is renewed:
  *
  *     held ──renewed in time──► held ──given back──► over
- *       └──a clock passes the deadline, or another has taken it──► lost, for ever
- *
- * The exchange knows no token, so nothing may be signed once it could be another's: both clocks must be before the
- * deadline, since one stands still while the machine is suspended, and the other can be set. The deadline is counted
- * from before the question that the server granted, and so never lies behind the server's.
+ *       └──its term is over, or another has taken it──► lost, for ever
  */
 export class HeldLease implements Omit<WriterLease, 'keep'> {
   readonly token: number
   readonly isAbandoned: boolean
   readonly #options: HeldLeaseOptions
-  #deadline: Instant
+  readonly #term: LeaseTerm
   #failure: Failure | undefined
   #onLost: ((failure: Failure) => void) | undefined
   #onHandover: (() => void) | undefined
@@ -125,16 +108,15 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#options = options
     this.token = options.taken.token
     this.isAbandoned = options.taken.isAbandoned
-    const { connection, schema, holder } = options
+    const { connection, schema, holder, clock, lastingMs, taken } = options
     this.#member = new FleetMember({ connection, schema, holder, id: schema, kind: 'daemon' })
-    this.#deadline = this.#deadlineFrom(options.taken.asked)
+    this.#term = new LeaseTerm(clock, lastingMs, taken.asked)
     this.#waitToRenew()
   }
 
   objection(): string | undefined {
     if (this.#failure === undefined && !this.#isOver) {
-      const { monotonic, now } = instantOf(this.#options.clock)
-      if (monotonic < this.#deadline.monotonic && now < this.#deadline.now) return undefined
+      if (!this.#term.isOver) return undefined
       this.#lose('it was not renewed in time')
     }
     return 'the lease of the journal is over: another process may trade the account'
@@ -203,14 +185,13 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     for (const cancel of this.#cancelTimers) cancel()
   }
 
-  #waitToRenew(times = RENEWALS): void {
-    const { timers, clock, lastingMs } = this.#options
+  #waitToRenew(hasFailed = false): void {
+    const { timers } = this.#options
     for (const cancel of this.#cancelTimers) cancel()
-    const leftMs = Math.max(0, this.#deadline.monotonic - clock.monotonic())
     this.#cancelTimers = [
-      timers.after(Math.min(lastingMs / times, leftMs), () => void this.#renew()),
+      timers.after(this.#term.renewInMs(hasFailed), () => void this.#renew()),
       // Whatever becomes of the question, its end is noticed.
-      timers.after(leftMs, () => void this.objection()),
+      timers.after(this.#term.leftMs, () => void this.objection()),
     ]
   }
 
@@ -218,27 +199,26 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     const { connection, schema, clock, lastingMs } = this.#options
     if (this.objection() !== undefined) return
     const asked = instantOf(clock)
-    let times = RENEWALS
+    let hasFailed = false
     try {
       const [row] = await connection.query(
         `UPDATE ${quoteName(schema)}.lease SET expires_at = clock_timestamp() + $2 * interval '1 ms'
-          WHERE token = $1 AND NOT released RETURNING handover_at IS NOT NULL AS wanted, ${killOrderColumn(schema)}`,
+          WHERE ${STILL_HELD} RETURNING handover_at IS NOT NULL AS wanted, ${killOrderColumn(schema)}`,
         [this.token, lastingMs],
       )
       if (this.#isOver) return
       if (row === undefined) return this.noteGone()
-      // An answer may come late: a lease that is over is not held again.
       if (this.objection() !== undefined) return
-      this.#deadline = this.#deadlineFrom(asked)
+      this.#term.extend(asked)
       this.#kill = parseKillOrder(row['kill'])
       if (row['wanted'] === true) this.#hearHandover()
     } catch (error) {
       // It is tried again until its time is over.
       this.#lastTrouble = messageOf(error)
-      times = TRIES
+      hasFailed = true
     }
     if (this.#isOver || this.#failure !== undefined) return
-    this.#waitToRenew(times)
+    this.#waitToRenew(hasFailed)
     await this.answerKill()
     await this.#showNews()
   }
@@ -291,13 +271,4 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#failure = leaseLost(`${why}${trouble}`)
     this.#onLost?.(this.#failure)
   }
-
-  #deadlineFrom({ monotonic, now }: Instant): Instant {
-    const ms = this.#options.lastingMs * (1 - MARGIN)
-    return { monotonic: monotonic + ms, now: now + ms }
-  }
-}
-
-function instantOf(clock: Clock): Instant {
-  return { monotonic: clock.monotonic(), now: clock.now() }
 }

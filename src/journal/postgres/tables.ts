@@ -54,6 +54,9 @@ const HANDED_OVER_FOR = '30 seconds'
 export const LEASE_GONE = 'IN001'
 export const JOURNAL_MOVED = 'IN002'
 
+/** A lease that may be renewed, by its token. */
+export const STILL_HELD = 'token = $1 AND NOT released'
+
 const DOUBLE_QUOTE = /"/g
 
 /** @returns a name as it may stand in SQL */
