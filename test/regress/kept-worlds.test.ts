@@ -3,6 +3,7 @@ import { runWorld } from '../support/world/virtual-world.ts'
 import { loadKeptWorlds } from '../worlds/kept-world.ts'
 import { failsWith } from '../worlds/mutant-campaign.ts'
 import { shareOf } from '../support/share.ts'
+import { LEASE_MUTANTS } from '../worlds/lease-mutants.ts'
 import { MUTANTS } from '../worlds/mutants.ts'
 
 const KEPT = [...loadKeptWorlds()].map(([name, world]) => ({ name, ...world }))
@@ -21,7 +22,7 @@ describe('a world that failed once holds', () => {
 
 describe('a kept world fails with the error that it was kept for', () => {
   test.each(KEPT_FOR_MUTANTS)('$mutant: $name', { timeout: 60_000 }, async (world) => {
-    const mutant = MUTANTS.find(({ name }) => name === world.mutant)
+    const mutant = [...MUTANTS, ...LEASE_MUTANTS].find(({ name }) => name === world.mutant)
     if (!mutant) throw new Error('no such mutant')
 
     expect(await failsWith(mutant, world)).toBe(true)

@@ -1,9 +1,12 @@
 import { Failure } from '../../src/lib/failure.ts'
 import { runWorld } from '../support/world/virtual-world.ts'
-import { MONTHS, planOfSeed } from '../support/months/months-plan.ts'
+import { MONTHS } from '../support/months/months-plan.ts'
+import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
+import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { keepWorld, type KeptWorld, loadKeptWorlds } from './kept-world.ts'
 import { type Mutant, mutate } from './mutant.ts'
+import { LEASE_MUTANTS } from './lease-mutants.ts'
 import { MUTANTS } from './mutants.ts'
 import { type WorldFailure } from './campaign-summary.ts'
 import { WorldThread } from './world-thread.ts'
@@ -50,13 +53,14 @@ export async function runMutants(options: MutantCampaignOptions): Promise<boolea
 }
 
 function chooseMutants(names: readonly string[]): readonly Mutant[] {
-  const chosen = MUTANTS.filter(({ name }) => names.length === 0 || names.includes(name))
+  const all = [...MUTANTS, ...LEASE_MUTANTS]
+  const chosen = all.filter(({ name }) => names.length === 0 || names.includes(name))
   const unknown = names.filter((name) => !chosen.some((mutant) => mutant.name === name))
   if (unknown.length === 0) return chosen
   throw new Failure({
     code: 'MUTANT_UNKNOWN',
     sentence: `there is no mutant ${unknown.join(', ')}`,
-    hint: `known are ${MUTANTS.map(({ name }) => name).join(', ')}`,
+    hint: `known are ${all.map(({ name }) => name).join(', ')}`,
   })
 }
 
@@ -104,7 +108,8 @@ async function findFailure(
   mutant: Mutant,
   { worldsMax, firstSeed: ordinarySeed, signal }: MutantCampaignOptions,
 ): Promise<{ readonly worlds: number; readonly failure: WorldFailure | undefined }> {
-  const firstSeed = mutant.lastsMonths ? `${MONTHS}${ordinarySeed}` : ordinarySeed
+  const kind = mutant.lastsMonths ? MONTHS : mutant.takesOver ? TAKEOVERS : ''
+  const firstSeed = `${kind}${ordinarySeed}`
   let worlds = 0
   while (worlds < worldsMax && !signal?.aborted) {
     const summary = await runCampaign({

@@ -4,7 +4,9 @@ import { parseArgs } from 'node:util'
 import { Failure } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { drawTimeline } from '../support/world/timeline.ts'
-import { MONTHS, planOfSeed } from '../support/months/months-plan.ts'
+import { MONTHS } from '../support/months/months-plan.ts'
+import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
+import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { type WorldPlan } from '../support/world/world-plan.ts'
 import { type Elapsed, renderFailure, renderProgress, renderSummary } from './campaign-report.ts'
 import { runCampaign } from './campaign.ts'
@@ -18,6 +20,7 @@ const USAGE = `npm run fuzz -- [options]
   --worlds N     how many worlds; 200 unless told, 400 at most for each mutant
   --seed S       the first world's seed; a random one, printed, unless told
   --months       worlds that last for months, with seeds of their own: months-1, months-2, …
+  --takeovers    worlds in which machines take the account over, with seeds of their own: takeovers-1, …
   --workers K    on K threads; 1 unless told
   --trace        with --seed or --script: one world, its timeline of client against exchange
   --script FILE  a world that was kept, instead of a seed
@@ -32,6 +35,7 @@ const { values, positionals } = parseArgs({
     worlds: { type: 'string' },
     seed: { type: 'string' },
     months: { type: 'boolean', default: false },
+    takeovers: { type: 'boolean', default: false },
     workers: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
     script: { type: 'string' },
@@ -61,7 +65,8 @@ async function main(): Promise<number> {
   const workers = parseCount('--workers', values.workers, 4 * availableParallelism())
   // The clock is as random as a first seed has to be: it is printed, and everything follows from it.
   const drawn = values.seed ?? String(createRandom(String(process.hrtime.bigint())).integer(2 ** 32))
-  const seed = values.months && !drawn.startsWith(MONTHS) ? `${MONTHS}${drawn}` : drawn
+  const kind = values.months ? MONTHS : values.takeovers ? TAKEOVERS : ''
+  const seed = drawn.startsWith(kind) ? drawn : `${kind}${drawn}`
   if (values.help) {
     say(USAGE)
     return 0

@@ -11,7 +11,7 @@ const { mutant } = workerData as WorkerSetup
 const planted = mutant && plantMutant(mutant)
 // Only now: what is loaded from here on has the mutant in it.
 const { runWorld } = await import('../support/world/virtual-world.ts')
-const { planOfSeed } = await import('../support/months/months-plan.ts')
+const { planOfSeed } = await import('../support/world/plan-of-seed.ts')
 const { shrinkWorld } = await import('../support/world/shrink-world.ts')
 const { drawTimeline } = await import('../support/world/timeline.ts')
 const { addWorld, createSummary } = await import('./campaign-summary.ts')

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { runWorld } from '../support/world/virtual-world.ts'
-import { MONTHS, planOfSeed } from '../support/months/months-plan.ts'
+import { MONTHS } from '../support/months/months-plan.ts'
+import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
+import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { planWorld, worldPlanSchema } from '../support/world/world-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { type CampaignSummary } from './campaign-summary.ts'
@@ -10,6 +12,7 @@ const FIRST_SEED = process.env['WORLDS_SEED'] ?? '1'
 const KINDS = [
   { first: FIRST_SEED, worlds: 50, tally: 'worlds-1-to-50.json' },
   { first: `${MONTHS}${FIRST_SEED}`, worlds: 6, tally: 'months-1-to-6.json' },
+  { first: `${TAKEOVERS}${FIRST_SEED}`, worlds: 20, tally: 'takeovers-1-to-20.json' },
 ] as const
 /** As many as vitest itself runs files at once. */
 const WORKERS = 2
@@ -76,13 +79,13 @@ describe('a campaign', () => {
 })
 
 describe('[DET1] a seed is a world', () => {
-  test.each(['7', '20', '46', 'months-3'])('seed %s runs twice to the same trace', (seed) => {
+  test.each(['7', '20', '46', 'months-3', 'takeovers-4'])('seed %s runs twice to the same trace', (seed) => {
     const hashes = [runWorld(planOfSeed(seed)).traceHash, runWorld(planOfSeed(seed)).traceHash]
 
     expect(hashes[1]).toBe(hashes[0])
   })
 
-  test.each(['3', '6', '9', 'months-3'])(
+  test.each(['3', '6', '9', 'months-3', 'takeovers-4'])(
     'seed %s runs by the script of what struck to the same trace',
     (seed) => {
       const plan = planOfSeed(seed)
@@ -96,7 +99,7 @@ describe('[DET1] a seed is a world', () => {
     },
   )
 
-  test.each(['5', 'months-5'])('the plan of seed %s is plain JSON', (seed) => {
+  test.each(['5', 'months-5', 'takeovers-5'])('the plan of seed %s is plain JSON', (seed) => {
     const plan = planOfSeed(seed)
 
     expect(worldPlanSchema.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan)

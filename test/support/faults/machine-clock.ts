@@ -1,12 +1,23 @@
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Clock } from '../../../src/lib/clock.ts'
 
-/** The clock of our machine: ahead of the exchange's by something, too quick or too slow, and set now and then. */
+/** Longer than a lease of the worlds, ms. */
+const SET_LATELY_MS = 3000
+
+/**
+ * The clock of our machine: ahead of the exchange's by something, too quick or too slow, and set now and then. While the
+ * machine is suspended what counts time stands still.
+ */
 export class MachineClock implements Clock {
   readonly #time: VirtualTime
   readonly #startAt: number
   readonly #rate: number
   #aheadMs: number
+  /** Of its last sleep, Unix ms on the exchange's clock; and how long those before it lasted, ms. */
+  #asleep = { from: 0, until: 0 }
+  #sleptMs = 0
+  /** Unix ms on the exchange's clock. */
+  #steppedAt = 0
 
   constructor(
     time: VirtualTime,
@@ -19,15 +30,32 @@ export class MachineClock implements Clock {
   }
 
   now(): number {
-    return Math.round(this.#startAt + this.monotonic() + this.#aheadMs)
+    return Math.round(this.#startAt + (this.#time.now - this.#startAt) * (1 + this.#rate) + this.#aheadMs)
   }
 
   monotonic(): number {
-    return (this.#time.now - this.#startAt) * (1 + this.#rate)
+    const { from, until } = this.#asleep
+    const sleptMs = this.#sleptMs + Math.min(this.#time.now, until) - from
+    return (this.#time.now - this.#startAt - sleptMs) * (1 + this.#rate)
   }
 
-  /** Somebody sets it. */
+  /** Somebody sets it: not while the machine sleeps. */
   step(byMs: number): void {
+    const { now } = this.#time
+    if (now < this.#asleep.until) return
     this.#aheadMs += byMs
+    this.#steppedAt = now
+  }
+
+  /**
+   * The machine is suspended from now on. One that sleeps already sleeps on; and after its clock was just set back nobody
+   * could notice how long it slept.
+   */
+  sleep(forMs: number): void {
+    const { now } = this.#time
+    const { from, until } = this.#asleep
+    if (now < until || now - this.#steppedAt < SET_LATELY_MS) return
+    this.#sleptMs += until - from
+    this.#asleep = { from: now, until: now + forMs }
   }
 }

@@ -34,7 +34,7 @@ export class ProcessFaults implements Interruptions {
   readonly #inbox: (() => void)[] = []
   #stillUntil = 0
   #effectsLeft = Number.POSITIVE_INFINITY
-  #stall: { effects: number; readonly forMs: number } | undefined
+  #stall: { effects: number; readonly forMs: number; readonly begun: () => void } | undefined
   #repeated: EngineEvent | undefined
 
   constructor(options: ProcessFaultsOptions) {
@@ -50,9 +50,14 @@ export class ProcessFaults implements Interruptions {
     this.#effectsLeft = Math.min(this.#effectsLeft, effects)
   }
 
-  /** It stands still for so long once so many more effects have been performed. */
-  stallAfter(effects: number, forMs: number): void {
-    this.#stall = { effects, forMs }
+  /** It stands still for so long once so many more effects have been performed, and something happens to it. */
+  stallAfter(effects: number, forMs: number, begun: () => void = () => undefined): void {
+    if (effects >= 0) {
+      this.#stall = { effects, forMs, begun }
+      return
+    }
+    this.standStill(forMs)
+    begun()
   }
 
   /** From now on it lives until it is told to stop. */
@@ -70,8 +75,10 @@ export class ProcessFaults implements Interruptions {
     if (!this.#stall) return
     this.#stall.effects -= 1
     if (this.#stall.effects >= 0) return
-    this.standStill(this.#stall.forMs)
+    const { forMs, begun } = this.#stall
     this.#stall = undefined
+    this.standStill(forMs)
+    begun()
   }
 
   /** Whether the core hears of it once more, right after it was handled (REPEAT). */
@@ -87,6 +94,13 @@ export class ProcessFaults implements Interruptions {
     const { time } = this.#options
     this.#stillUntil = time.now + forMs
     time.after(forMs, () => this.#wake())
+  }
+
+  /** What stands still stands so no longer than this from now on. */
+  wakeAfter(delayMs: number): void {
+    const { time } = this.#options
+    this.#stillUntil = Math.min(this.#stillUntil, time.now + delayMs)
+    time.after(delayMs, () => this.#wake())
   }
 
   /** Something reaches the process: at once, or when it moves again; never once it is dead. */

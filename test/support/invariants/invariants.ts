@@ -32,6 +32,7 @@ import { watchAnswers, watchDecisions, watchGrants, watchIdentical } from './hea
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchLosses, watchPaces } from './reached-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
+import { watchLease } from './lease-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchClockGate, watchLooks } from './look-invariants.ts'
 import { watchRows, watchShown } from './shown-invariants.ts'
@@ -45,9 +46,10 @@ import { type Invariant } from '../world/world.ts'
  * The one list of what always holds, by the numbers of ARCHITECTURE.md. Beside these: RESOLUTION, nothing is placed
  * before a cancel-all is proved; CANCEL, none takes more than is ours; WISH, what leaves is wished for, at once and
  * once; CLOSE, nobody closes more than it holds; REPEAT, what is heard twice is done once; LIVE, what is wanted comes
- * about; MONEY, the sums agree.
+ * about; MONEY, the sums agree; LEASE, who was passed over writes and signs nothing, and nothing of it is acted on.
  */
 export const INVARIANTS: readonly Invariant[] = [
+  { id: 'LEASE', watch: watchLease },
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
   { id: 'ORD2', watch: watchKeys },

@@ -4,8 +4,8 @@ import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
  * An instrument is traded once its own fills and position were read in this run, nothing of it is unknown, and, where
- * `onRestart` says cancel, nothing that the run before left resting on it is believed in. A strategy is asked once that
- * is so of one of its instruments.
+ * `onRestart` says cancel or a lease was taken that nobody gave back, nothing that the run before left resting on it is
+ * believed in. A strategy is asked once that is so of one of its instruments.
  */
 export function watchStart(world: World): WorldWatcher {
   let left: ReadonlySet<string> = new Set()
@@ -30,9 +30,9 @@ export function watchStart(world: World): WorldWatcher {
 
   return {
     onBirth() {
-      const { engine, settings } = world.process
+      const { engine, settings, hasTakenOver } = world.process
       const orders = [...(engine?.book.orders.values() ?? [])].filter(isResting)
-      isCancelling = settings.onRestart === 'cancel'
+      isCancelling = settings.onRestart === 'cancel' || hasTakenOver
       left = new Set(orders.map(({ terms }) => terms.clientOid))
       areFillsRead = false
       read.clear()
@@ -52,7 +52,11 @@ export function watchStart(world: World): WorldWatcher {
         if (symbols.every((symbol) => unproved.has(symbol)))
           violate(world, 'ORD5', `${effect.strategyId} is asked before one of its instruments is proved`)
       }
-      if (!engine.isTrading || traded.size === world.plan.symbols.length) return
+      if (traded.size === world.plan.symbols.length) return
+      // What is halted holds nothing up, and is proved with what is unknown of it: it may be released before all trade.
+      for (const symbol of world.plan.symbols)
+        if (!unproved.has(symbol) && isHalted(engine.book, symbol)) traded.add(symbol)
+      if (!engine.isTrading) return
       for (const symbol of world.plan.symbols) {
         if (!unproved.has(symbol)) lookAt(symbol)
       }

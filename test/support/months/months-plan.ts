@@ -24,13 +24,8 @@ const JUMPS = [4, 12] as const
 const BURST_MS = [1500, 4000] as const
 const LOOKS = [2, 7] as const
 
-/** An ordinary world, or one of months, by its seed: `months-7` is the seventh of these. */
-export function planOfSeed(seed: string): WorldPlan {
-  return seed.startsWith(MONTHS) ? planMonths(seed) : planWorld(seed)
-}
-
 /** A world that lasts for months: bursts of trouble as in any other, and hours and days of quiet between them. */
-function planMonths(seed: string): WorldPlan {
+export function planMonths(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/months/${name}`)
   return {

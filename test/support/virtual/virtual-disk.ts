@@ -16,6 +16,8 @@ export interface VirtualDiskOptions {
   readonly onWritten: (record: JournalRecord) => void
   /** Where the used keys are stored as the daemon stores them. */
   readonly keys?: StoredKeys | undefined
+  /** One that all machines share; absent: one of its own. */
+  readonly journal?: LossyJournal | undefined
 }
 
 /** Thrown by a journal that cannot be written any more: its process retreats in order. */
@@ -37,7 +39,7 @@ export class VirtualDisk implements JournalPort {
 
   constructor(options: VirtualDiskOptions) {
     this.#options = options
-    this.journal = new LossyJournal(options.keys)
+    this.journal = options.journal ?? new LossyJournal(options.keys)
   }
 
   /** What a process finds when it begins. */

@@ -14,6 +14,8 @@ export interface ProcessWatcher {
   onDeath?(): void
   onBirth?(): void
   onStopped?(clean: boolean): void
+  /** Something was written, sent or done by a run that has no right to it any more. */
+  onStray?(what: string): void
   /** The journal cannot be written: nothing is performed any more. */
   onRetreat?(): void
   /** Right before the first byte of a retreat's cancel-all. */

@@ -152,6 +152,7 @@ function shorten({ plan, violation }: Failing, attempt: (plan: WorldPlan) => boo
 /** The plainest value of each setting, where the world fails with it. */
 function simplify({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): void {
   const plain: readonly Partial<WorldPlan>[] = [
+    { otherClocks: [] },
     { skewMs: 0 },
     { hasTwin: false },
     { hasOverseer: false },

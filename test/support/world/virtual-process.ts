@@ -13,16 +13,20 @@ import { type RunListener, type Step } from '../../../src/interpreter/ports.ts'
 import { Retreat } from '../../../src/interpreter/retreat.ts'
 import { type JournalContents } from '../../../src/journal/journal.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
-import { MachineClock } from '../faults/machine-clock.ts'
-import { StoredKeys } from '../months/stored-keys.ts'
+import { type MachineClock } from '../faults/machine-clock.ts'
 import { ProcessDied, ProcessFaults } from '../faults/process-faults.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type ProcessWatcher } from './process-watcher.ts'
 import { watchWrites } from './watch-writes.ts'
 import { type LossyJournal } from '../virtual/lossy-journal.ts'
-import { JournalPoisoned, VirtualDisk } from '../virtual/virtual-disk.ts'
+import { JournalPoisoned, type VirtualDisk } from '../virtual/virtual-disk.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { type VirtualNetwork } from '../virtual/virtual-network.ts'
+import { type LeaseAsked } from '../takeovers/lease-server.ts'
+import { LeaseGone } from '../takeovers/leased-journal.ts'
+import { Leases } from '../takeovers/leases.ts'
+import { type Machine, Machines } from '../takeovers/machines.ts'
+import { type VirtualLease } from '../takeovers/virtual-lease.ts'
 
 type StepLook = NonNullable<ProcessWatcher['afterStep']>
 
@@ -40,10 +44,8 @@ export interface VirtualProcessOptions {
   readonly polling: VirtualPolling
   /** Fills a page: small, so that pages race with fills. */
   readonly pageFills: number
-  /** How far our clock is ahead of the exchange's, ms. */
-  readonly skewMs: number
-  /** By how much it is too quick, in millionths. */
-  readonly driftPpm: number
+  /** Of each machine: how far its clock is ahead of the exchange's, ms, and by how many millionths too quick. Several want a lease. */
+  readonly clocks: readonly { readonly skewMs: number; readonly driftPpm: number }[]
   /** What a process does with what rests when it must end. */
   readonly onStop: StopPolicy
   /** Whether nothing can be written just now. */
@@ -57,6 +59,8 @@ export interface VirtualProcessOptions {
 
 /** Everything that dies with the process. */
 interface Run {
+  readonly machine: Machine
+  readonly lease: VirtualLease | undefined
   /** A run before this one cancelled without a record. */
   readonly hasNote: boolean
   readonly account: VirtualAccount
@@ -65,32 +69,37 @@ interface Run {
   readonly batches: Map<string, OutgoingBatch>
   isOver: boolean
   isRetreating: boolean
+  isDead: boolean
 }
 
 /**
  * An account run in virtual time by a process that can die or stand still between any two effects; {@link start}
- * begins a new one on what the journal kept.
+ * begins a new one on what the journal kept. Where several machines want a lease, a run that stands still may be
+ * passed over: another is the process then, and the one before lives on, heard by nobody, until it ends by itself.
  */
 export class VirtualProcess {
-  /** The clock of the machine, which may be set. */
-  readonly machineClock: MachineClock
+  readonly machines: Machines
   readonly #options: VirtualProcessOptions
-  readonly #disk: VirtualDisk
+  readonly #leases: Leases | undefined
+  #machine: Machine
   #run: Run | undefined
   #stepLooks: readonly StepLook[] | undefined
 
   constructor(options: VirtualProcessOptions) {
-    const { faults, isDiskFull, time, skewMs, driftPpm, watchers } = options
     this.#options = options
-    this.machineClock = new MachineClock(time, { aheadMs: skewMs, driftPpm })
-    this.#disk = new VirtualDisk({
-      faults,
-      keys: options.hasStoredKeys ? new StoredKeys(() => this.machineClock.now()) : undefined,
-      isFull: isDiskFull,
-      onWritten: (record) => {
-        for (const watcher of watchers) watcher.onRecord?.(record, true)
-      },
-    })
+    this.machines = new Machines(options)
+    this.#machine = this.machines.first
+    const validityMs = options.settings.execution.acceptanceWindowMs
+    this.#leases = options.clocks.length > 1 ? new Leases({ ...options, validityMs }) : undefined
+  }
+
+  /** Of the machine that the process is on, or was on last: it may be set. */
+  get machineClock(): MachineClock {
+    return this.#machine.clock
+  }
+
+  get #disk(): VirtualDisk {
+    return this.#machine.disk
   }
 
   get journal(): LossyJournal {
@@ -114,14 +123,33 @@ export class VirtualProcess {
     return this.#settingsAfter(this.#run?.hasNote === true)
   }
 
+  /** Whether the process has the lease because the time of another was over: that one may have done what is not recorded. */
+  hasTakenOver = false
+
   /** What the process that lives, or lived last, found in the journal. */
   found: JournalContents = { checkpoint: undefined, records: [] }
 
-  /** A process begins: the book is rebuilt, and the clock measured before anything else. */
-  start(): void {
+  /**
+   * A process begins: the book is rebuilt, and the clock measured before anything else. Where there is a lease, only if
+   * it is free; a process that had it until then is passed over.
+   */
+  start(machine = this.#machine): void {
+    const taken = this.#leases?.take(machine.place)
+    if (this.#leases && !taken) return
+    this.hasTakenOver = taken?.isPassedOver === true
+    if (taken && (this.isAlive || this.isRetreating)) this.#passOver()
+    this.#machine = machine
+    machine.readyAt = Number.POSITIVE_INFINITY
+    // Orders may have been cancelled there without a record.
+    if (taken?.isAbandoned) machine.disk.hasNote = true
+    this.#begin(taken)
+  }
+
+  #begin(taken: LeaseAsked | undefined): void {
     const { settings, watchers } = this.#options
     this.found = this.#disk.load()
     const { hasNote } = this.#disk
+    const lease = taken && this.#holdLease(taken, () => run)
     const faults = new ProcessFaults({
       time: this.#options.time,
       faults: this.#options.faults,
@@ -129,16 +157,18 @@ export class VirtualProcess {
       isOver: () => run.isOver,
     })
     const run: Run = {
-      hasNote,
+      machine: this.#machine,
+      ...{ hasNote, lease },
       faults,
       batches: new Map(),
       account: new VirtualAccount({
-        ...this.#surround(faults, () => run),
+        ...this.#surround(faults, () => run, lease),
         settings: this.#settingsAfter(hasNote),
         book: rebuildBook(this.found, settings.positionMode),
       }),
       isOver: false,
       isRetreating: false,
+      isDead: false,
     }
     this.#watchWrites(run)
     this.#run = run
@@ -156,9 +186,9 @@ export class VirtualProcess {
     this.#run?.faults.dieAfter(effects)
   }
 
-  /** The process stands still for so long once so many more effects have been performed. */
-  stallAfter(effects: number, forMs: number): void {
-    this.#run?.faults.stallAfter(effects, forMs)
+  /** The process stands still for so long once so many more effects have been performed, and something happens then. */
+  stallAfter(effects: number, forMs: number, begun?: () => void): void {
+    this.#run?.faults.stallAfter(effects, forMs, begun)
   }
 
   /** The process stands still from now on, on a machine that sleeps. */
@@ -183,6 +213,11 @@ export class VirtualProcess {
     else this.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
   }
 
+  /** Whether the process moves, and has its lease. */
+  get holdsLease(): boolean {
+    return this.isAlive && !this.isStill && this.#run?.lease?.isOver === false
+  }
+
   /** Whether it stands still: what is told it waits. */
   get isStill(): boolean {
     return this.#run?.faults.isStill === true
@@ -204,8 +239,13 @@ export class VirtualProcess {
   }
 
   /** Everything around one process, with what can go wrong in between. */
-  #surround(faults: ProcessFaults, run: () => Run): Omit<VirtualAccountOptions, 'settings' | 'book'> {
-    const { time, exchange, network, polling, pageFills, isKilled, strategies, watchers } = this.#options
+  #surround(
+    faults: ProcessFaults,
+    run: () => Run,
+    lease: VirtualLease | undefined,
+  ): Omit<VirtualAccountOptions, 'settings' | 'book'> {
+    const { time, exchange, network, polling, pageFills, isKilled, strategies } = this.#options
+    const disk = this.#disk
     const gate: Gate = {
       get isStill() {
         return faults.isStill
@@ -214,20 +254,20 @@ export class VirtualProcess {
       settle: (happens) => (run().isRetreating ? happens() : faults.enter(happens)),
     }
     return {
-      ...{ time, exchange, network, polling, pageFills },
+      ...{ time, exchange, network, polling, pageFills, journal: disk },
+      ...(lease && this.#leases?.around(lease, { disk, isPassedOver: () => run() !== this.#run })),
       clock: this.machineClock,
-      journal: this.#disk,
       hasPreviousRun: true,
       strategies: new Map([...strategies].map(([id, strategy]) => [id, { strategy, params: {} }])),
       surroundings: {
         gate,
         interruptions: faults,
         isKilled,
-        retreatNote: this.#disk,
+        retreatNote: disk,
         listener: this.#createListener(run),
         announcements: {
           killState: (state) => {
-            for (const watcher of watchers) watcher.onKillState?.(state)
+            for (const watcher of this.#watchersOf(run())) watcher.onKillState?.(state)
           },
           stopped: (clean) => this.#end(run(), clean),
           broken: (error) => this.#break(run(), error),
@@ -237,11 +277,11 @@ export class VirtualProcess {
   }
 
   #createListener(run: () => Run): RunListener {
-    const { watchers, faults } = this.#options
+    const { faults } = this.#options
     return {
       stepped: (step) => this.#look(run(), step),
       recorded: (record, durable) => {
-        for (const watcher of watchers) watcher.onRecord?.(record, durable)
+        for (const watcher of this.#watchersOf(run())) watcher.onRecord?.(record, durable)
         if (durable && faults.strikes('slowSync', 'journal')) {
           run().faults.standStill(faults.severity(...SLOW_SYNC_MS))
         }
@@ -250,25 +290,26 @@ export class VirtualProcess {
   }
 
   #watchWrites(run: Run): void {
-    const { watchers } = this.#options
     const { exchange, clock } = run.account.ports
     watchWrites(exchange, {
       batch: (body) => {
         const batch = run.batches.get(body)
         if (!batch) throw new Error(`a batch leaves that no step has sent: ${body}`)
-        for (const watcher of watchers) watcher.onWrite?.(batch, clock.now())
+        for (const watcher of this.#watchersOf(run)) watcher.onWrite?.(batch, clock.now())
       },
       cancelAll: (body) => {
-        if (run.isRetreating) for (const watcher of watchers) watcher.onRetreatCancel?.(body)
+        if (run.isRetreating) for (const watcher of this.#watchersOf(run)) watcher.onRetreatCancel?.(body)
       },
     })
   }
 
-  #look({ account, batches }: Run, { event, effects, at, thrown }: Step): void {
+  #look(run: Run, { event, effects, at, thrown }: Step): void {
+    const { account, batches } = run
     if (thrown !== undefined) return
     for (const effect of effects) {
       if (effect.kind === 'sendBatch') batches.set(effect.batch.body, effect.batch)
     }
+    if (run !== this.#run) return
     // Those of the watchers that look at steps: most do not, and there are thousands of steps.
     this.#stepLooks ??= this.#options.watchers.flatMap((watcher) => watcher.afterStep ?? [])
     for (const look of this.#stepLooks) look(event, effects, at)
@@ -278,39 +319,65 @@ export class VirtualProcess {
 
   #break(run: Run, error: unknown): void {
     if (error instanceof JournalPoisoned) this.#retreat(run)
-    else if (error instanceof ProcessDied) this.kill()
+    else if (error instanceof ProcessDied || error instanceof LeaseGone) this.#die(run)
     else throw error
   }
 
   #die(run: Run): void {
+    if (run.isDead) return
+    run.isDead = true
     run.isOver = true
     run.account.end()
+    this.#endLease(run)
+    if (run === this.#run) this.#sayDeath()
+  }
+
+  #sayDeath(): void {
     for (const watcher of this.#options.watchers) watcher.onDeath?.()
     this.#disk.crash()
   }
 
+  /** Another has the lease. What this run has appended and nobody made durable is its own affair from now on. */
+  #passOver(): void {
+    if (this.isRetreating) {
+      this.isRetreating = false
+      for (const watcher of this.#options.watchers) watcher.onRetreated?.('left')
+    }
+    this.#sayDeath()
+    // It wakes when the next one is at its start, or already trades.
+    this.#run?.faults.wakeAfter(this.#leases?.drawWaking() ?? 0)
+    this.#run = undefined
+  }
+
   /** Nothing is created or decided any more: what rests is left or cancelled, and the process ends. */
   #retreat(run: Run): void {
-    const { settings, onStop, isKilled, watchers } = this.#options
-    const { account } = run
+    const { settings, onStop, isKilled } = this.#options
+    const { account, lease } = run
     run.isOver = true
     run.isRetreating = true
     account.close()
-    this.isRetreating = true
-    for (const watcher of watchers) watcher.onRetreat?.()
+    this.isRetreating = run === this.#run
+    const isBarred = () => lease?.objection() !== undefined
+    for (const watcher of this.#watchersOf(run)) watcher.onRetreat?.()
     // The core hears no more; what came while the process stood still gives its grants back.
     run.faults.empty()
     new Retreat({
       ports: account.ports,
       // A kill whose record did not reach the disk is a kill.
-      policy: isKilled() || killOf(account.engine.book) !== undefined ? 'cancel' : onStop,
+      policy: isBarred()
+        ? 'leave'
+        : isKilled() || killOf(account.engine.book) !== undefined
+          ? 'cancel'
+          : onStop,
       onRestart: this.settings.onRestart,
       instruments: [...settings.instruments.values()],
       isSending: () => account.interpreter.isSending,
+      isBarred,
       patienceMs: settings.execution.stopTimeoutMs,
       onEnd: (end) => {
-        this.isRetreating = false
-        for (const watcher of watchers) watcher.onRetreated?.(end)
+        if (run === this.#run) this.isRetreating = false
+        // What has lost its lease on the way has proved nothing, and may not.
+        for (const watcher of this.#watchersOf(run)) watcher.onRetreated?.(isBarred() ? 'left' : end)
         this.#die(run)
       },
     }).start()
@@ -326,9 +393,35 @@ export class VirtualProcess {
   }
 
   #end(run: Run, clean: boolean): void {
+    if (run.lease?.write() === false) return this.#die(run)
+    if (run !== this.#run) return this.#leases?.sayStray('one that was passed over has written its end')
     this.#disk.close(run.account.engine.book)
     run.isOver = true
     run.account.end()
+    run.lease?.giveBack()
+    this.#endLease(run)
     for (const watcher of this.#options.watchers) watcher.onStopped?.(clean)
+  }
+
+  /** Nobody, where it was passed over. */
+  #watchersOf(run: Run): readonly ProcessWatcher[] {
+    return run === this.#run ? this.#options.watchers : []
+  }
+
+  #holdLease(taken: LeaseAsked, run: () => Run): VirtualLease | undefined {
+    return this.#leases?.hold({
+      ...{ taken, clock: this.machineClock },
+      enter: (happens) => (run().isRetreating ? happens() : run().faults.enter(happens)),
+      // A retreat asks by itself.
+      onLost: () => {
+        if (!run().isRetreating) this.#die(run())
+      },
+    })
+  }
+
+  #endLease({ lease, machine, isRetreating }: Run): void {
+    if (!lease) return
+    lease.end()
+    this.machines.noteEnd(machine, isRetreating)
   }
 }

@@ -13,6 +13,7 @@ import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
 import { passCalm } from './calm.ts'
 import { INVARIANTS } from '../invariants/invariants.ts'
 import { type Invariant, type Violation, type World, type WorldWatcher } from './world.ts'
+import { hangAtCall, lookForLease, waitForLease } from '../takeovers/wait-for-lease.ts'
 import { WorldTrace } from './world-trace.ts'
 import { AccountAllocation } from '../invariants/account-allocation.ts'
 import { meddle, releaseHalts } from '../faults/foreign-hands.ts'
@@ -149,8 +150,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
       },
     },
     pageFills: plan.pageFills,
-    skewMs: plan.skewMs,
-    driftPpm: plan.driftPpm,
+    clocks: [{ skewMs: plan.skewMs, driftPpm: plan.driftPpm }, ...plan.otherClocks],
     onStop: plan.stop,
     isKilled: () => world.facts.killedAt !== undefined,
     isDiskFull: () => faults.isOn && time.now < world.facts.diskFullUntil,
@@ -181,6 +181,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
   trouble(world, faults)
   meddle(world)
   releaseHalts(world)
+  if (plan.otherClocks.length > 0) lookForLease(world)
   try {
     runPhases(world, faults)
     for (const watcher of watchers) (watcher as WorldWatcher).atEnd?.()
@@ -245,7 +246,7 @@ function runPhases(world: World, faults: VirtualFaults): void {
   // What was left must be found again by the next process, which brings it in.
   facts.isStopping = false
   facts.isLastStop = false
-  process.start()
+  process.start(process.machines.waiting[0])
   passCalm(world)
   stop(world, 'cancel')
 }
@@ -258,8 +259,10 @@ function waitForProcess({ time, exchange, facts, violations }: World): void {
   }
 }
 
-function isSettled({ facts, process }: World): boolean {
-  return !facts.isStopping && !process.isRetreating && facts.killedAt === undefined
+function isSettled({ plan, facts, process }: World): boolean {
+  // Where there is a lease, whoever has it moves, and keeps it.
+  const isHeld = plan.otherClocks.length === 0 || process.holdsLease
+  return isHeld && !facts.isStopping && !process.isRetreating && facts.killedAt === undefined
 }
 
 function stop({ time, process, facts, violations }: World, policy: StopPolicy): void {
@@ -336,10 +339,11 @@ function measureSpace(process: VirtualProcess, isLow: boolean): void {
 
 /** A dead process is started again, soon or late, and may die again before it has got anywhere. */
 function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
-  const { time, process, facts } = world
+  const { time, process, facts, plan } = world
   const startAgain = (): void => {
     facts.isStopping = false
     facts.stoppedClean = undefined
+    if (plan.otherClocks.length > 0) return waitForLease(world)
     const n = gridMoment(time)
     const isSoon = faults.delayMs('process/restart', 0, 5, n) > 0
     const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
@@ -368,6 +372,7 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
         process.stallAfter(batch, faults.severity(...STALL_MS))
       }
       if (batch >= 0 && faults.strikes('asleep', 'sendBatch')) fallAsleep(world, batch)
+      hangAtCall(world, effects)
       const halt = effects.findIndex((effect) => effect.kind === 'record' && isHaltRecord(effect.record))
       if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
         process.dieAfter(halt + faults.severity(-1, RECORD_EFFECTS_MAX))

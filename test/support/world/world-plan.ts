@@ -58,6 +58,8 @@ export const worldPlanSchema = z.strictObject({
       }),
     )
     .default([]),
+  /** The clocks of other machines, which want the lease of the first one: worlds of takeovers. */
+  otherClocks: z.array(z.strictObject({ skewMs: z.number(), driftPpm: z.number() })).default([]),
   /** In one quiet moment of so many another program trades the account by its keys; 0: never. */
   apiTrader: z.int().nonnegative().default(0),
   /** Whether it runs on for a while when everything has come right after the faults. */
@@ -125,6 +127,7 @@ export function planWorld(seed: string): WorldPlan {
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
     jumps: [],
+    otherClocks: [],
     apiTrader: 0,
     isPatient: part('isPatient').integer(8) === 0,
     moveTicks: 1 + part('moveTicks').integer(8),
@@ -218,6 +221,9 @@ export const RATES: Rates = {
   tickerBroken: [0],
   fillBroken: [0],
   fillAhead: [0],
+  // Of worlds of takeovers.
+  hungPastLease: [0],
+  leaseCut: [0],
   longDown: [0, 0.2, 0.6],
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],

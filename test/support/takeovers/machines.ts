@@ -1,0 +1,77 @@
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { MachineClock } from '../faults/machine-clock.ts'
+import { type VirtualFaults } from '../faults/virtual-faults.ts'
+import { StoredKeys } from '../months/stored-keys.ts'
+import { type LossyJournal } from '../virtual/lossy-journal.ts'
+import { VirtualDisk } from '../virtual/virtual-disk.ts'
+import { type ProcessWatcher } from '../world/process-watcher.ts'
+import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
+
+/** How long a machine on which a run has ended wants the lease no more, ms: it may be another's by then. */
+const DOWN_MS = [100, 12_000] as const
+/** And one that has lost its way to the server: another has it first. */
+const LOST_MS = [6000, 12_000] as const
+
+export interface MachinesOptions {
+  readonly time: VirtualTime
+  readonly faults: VirtualFaults
+  readonly clocks: readonly { readonly skewMs: number; readonly driftPpm: number }[]
+  readonly isDiskFull: () => boolean
+  readonly watchers: readonly ProcessWatcher[]
+  readonly hasStoredKeys?: boolean
+}
+
+/** What a process runs on. Its disk keeps the note of a retreat; the journal is the same for all. */
+export interface Machine {
+  readonly place: string
+  readonly clock: MachineClock
+  readonly disk: VirtualDisk
+  /** Unix ms, exchange clock, since when nothing runs on it that would not look for the lease. */
+  readyAt: number
+}
+
+export class Machines {
+  readonly first: Machine
+  readonly #all: readonly Machine[]
+  readonly #options: MachinesOptions
+
+  constructor(options: MachinesOptions) {
+    this.#options = options
+    const [first, ...others] = options.clocks
+    if (!first) throw new RangeError('a process needs a machine')
+    this.first = this.#build(0, first)
+    const { journal } = this.first.disk
+    this.#all = [this.first, ...others.map((clock, index) => this.#build(index + 1, clock, journal))]
+  }
+
+  /** Those on which nothing runs, and which look for the lease. */
+  get waiting(): readonly Machine[] {
+    return this.#all.filter(({ readyAt }) => readyAt <= this.#options.time.now)
+  }
+
+  /** Nothing runs on it any more; it comes back after a while. */
+  noteEnd(machine: Machine, isLost: boolean): void {
+    const { time, faults } = this.#options
+    const [from, to] = isLost ? LOST_MS : DOWN_MS
+    machine.readyAt = time.now + faults.delayMs(`machine ${machine.place}/down`, from, to)
+  }
+
+  #build(
+    index: number,
+    { skewMs, driftPpm }: MachinesOptions['clocks'][number],
+    journal?: LossyJournal,
+  ): Machine {
+    const { time, faults, isDiskFull, watchers, hasStoredKeys } = this.#options
+    const clock = new MachineClock(time, { aheadMs: skewMs, driftPpm })
+    const disk = new VirtualDisk({
+      faults,
+      keys: hasStoredKeys ? new StoredKeys(() => clock.now()) : undefined,
+      isFull: isDiskFull,
+      onWritten: (record: JournalRecord) => {
+        for (const watcher of watchers) watcher.onRecord?.(record, true)
+      },
+      journal,
+    })
+    return { place: String(index), clock, disk, readyAt: index === 0 ? Number.POSITIVE_INFINITY : 0 }
+  }
+}
