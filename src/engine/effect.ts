@@ -7,7 +7,7 @@ import { type Recorded } from '../domain/proofs.ts'
 import { type Booking } from '../journal/booking.ts'
 import { type GrantedEndpoint } from './event.ts'
 
-/** A batch whose record stands in the journal before it. */
+/** A batch of orders to send. */
 export interface OutgoingBatch {
   readonly batchId: number
   readonly symbol: string
@@ -30,7 +30,7 @@ export interface OutgoingCall {
 /** `reduce` goes before `add` when calls are scarce (LIM2). */
 export type Priority = 'reduce' | 'add'
 
-/** What happened, for the log: an event's name, and facts beside it. */
+/** A line for the log: the name of what happened, and its facts. */
 export interface Announcement {
   readonly kind: 'announce'
   readonly level: 'debug' | 'info' | 'warn' | 'error'
@@ -38,17 +38,17 @@ export interface Announcement {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** What the core wants done. The interpreter does it in order, and sends nothing before what stands before it is durable. */
+/** What the core wants done. The interpreter performs effects in order, and sends nothing before the records in front of it are durable. */
 export type Effect =
   | { readonly kind: 'decide'; readonly strategyId: StrategyId; readonly snapshot: Snapshot }
   | { readonly kind: 'askGrant'; readonly endpoint: GrantedEndpoint; readonly priority: Priority }
-  /** The grant just given is not needed any more. */
+  /** The grant that was just given is not needed. */
   | { readonly kind: 'returnGrant'; readonly endpoint: GrantedEndpoint }
   | {
       readonly kind: 'record'
       readonly record: JournalRecord
       readonly durable: boolean
-      /** What it adds to the tables of fills and funding payments. Absent: nothing. */
+      /** What the record adds to the tables of fills and funding payments. Absent: nothing. */
       readonly bookings?: readonly Booking[]
     }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
@@ -58,14 +58,14 @@ export type Effect =
       readonly cancelId: number
       readonly body: string
     }
-  /** Unix ms, exchange clock: every fill since. */
+  /** Read every fill since `sinceAt`: Unix ms, exchange clock. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }
-  /** What is urgent goes before what is read in turn. */
+  /** An urgent reading goes before those that are read in turn. */
   | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }
   | Announcement
-  /** The operator hears how far a kill is; `released` lifts the file that forbids every write. */
+  /** Tells the operator how far a kill is; `released` also removes the kill file. */
   | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }
-  /** Nothing of ours is on the wire any more; the last readings follow. */
+  /** A stop: nothing of ours is on the wire any more; the last readings follow. */
   | { readonly kind: 'quiesced' }
   /** A stop has come to its end. */
   | { readonly kind: 'stopped'; readonly clean: boolean }

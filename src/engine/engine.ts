@@ -61,38 +61,38 @@ import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** The decision machinery of one account. */
 export interface Engine {
-  /** Handles one event at one moment (Unix ms, our clock) and says what is to be done, in order. */
+  /** Handles one event. `now`: Unix ms, our clock. Returns what is to be done, in order. */
   step(event: EngineEvent, now: number): readonly Effect[]
-  /** For looking at, never for changing. */
+  /** For reading only. */
   readonly book: Book
   readonly phase: RunPhase
-  /** The instruments that the start of this run has not proved yet. */
+  /** The instruments whose position and orders this run has not proved yet: they are not traded. */
   readonly unproved: readonly string[]
-  /** Whether strategies are asked: it runs, no stop was asked for, and no kill stands. Not whether orders may leave. */
+  /** Whether strategies are asked: the run goes on, no stop was asked for, and no kill stands. Orders may still be held back. */
   readonly isTrading: boolean
-  /** Whether time that passes may be a reason to do something, beside what is done at long intervals. */
+  /** Whether the mere passing of time may give the core something to do, apart from work at long intervals. */
   readonly isWaiting: boolean
-  /** What strategies still wait for, a sentence each: closed candles. */
+  /** A sentence for each series of closed candles that strategies still wait for. */
   readonly missingCandles: readonly string[]
   /** How far the proof of a kill is; undefined where none stands. */
   readonly kill: KillState | undefined
-  /** Everything that holds a scope in a stricter mode, what is only true just now included. */
+  /** Everything that holds a scope in a stricter mode, recorded or only true just now. */
   readonly restrictions: readonly Restriction[]
-  /** Unix ms, our clock: up to when fills were read, and when the exchange last confirmed what is held; 0 never. */
+  /** Unix ms, our clock, 0 for never: up to when fills are known, and when the exchange last confirmed a position. */
   readonly fillsReadAt: number
   positionReadAt(symbol: string): number
-  /** How an instrument stands; undefined where it is not traded. */
+  /** The state of an instrument; undefined where it is not traded. */
   instrument(symbol: string): InstrumentState | undefined
-  /** Whether a batch may not leave after all: looked at right before its first byte. */
+  /** Whether a batch must not leave after all; asked right before its first byte. */
   isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
-  /** The same of a call on the account. */
+  /** The same for a call on the account. */
   isCallHeldBack(callId: number): boolean
-  /** By scope: what was lost, where that is limited and known. */
+  /** By scope: what was lost, where losses are limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>
-  /** With peak and drawdown; undefined while a part is not known. */
+  /** Equity with its peak and drawdown; undefined while a part of it is not known. */
   readonly equity: Equity | undefined
   readonly denied: ReadonlyMap<Denial['code'], number>
-  /** Everything that it knows, as text: between two steps only. */
+  /** The whole core as text; only between two steps. */
   write(): string
 }
 
@@ -104,12 +104,12 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
   return resumeEngine(createCore(settings, book))
 }
 
-/** Goes on from a core as it was between two steps. */
+/** An engine that continues from a core as it was between two steps. */
 export function resumeEngine(core: Core): Engine {
   return {
     step(event, now) {
       postponeDeadlinesAfterSleep(core, now)
-      // Decisions of one instant change nothing but what they record, and what is only to be read changes nothing yet.
+      // Two events begin no new moment: a decision changes only what it records, and a due poll changes nothing yet.
       if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
         beginMoment(core.changes)
       beginStep(core, now)
@@ -120,7 +120,7 @@ export function resumeEngine(core: Core): Engine {
       judgePace(core, event)
       showAttributedFills(core)
       lookAtInstruments(core, touched)
-      // A resolution that has just ended may have named the order of fills that were waiting.
+      // Again: a resolution that has just ended may have found the order of fills that waited for it.
       showAttributedFills(core)
       makeAccountCalls(core)
       advanceStart(core)
@@ -168,12 +168,13 @@ export function resumeEngine(core: Core): Engine {
   }
 }
 
-/** Time passes several times a second while the process runs: after so long a silence it has stood still, ms. */
+/** Events come several times a second while the process runs. After a silence of this length, in ms, it has stood still. */
 const SLEPT_MS = 5000
 
 /**
- * The process has stood still, on a machine that slept or was paused: what is waited for with patience has not
- * been waited for meanwhile. `now`: Unix ms, our clock, of the event that comes next.
+ * Where the process stood still, because the machine slept or was paused, that time does not count as waiting: the
+ * deadlines after which an operator is alerted, or a stop gives up, move by as much. `now`: Unix ms, our clock, of the
+ * event that comes next.
  */
 function postponeDeadlinesAfterSleep(core: Core, now: number): void {
   const sleptMs = now - core.now
@@ -238,10 +239,10 @@ function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   else sendCancel(core)
 }
 
-/** The instruments that an event may change, named before it is handled; time passing looks at all of them. */
+/** The instruments that an event may concern, named before it is handled. Passing time concerns all of them. */
 function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
   switch (event.kind) {
-    // What is decided on a snapshot comes as events of its own, and a granted call has just been used.
+    // Decisions on a snapshot come as events of their own, and a grant has been used by the time this matters.
     case 'snapshotTaken':
     case 'granted':
     case 'clockSynchronised':
@@ -277,7 +278,7 @@ function symbolsOf(call: { readonly symbol: string } | undefined): readonly stri
   return call === undefined ? [] : [call.symbol]
 }
 
-/** At those for which there is a reason (BND2). While the account does not trade there always is one. */
+/** Plans the instruments for which there is a reason (BND2). While the account does not trade, that is all of them. */
 function lookAtInstruments(core: Core, touched: Iterable<string>): void {
   const { changes } = core
   if (!isTrading(core)) {
@@ -301,7 +302,7 @@ function advanceInstrument(core: Core, symbol: string): void {
   scheduleInstrument(core, instrument)
 }
 
-/** What is read on the grid: a stop needs it too, until it asks for its own last readings. */
+/** Reads what the poll grids say is due. A stop needs it too, until it asks for its own last readings. */
 function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'

@@ -10,7 +10,7 @@ import { type Scope } from '../domain/trading-mode.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
 import { type BatchResult } from '../protocol/values.ts'
 
-/** The calls whose moment the limiter decides and the core binds late. */
+/** The calls for which the core asks the limiter for a grant, and which it makes up only when the grant comes. */
 export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 
 /** What an operator, or the process that is being stopped, wants. */
@@ -33,9 +33,9 @@ export type EngineEvent =
       readonly intents: readonly Intent[]
       /** What the strategy remembers from now on: plain data that nobody changes. */
       readonly state: unknown
-      /** Intents that were no intents. */
+      /** Denials of what the strategy returned and was not a valid intent. */
       readonly denials: readonly Denial[]
-      /** Keys of its intents that were used before, as far as the book does not hold them; absent for none. */
+      /** Those keys of its intents that were used before and that the book has forgotten; absent for none. */
       readonly usedKeys?: readonly UsedKey[]
     }
   /** The strategy threw, or answered nonsense. */
@@ -43,7 +43,7 @@ export type EngineEvent =
       readonly kind: 'decisionFailed'
       readonly strategyId: StrategyId
       readonly reason: string
-      /** It is not asked for a while. */
+      /** The strategy will not be asked for a while. */
       readonly isPaused?: boolean
     }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
@@ -69,7 +69,7 @@ export type EngineEvent =
   | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
 
-/** Who commands it, and why. */
+/** Who gives the command, and why. */
 interface CommandSource {
   readonly reason: string
   readonly by: string
@@ -83,11 +83,11 @@ export type EngineCommand =
       readonly scope: Scope
       readonly mode: 'reducing' | 'halted'
     } & CommandSource)
-  /** A strategy is not asked any more until it is released: it has failed where the core could not see it. */
+  /** The strategy is not asked again before it is released: it failed where the core could not see it. */
   | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & CommandSource)
-  /** Aims at zero, and holds the scope halted until it is released. */
+  /** Closes everything in a scope, and holds it halted until it is released. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
-  /** Ends whatever holds the scope, but a kill. */
+  /** Ends everything that holds the scope, except a kill. */
   | ({ readonly kind: 'release'; readonly scope: Scope } & CommandSource)
   /** Throws the kill switch, or releases it. */
   | ({ readonly kind: 'kill' } & CommandSource)

@@ -13,7 +13,7 @@ import { type Scope } from '../domain/trading-mode.ts'
 import { type Decimal } from '../lib/decimal.ts'
 import { type AccountLimits, type StrategyLimits } from '../risk/risk-context.ts'
 
-/** One strategy as the engine knows it: its name, what it may trade, how much, and what it is shown when. */
+/** One strategy as the engine knows it: its name, what it may trade and how much, what it is shown, and when. */
 export interface StrategySettings extends ShowSettings {
   readonly id: StrategyId
   readonly symbols: readonly string[]
@@ -22,7 +22,7 @@ export interface StrategySettings extends ShowSettings {
   readonly onFailure?: FailurePolicy
 }
 
-/** What becomes of a strategy's orders when its decisions fail. Absent: they rest while it is paused, and are cancelled when it is halted. */
+/** What happens to a strategy's orders when its decisions fail. Absent: they stay while it is paused, and are cancelled when it is halted. */
 export type FailurePolicy = 'leave' | 'cancel' | 'flatten'
 
 export interface ShowSettings {
@@ -36,12 +36,12 @@ export interface ShowSettings {
   readonly history?: ReadonlyMap<string, readonly CandleRow[]>
 }
 
-/** At each snapshot, and at each own fill; when a needed candle closes; at each own fill. */
+/** `snapshot`: at each snapshot and each of its own fills · `candle`: when a candle that it needs closes · `fill`: at each of its own fills. */
 export type DecideOn = 'snapshot' | 'candle' | 'fill'
 
 /** Everything the core is told once. Durations in ms. */
 export interface EngineSettings {
-  /** Made once in the state directory; part of every clientOid. */
+  /** Drawn once for each state directory; part of every clientOid. */
   readonly salt: string
   readonly version: string
   readonly environment: string
@@ -51,9 +51,9 @@ export interface EngineSettings {
   readonly marginMode: MarginMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
-  /** Margin coin that the account began with. Absent: nobody says. */
+  /** What the account began with, in its margin coin. Absent: not configured. */
   readonly capital?: Decimal
-  /** Minutes after midnight UTC at which funding is paid. Absent: nobody says. */
+  /** Minutes after midnight UTC at which funding is paid. Absent: not known. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
   /** Absent: no loss is limited. */
@@ -61,18 +61,18 @@ export interface EngineSettings {
   /** Whether every order of the product type is ours: then one call may cancel them all. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
-  /** After a liquidation, a delivery or a person's trade: halt the instrument, or take the position over and go on. */
+  /** After a fill that is not ours (a liquidation, a delivery, a person's trade): halt the instrument, or adopt the position and go on. */
   readonly foreignFills: 'halt' | 'adopt'
-  /** What becomes of orders that rest when a new run begins: cancelled, or kept. */
+  /** What a new run does with orders that rest: cancel them, or keep them. */
   readonly onRestart: 'cancel' | 'adopt'
-  /** A run before this one has cancelled without a record, and its last cancel-all may still arrive. */
+  /** The run before this one left the retreat note: it may have cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
 }
 
 export interface LossSettings {
-  /** In which days begin. */
+  /** The time zone in which a day begins. */
   readonly timeZone: string
-  /** So long after a drawdown was reached it is not released. */
+  /** For so long after a drawdown limit was reached, the scope cannot be released. */
   readonly coolDownMs: number
   /** Of the scopes that have a limit: `*`, symbols, strategies. */
   readonly limits: ReadonlyMap<Scope, LossLimits>
@@ -82,8 +82,8 @@ export interface LossSettings {
 export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
   /** An accepted ioc, fok or market order is matched or dead this long after (A4). */
   readonly matchingLagMs: number
-  /** How long a resting order may stand through the market before it is taken for gone. */
+  /** How long the market may stand beyond the price of a resting order before that order is taken for gone. */
   readonly crossedToleranceMs: number
-  /** How long a stop waits for what is in flight before it gives up and says so. */
+  /** How long a stop waits for calls in flight before it gives up and logs that. */
   readonly stopTimeoutMs: number
 }

@@ -2,7 +2,7 @@ import { type Answer } from '../domain/answer.ts'
 import { type EngineEvent } from '../engine/event.ts'
 import { type ExchangePort } from './ports.ts'
 
-/** Positions asked for at a time: as many as the exchange lets leave in a second, so that none waits long for its turn. */
+/** Positions that are read at a time: as many calls as the exchange allows in a second. */
 const POSITIONS_ON_WIRE_MAX = 10
 
 export interface AccountReaderOptions {
@@ -11,20 +11,22 @@ export interface AccountReaderOptions {
 }
 
 /**
- * Reads fills and positions for the core. Of the fills, and of each position, one read is on the wire at a time: a core
- * that asks often cannot pile up calls. Asked for again meanwhile, fills are read once more afterwards, from the earlier
- * of the two starts, and so is a position that is urgent; one in its turn is being read. Positions beyond those on the
- * wire stand in line here and not at the limiter, where they would come too late: what is urgent first, then in the
- * order in which they were asked for.
+ * Reads fills and positions for the core. Only one read of the fills, and one of each position, is on the wire at a
+ * time, so that a core that asks often cannot pile up calls.
+ *
+ * Asked for during a read, fills are read once more afterwards, from the earliest start that was asked for. So is a
+ * position whose reading is urgent; otherwise the read under way is enough. Positions wait here, not at the limiter, so
+ * that an urgent one can still go before the others.
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions
   #isReadingFills = false
-  /** Unix ms, exchange clock: fills are wanted from here on; infinite: they are not. */
+  /** Fills are to be read from this time on, Unix ms, exchange clock; infinite: none are. */
   #fillsSince = Number.POSITIVE_INFINITY
   readonly #onWire = new Set<string>()
+  /** Positions that wait, by symbol, in the order in which they were asked for; the urgent ones go first. */
   readonly #urgent = new Set<string>()
-  readonly #line = new Set<string>()
+  readonly #inTurn = new Set<string>()
 
   constructor(options: AccountReaderOptions) {
     this.#options = options
@@ -38,17 +40,17 @@ export class AccountReader {
 
   readPosition(symbol: string, isUrgent: boolean): void {
     if (isUrgent) {
-      this.#line.delete(symbol)
+      this.#inTurn.delete(symbol)
       this.#urgent.add(symbol)
-    } else if (!this.#urgent.has(symbol) && !this.#onWire.has(symbol)) this.#line.add(symbol)
+    } else if (!this.#urgent.has(symbol) && !this.#onWire.has(symbol)) this.#inTurn.add(symbol)
     this.#nextPositions()
   }
 
-  /** What stands in line is not read any more. */
+  /** What still waits is not read any more. */
   stop(): void {
     this.#fillsSince = Number.POSITIVE_INFINITY
     this.#urgent.clear()
-    this.#line.clear()
+    this.#inTurn.clear()
   }
 
   #nextFills(): void {
@@ -57,7 +59,7 @@ export class AccountReader {
     this.#isReadingFills = true
     this.#fillsSince = Number.POSITIVE_INFINITY
     this.#options.exchange.readFills(since, (answer) => {
-      // What the core asks for on hearing it is read afterwards.
+      // Still marked as reading: what the core asks for while it handles this answer is read afterwards.
       this.#hear('fills', answer, (reading) => ({ kind: 'fillsRead', reading }))
       this.#isReadingFills = false
       this.#nextFills()
@@ -65,11 +67,11 @@ export class AccountReader {
   }
 
   #nextPositions(): void {
-    for (const line of [this.#urgent, this.#line]) {
-      for (const symbol of line) {
+    for (const waiting of [this.#urgent, this.#inTurn]) {
+      for (const symbol of waiting) {
         if (this.#onWire.size >= POSITIONS_ON_WIRE_MAX) return
         if (this.#onWire.has(symbol)) continue
-        line.delete(symbol)
+        waiting.delete(symbol)
         this.#onWire.add(symbol)
         this.#askFor(symbol)
       }

@@ -1,10 +1,10 @@
-/** So many taken places at the front are kept before the others move up. */
+/** After so many items were taken from the front, the empty places before the first item are removed. */
 const TAKEN_MAX = 1024
 
-/** First in, first out: taking the first costs the same however many wait. */
+/** A queue, first in, first out. Taking the first item costs the same however many wait. */
 export class Fifo<Item extends object> {
   readonly #items: (Item | undefined)[] = []
-  /** Where the first one stands; what stands before it was taken. */
+  /** The index of the first item; the places before it are empty. */
   #start = 0
 
   get length(): number {

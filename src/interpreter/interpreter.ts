@@ -12,53 +12,56 @@ import { OrderSender } from './order-sender.ts'
 import { type Ports } from './ports.ts'
 import { withUsedKeys } from './used-keys.ts'
 
-/** Records that need not be durable at once wait no longer than this for one that must. */
+/** Records that need not be durable at once are written after this time at the latest, in ms. */
 const FLUSH_MS = 100
 
 /**
- * A checkpoint is written when so many entries of the book have changed: it costs what has changed, and takes
- * some 10 ms then (`npm run bench:journal`). Or when there were so many records, which may change no entry or one
- * again and again: a start reads no more than these, and what is older than the journal keeps can go.
+ * A checkpoint is written when so many entries of the book have changed. Its cost grows with the changes; with these
+ * it takes some 10 ms (`npm run bench:journal`). It is also written after so many records, however few entries they
+ * changed: a start has to read the records since the checkpoint, and older ones can be deleted.
  */
 const CHECKPOINT_CHANGES = 1000
 const CHECKPOINT_RECORDS = 10_000
 
-/** Effects that may wait for a commit: seconds of the busiest trading. A journal further behind is as good as none. */
+/** Effects that may wait for commits: seconds of the busiest trading. A journal that is further behind ends the run. */
 const WAITING_MAX = 10_000
 
-/** What does not wait for a commit. A batch's grant does: one that waits has it in hand. */
+/**
+ * Effects that do not wait for a commit, beside those of a cancel-all ({@link servesCancelAll}). A request for a batch's
+ * grant waits: the grant would only be held by a batch that waits itself.
+ */
 const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set(['record', 'decide', 'readFills', 'readPosition'])
 
 /**
- * Events that may wait for the one that is being handled: they come of its effects, some of each strategy and call.
- * More would be a loop, or a process that stands still.
+ * Events that may wait until the present one is handled. Its effects cause them: a few for each strategy and call. More
+ * would mean an endless loop, or a process that hangs.
  */
 const EVENTS_MAX = 10_000
 
-/** An effect, and when the event was stepped that it comes of, Unix ms. */
+/** An effect, and the time of the step that it comes from, Unix ms. */
 interface TimedEffect {
   readonly effect: Effect
   readonly at: number
 }
 
-/** An effect behind a durable record, and which commit it waits for. */
+/** An effect that follows a durable record, and the number of the commit that it waits for. */
 interface WaitingEffect extends TimedEffect {
   readonly commit: number
 }
 
 /**
- * Performs what the core wants done: one event after the other, and each event's effects in order. Nothing is
- * sent before what precedes it is durable (ORD1).
+ * Performs the effects of the core: one event after the other, and the effects of each event in order. Nothing is sent
+ * before the records that precede it are durable (ORD1).
  *
- * Where a commit takes time, the effects behind its record wait for it, and those of later events behind them.
- * Meanwhile later events are stepped, and some effects go ahead: records are appended; reads and decisions change
- * nothing outside (and the prices that are decided on stand in a table that is soon filled again); a cancel-all
- * must not wait, nor the grant for it.
+ * Where a commit takes time, the effects that follow its record wait for it, and so do those of later events. Later
+ * events are stepped meanwhile, and some effects do not wait: records are appended; reads and decisions change nothing
+ * outside (and strategies must decide now, because the ticker table is soon filled again); and a cancel-all, with its
+ * grant, must not be delayed.
  *
- * If the process dies between a cancel-all and its commit, the record of it is lost: orders rest in the book of
- * the next run that the exchange has cancelled, or is about to. So the note of a retreat is left before the first
- * cancel-all goes ahead (where it cannot be, cancel-alls wait as well), and a run that finds it believes its book
- * of nothing that rests. It is gone after an end in good order.
+ * If the process dies between a cancel-all and its commit, the record of the cancel-all is lost: in the book of the
+ * next run, orders rest that the exchange has cancelled. So the retreat note (a small file) is left before the first
+ * cancel-all that does not wait; where it cannot be written, cancel-alls wait too. A run that finds the note takes
+ * no resting order of its book for granted. An orderly end removes it.
  */
 export class Interpreter {
   readonly #engine: Engine
@@ -66,18 +69,18 @@ export class Interpreter {
   readonly #sender: OrderSender
   readonly #reader: AccountReader
   readonly #queue = new Fifo<EngineEvent>()
-  /** The event that was stepped last, its effects, and how many of them were taken up. */
+  /** The last event that was stepped, its time, its effects, and how many of them were performed or put aside. */
   #event: EngineEvent | undefined
   #steppedAt = 0
   #effects: readonly Effect[] = []
   #taken = 0
   readonly #waiting = new Fifo<WaitingEffect>()
-  /** How many commits were begun, and how many of them are done. */
+  /** How many commits have begun, and how many of them are done. */
   #commits = 0
   #committed = 0
-  /** Whether the note of a retreat could be left; undefined while it was not needed. */
+  /** Whether the retreat note could be written; undefined while it was not needed. */
   #hasNote: boolean | undefined
-  /** Whether there were records since the book's changes were counted: nothing else changes it. */
+  /** Whether records were appended since the book's changes were last counted. Nothing else changes the book. */
   #hasNewRecords = true
   #isBusy = false
   #isOver = false
@@ -108,12 +111,12 @@ export class Interpreter {
     this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
   }
 
-  /** Goes on with what was begun. */
+  /** Performs what can be performed now. */
   resume(): void {
     if (this.#isBusy || this.#isOver) return
     this.#isBusy = true
     try {
-      while (this.#goOn());
+      while (this.#performNext());
     } catch (error) {
       this.#fail(error)
     } finally {
@@ -127,8 +130,8 @@ export class Interpreter {
     this.#sender.close()
   }
 
-  /** One effect, or else one step. False when there is nothing to do. */
-  #goOn(): boolean {
+  /** Performs one effect, or else steps one event. False when there is nothing to do. */
+  #performNext(): boolean {
     const { interruptions } = this.#ports
     if (this.#isOver || interruptions?.isStill === true) return false
     const next = this.#nextEffect()
@@ -162,12 +165,12 @@ export class Interpreter {
   #mustWait(effect: Effect): boolean {
     if (this.#committed === this.#commits || GOES_AHEAD.has(effect.kind)) return false
     if (!servesCancelAll(effect)) return true
-    // Asked once: a grant that was given back in vain must not be overtaken by the next.
+    // Tried once a run: if a second try succeeded, an effect of a later cancel-all would overtake one that waits.
     this.#hasNote ??= this.#ports.retreatNote.leave()
     return !this.#hasNote
   }
 
-  /** The listener hears of it before anything is performed: what breaks the run is in the recording. */
+  /** The listener hears of the step before its effects are performed, so that a recording holds what broke the run. */
   #step(heard: EngineEvent): void {
     const { clock, journal, listener, interruptions } = this.#ports
     const event = withUsedKeys(heard, this.#engine.book, journal)
@@ -185,7 +188,7 @@ export class Interpreter {
     if (interruptions?.isHeardAgain(event) === true) this.#queue.putFirst(event)
   }
 
-  /** Between two steps every record is appended: the book is what the journal says. */
+  /** Between two steps all records are appended, so the book is exactly what the journal says. */
   #endStep(): void {
     const event = this.#event
     this.#event = undefined
@@ -255,7 +258,7 @@ export class Interpreter {
     this.#ports.journal.commit((failure) => {
       if (this.#isOver) return
       if (failure !== undefined) return this.#fail(failure)
-      // What is durable is a prefix: with this commit all before it are done.
+      // Commits are done in order: what is durable is always a prefix of what was appended.
       this.#committed = Math.max(this.#committed, commit)
       this.resume()
     })

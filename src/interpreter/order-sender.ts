@@ -21,7 +21,7 @@ const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
 
-/** Through here orders leave: with a grant in hand, after a last check, and never twice by itself. */
+/** Sends what the core wants sent: orders with a grant and after a last check. It repeats nothing by itself. */
 export class OrderSender {
   readonly #options: OrderSenderOptions
   readonly #grants = new Map<GrantedEndpoint, Grant>()
@@ -32,12 +32,12 @@ export class OrderSender {
     this.#options = options
   }
 
-  /** Whether a call was made that is not answered yet. */
+  /** Whether an answer is still awaited. */
   get isSending(): boolean {
     return this.#callsOut > 0
   }
 
-  /** Asks the limiter; the core hears of it at once when a grant is ready. */
+  /** Asks the limiter for a grant. Where one is ready the core hears of it before this returns. */
   askGrant(endpoint: GrantedEndpoint, priority: Priority): void {
     const { ports, dispatch } = this.#options
     const waiting = ports.grants.request(endpoint, LIMITER_PRIORITY[priority], (grant) => {
@@ -45,7 +45,7 @@ export class OrderSender {
       this.#grants.set(endpoint, grant)
       dispatch({ kind: 'granted', endpoint })
     })
-    // The core asks for one call at a time, so the queue has room: full, the program is broken.
+    // The core asks for one grant at a time, so a full queue means a broken program.
     if (!waiting) throw new Error(`the limiter turned ${endpoint} away`)
   }
 
@@ -53,13 +53,13 @@ export class OrderSender {
     this.#takeGrant(endpoint)?.unused()
   }
 
-  /** The core will use no grant any more: what it holds or waits for would be missing to who takes orders away. */
+  /** The core uses no grant any more. They are returned: a retreat needs them for its cancel-alls. */
   close(): void {
     this.#isClosed = true
     for (const endpoint of [...this.#grants.keys()]) this.returnGrant(endpoint)
   }
 
-  /** @param recordedAt Unix ms: when its record was written, which is durable now. */
+  /** @param recordedAt Unix ms: when the record of the batch was written. It is durable by now. */
   sendBatch(batch: Recorded<OutgoingBatch>, recordedAt: number): void {
     const { ports, dispatch } = this.#options
     const { batchId, body, validUntilAt } = batch
@@ -84,7 +84,7 @@ export class OrderSender {
     )
   }
 
-  /** A call that places no order waits for its own grant: what takes orders away goes first. */
+  /** A call that places no order gets its grant from the limiter directly; calls that cancel orders go first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
     const { ports, engine, dispatch } = this.#options
     const isCancelling = takesAway(endpoint)
@@ -100,7 +100,7 @@ export class OrderSender {
     )
   }
 
-  /** Why a batch must not leave after all (ORD7, RSK2); undefined lets it go. The first byte follows in the same turn. */
+  /** Why a batch must not leave after all (ORD7, RSK2); undefined: it may, and its first byte follows in the same turn. */
   #objectTo(batch: OutgoingBatch): string | undefined {
     const { ports, engine } = this.#options
     if (this.#isClosed) return CLOSED
@@ -111,7 +111,7 @@ export class OrderSender {
     return this.#isKilled() ? KILLED : undefined
   }
 
-  /** Looks at the kill switch itself, not at what was heard of it alone. */
+  /** Looks at the kill switch itself, beside what the book says: an event about it may not have come yet. */
   #isKilled(): boolean {
     const { ports, engine } = this.#options
     return this.#isClosed || ports.safety.isKilled() || killOf(engine.book) !== undefined
@@ -123,7 +123,7 @@ export class OrderSender {
     return grant
   }
 
-  /** Counts a call until it is answered for the first time. */
+  /** Counts a call as awaited until its first answer. */
   #count<Data>(then: (answer: Answer<Data>) => void): (answer: Answer<Data>) => void {
     let isAnswered = false
     this.#callsOut += 1

@@ -15,21 +15,21 @@ import { type BatchResult } from '../protocol/values.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
 import { type DecisionResult } from '../strategy/strategy-runner.ts'
 
-/** A strategy that can be asked. */
+/** A strategy that can be asked to decide. */
 export interface DecidingStrategy {
-  /** Undefined: it is paused, and was not asked. */
+  /** Undefined: the strategy is paused and was not asked. */
   decide(snapshot: Snapshot): DecisionResult | undefined
 }
 
 /**
- * Everything that the interpreter needs of the world outside. A driver supplies it: the daemon in real time, a
- * backtest in virtual time. Answers come by callback, at any time after the call, so that both can give them.
+ * Everything that the interpreter needs of the outside world. A driver supplies it: the daemon in real time, a backtest
+ * in virtual time. Answers come by callback, so that a driver may give them at once or later.
  */
 export interface Ports {
   readonly clock: Clock
   readonly timers: Timers
   readonly journal: JournalPort
-  /** The limiter: how soon a call may be made. */
+  /** The limiter, which decides when a call may be made. */
   readonly grants: GrantSource
   readonly exchange: ExchangePort
   readonly safety: SafetyPort
@@ -37,16 +37,16 @@ export interface Ports {
   readonly announcements: AnnouncementsPort
   readonly retreatNote: RetreatNotePort
   readonly listener: RunListener
-  /** Absent in a daemon. */
+  /** For tests; absent in a daemon. */
   readonly interruptions?: Interruptions | undefined
 }
 
-/** The journal, once it is loaded and before it is closed. */
+/** The journal between its loading and its closing, which are the driver's. */
 export type JournalPort = Omit<Journal, 'salt' | 'load' | 'close'>
 
 export type OnAnswer<Data> = (answer: Answer<Data>) => void
 
-/** The exchange, on the account of this run. Every call is answered in the end, and nothing is sent twice by itself. */
+/** The exchange, as the account of this run. Every call is answered in the end, and no call is repeated by itself. */
 export interface ExchangePort {
   /** @param body The exact bytes, as in the record before it. */
   placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void
@@ -62,27 +62,27 @@ export interface ExchangePort {
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void
 }
 
-/** What is looked at once more right before the first byte of a call. */
+/** What is checked once more right before the first byte of a call. */
 export interface SafetyPort {
   /** False while one of the two clocks may have jumped: a request could expire too late. */
   isClockSynchronised(): boolean
-  /** Looks at the kill switch itself, not at what was heard of it. */
+  /** Looks at the kill switch itself. */
   isKilled(): boolean
 }
 
-/** What the core says to those outside. */
+/** What the core tells the outside world. */
 export interface AnnouncementsPort {
   announce(announcement: Announcement): void
   killState(state: Extract<Effect, { kind: 'killState' }>['state']): void
   quiesced(): void
   stopped(clean: boolean): void
-  /** The journal could not be written, or the program is broken: nothing is performed any more. */
+  /** The journal could not be written, or the program is broken. Nothing is performed from now on. */
   broken(error: unknown): void
 }
 
-/** What tells the next run that this one cancelled orders without a record. */
+/** A note that tells the next run that this one may have cancelled orders without a record. */
 export interface RetreatNotePort {
-  /** False: it cannot be left. */
+  /** False: it cannot be written. */
   leave(): boolean
 }
 
@@ -92,28 +92,28 @@ export interface Step {
   readonly at: number
   readonly event: EngineEvent
   readonly effects: readonly Effect[]
-  /** Why the core broke on it, where it did. */
+  /** What the core threw, where it did. */
   readonly thrown?: string
 }
 
-/** How long a batch's record took until it was durable, and how long it may have taken for the batch to leave, ms. */
+/** How long the record of a batch took to become durable, and how long it could take for the batch still to be sent, ms. */
 export interface BatchWait {
   readonly waitedMs: number
   readonly mostMs: number
 }
 
-/** Hears what happens: statistics, the flight recorder, the watchers of a test. What it throws ends the run. */
+/** Is told what happens: statistics, the flight recorder, the checkers of a test. What it throws ends the run. */
 export interface RunListener {
-  /** Nothing of its effects has been performed yet. */
+  /** The core has made a step; none of its effects has been performed yet. */
   stepped?(step: Step): void
-  /** A record was appended; where it must be durable, its commit has begun. */
+  /** A record was appended; if it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void
   decided?(intents: readonly Intent[]): void
-  /** A batch's record is durable: it leaves now, or is dropped where that took too long (ORD7). */
+  /** The record of a batch is durable: the batch is sent now, or dropped if that took too long (ORD7). */
   batchDurable?(wait: BatchWait): void
 }
 
-/** What can happen to a process between two effects, for tests: it dies, stands still, or hears something twice. */
+/** What tests do to a process between two effects: it dies, stands still, or hears something twice. */
 export interface Interruptions {
   /** While it is true nothing is stepped or performed; `Interpreter.resume` goes on. */
   readonly isStill: boolean

@@ -6,9 +6,9 @@ import { type BatchResult } from '../protocol/values.ts'
 import { LIMITER_PRIORITY } from './order-sender.ts'
 import { type Ports } from './ports.ts'
 
-/** A cancel-all that failed, or found something, is repeated no sooner. */
+/** Pause before a cancel-all that failed or found something is repeated, in ms. */
 const ROUND_MS = 1000
-/** How often it is looked whether everything that left before has been answered. */
+/** How often to check whether all calls that left before have been answered, in ms. */
 const LOOK_MS = 50
 
 export type RetreatEnd = 'left' | 'cancelled' | 'unproved'
@@ -20,17 +20,17 @@ export interface RetreatOptions {
   readonly instruments: readonly Instrument[]
   /** Whether a call that left before is not answered yet. */
   readonly isSending: () => boolean
-  /** Whether nothing may be sent any more. Absent: it always may. */
+  /** Whether nothing may be sent any more, because another process has the right to. Absent: sending is always allowed. */
   readonly isBarred?: () => boolean
-  /** How long it is tried, ms. */
+  /** How long to try, in ms. */
   readonly patienceMs: number
   readonly onEnd: (end: RetreatEnd) => void
 }
 
 /**
- * What is left to do when the journal cannot be written, or the program is broken: nothing is created any more, and
- * what rests is left or cancelled as `onStop` says. A cancel-all needs no record to be safe, it can be repeated. A position is not
- * closed: an order without a record could be doubled after the restart (ORD1); recovery closes it.
+ * What is done when the journal cannot be written, or the program is broken. No orders are placed any more, and resting
+ * ones are left or cancelled as `onStop` says: a cancel-all can be repeated, so it is safe without a record. Positions
+ * stay open: an order without a record could be doubled after the restart (ORD1). The next run closes them.
  *
  *     leave ──────────────────────────────────────────────────────────► left
  *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──► cancelled
@@ -45,10 +45,10 @@ export class Retreat {
     this.#endAt = options.ports.clock.monotonic() + options.patienceMs
   }
 
-  /** Cancels once at once; then, when nothing sent before can still arrive and be answered, until a round finds nothing. */
+  /** Cancels at once; then waits for the answers to earlier calls, and cancels again until a round finds nothing. */
   start(): void {
     const { ports, policy, onRestart } = this.#options
-    // A next run that cancels at its start needs no note.
+    // A run that cancels everything at its start needs no note of this one.
     const cancels = policy !== 'leave' && (ports.retreatNote.leave() || onRestart === 'cancel')
     if (cancels) this.#cancelRound(() => this.#waitForAnswers())
     else ports.timers.after(0, () => this.#end('left'))
@@ -75,8 +75,8 @@ export class Retreat {
   }
 
   /**
-   * One cancel-all an instrument; nothing was found when each was answered and none named an order. One after the
-   * other: asked for at once, the last of them would never get a grant before its time is over.
+   * One cancel-all for each instrument. Nothing was found when each was answered and none named an order. They go one
+   * after the other: asked for all at once, the last ones would give up before they got a grant.
    */
   #cancelRound(then: (hasFound: boolean) => void): void {
     const { instruments, ports } = this.#options

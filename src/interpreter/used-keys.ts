@@ -6,8 +6,8 @@ import { type EngineEvent } from '../engine/event.ts'
 import { type JournalPort } from './ports.ts'
 
 /**
- * A decision with what the journal knows of its keys. The book forgets a key with its order, the journal does
- * not, and the core opens nothing: so it is looked up before the step, and stands in the event.
+ * Adds to a decision which of its keys were used before. The book forgets a key together with its order, the journal
+ * does not. The core itself opens nothing, so the journal is asked before the step, and the event carries the answer.
  */
 export function withUsedKeys(
   event: EngineEvent,

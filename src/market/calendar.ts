@@ -8,7 +8,7 @@ export interface CalendarJob {
   /** An IANA name such as `UTC` or `Europe/Berlin`. */
   readonly timeZone: string
   readonly run: () => void
-  /** A run threw, or came due while the process was held up and was left out; the next one happens all the same. */
+  /** A run threw, or was left out because the process was blocked when it was due. The next one happens all the same. */
   readonly onError: (error: unknown) => void
 }
 

@@ -6,7 +6,7 @@ export interface PollGridOptions {
   readonly intervalMs: number
   /** Called once a slot and awaited. `slotAt` is the instant it was due: Unix ms, our clock. */
   poll(slotAt: number): Promise<void>
-  /** A poll that failed: the next slot is polled all the same. */
+  /** A poll failed. The next slot is polled all the same. */
   onError(error: unknown): void
   readonly clock: Clock
   readonly timers: Timers
@@ -45,7 +45,7 @@ export class PollGrid {
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
-    // A poll of before a quick stop may still be under way: it goes on to the next slot itself.
+    // A poll from before a quick stop may still be under way: it will wait for the next slot itself.
     if (this.#inFlight === undefined) this.#waitFor(this.#firstSlotFrom(this.#options.clock.now()))
   }
 
@@ -57,7 +57,7 @@ export class PollGrid {
     await this.#inFlight
   }
 
-  /** Another number after each slot; undefined while it does not run. */
+  /** A number that changes with each slot, for whoever checks that the grid runs; undefined while it is stopped. */
   get turn(): number | undefined {
     return this.#isRunning ? this.#polls : undefined
   }
@@ -88,14 +88,14 @@ export class PollGrid {
 
   async #pollSlot(slotAt: number, now: number): Promise<void> {
     const { intervalMs } = this.#options
-    // Held up for longer than a slot: what was due since is skipped, the youngest slot is polled.
+    // After a delay of more than one slot only the newest of those that were due is polled.
     const dueAt = slotAt + Math.floor((now - slotAt) / intervalMs) * intervalMs
     this.#lateness.record(now - slotAt)
     this.#polls += 1
     try {
       await this.#options.poll(dueAt)
     } catch (error) {
-      // Not before the caller of this function holds its promise, however early the poll threw.
+      // A poll can throw at once: `#inFlight` must have been set before the next line runs.
       await Promise.resolve()
       this.#options.onError(error)
     } finally {
@@ -106,7 +106,7 @@ export class PollGrid {
 
   /** The slot to poll once the one of `dueAt` is done. */
   #slotAfter(dueAt: number): number {
-    // A clock that was set back leads to slots that were polled before: they are slots again.
+    // After the clock was set back, slots that were polled already come once more and are polled again.
     const next = this.#firstSlotFrom(this.#options.clock.now())
     return next === dueAt ? dueAt + this.#options.intervalMs : next
   }

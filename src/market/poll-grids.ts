@@ -13,7 +13,7 @@ export interface PollGridsOptions {
 export interface PollLoop {
   readonly name: string
   readonly intervalMs: number
-  /** Another number after each slot; undefined while it does not run. */
+  /** A number that changes with each slot; undefined while the grid is stopped. */
   readonly turn: () => number | undefined
 }
 
@@ -41,7 +41,7 @@ export class PollGrids {
     return grid
   }
 
-  /** Each by its name, for whoever looks whether it turns. */
+  /** The grids by name, for the watchdog, which looks whether they keep running. */
   get loops(): readonly PollLoop[] {
     return [...this.#grids].map(([name, { intervalMs, grid }]) => ({
       name,

@@ -1,8 +1,8 @@
 import { TickerTable } from '../domain/ticker-table.ts'
 
 /**
- * The ticker tables of one product type, two in turn: whoever reads an answer fills the spare one and publishes it;
- * the newest is never the one that is filled.
+ * The two ticker tables of one product type, used in turn: a reader fills the spare one with an answer and publishes
+ * it. So the newest table is never overwritten.
  *
  *     spare ──publish()──► current ──publish() of the other──► spare
  */
@@ -16,8 +16,8 @@ export class TickerBuffers {
   }
 
   /**
-   * The table to fill, the same one until it is published. It holds what an answer before the newest said: a reader
-   * leaves its own answer in it or nothing, and the rows of the same instruments can stay where they are.
+   * The table to fill: the same one until it is published. It still holds an older answer, so that rows of the same
+   * instruments can stay in place; a reader must leave either its own answer in it or nothing.
    */
   spare(): TickerTable {
     const [one, other] = this.#tables

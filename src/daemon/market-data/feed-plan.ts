@@ -7,7 +7,7 @@ import { prepareRequest, type PreparedRequest } from '../../exchange/client/prep
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { type EndpointName, endpointNamed, endpointNames, type RequestOf } from '../../protocol/endpoints.ts'
 
-/** One thing that is read again and again, for whoever asked for it. */
+/** One request that is made again and again for the strategies that asked for it. */
 export interface Feed {
   readonly id: FeedId
   readonly endpoint: EndpointName
@@ -15,10 +15,10 @@ export interface Feed {
   readonly everyMs: number
 }
 
-/** What the daemon reads for itself: strategies see it in the snapshot anyway. */
+/** Endpoints that the daemon reads anyway: strategies see their answers in every snapshot. */
 const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set(['tickers', 'orderFills', 'singlePosition'])
 
-/** Endpoints that a feed may name: reads that ask again without harm. */
+/** Endpoints that a feed may name: reads that can be repeated without harm. */
 const FEED_ENDPOINTS = endpointNames.filter((name) => {
   const { method, retry, auth } = endpointNamed(name)
   return method === 'GET' && retry === 'safe' && auth !== 'schemeB' && !OWN_ENDPOINTS.has(name)
@@ -27,7 +27,7 @@ const FEED_ENDPOINTS = endpointNames.filter((name) => {
 export interface FeedPlan {
   readonly problems: readonly Problem[]
   readonly feeds: readonly Feed[]
-  /** The strategy's own names for them. */
+  /** By the strategy's own name of the feed. */
   readonly names: ReadonlyMap<string, FeedId>
 }
 
@@ -61,7 +61,7 @@ export function planFeeds(
   return { problems, feeds: planned, names }
 }
 
-/** One feed for all who asked for the same, as often as the most eager of them wants it. */
+/** Feeds of the same request become one, which is read as often as the most frequent of them. */
 export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   const merged = new Map<FeedId, Feed>()
   for (const feed of feeds) {
@@ -72,8 +72,8 @@ export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
 }
 
 /**
- * What any of these strategies asked for: `public` is the same for every account and is read once for all of them;
- * `private` must be signed, and is one account's own.
+ * The public or the private feeds of these strategies. A public one is the same for every account and is read once for
+ * all of them; a private one must be signed and belongs to one account.
  */
 export function feedsOf(
   strategies: readonly { readonly feeds: readonly Feed[] }[],
@@ -84,7 +84,7 @@ export function feedsOf(
   )
 }
 
-/** Feeds that together ask more of an endpoint than its documented limit: a sentence each. */
+/** A sentence for each endpoint of which these feeds ask more calls than its documented limit. */
 export function overloadedEndpoints(feeds: readonly Feed[]): readonly string[] {
   return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(([endpoint, group]) => {
     const { calls, perMs } = endpointNamed(endpoint).limit

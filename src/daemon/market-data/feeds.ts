@@ -19,8 +19,8 @@ export interface FeedsOptions {
 }
 
 /**
- * Reads the feeds that strategies asked for, within the limits like any read: once at the start, so that nobody
- * waits an hour for what is read every hour, then each on a grid of its own.
+ * Reads the feeds that strategies asked for. Each is read once at the start, so that a strategy does not wait an hour
+ * for what is read every hour, and then on a grid of its own. The limits count these reads like all others.
  */
 export class Feeds {
   readonly #options: FeedsOptions
@@ -41,12 +41,12 @@ export class Feeds {
     this.#grids.start()
   }
 
-  /** For whoever looks whether they turn. */
+  /** For the watchdog, which looks whether they keep running. */
   get loops(): readonly WatchedLoop[] {
     return this.#grids.loops.map((loop) => ({ ...loop, isCalling: true }))
   }
 
-  /** Resolves when no read is under way any more. */
+  /** Resolves when the reads under way have ended. */
   async stop(): Promise<void> {
     await Promise.all([this.#first, this.#grids.stop()])
   }
@@ -63,7 +63,7 @@ export class Feeds {
       })
       return
     }
-    // Strategies share what was read: none of them may change it under the others.
+    // All strategies are given the same object, so none may change it.
     const reading = { data: deepFreeze(answer.data), readAt: answer.receivedAt }
     dispatch({ kind: 'feedRead', feed: feed.id, reading })
   }
@@ -73,12 +73,12 @@ export class Feeds {
   }
 }
 
-/** In the log. */
+/** The feed's name in the log. */
 function nameOf({ id }: Feed): string {
   return `feed ${id}`
 }
 
-/** The exchange's words; where it said nothing, what became of the call. */
+/** The exchange's words, or what became of the call where it said nothing. */
 function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   const what = answer.kind === 'unknown' ? `unknown (${answer.cause})` : answer.kind
   return `${what} ${answer.code}: ${answer.message}`.replace(/ ?: $/, '')

@@ -15,24 +15,27 @@ import { type Feed } from './feed-plan.ts'
 import { Feeds } from './feeds.ts'
 import { type Product, ProductMarket } from './product-market.ts'
 
-/** How often the core gets an event that time has passed, in ms: every wait that it counts is rounded to this. */
+/** How often the core is told that time has passed, in ms. It notices the end of a wait no more precisely than this. */
 const TIME_STEP_MS = 50
-/** How long to wait before the exchange is asked for its time again. */
+/** Pause before the exchange is asked for its time again, in ms. */
 const CLOCK_RETRY_MS = 1000
 
 export interface MarketDataOptions {
   readonly config: Pick<DaemonConfig, 'polling' | 'calendar'>
-  /** Each once. */
+  /** Each product type appears once. */
   readonly products: readonly Product[]
-  /** For public endpoints; closed with the market data. */
+  /** Calls public endpoints. {@link MarketData.close} closes it. */
   readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close' | 'oldestCall'>
-  /** Reads tickers, where other daemons of the address read some for us; closed with the market data. */
+  /**
+   * Reads the tickers in place of the client where several daemons behind one address read them for each other.
+   * {@link MarketData.close} closes it too.
+   */
   readonly sharedTickers?: Pick<SharedTickers, 'readTickers' | 'close'> | undefined
-  /** Of the address: those of the accounts share it. */
+  /** The limiter of the address. The accounts' limiters share what is counted per address with it. */
   readonly limiter: Limiter
-  /** Public ones that any strategy asked for. */
+  /** The public feeds that any strategy asked for. */
   readonly feeds: readonly Feed[]
-  /** Never jumps; with the exchange's, and whether both are synchronised. */
+  /** A clock that never jumps, what is known of the exchange's clock, and whether the two are synchronised. */
   readonly trusted: TrustedClock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -40,8 +43,8 @@ export interface MarketDataOptions {
 
 /**
  * What is the same for all accounts: the tickers of each product type, public feeds, the exchange's clock, the calendar
- * and the passing of time. Each is read once and heard by all whom it concerns, in one turn: a ticker table is filled
- * again later.
+ * and the passing of time. Each is read once and passed to all accounts that it concerns. They handle tickers at once,
+ * because the table they are handed is filled with a later answer afterwards.
  *
  *     new ──synchronise()──► synchronised ──start()──► polling ──stop()──► stopped ──close()──► closed
  *                └────────────────────────stop()───────────────────────────┘
@@ -72,14 +75,14 @@ export class MarketData {
     this.#listenToClock()
   }
 
-  /** @throws RangeError where no account was said to trade it */
+  /** @throws RangeError for a product type that no account trades */
   of(productType: ProductType): ProductMarket {
     const product = this.#products.get(productType)
     if (!product) throw new RangeError(`nobody reads ${productType}`)
     return product
   }
 
-  /** Measures the exchange's clock, which must succeed before anything else. False: stopped before that. */
+  /** Reads tickers until the exchange's clock is measured. Nothing else may begin before. False: stopped meanwhile. */
   async synchronise(): Promise<boolean> {
     const { trusted } = this.#options
     while (!this.#isStopped && !trusted.isSynchronised) {
@@ -103,19 +106,19 @@ export class MarketData {
     await Promise.all([this.#calendar.stop(), this.#grids.stop(), this.#feeds.stop()])
   }
 
-  /** No account calls from this address any more. */
+  /** To be called when no account makes calls any more. */
   async close(): Promise<void> {
     this.#options.sharedTickers?.close()
     await this.#options.client.close()
     await this.limiter.stop()
   }
 
-  /** How often everybody has heard that time has passed. */
+  /** How many times the accounts were told that time has passed. */
   get timeSteps(): number {
     return this.#timeSteps
   }
 
-  /** What has to go on for prices and time to reach the accounts. */
+  /** The loops that must keep running for prices and time to reach the accounts; the watchdog looks at them. */
   get loops(): readonly WatchedLoop[] {
     const { client } = this.#options
     return [
@@ -134,7 +137,7 @@ export class MarketData {
     for (const product of this.#products.values()) product.publish(event)
   }
 
-  /** The loop of the first one is called `tickers`. */
+  /** The loop of the first product type is called `tickers`, the others have theirs in the name. */
   #createProducts(): ReadonlyMap<ProductType, ProductMarket> {
     const { products, config, sharedTickers: client = this.#options.client } = this.#options
     return new Map(
@@ -146,7 +149,7 @@ export class MarketData {
     )
   }
 
-  /** Until it is time to ask again, or nobody wants to know any more. */
+  /** Resolves after the pause, or at once when the market data is stopped. */
   #waitForExchange(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#isStopped) return resolve()
@@ -158,7 +161,7 @@ export class MarketData {
     })
   }
 
-  /** That the clock is not synchronised any more is heard at once; that it is again, with the next tickers. */
+  /** A loss of synchronisation is published at once; a recovery, with the next tickers. */
   #listenToClock(): void {
     const { trusted, logger } = this.#options
     trusted.listen({
@@ -174,7 +177,7 @@ export class MarketData {
     })
   }
 
-  /** Funding changes positions' counters at known times; the day rolls. */
+  /** At funding times the positions are read, because funding changes their counters. And a day ends. */
   #createCalendar(): Calendar {
     const { funding, dayRoll, timezone: timeZone } = this.#options.config.calendar
     const job = (name: string, pattern: string, run: () => void) => ({

@@ -7,19 +7,19 @@ import { TickerBuffers } from '../../market/ticker-buffers.ts'
 import { type ProductType } from '../../domain/instrument.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 
-/** An instrument whose ticker stays unreadable is logged this often, in ms. */
+/** An instrument whose ticker stays unreadable is logged once in this time, in ms. */
 const UNREADABLE_LOGGED_EVERY_MS = 3_600_000
 
-/** Whoever trades on these prices. */
+/** An account that trades on these prices. */
 export interface MarketListener {
-  /** What it hears it has dealt with when this returns. `readAt`: with tickers, when they were read, monotonic ms. */
+  /** Handles the event before it returns. `readAt`: with tickers, when they were read, monotonic ms. */
   hear(event: EngineEvent, readAt?: number): void
   rollDay(): void
 }
 
 export interface Product {
   readonly productType: ProductType
-  /** Those that somebody trades. */
+  /** The instruments that any account trades. */
   readonly symbols: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface ProductMarketOptions extends Product {
   readonly client: Pick<ExchangeClient, 'readTickers'>
   readonly trusted: TrustedClock
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Polls the tickers. */
+  /** Creates the grid that calls `read` again and again. */
   readonly poll: (read: () => Promise<boolean>) => PollGrid
 }
 
@@ -45,12 +45,12 @@ export class ProductMarket {
     this.#grid = options.poll(() => this.readTickers())
   }
 
-  /** From now on it hears everything. */
+  /** From now on the listener hears every event. */
   listen(listener: MarketListener): void {
     this.#listeners.push(listener)
   }
 
-  /** Of the ticker grid, which wakes the strategies. */
+  /** How punctual the ticker grid is, which wakes the strategies. */
   get polls(): PollGridStats {
     return this.#grid.stats
   }
@@ -60,7 +60,7 @@ export class ProductMarket {
     return this.#buffers.current
   }
 
-  /** Reads all tickers once into the spare table; everybody hears of the clock first, then of the prices. */
+  /** Reads all tickers once, into the spare table, and publishes first what that says of the clock, then the prices. */
   async readTickers(): Promise<boolean> {
     const { client, productType, trusted } = this.#options
     const table = this.#buffers.spare()
@@ -72,7 +72,7 @@ export class ProductMarket {
     }
     const readAt = trusted.clock.monotonic()
     this.#publishClock(readAt)
-    // The cores go on looking at a later answer: to publish this one would have that table filled again.
+    // The cores keep the later answer and still look at its table, which would be the next to be filled.
     const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
     if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {
       this.#buffers.publish(table)
@@ -90,7 +90,7 @@ export class ProductMarket {
     for (const listener of this.#listeners) listener.rollDay()
   }
 
-  /** MKT4: an instrument of ours has no prices, others have theirs. */
+  /** MKT4: an instrument that we trade has no prices now; the others have. */
   #logUnreadable({ unreadable }: TickerTable, now: number): void {
     if (unreadable.size === 0) return
     for (const symbol of this.#options.symbols) {
