@@ -16,15 +16,15 @@ import { isKilling } from '../state/trading-mode.ts'
 import { instrumentsAwaitingCancel } from './cancel-queue.ts'
 
 /**
- * A cancel-all was granted: it goes to the instrument that has waited longest, or to all of them. Given back when
- * none waits any more. A kill goes before everything.
+ * A cancel-all was granted. It is sent for the first instrument that waits, or for all at once. Returns the grant where
+ * none waits any more.
  */
 export function sendCancel(core: Core): void {
   const waiting = instrumentsAwaitingCancel(core)
   const [first, ...others] = waiting
   if (first === undefined) return emit(core, { kind: 'returnGrant', endpoint: 'cancelAllOrders' })
   announce(core, 'debug', 'cancel.planned', { order: waiting.map(({ symbol }) => symbol) })
-  // With another cancel-all on the wire it is by name: one at a time.
+  // While another cancel-all is on the wire, only one that names its instrument may follow.
   const mayCancelProduct = isOursAlone(core) && core.calls.cancels.size === 0 && core.instruments.size > 1
   if (mayCancelProduct && servesMost(core, waiting)) return cancelProduct(core, 'planned')
   cancelSymbol(core, first)
@@ -32,8 +32,9 @@ export function sendCancel(core: Core): void {
 }
 
 /**
- * Whether one call for all serves more instruments than it takes orders from: a stop of ten instruments takes one
- * call. One as soon as three of ten wait was worse than calls by name: 4 % to 76 % more order-seconds were missing.
+ * Whether one call for all instruments is better than one for each: more instruments wait for a cancel-all than would
+ * lose orders without need. So a stop of ten instruments takes one call. To use it as soon as three of ten wait was
+ * worse than calls by name: 4 % to 76 % more order-seconds were missing.
  */
 function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   const others = [...core.instruments.values()].filter(
@@ -45,13 +46,13 @@ function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   return waiting.length > 1 && waiting.length > others.length
 }
 
-/** A kill cancels everything of the product type, whoever's it is; a stop that leaves takes no more than it must. */
+/** Whether every order of the product type may be cancelled. A kill always may; a stop that leaves orders never does. */
 function isOursAlone(core: Core): boolean {
   if (isKilling(core)) return true
   return core.settings.isExclusive && core.run.stop?.policy !== 'leave'
 }
 
-/** One call for one instrument. */
+/** Sends a cancel-all for one instrument. */
 function cancelSymbol(core: Core, instrument: InstrumentState): void {
   const cancelId = openCancel(core, { symbols: [instrument.symbol], takesProduct: false })
   if (instrument.phase === 'idle') startResolution(core, instrument, 'unwanted')
@@ -61,8 +62,8 @@ function cancelSymbol(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * One call for every instrument: it takes every order of the product type away, ours or not. Each instrument on
- * which something may rest is resolved behind it, and the others stay closed until it cannot arrive any more.
+ * Sends one cancel-all for the whole product type: it cancels every order, ours or not. Each instrument on which
+ * something may rest is resolved afterwards; on the others nothing is placed until the call cannot arrive any more.
  */
 export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   const symbols = [...core.instruments.keys()]
@@ -72,7 +73,7 @@ export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   send(core, cancelId, noteResolves(core, cancelId, resolves), cause)
 }
 
-/** Writes the call down, which is durable before its first byte, and lets it go. */
+/** Records the call, durably before its first byte, and sends it. */
 function send(
   core: Core,
   cancelId: number,

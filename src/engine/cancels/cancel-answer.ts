@@ -9,10 +9,10 @@ import { announce, type Core, instrumentOf, record, type OpenCancel } from '../s
 import { noteUnansweredCancel } from '../state/instrument-state.ts'
 import { closeCancel, noteCancelFound } from '../state/open-calls.ts'
 
-/** A cancel-all that failed for some orders, or at all, is repeated no sooner. */
+/** Pause before a cancel-all that failed, wholly or for some orders, is repeated, in ms. */
 const CANCEL_REPEAT_MS = 1000
 
-/** What a cancel-all came back with, instrument by instrument. It may be repeated: cancelling twice does no harm. */
+/** Handles the answer to a cancel-all, instrument by instrument. Where it failed it is repeated: that does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
   const cancel = closeCancel(core, cancelId)
   if (!cancel) return
@@ -25,12 +25,12 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   }
 }
 
-/** It may still arrive: until it cannot, nothing is placed on the instruments that it names. */
+/** It was not answered and may still arrive: until it cannot, nothing is placed on its instruments. */
 function noteLate(core: Core, { symbols, requestAt }: OpenCancel): void {
   for (const symbol of symbols) noteUnansweredCancel(core, instrumentOf(core, symbol), requestAt)
 }
 
-/** Writes down what was listed as resting. Returns the instruments on which something accepted earlier may be live yet. */
+/** Records which orders the answer lists. Returns the instruments on which orders may still rest. */
 function readFailed(core: Core, cancel: OpenCancel, answer: Answer<BatchResult>): ReadonlySet<string> {
   if (answer.kind === 'refused' && errorCode(answer.code).topic === 'orderGone') return new Set()
   if (answer.kind !== 'accepted') {
@@ -66,7 +66,7 @@ function recordListed(core: Core, items: readonly Listed[]): void {
   if (listed.length > 0) record(core, { kind: 'cancelAnswered', at: core.now, listed })
 }
 
-/** The instruments of orders that could not be cancelled. An order without a known name may be on any of them. */
+/** The instruments of orders that could not be cancelled. One that we cannot identify may be on any with a nameless order. */
 function instrumentsOf(core: Core, items: readonly Listed[]): ReadonlySet<string> {
   const instruments = new Set<string>()
   for (const item of items) {

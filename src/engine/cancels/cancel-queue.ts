@@ -4,9 +4,9 @@ import { isUnderCancel } from '../state/open-calls.ts'
 import { type Core, type InstrumentState } from '../state/core.ts'
 
 /**
- * Whether the unwanted orders of an instrument are worth a cancel-all. It takes the wanted orders too, and they are
- * missing until fills are readable. So unwanted orders stay until their resting times add up to the time for which
- * the wanted ones would be missing (counted as at least one), or until one has rested for `unwantedMsMax`.
+ * Whether the unwanted orders of an instrument are worth a cancel-all. It also cancels the wanted orders, and those are
+ * missing until the fills are readable. So it is due once the unwanted orders have rested, added up, for as long as the
+ * wanted ones (at least one is counted) would be missing, or once one has rested for `unwantedMsMax`.
  *
  * Order-seconds unwanted + missing, and cancel-alls, of ladders on recorded prices (`npm run bench:cancels`, sums
  * over 2 and 10 instruments, candles and ticks, account shared). It does as well as a model that weighed notional,
@@ -32,8 +32,8 @@ export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentSta
 }
 
 /**
- * The instruments that wait for a cancel-all, in the order in which they get it: those that a stop or a kill
- * clears, then whoever has waited longest, so that nobody waits for more calls than there are instruments.
+ * The instruments that wait for a cancel-all, in the order in which they get one: first those that a stop or a kill
+ * clears, then those that have waited longest. So none waits for more calls than there are instruments.
  */
 export function instrumentsAwaitingCancel(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()]

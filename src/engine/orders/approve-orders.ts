@@ -18,25 +18,25 @@ import { accountAgeMs } from '../state/readings.ts'
 import { ordersOf, totalsOf } from '../state/totals.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 
-/** What risk made of an instrument's candidates. */
+/** What the risk checks made of the candidates of an instrument. */
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly Denial[]
-  /** Whether something among the items reduces risk: such a call goes first. */
+  /** Whether any of the items reduces risk: then the call goes before those that add risk. */
   readonly reduces: boolean
 }
 
-/** Of the batch so far. */
-interface Approved {
-  /** Whose the orders are. */
+/** What was approved for the batch so far. */
+interface ApprovedSoFar {
+  /** The strategy of each approved order. */
   readonly approved: readonly string[]
-  /** The dearest buy and the cheapest sell, with those that rest already. */
+  /** The highest buy and the lowest sell, of the approved orders and of those that rest already. */
   readonly resting: { buyTicks: number; sellTicks: number }
 }
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
-/** Holds every candidate against the risk checks, those that reduce risk first. */
+/** Runs the risk checks on every candidate, closing orders first. */
 export function approveOrders(core: Core, symbol: string, candidates: readonly Candidate[]): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
@@ -63,8 +63,8 @@ export function approveOrders(core: Core, symbol: string, candidates: readonly C
   return { items, denials, reduces }
 }
 
-/** What is approved beside it rests by the time that the next order of the batch is looked at by the exchange. */
-function noteResting(resting: Approved['resting'], { action, ticks, force }: OrderIntent): void {
+/** The exchange handles the orders of a batch in turn: an approved one rests already when the next is handled. */
+function noteResting(resting: ApprovedSoFar['resting'], { action, ticks, force }: OrderIntent): void {
   if (ticks === undefined || !canRest({ ticks, force })) return
   if (tradesAs(action) === 'buy') resting.buyTicks = Math.max(resting.buyTicks, ticks)
   else resting.sellTicks = Math.min(resting.sellTicks, ticks)
@@ -84,12 +84,13 @@ function byUrgency(left: Candidate, right: Candidate): number {
 }
 
 /**
- * A risk context for each strategy; all share the account's exposure, and what rests, so that what is approved adds up.
+ * Makes the risk context of each strategy when it is first needed. All share the account's exposure and the resting
+ * prices, so that what is approved is counted for the next candidate.
  */
 function createRiskContexts(
   core: Core,
   symbol: string,
-  { approved, resting }: Approved,
+  { approved, resting }: ApprovedSoFar,
 ): (id: StrategyId) => RiskContext | undefined {
   const { settings, book } = core
   const mode = settings.positionMode
@@ -121,7 +122,7 @@ function createRiskContexts(
         strategy: () => approved.filter((one) => one === id).length + countSent(core, id),
         account: () => approved.length + countSent(core),
       },
-      // Looked at by the last checks alone.
+      // Getters, because only the last checks need these and they take time to work out.
       get equity() {
         return equityOf(core)
       },
@@ -155,7 +156,7 @@ function countOthers(core: Core, symbol: string): OtherInstruments {
   return { notional, openOrders }
 }
 
-/** The last known price; infinite without one, so that nothing is opened beside a position of unknown value. */
+/** The last known price; infinite without one: a position of unknown value must use up every limit. */
 function priceOf(core: Core, symbol: string): number {
   const { last } = marketOf(core, symbol)
   return last > 0 ? last : Number.POSITIVE_INFINITY

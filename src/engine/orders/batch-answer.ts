@@ -11,7 +11,7 @@ import { halt } from '../state/trading-mode.ts'
 import { leavePlacing } from '../state/instrument-state.ts'
 import { closeBatch } from '../state/open-calls.ts'
 
-/** The answer to a batch, or that there is none: every item gets its outcome, and the instrument is free again. */
+/** Handles the answer to a batch, or its absence: every item gets an outcome, and the instrument may be planned again. */
 export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
   const batch = closeBatch(core, batchId)
   if (!batch) return
@@ -75,7 +75,7 @@ function toRefusal({ book }: Core, { clientOid, outcome, code }: ItemOutcome) {
   return [{ terms, isRefused, isPriceRefused }]
 }
 
-/** Codes after which going on would only repeat the mistake: keys, permissions, the position mode. */
+/** Halts after codes that would only come again: refused keys, missing permissions, the wrong position mode. */
 function haltOnFatal(
   core: Core,
   symbol: string,

@@ -8,8 +8,8 @@ import { type Core } from '../state/core.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 
 /**
- * Whether a batch may not leave after all, because trading has been restricted since it was formed (RSK2). Looked at
- * right before its first byte.
+ * Whether a batch must not leave after all, because trading has been restricted since it was planned (RSK2). Asked right
+ * before its first byte.
  */
 export function isHeldBack(core: Core, { clientOids }: Pick<OutgoingBatch, 'clientOids'>): boolean {
   return clientOids.some((clientOid) => {
@@ -23,7 +23,7 @@ export function isHeldBack(core: Core, { clientOids }: Pick<OutgoingBatch, 'clie
   })
 }
 
-/** All other open orders of the strategy count, which may fill first. */
+/** What the strategy holds beside the order, with all its other open orders, since those may be filled first. */
 function besideOthers(book: Book, { strategyId, symbol, clientOid }: OrderTerms) {
   const others = [...openOrdersOf(book, symbol)].filter(
     ({ terms }) => terms.strategyId === strategyId && terms.clientOid !== clientOid,

@@ -6,8 +6,8 @@ import { marketOf } from '../state/market-state.ts'
 import { accountAgeMs } from '../state/readings.ts'
 
 /**
- * Denials that hang on the instrument itself, on one snapshot's prices, on what is recorded, and on the age of
- * prices and readings: on nothing that happens elsewhere, and on no time of their own.
+ * Denials that last until something recorded changes, a new snapshot comes, or prices or readings become too old. They
+ * depend neither on other instruments nor on the time itself.
  */
 const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
@@ -25,14 +25,14 @@ const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'CLOSE_EXCEEDS_POSITION',
 ])
 
-/** All that was missing on an instrument was denied: where it will be denied again, that is kept. */
+/** All missing orders of an instrument were denied. Where these denials last, their basis is kept. */
 export function noteLastingDenials(core: Core, symbol: string, denials: readonly Denial[]): void {
   if (isHeldForNow(core) || !denials.every(({ code, key }) => LASTING_CODES.has(code) && key === undefined))
     return
   noteDenied(core.changes, symbol, denialBasisOf(core, symbol))
 }
 
-/** Whether what was denied when an instrument was looked at would be denied again, of the same snapshot. */
+/** Whether all missing orders of an instrument were denied, and would be denied again: looking at it can be saved. */
 export function isStillDenied(core: Core, symbol: string): boolean {
   const { denied, changed } = core.changes
   const then = denied.get(symbol)
@@ -50,7 +50,7 @@ function denialBasisOf(core: Core, symbol: string) {
   }
 }
 
-/** Whether all trading is held by what no record says. */
+/** Whether the account is restricted by something that is no record, and may end at any time. */
 function isHeldForNow(core: Core): boolean {
   const { spaceLowSince, beyondLimit } = core.run
   return spaceLowSince !== undefined || beyondLimit.size > 0 || clockUnsynchronised(core) !== undefined

@@ -24,14 +24,15 @@ import { freshUntil, marketOf } from '../state/market-state.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
-/** What should happen on an instrument: orders to place, waiting ones to drop, and resting ones to cancel. */
+/** What should happen on an instrument. */
 export interface InstrumentPlan {
+  /** Orders to place, if risk approves. */
   readonly candidates: readonly Candidate[]
-  /** Orders that rest, or may, and that nobody wants. */
+  /** Resting orders that no strategy wants: to be cancelled. */
   readonly unwanted: readonly Order[]
-  /** Waiting orders that nobody wants sent any more. */
+  /** Orders that wait to be sent and are not wanted any more: to be dropped. */
   readonly stale: readonly Order[]
-  /** How many wishes are no candidates yet: they back off from refusals, or prices are missing. */
+  /** How many wishes have to wait, because they were refused or prices are missing. */
   readonly waiting: number
 }
 
@@ -43,8 +44,8 @@ interface PlanInProgress {
 }
 
 /**
- * Compares what each strategy wants with what is open: what is missing, and what is too much. One for which that was
- * nothing is compared again when something of the instrument has changed.
+ * Compares what each strategy wants with its open orders: what is missing, and what is too much. A strategy for which
+ * nothing was to be done is passed over until something of the instrument changes.
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: PlanInProgress = { candidates: [], unwanted: [], stale: [], waiting: 0 }
@@ -57,7 +58,7 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
     planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
     if (isUnchanged && countParts(plan) === before) noteSatisfied(core, id, symbol)
   }
-  // What strategies left behind that the config does not name any more.
+  // Orders of strategies that are not configured any more.
   for (const [id, orders] of totalsOf(core, symbol).orders) {
     if (!strategies.has(id)) for (const order of orders) dismiss(order, plan)
   }
@@ -68,7 +69,7 @@ function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): n
   return candidates.length + unwanted.length + stale.length + waiting
 }
 
-/** ORD2: past the idempotency window an order may not be sent again, wanted or not: it is resolved instead. */
+/** ORD2: after the idempotency window an order must not be sent again, wanted or not. It is dropped, and so resolved. */
 function withoutLateCopies(core: Core, symbol: string, plan: PlanInProgress): InstrumentPlan {
   if (!totalsOf(core, symbol).states.has('queued')) return plan
   const late: Order[] = []
@@ -113,7 +114,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
   })
-  // What its strategy has to look at first is planned anew when it has.
+  // A ladder whose strategy must decide first is planned again when it has decided.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) {
     if (isBackingOff(core, wishKey(id, symbol, 'quote'))) plan.waiting += 1
     else plan.candidates.push(...missing)
@@ -138,8 +139,8 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     plan.waiting += 1
     return
   }
-  // An order in quarantine waits for an operator. It must not keep what is held from being closed: no more than the
-  // account holds, since the strategy's part is in question.
+  // An order in quarantine waits for an operator, and must not prevent a flatten. What the strategy holds is uncertain
+  // then, so no more is closed than the account holds.
   const isInQuestion = mustFlatten && own.some(({ state }) => state === 'quarantined')
   const accountHolding = accountHoldingOf(core.book, symbol)
   const holding = holdingOf(core.book, id, symbol)
@@ -154,7 +155,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     accountHolding,
     bid,
     ask,
-    // In a fast market the exchange takes no limit that crosses it: what has to be closed is closed at any price.
+    // In a fast market the exchange may refuse the limit price: a flatten then closes at any price.
     takerCollarRatio: mustFlatten && wasPriceRefused(core, wish) ? undefined : takerCollarRatio,
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     orderLotsMax: orderLotsMax(core, id, symbol),
@@ -171,7 +172,7 @@ function smallerOf(one: Holding, other: Holding): Holding {
   }
 }
 
-/** The largest order that risk lets through, by size and by value at the present price. */
+/** The largest order that the risk checks allow, by size and by value at the present price. */
 function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
   const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderSizeMax ?? 0
   const { lot } = specOf(core, symbol)
@@ -179,7 +180,7 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
   return Math.min(bySize, stepBelow(lot, core.settings.limits.orderNotionalMax / dearest))
 }
 
-/** Zero where everything is being closed, else the standing target; nothing while starting, leaving or killed. */
+/** Zero during a flatten, else the standing target; undefined where there is none, and while the account does not trade. */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
   if (killOf(core.book) === undefined && isFlattening(core, symbol, id)) return 0
   return isTrading(core) ? core.book.targets.get(pairOf(id, symbol)) : undefined
@@ -197,13 +198,13 @@ function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, 
   }
 }
 
-/** A kill, a flatten, and any stop but one that leaves, takes away what was placed by name too. */
+/** A kill, a flatten, and a stop that does not leave orders, also cancel what was placed by name. */
 function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   const { stop } = core.run
   return isKilling(core) || isFlattening(core, symbol, id) || (stop !== undefined && stop.policy !== 'leave')
 }
 
-/** An order is placed again only once the one before it under the same key has ended. */
+/** Whether the last order of the key is still open: the next one is placed only after its end. */
 function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent): boolean {
   const last = book.keys.get(pairKey(strategyId, key))
   return last !== undefined && (book.open.get(symbol)?.has(last.clientOid) ?? false)
@@ -215,7 +216,7 @@ function queueAgain(core: Core, order: Order, plan: PlanInProgress): void {
   else plan.candidates.push({ intent: withAbsent(terms), again: clientOid })
 }
 
-/** Terms from the journal leave out what an intent spells as undefined. */
+/** Terms from the journal lack the properties that an intent has as undefined. */
 function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): OrderIntent {
   return {
     ...terms,
@@ -225,7 +226,7 @@ function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): Or
   }
 }
 
-/** Nobody wants it: a waiting order is dropped, a resting one is cancelled, any other ends by itself. */
+/** An order that is not wanted: one that waits is dropped, a resting one is cancelled, any other ends by itself. */
 function dismiss(order: Order, plan: PlanInProgress): void {
   if (order.state === 'queued') plan.stale.push(order)
   else if (canRest(order.terms) && order.state === 'live') plan.unwanted.push(order)

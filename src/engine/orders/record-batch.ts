@@ -14,9 +14,9 @@ import { notePace } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
 
 /**
- * The acceptance deadline is counted from the record of a batch, and the exchange counts from its signature: between
- * the two lies a tenth of the window at most, however long the disk takes or the process stands still. Later it does
- * not leave. By default 3.5 s of 35, of which the exchange's tolerance takes 30 (A1).
+ * We count the acceptance window of a batch from its record, the exchange counts from its signature. So a batch must be
+ * signed within a tenth of the window after its record, or it is not sent, however long the disk takes or the process
+ * stands still. By default that is 3.5 of 35 s; the exchange itself tolerates 30 s (A1).
  */
 const SIGNED_WITHIN = 10
 
@@ -24,16 +24,16 @@ export function signedWithinMs({ acceptanceWindowMs }: { readonly acceptanceWind
   return acceptanceWindowMs / SIGNED_WITHIN
 }
 
-/** An approved order under the name that it carries for ever. */
+/** An approved order with its clientOid. */
 interface NamedOrder {
   readonly terms: OrderTerms
-  /** It was sent before: the terms are the old ones. */
+  /** Whether it was sent before, with the same terms. */
   readonly isAgain: boolean
-  /** Unix ms, our clock: not sent later than this. */
+  /** Unix ms, our clock: it is not sent later. */
   readonly deadlineAt: number
 }
 
-/** The order that an approved item becomes: the one that it was before, or a new one with a name of its own. */
+/** Gives an approved item its clientOid: the one that it had before, or a new one. */
 export function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
   const { deadlineAt } = intent
   if (again === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
@@ -41,7 +41,7 @@ export function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrd
   return terms && { terms, isAgain: true, deadlineAt }
 }
 
-/** Under a key that had orders before, the generation after the last one. */
+/** A key that had orders before gets the next generation. */
 function toTerms(core: Core, intent: OrderIntent): OrderTerms {
   const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
   const generation = last === undefined ? 0 : last.generation + 1
@@ -62,15 +62,15 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
   }
 }
 
-/** Unix ms, our clock (MKT3). Where the account is not fresh any more, nothing of the batch adds risk. */
+/** Unix ms, our clock (MKT3). Infinite where the account's data is too old already: then risk approved only reducing orders. */
 function accountFreshUntil(core: Core, symbol: string): number {
   const leftMs = core.settings.limits.accountAgeMaxMs - accountAgeMs(core, symbol)
   return leftMs < 0 ? Number.POSITIVE_INFINITY : core.now + leftMs
 }
 
 /**
- * Writes a batch down, bytes and all, before anybody may send it (ORD1). It is good for as long as its
- * shortest-lived order, and the prices (MKT1).
+ * Records a batch with its exact bytes, before it may be sent (ORD1). It may be sent as long as the prices (MKT1), the
+ * account's data and each of its orders are valid.
  */
 export function recordBatch(
   core: Core,

@@ -27,8 +27,8 @@ import { type InstrumentPlan, planInstrument } from './plan-instrument.ts'
 import { nameOrder, recordBatch } from './record-batch.ts'
 
 /**
- * Looks at an idle instrument and starts whatever comes next: a resolution, or asking for a batch. Afterwards it is
- * settled, if nothing comes next before something of it changes.
+ * Starts what comes next on an idle instrument: a resolution, or a request for a batch. Where nothing is to be done
+ * before something of the instrument changes, it is noted as settled.
  */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
   if (instrument.phase !== 'idle') wantNoBatch(instrument)
@@ -40,7 +40,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (hasOrder(core, instrument.symbol, 'unknown')) return startResolution(core, instrument, 'unknown')
   if (hasReleasedQuarantine(core, instrument.symbol)) return startResolution(core, instrument, 'released')
   if (isStarting(core, instrument)) return
-  // A cancel-all came by while its batch was out: which of the orders it met is not known.
+  // A cancel-all for all instruments left while a batch was out: which orders of the batch it cancelled is not known.
   if (core.book.cancels.has(instrument.symbol)) return startResolution(core, instrument, 'cancelledAlong')
   const plan = planInstrument(core, instrument.symbol)
   if (plan.stale.length > 0) {
@@ -48,7 +48,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
     return scheduleInstrument(core, instrument)
   }
   const isRunning = isTrading(core)
-  // Orders that a stop leaves are looked for in the next run.
+  // During a stop missing orders are left to the next run.
   if (isRunning && isCrossedTooLong(core, instrument)) return startResolution(core, instrument, 'missing')
   noteUnwanted(instrument, namesOf(plan.unwanted), core.now)
   if (mustCancel(core, plan.unwanted)) {
@@ -67,7 +67,7 @@ function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders
   return denials.length === candidates.length && candidates.every(({ again }) => again === undefined)
 }
 
-/** Whether nothing stands that is not wanted, and nothing waits: then what is wanted stands, or is a candidate. */
+/** Whether everything that is wanted stands or is a candidate, and nothing else stands or waits. */
 function onlyCandidatesRemain(
   core: Core,
   { symbol, displaced }: InstrumentState,
@@ -82,14 +82,14 @@ function askForBatch(core: Core, instrument: InstrumentState, { items, reduces }
   if (items.length === 0 || packInstrument(core, instrument, items).length === 0) {
     return wantNoBatch(instrument)
   }
-  // Orders displaced by a cancel-all have waited since then.
+  // An order that a cancel-all displaced has waited since that.
   wantBatch(instrument, instrument.displaced[0]?.since ?? core.now, reduces)
   askForGrant(core, 'batchPlaceOrder', reduces ? 'reduce' : 'add')
 }
 
 /**
- * A batch call was granted: the most urgent instrument is planned anew, on what is known now (late binding), and
- * its batch leaves. Gives the grant back when nothing is wanted any more.
+ * A batch call was granted. The most urgent instrument is planned again on what is known now (late binding), and its
+ * batch is sent. Returns the grant where nothing is wanted any more.
  */
 export function placeBatch(core: Core): void {
   for (const instrument of instrumentsAwaitingBatch(core).sort(byUrgency)) {
@@ -143,7 +143,7 @@ function packInstrument(
   })
 }
 
-/** A flatten does not wait for orders in quarantine, which may be accepted no longer. */
+/** Orders whose fills could be confused with those of this batch. A flatten ignores orders in quarantine: those cannot be accepted any more. */
 function namelessBeside(core: Core, symbol: string, items: readonly ApprovedItem[]): readonly Order[] {
   const nameless = namelessOrders(core, symbol)
   const isFlatten = items.every(({ intent }) => intent.purpose === 'flatten')
@@ -165,7 +165,7 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
   }
 }
 
-/** A waiting order that was never sent ends here; one that was may live, and is resolved like any unknown. */
+/** Drops orders that wait. One that was never sent has ended; one that was sent before may exist, and is unknown. */
 function dropStale(core: Core, symbol: string, orders: readonly Order[]): void {
   record(core, {
     kind: 'expire',
@@ -184,7 +184,7 @@ function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
   return orders.map(({ terms }) => terms.clientOid)
 }
 
-/** What closes an instrument at once: a kill, a stop, a flatten, a withdrawal. */
+/** Whether unwanted orders must be cancelled at once: for a kill, a stop, a flatten or a withdrawal. */
 function mustCancel(core: Core, unwanted: readonly Order[]): boolean {
   const { run, book } = core
   if (unwanted.length === 0) return false
@@ -196,8 +196,8 @@ function mustCancel(core: Core, unwanted: readonly Order[]): boolean {
 }
 
 /**
- * Asks for a cancel-all when one is due. Until it is granted nothing is placed that could rest: it would be taken
- * away again.
+ * Asks for a cancel-all when one is due. Until it is granted no order that could rest is placed: it would be cancelled
+ * at once.
  */
 function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
   // A stop that leaves orders keeps all of them, wanted or not.
@@ -207,8 +207,8 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * A resting order that the market has traded through must have been filled. When no fill of it turns up, the
- * exchange has dropped it silently, and only a resolution can prove that.
+ * Whether a resting order is missing: the market has been beyond its price for so long that it must have been filled,
+ * and no fill has come. The exchange may have dropped it silently, which only a resolution can prove.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument

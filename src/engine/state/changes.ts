@@ -5,30 +5,30 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { type Book, pairKey } from '../book/book.ts'
 
 /**
- * Which instruments there is a reason to look at (BND2). One that was looked at is looked at again
+ * Which instruments have to be looked at, that is resolved further or planned (BND2). An instrument is looked at again
  *
- * - when something of it has changed: a record that concerns it, a resolution that has begun, a decision that ends
- *   a wait, a price beyond one of its orders;
- * - at each moment, while something of it is not settled: an order that is missing, unwanted, waiting or displaced, or
- *   a resolution. Time, prices and what happens elsewhere decide there. Nothing changes within a moment but by
- *   decisions, whose records name their instruments. Where all that is missing was denied, and will be again on the
- *   same prices, once a snapshot is enough (`orders/lasting-denials.ts`);
+ * - when something of it has changed: there was a record that concerns it, a resolution has begun, a decision has ended
+ *   a wait, or the price is beyond one of its orders;
+ * - in each new moment, while it is not settled: an order is missing, unwanted, waiting or displaced, or it is being
+ *   resolved. Then time, prices and other instruments matter too. Within a moment only decisions change something, and
+ *   their records name their instruments. Where all missing orders were denied, and would be denied again on the same
+ *   prices, once a snapshot is enough (`orders/lasting-denials.ts`);
  * - always, while the account does not trade: it starts, stops or is killed.
  *
  * Changed by `changes.ts`.
  */
 export interface ChangeState {
-  /** The instruments of which something has changed since they were looked at. */
+  /** The instruments of which something has changed since they were last looked at. */
   readonly changed: ReadonlySet<string>
-  /** Those that are not settled, and the moment in which they were looked at. */
+  /** Those that are not settled, with the moment in which they were last looked at. */
   readonly unsettled: ReadonlyMap<string, number>
-  /** Those of which all that is missing was denied, until they are looked at again. */
+  /** Those of which all missing orders were denied when they were last looked at. */
   readonly denied: ReadonlyMap<string, DenialBasis>
-  /** Counts the moments. */
+  /** The number of the present moment. */
   readonly moment: number
 }
 
-/** On what the orders of an instrument were denied. */
+/** What the denial of an instrument's orders was based on: the same basis gives the same denial. */
 export interface DenialBasis {
   readonly snapshot: number
   /** Whether prices, and readings of the account, were younger than their limits. */
@@ -36,7 +36,7 @@ export interface DenialBasis {
   readonly isAccountFresh: boolean
 }
 
-/** Something may have changed that all instruments depend on: the time, prices, clocks, readings, the account's exposure. */
+/** Something may have changed that matters to all instruments: time, prices, clocks, readings, the account's exposure. */
 export function beginMoment(changes: ChangeState): void {
   own(changes).moment += 1
 }
@@ -45,24 +45,24 @@ export function noteChanged(changes: ChangeState, symbol: string): void {
   own(changes.changed).add(symbol)
 }
 
-/** Whether there is a reason to look at an instrument now. */
+/** Whether an instrument has to be looked at now. */
 export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
   if (changed.has(symbol)) return true
   const lookedAt = unsettled.get(symbol)
   return lookedAt !== undefined && lookedAt !== moment
 }
 
-/** Whether there may be a reason to look at any. */
+/** False: no instrument has to be looked at. True: some may have to. */
 export function mayAnyNeedLook({ changed, unsettled }: ChangeState): boolean {
   return changed.size > 0 || unsettled.size > 0
 }
 
-/** Whether what is to be done next, on any of them, may hang on the time alone. */
+/** Whether the passing of time alone may give something to do on an instrument. */
 export function mayDependOnTime({ changed, unsettled, denied }: ChangeState): boolean {
   return changed.size > 0 || unsettled.size > denied.size
 }
 
-/** Before an instrument is looked at: what changes from here on is a reason to look once more. */
+/** To be called before an instrument is looked at: whatever changes from then on makes it due again. */
 export function beginLook(changes: ChangeState, symbol: string): void {
   const { changed, unsettled, denied } = own(changes)
   changed.delete(symbol)
@@ -70,12 +70,12 @@ export function beginLook(changes: ChangeState, symbol: string): void {
   unsettled.set(symbol, changes.moment)
 }
 
-/** Nothing but orders that are denied is missing, and nothing else is to be done. */
+/** All missing orders of the instrument are denied, and nothing else is to be done. */
 export function noteDenied(changes: ChangeState, symbol: string, look: DenialBasis): void {
   own(changes.denied).set(symbol, look)
 }
 
-/** Nothing of it depends on time, prices, or what happens elsewhere. */
+/** What is wanted stands and nothing else does: time, prices and other instruments do not matter. */
 export function noteSettled(changes: ChangeState, symbol: string): void {
   own(changes.unsettled).delete(symbol)
 }
@@ -141,7 +141,7 @@ function symbolsOfOrders({ orders }: Book, clientOids: readonly ClientOid[] = []
   return clientOids.flatMap((clientOid) => orders.get(clientOid)?.terms.symbol ?? [])
 }
 
-/** An orderId that becomes known may explain fills that wait for it. */
+/** An orderId that becomes known may be that of fills which wait for their order. */
 function symbolsOfOrphans({ orphans }: Book): readonly string[] {
   return [...orphans.values()].flatMap(symbolsOf)
 }

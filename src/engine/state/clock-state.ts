@@ -1,7 +1,7 @@
 import { own } from '../../lib/own.ts'
 import { announce, type Core } from './core.ts'
 
-/** After so long without a measurement the exchange's clock is a guess. */
+/** A measurement of the exchange's clock counts for so long. */
 const MEASURED_WITHIN_MS = 60_000
 
 /** The exchange's clock as we know it, Unix ms. */
@@ -10,9 +10,9 @@ export function exchangeNow(core: Core): number {
 }
 
 /**
- * Why nothing that creates orders may leave just now, or undefined. Everything about an order hangs on the
- * exchange's clock: its signature, its acceptance deadline, its idempotency window. Cancel-alls and reads go on: they do no
- * harm when they are late, and reads are what measures the clock again.
+ * Why no order may leave now because of the clocks; undefined where it may. The signature of an order, its acceptance
+ * deadline and its idempotency window all need the exchange's clock. Cancel-alls and reads go on: they do no harm when
+ * they are late, and the reads measure the clock again.
  */
 export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   if (clock.unsynchronised !== undefined) return clock.unsynchronised
@@ -21,7 +21,7 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   return ageMs <= MEASURED_WITHIN_MS ? undefined : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
-/** The offset of the exchange's clock was measured, and nothing contradicts it. */
+/** The offset of the exchange's clock was measured, without contradiction. */
 export function noteClockSynchronised(core: Core, offsetMs: number): void {
   const clock = own(core.clock)
   if (clock.unsynchronised !== undefined) {
@@ -32,10 +32,10 @@ export function noteClockSynchronised(core: Core, offsetMs: number): void {
   clock.unsynchronised = undefined
 }
 
-/** A clock jumped, or answers contradict each other: no order leaves before the next certain measurement. */
+/** A clock jumped, or answers contradict each other. No order leaves before the next measurement without contradiction. */
 export function noteClockUnsynchronised(core: Core, reason: string): void {
   const clock = own(core.clock)
-  // Before the first measurement nothing leaves anyway.
+  // Before the first measurement no order leaves anyway.
   if (clock.offsetMs === undefined) return
   if (clock.unsynchronised === undefined) announce(core, 'warn', 'clock.unsynchronised', { reason })
   clock.unsynchronised = reason

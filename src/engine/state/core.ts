@@ -25,8 +25,8 @@ import { type InstrumentStart, type RunState } from './run-state.ts'
 import { forgetTotals, type KeptTotals } from './totals.ts'
 
 /**
- * Everything that the engine knows. The book is durable: the fold of the journal's records. Everything else may be
- * lost at any moment, and is at a restart. Each piece is changed by one file only, which its comment names.
+ * Everything that the engine knows. The book is durable: the fold of the journal's records. Everything else is lost at
+ * a restart, and may be. Each piece is changed by one file only, which its comment names.
  */
 export interface Core {
   readonly settings: EngineSettings
@@ -45,11 +45,11 @@ export interface Core {
   readonly candles: CandleState
   readonly losses: LossState
   readonly recount: RecountState
-  /** By what is limited within a minute: when it happened. Changed by `limit-pace.ts`. */
+  /** By kind of what is limited per minute: when it happened within the last one. Changed by `limit-pace.ts`. */
   readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
   readonly changes: ChangeState
-  /** Follows from the book: no image of the core holds it. */
+  /** Worked out from the book, so a recorded image of the core leaves it out. */
   readonly totals: KeptTotals
 }
 
@@ -57,20 +57,20 @@ export interface Core {
 export interface ClockState {
   /** How far it is ahead of ours, ms; undefined before it was measured. */
   readonly offsetMs: number | undefined
-  /** Unix ms, our clock, when that was last measured for certain. */
+  /** Unix ms, our clock, when that was last measured without contradiction. */
   readonly synchronisedAt: number
-  /** Why it is not to be relied on since. */
+  /** Why it cannot be relied on since then; undefined: it can. */
   readonly unsynchronised: string | undefined
 }
 
 /** The last tickers and feeds, and how many snapshots were taken of them. Changed by `market-state.ts`. */
 export interface MarketState {
   readonly tickers: TickerTable | undefined
-  /** Numbers the snapshots that strategies are shown. */
+  /** The number of the last snapshot that strategies were shown. */
   readonly snapshots: number
   /** The last reading of each feed. */
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
-  /** By symbol: what the last position said that was read in this run. */
+  /** By symbol: what the last reading of the position in this run said beside its size. */
   readonly marks: ReadonlyMap<string, PositionMark>
 }
 
@@ -93,18 +93,18 @@ export interface InstrumentState {
   readonly phase: InstrumentPhase
   /** Changed by `resolution/resolution.ts`. */
   readonly resolution: Resolution | undefined
-  /** How many resolutions that cancel have begun. */
+  /** How many resolutions that cancel have begun in this run. */
   readonly cancelResolutions: number
-  /** Unix ms, our clock, since when it has something to send; undefined when not. */
+  /** Unix ms, our clock, since when it has orders to send; undefined: it has none. */
   readonly wantsBatchSince: number | undefined
   readonly wantsReduce: boolean
-  /** A cancel-all is due: nothing that could rest is placed until it was granted, or is not due any more. */
+  /** A cancel-all is due: no order that could rest is placed until it was granted, or is not due any more. */
   readonly wantsCancel: boolean
-  /** Unix ms, our clock: until then a cancel-all that was never answered may arrive; a resolution goes on. */
+  /** Unix ms, our clock: until then a cancel-all that was never answered may still arrive, and a resolution does not end. */
   readonly lateCancelUntil: number
-  /** Since when each order rests that nobody wants; Unix ms, our clock. */
+  /** Since when each resting order has been unwanted; Unix ms, our clock. */
   readonly unwantedSince: ReadonlyMap<ClientOid, number>
-  /** Since when an order stands through the market without a fill; Unix ms, our clock. */
+  /** Since when the market has been beyond the price of a resting order without a fill of it; Unix ms, our clock. */
   readonly crossedSince: ReadonlyMap<ClientOid, number>
   /** Wanted orders that a cancel-all took away and that do not rest again yet, the longest missing first. */
   readonly displaced: readonly DisplacedOrder[]
@@ -113,7 +113,7 @@ export interface InstrumentState {
   readonly start: InstrumentStart
 }
 
-/** Why an instrument is resolved: it decides what is placed again and what is logged. */
+/** Why an instrument is resolved. It decides which orders are placed again and what is logged. */
 export type ResolutionCause =
   | 'unwanted'
   | 'unknown'
@@ -133,21 +133,21 @@ export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 export interface Resolution {
   readonly cause: ResolutionCause
   readonly stage: ResolutionStage
-  /** False when nothing can rest: there is nothing to cancel, though there may be something to wait for. */
+  /** Whether a cancel-all is part of it. False where no order can rest, and only readings are waited for. */
   readonly cancels: boolean
   /** Unix ms, our clock: the cancel-all is not sent earlier. */
   readonly notBefore: number
-  /** Unix ms, exchange clock, which must be synchronised then: no request of an unknown order is accepted later. 0 for none. */
+  /** Unix ms, exchange clock: no unknown order can be accepted later; 0: there is none. Judged only while the clocks are synchronised. */
   readonly acceptanceDeadlineAt: number
-  /** Unix ms, our clock: after this somebody must look. */
+  /** Unix ms, our clock: after this the instrument is halted, and an operator must look. */
   readonly patientUntil: number
-  /** Unix ms, our clock, when the cancel-all was answered, or the wait ended; 0 before. */
+  /** Unix ms, our clock, when the cancel-all was answered, or the wait ended without one; 0 before. */
   readonly provedAt: number
-  /** Complete reads of the fills that were asked for late enough, and when the last of them was. */
+  /** How many complete reads of the fills were asked for late enough, and when the last of them was asked for. */
   readonly fillsReads: number
   readonly fillsReadAt: number
   readonly positionRead: boolean
-  /** Reads asked for, to space repeated asks. */
+  /** When readings were last asked for, so that they are not asked for too often. */
   readonly askedAt: number
 }
 
@@ -167,19 +167,19 @@ export interface PositionCheck {
   readonly mismatch: Mismatch | undefined
   /** The fills of the last minute, oldest first: a reading is compared with the book as it stood then. */
   readonly recentFills: readonly RecentFill[]
-  /** A reading that waits for the fills that it must be compared with. */
+  /** A reading that waits until the fills of its moment are known. */
   readonly pending: PendingReading | undefined
 }
 
-/** By how much the exchange's position differs from the book's, seen once: the next reading decides. */
+/** A difference between the exchange's position and the book's that was seen once. The next reading confirms or drops it. */
 export interface Mismatch {
-  /** Lots, either may be negative; in one-way mode the net difference is the long one. */
+  /** Exchange less book, in lots; either side may be negative. In one-way mode the long side is the net difference. */
   readonly difference: Holding
   /** Unix ms, our clock, when the reading that showed it was asked for. */
   readonly requestedAt: number
 }
 
-/** A fill as far as the position knows it. */
+/** What a fill changed in the position, and when. */
 export interface RecentFill {
   readonly change: HoldingChange
   /** Unix ms, exchange clock. */
@@ -188,9 +188,9 @@ export interface RecentFill {
 
 export interface PendingReading {
   readonly holding: Holding
-  /** What the funding counter of each side says; empty where there is none. */
+  /** The funding counter of each side as text; empty where there is none. */
   readonly counters: Readonly<Record<HoldSide, string>>
-  /** The answer said nothing at all, which may mean flat. */
+  /** The answer held no data at all, which may mean that there is no position. */
   readonly isSilent: boolean
   readonly requestedAt: number
   readonly exchangeTime: number
@@ -204,77 +204,77 @@ export interface OpenBatch {
 
 /** A cancel-all that is not answered yet. */
 export interface OpenCancel {
-  /** The instruments of ours that it touches. */
+  /** The instruments of ours whose orders it takes away. */
   readonly symbols: readonly string[]
-  /** Whether it names the product type alone, and takes what is not ours too. */
+  /** Whether it names only the product type: then it cancels every order of it, also those that are not ours. */
   readonly takesProduct: boolean
-  /** The instruments whose resolution this is the cancel-all of: its answer is their proof. */
+  /** The instruments whose resolution has waited for this cancel-all: its answer proves that nothing rests there. */
   readonly resolves: readonly string[]
   /** Unix ms, exchange clock as we know it. */
   readonly requestAt: number
 }
 
-/** Everything that was asked of the limiter or the exchange and has not come back. Changed by `open-calls.ts`. */
+/** What was asked of the limiter or the exchange and has not come back, and how calls are paced. Changed by `open-calls.ts`. */
 export interface OpenCalls {
-  /** Endpoints for which a grant was asked and has not come. */
+  /** Endpoints for which a grant was asked for and has not come. */
   readonly asked: ReadonlySet<GrantedEndpoint>
   readonly batches: ReadonlyMap<number, OpenBatch>
   readonly cancels: ReadonlyMap<number, OpenCancel>
   /** The last cancel-all's number. */
   readonly cancelId: number
-  /** How many cancel-alls have found something so far. */
+  /** How many cancel-alls have cancelled an order so far. */
   readonly cancelsThatFound: number
   /** Calls on the account that place no order, by number: strategy and key. */
   readonly accountCalls: ReadonlyMap<number, string>
   readonly accountCallId: number
   /** By strategy and key: when a call that failed may be made again; Unix ms, our clock. */
   readonly accountCallsNotBefore: ReadonlyMap<string, number>
-  /** By strategy, where pace is limited: when orders have left within a minute; Unix ms, our clock. */
+  /** By strategy, where orders per minute are limited: when its orders of the last minute left; Unix ms, our clock. */
   readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
 
 /** How far the account has been read. Changed by `readings.ts`. */
 export interface ReadingState {
-  /** Unix ms, our clock: fills that were readable by then are known. 0 never. */
+  /** Unix ms, our clock: fills that were readable by then are known; 0: none were read yet. */
   readonly fillsReadAt: number
   /** The same on the exchange's clock. */
   readonly fillsReadThroughAt: number
   /** Since when fills of each orderId wait for their order; Unix ms, our clock. */
   readonly orphansSince: ReadonlyMap<OrderId, number>
-  /** Rows that cannot be read, by what they are of. */
+  /** Rows that could not be read, by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
 }
 
-/** Seen twice, its instrument is halted; after a release it is known, and halts no more in this run. */
+/** A row that could not be read. Seen twice it halts its instrument; after the release it halts it no more in this run. */
 export interface UnreadableNote {
   readonly symbol: string
   readonly isHalted: boolean
 }
 
-/** What strategies decided on, and what has to wait until they look again. Changed by `decision-state.ts`. */
+/** On which snapshot each strategy decided, and which wishes wait until it decides again. Changed by `decision-state.ts`. */
 export interface DecisionState {
   /** By strategy: the snapshot that it decided on last. */
   readonly decidedOn: ReadonlyMap<StrategyId, number>
-  /** By strategy, and there by symbol: a ladder that was filled or refused waits for a decision on this snapshot. */
+  /** By strategy and then symbol: the snapshot (or a later one) that must be decided on before a filled or refused ladder is placed again. */
   readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<string, number>>
-  /** By strategy: decisions that failed one after the other. */
+  /** By strategy: how many decisions in a row have failed. */
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
-  /** By strategy: what it remembers since it has decided in this run, the longest waiting first. */
+  /** By strategy, once it has decided in this run: what it remembers; the state that has waited longest to be recorded first. */
   readonly states: ReadonlyMap<StrategyId, RememberedState>
-  /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
+  /** By strategy, symbol and purpose: the last refusal by the exchange, and how many in a row there were. */
   readonly refusals: ReadonlyMap<string, Refusal>
 }
 
-/** Candles that have not closed, and who waits for one that has. Changed by `candles.ts`. */
+/** Candles that have not closed, and strategies that are due because one has. Changed by `candles.ts`. */
 export interface CandleState {
   /** What strategies need, by symbol and interval. */
   readonly needed: ReadonlyMap<string, NeededCandles>
   readonly open: ReadonlyMap<string, OpenCandle>
-  /** Where the first candle opens that was seen from its beginning; Unix ms, exchange clock. */
+  /** When the first candle opened that was seen from its beginning; Unix ms, exchange clock. */
   readonly wholeFrom: ReadonlyMap<string, number>
-  /** The strategies that decide on closed candles, have not been asked since one closed. */
+  /** The strategies that decide on closed candles and have not been asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
 }
 
@@ -289,7 +289,7 @@ export interface NeededCandles {
 export interface RememberedState {
   /** Plain data that nobody changes. */
   readonly state: unknown
-  /** Unix ms, our clock, since when the book may have another; undefined where it has this one. */
+  /** Unix ms, our clock, since when it has differed from the book's; undefined: the book has it. */
   readonly waitsSince: number | undefined
 }
 
@@ -304,39 +304,39 @@ export interface Refusal {
 export interface DenialState {
   /** How often each code was given in this run. */
   readonly counts: ReadonlyMap<DenialCode, number>
-  /** By instrument, and there by strategy, code and key: what was logged, the longest ago first. */
+  /** By symbol, and then by strategy, code and key: what was logged; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
-  /** By instrument, strategy and code: the keys that are named in this minute, which began then (Unix ms, our clock). */
+  /** By symbol, strategy and code: the keys that are logged by name in the minute that began at `since` (Unix ms, our clock). */
   readonly named: ReadonlyMap<string, { readonly since: number; readonly keys: ReadonlySet<string> }>
 }
 
 export interface LoggedDenial {
   /** Unix ms, our clock. */
   readonly loggedAt: number
-  /** The snapshot for which it was counted last. */
+  /** The last snapshot for which it was counted. */
   readonly snapshot: number
   /** How many came since it was logged. */
   readonly unlogged: number
 }
 
-/** An event comes in at an instant of our clock: nothing is wanted yet. */
+/** Begins a step at an instant of our clock, with no effects yet. */
 export function beginStep(core: Core, now: number): void {
   const state = own(core)
   state.now = now
   state.effects = NO_EFFECTS
 }
 
-const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[] // most steps want nothing done
+const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[] // most steps have none
 
-/** Wants something done, after everything that this step has wanted so far. */
+/** Adds an effect behind those that this step has so far. */
 export function emit(core: Core, effect: Effect): void {
   if (core.effects === NO_EFFECTS) own(core).effects = [effect]
   else own(core.effects).push(effect)
 }
 
 /**
- * The one way to change the book: the record goes to the journal and into the fold. With `durable` nothing
- * that follows in this step is sent before the record would survive the process.
+ * The one way to change the book: the record is written to the journal and applied to the book. With `durable` nothing
+ * that follows in this step is sent before the record is safe on the disk.
  */
 export function record(core: Core, entry: JournalRecord, durable = false): void {
   const waiting = waitingFillsOf(core.book, entry)
@@ -352,11 +352,11 @@ function noteConcerned({ book, changes, totals, instruments }: Core, entry: Jour
     noteChanged(changes, symbol)
     forgetTotals(totals, symbol)
   }
-  // What one instrument may come to hold decides what the others may.
+  // The limits of the account count all instruments: a change of one matters to the others.
   if (!CHANGE_NO_LIMIT.has(entry.kind)) beginMoment(changes)
 }
 
-/** They change nothing that an instrument has in common with the others. */
+/** Records that change nothing which matters to other instruments. */
 const CHANGE_NO_LIMIT: ReadonlySet<JournalRecord['kind']> = new Set([
   'decision',
   'denial',
@@ -364,7 +364,7 @@ const CHANGE_NO_LIMIT: ReadonlySet<JournalRecord['kind']> = new Set([
   'watermark',
 ])
 
-/** Writes down what is about to leave. The one function that makes a `Recorded`: nothing else can be sent (ORD1). */
+/** Records what is about to be sent. Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */
 export function recordBefore<Outgoing>(
   core: Core,
   entry: JournalRecord,

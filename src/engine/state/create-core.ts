@@ -4,7 +4,7 @@ import { createRecount } from '../book/recount.ts'
 import { type EngineSettings } from '../settings.ts'
 import { type Core, type InstrumentState } from './core.ts'
 
-/** A core at the beginning of a run, on the book that the journal gave. */
+/** A core at the beginning of a run, with the book that was rebuilt from the journal. */
 export function createCore(settings: EngineSettings, book: Book): Core {
   const symbols = [...settings.instruments.keys()]
   return {

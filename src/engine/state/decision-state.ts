@@ -7,11 +7,11 @@ import { type StrategySettings } from '../settings.ts'
 import { noteChanged } from './changes.ts'
 import { type Core } from './core.ts'
 
-/** How long a strategy's wishes on an instrument wait after the second refusal in a row, and at most. */
+/** How long a strategy's wish waits after the second refusal in a row, and at most after more of them, in ms. */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 60_000
 
-/** The strategy has looked: what waited for that may be placed. */
+/** The strategy has decided on a snapshot: what waited for that may be placed. */
 export function noteDecision(
   { decisions, changes, run }: Core,
   { id, symbols }: Pick<StrategySettings, 'id' | 'symbols'>,
@@ -23,7 +23,7 @@ export function noteDecision(
     for (const symbol of symbols) noteChanged(changes, symbol)
   }
   state.decidedOn.set(id, snapshot)
-  // Both are empty as a rule.
+  // Both maps are mostly empty.
   if (decisions.failuresInRow.size > 0) state.failuresInRow.delete(id)
   const holds = decisions.quoteHolds.size === 0 ? undefined : decisions.quoteHolds.get(id)
   if (holds === undefined) return
@@ -48,34 +48,34 @@ export function noteState({ decisions, now }: Core, strategyId: StrategyId, stat
   const { states } = own(decisions)
   if (known?.waitsSince !== undefined) states.set(strategyId, { state, waitsSince: known.waitsSince })
   else if (known === undefined || !isSameData(known.state, state)) {
-    // In the order in which they begin to wait.
+    // Taken out and put in again, so that the map stays in the order in which states began to wait.
     states.delete(strategyId)
     states.set(strategyId, { state, waitsSince: now })
   }
 }
 
-/** The book says what the strategy remembers. */
+/** What the strategy remembers is in the book now. */
 export function noteStateRecorded({ decisions }: Core, strategyId: StrategyId): void {
   const { states } = own(decisions)
   const { state } = states.get(strategyId) ?? {}
   states.set(strategyId, { state, waitsSince: undefined })
 }
 
-/** A rung of the ladder was filled or refused: the strategy has to look before one is placed anew. */
+/** A rung of the ladder was filled or refused: the strategy must decide again before any is placed. */
 export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
   const { quoteHolds } = own(decisions)
   const holds = quoteHolds.get(strategyId) ?? []
   quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
 
-/** What was wanted before is not placed by itself: each strategy looks first, and its failures are counted anew. */
+/** After a release: standing wishes are placed only after their strategy has decided again. Its failures count from zero. */
 export function holdAllWishes({ decisions, market }: Core): void {
   const state = own(decisions)
   state.wishesFrom = market.snapshots + 1
   state.failuresInRow.clear()
 }
 
-/** Whether a strategy has not looked at an instrument since a start has proved it, or since something was released. */
+/** Whether a strategy has not decided since the start has proved the instrument, or since a release. */
 export function isUndecided({ decisions, run }: Core, id: StrategyId, symbol: string): boolean {
   if (run.phase !== 'running') return false
   const decidedOn = decisions.decidedOn.get(id) ?? 0
@@ -93,14 +93,14 @@ export function isQuoteHeld(core: Core, id: StrategyId, symbol: string): boolean
 interface Answered {
   readonly terms: OrderTerms
   readonly isRefused: boolean
-  /** Because of the price that it stated. */
+  /** Whether it was refused because of its price. */
   readonly isPriceRefused: boolean
 }
 
 /**
- * What the exchange has just refused is not asked for again on the same prices: its strategy has to look
- * first, and a wish of which nothing was taken time and again waits longer each time. A flatten does not wait for
- * what was refused of a ladder.
+ * What the exchange has refused is not placed again on the same prices: the strategy must decide again first. And a wish
+ * of which every order was refused several times in a row waits longer each time. Each purpose counts by itself, so a
+ * flatten does not wait because a ladder was refused.
  */
 export function noteRefusals(core: Core, answered: readonly Answered[]): void {
   const { refusals } = own(core.decisions)
@@ -119,7 +119,7 @@ export function noteRefusals(core: Core, answered: readonly Answered[]): void {
   }
 }
 
-/** The first refusal costs a look at new prices; each further one in a row doubles the wait, to a minute. */
+/** After the first refusal only a new decision is needed. From the second on the wish waits, twice as long each time, up to a minute. */
 export function isBackingOff({ decisions, now }: Core, wish: string): boolean {
   const refusal = decisions.refusals.get(wish)
   if (!refusal || refusal.inRow < 2) return false
@@ -127,8 +127,8 @@ export function isBackingOff({ decisions, now }: Core, wish: string): boolean {
 }
 
 /**
- * Whether the last refusal was of a stated price: in a fall the exchange takes no limit order so far from its mark
- * price, which comes after.
+ * Whether the last refusal was because of the price: in a fast market the exchange refuses limit orders that are far
+ * from its mark price, which lags behind.
  */
 export function wasPriceRefused({ decisions }: Core, wish: string): boolean {
   return decisions.refusals.get(wish)?.isOfPrice ?? false

@@ -2,11 +2,11 @@ import { type Denial } from '../../domain/denial.ts'
 import { own } from '../../lib/own.ts'
 import { announce, type Core, record, type LoggedDenial } from './core.ts'
 
-/** The same denial of the same strategy is logged at most this often; the count says how many came since. */
+/** A denial of the same kind is logged once in this time; the next line says how many there were in between. */
 const DENIAL_LOGGED_EVERY_MS = 60_000
-/** A strategy may name a new key in every snapshot: kinds that were logged longest ago are forgotten. */
+/** Kinds that are remembered for an instrument. A strategy may use a new key each time: the oldest are forgotten. */
 const KINDS_MAX = 1000
-/** A thousand orders may wait by name: of those that one code denies a strategy, so many are named in a minute. */
+/** Of a strategy's orders that are denied for one reason, so many are logged by name in a minute. A thousand may wait. */
 const KEYS_NAMED_MAX = 20
 
 /** The kinds of denials on an instrument. */
@@ -15,10 +15,10 @@ export function denialKindsOf({ denials }: Core, symbol: string): readonly strin
 }
 
 /**
- * Counts a kind of denial once a snapshot however often the instrument is looked at. It is recorded and logged
- * once, then once a minute with the number that came since.
+ * Counts a kind of denial once a snapshot, however often the instrument is looked at. It is recorded and logged when it
+ * comes first, and then once a minute with the number of those in between.
  *
- * @param symbol under which instrument it is kept: the denied intent may name one that there is not.
+ * @param symbol the instrument under which it is kept: the denied intent may name one that does not exist.
  */
 export function noteDenials(core: Core, symbol: string, denied: readonly Denial[]): void {
   const { snapshots } = core.market
@@ -48,7 +48,7 @@ function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
   return kinds
 }
 
-/** Put at the end, so that the map is in the order of the last logging. */
+/** Puts it at the end of the map, which is in the order of the last logging, and forgets the oldest. */
 function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: LoggedDenial): void {
   kinds.delete(kind)
   kinds.set(kind, logged)
@@ -74,8 +74,8 @@ function log(core: Core, denial: Denial, { orders, unlogged }: { orders: number;
 }
 
 /**
- * What a strategy placed by name is a kind of its own: somebody may ask for it by that name. Where there are too many
- * of them, those that are not named are one kind together.
+ * A denied `place` is a kind of its own, because an operator may look for it by its key. Where there are too many keys,
+ * those beyond the maximum form one kind without a key.
  */
 function groupByKind(core: Core, symbol: string, denied: readonly Denial[]): ReadonlyMap<string, Denial[]> {
   return Map.groupBy(denied, (denial) => {

@@ -11,12 +11,12 @@ export function noteStartStage(instrument: InstrumentState, start: InstrumentSta
   own(instrument).start = start
 }
 
-/** Whether the start of this run has proved what the instrument holds and what rests on it: before, it is not traded. */
+/** Whether this run has proved the instrument's position and orders. Before that it is not traded. */
 export function isProved({ start }: InstrumentState): boolean {
   return start.stage === 'proved'
 }
 
-/** Whether the instrument waits for the start; a stop does not. */
+/** Whether the instrument is not traded yet because of the start. Never during a stop. */
 export function isStarting({ run }: Core, instrument: InstrumentState): boolean {
   return run.phase === 'starting' || (run.phase === 'running' && !isProved(instrument))
 }
@@ -41,7 +41,7 @@ export function enterResolving(instrument: InstrumentState, resolution: Resoluti
   if (resolution.cancels) noteCancelResolution(instrument)
 }
 
-/** A resolution cancels, from its beginning or as it turns out. */
+/** Counts a resolution that cancels, whether from its beginning or decided later. */
 export function noteCancelResolution(instrument: InstrumentState): void {
   own(instrument).cancelResolutions += 1
 }
@@ -52,7 +52,7 @@ export function leaveResolving(instrument: InstrumentState): void {
   state.resolution = undefined
 }
 
-/** @param since Unix ms, our clock; kept where it waits already. */
+/** @param since Unix ms, our clock; ignored where the instrument waits already. */
 export function wantBatch(instrument: InstrumentState, since: number, reduces: boolean): void {
   const state = own(instrument)
   state.wantsBatchSince ??= since
@@ -95,22 +95,22 @@ export function noteDisplaced(instrument: InstrumentState, displaced: readonly D
   own(instrument).displaced = [...displaced]
 }
 
-/** A cancel-all that nobody knows of may arrive until then; Unix ms, our clock. */
+/** A cancel-all without a record may arrive at the exchange until then; Unix ms, our clock. */
 export function noteLateCancel(instrument: InstrumentState, until: number): void {
   own(instrument).lateCancelUntil = Math.max(instrument.lateCancelUntil, until)
 }
 
 /**
- * The request itself says how long it is good for (document: receiveWindow), because a copy that arrives
- * after the instrument is free again would take away what was placed since.
+ * How long a cancel-all may be carried out after it was made, which the request itself states (document:
+ * receiveWindow). One that arrived when the instrument is traded again would cancel the new orders.
  */
 export const RECEIVE_WINDOW_MS = 5000
-/** By as much our idea of the exchange's clock may be wrong. */
+/** How far what we know of the exchange's clock may be wrong. */
 const CLOCK_ERROR_MS = 1000
 
 /**
- * Of a cancel-all that left at `requestAt` (Unix ms, exchange clock) nobody will hear any more, and it may still
- * arrive until its receive window is over: it may have been signed later than it was decided on.
+ * The cancel-all of `requestAt` (Unix ms, exchange clock) gets no answer any more. It may still be carried out until its
+ * receive window is over, which counts from `requestAt` however late the call was signed and sent.
  */
 export function noteUnansweredCancel(core: Core, instrument: InstrumentState, requestAt: number): void {
   const arrivesUntil = requestAt + RECEIVE_WINDOW_MS + CLOCK_ERROR_MS

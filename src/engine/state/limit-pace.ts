@@ -16,7 +16,7 @@ import { halt } from './trading-mode.ts'
 const MINUTE_MS = 60_000
 const RATE_LIMITED = 'rateLimited'
 
-/** A place intent whose terms came as often within a minute as is allowed. Others are counted. */
+/** Objects to a `place` whose terms came too often within a minute already. Otherwise counts it. */
 export function objectToRepeat(
   core: Core,
   { id, limits }: StrategySettings,
@@ -45,7 +45,7 @@ function reduces(core: Core, id: StrategySettings['id'], place: OrderIntent): bo
   })
 }
 
-/** Halts a strategy whose orders the exchange rejects with one code again and again. */
+/** Halts a strategy of which the exchange has rejected too many orders with one code within a minute. */
 export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOutcome): void {
   const terms = outcome === 'rejected' ? core.book.orders.get(clientOid)?.terms : undefined
   const strategy = [...core.settings.strategies.values()].find(({ id }) => id === terms?.strategyId)
@@ -54,14 +54,14 @@ export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOut
   const scope = strategyScope(strategy.id)
   const kind = `rejected|${strategy.id}|${code}`
   if (restrictionOf(core.book, scope, 'rejections') || count(core, kind, max) < max) return
-  // After a release they are counted anew.
+  // After a release counting begins again.
   own(core.lastMinute).delete(kind)
   const reason = `${max} orders rejected within a minute with code ${code}, limit ${max}`
   announce(core, 'error', 'limits.reached', { scope, code: 'rejections', reason })
   halt(core, scope, 'rejections', reason)
 }
 
-/** Holds the account while too many answers are 429, or too many orders are unknown. */
+/** Restricts the account while too many answers are 429, or too many orders are unknown. */
 export function judgePace(core: Core, event: EngineEvent): void {
   const { rateLimitedPerMinute, unknownOrdersMax } = core.settings.limits
   if (rateLimitedPerMinute !== undefined) {
@@ -101,11 +101,11 @@ function holdWhile(
   else announce(core, 'warn', 'limits.ended', { scope: ACCOUNT, code, reason })
 }
 
-/** Counts one, and says how many there were: `max` at most are kept. Kinds of more than a minute ago are forgotten (BND1). */
+/** Counts one more of a kind, and returns how many there were within a minute, `max` at most. Older kinds are forgotten (BND1). */
 function count(core: Core, kind: string, max: number): number {
   const kinds = own(core.lastMinute)
   const times = [...timesOf(core, kind), core.now].slice(-max)
-  // In the order of their last counting.
+  // Taken out and put in again: the map is in the order in which kinds were last counted.
   kinds.delete(kind)
   kinds.set(kind, times)
   for (const [oldest, seen] of kinds) {

@@ -12,7 +12,7 @@ import { beginMoment } from './changes.ts'
 import { type Core, specOf } from './core.ts'
 import { totalsOf } from './totals.ts'
 
-/** Takes new tickers. False for an answer that was overtaken by a later one, or heard before. */
+/** Takes new tickers. False for an answer older than the last one, or for the last one once more. */
 export function noteTickers(core: Core, tickers: TickerTable): boolean {
   if (isOvertaken(tickers, core.market.tickers, exchangeNow(core)) || isHeardAgain(core, tickers))
     return false
@@ -29,7 +29,7 @@ export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): 
   own(market).feeds.set(feed, reading)
 }
 
-/** What the exchange says of a position, for strategies to look at. */
+/** Keeps what the exchange says of a position beside its size, for strategies to see. */
 export function noteMark({ market }: Core, { symbol, rows, requestedAt }: PositionReading): void {
   let [unrealised, margin] = [0, 0]
   for (const row of rows) {
@@ -40,12 +40,12 @@ export function noteMark({ market }: Core, { symbol, rows, requestedAt }: Positi
   own(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
 }
 
-/** The same answer once more: nobody decides twice on one moment. */
+/** Whether this is the same answer once more: strategies do not decide twice on one moment. */
 function isHeardAgain({ market: { tickers } }: Core, { requestTime, readAt }: TickerTable): boolean {
   return tickers !== undefined && requestTime === tickers.requestTime && readAt === tickers.readAt
 }
 
-/** The market of an instrument as risk and the planner look at it; everything NaN where there is no row. */
+/** The market of an instrument, for risk checks and plans; all prices are NaN where there is no row. */
 export function marketOf(core: Core, symbol: string): RiskMarket {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -68,13 +68,13 @@ const NO_MARKET: RiskMarket = {
   deliveryState: undefined,
 }
 
-/** Of the older of the answer and the row in it, ms. */
+/** The age of the answer or of the row in it, whichever is older, ms. */
 function ageOf(core: Core, { columns, readAt }: TickerTable, row: number): number {
   const rowAgeMs = exchangeNow(core) - (columns.ts[row] ?? Number.NaN)
   return Math.max(core.now - readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs)
 }
 
-/** Until when what is decided on the present prices may be sent: Unix ms, our clock (MKT1). */
+/** Until when an order that was decided on the present prices may be sent: Unix ms, our clock (MKT1). */
 export function freshUntil(core: Core, symbol: string): number {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -82,14 +82,14 @@ export function freshUntil(core: Core, symbol: string): number {
   return Number.isFinite(ageMs) ? core.now + core.settings.limits.dataAgeMaxMs - ageMs : 0
 }
 
-/** What a record keeps of it: numbers only, 0 where there is none. */
+/** The market as a record keeps it: 0 stands for a missing number. */
 export function seenMarketOf(core: Core, symbol: string): SeenMarket {
   const { bid, ask, ageMs } = marketOf(core, symbol)
   const orZero = (value: number): number => (Number.isFinite(value) ? value : 0)
   return { bid: orZero(bid), ask: orZero(ask), ageMs: orZero(ageMs) }
 }
 
-/** Whether the last prices, however old, stand beyond an order that rests. */
+/** Whether the last prices, however old, are beyond the price of a resting order. */
 export function isBeyondOrder(core: Core, symbol: string): boolean {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -101,7 +101,7 @@ export function isBeyondOrder(core: Core, symbol: string): boolean {
   return bid > 0 && ask > 0 && ((buyTicks * units) / scale > ask || (sellTicks * units) / scale < bid)
 }
 
-/** Resting orders that the market stands beyond: they must have been filled, whether or not we know it yet. */
+/** Resting orders whose price the market has gone beyond: they must have been filled, even if the fill is not read yet. */
 export function crossedOrders(core: Core, symbol: string): readonly Order[] {
   if (!isBeyondOrder(core, symbol)) return NO_ORDERS
   const { bid, ask, ageMs } = marketOf(core, symbol)

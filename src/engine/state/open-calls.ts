@@ -33,7 +33,7 @@ export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefi
   return batch
 }
 
-/** A cancel-all is about to leave: from here on no resolution that begins asks for a call of its own. */
+/** A cancel-all is about to leave. A resolution that begins from now on does not ask for one of its own. */
 export function openCancel(core: Core, scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>): number {
   const calls = own(core.calls)
   calls.cancelId += 1
@@ -59,12 +59,12 @@ export function closeCancel({ calls }: Core, cancelId: number): OpenCancel | und
   return cancel
 }
 
-/** A cancel-all has taken an order away. */
+/** A cancel-all has cancelled an order. */
 export function noteCancelFound({ calls }: Core): void {
   own(calls).cancelsThatFound += 1
 }
 
-/** Whether a cancel-all is on the wire that may take orders of the instrument away. */
+/** Whether a cancel-all is on the wire that covers the instrument. */
 export function isUnderCancel({ calls }: Core, symbol: string): boolean {
   for (const { symbols } of calls.cancels.values()) if (symbols.includes(symbol)) return true
   return false
@@ -95,14 +95,14 @@ export function forgetAccountCall({ calls }: Core, pair: string): void {
   own(calls).accountCallsNotBefore.delete(pair)
 }
 
-/** A call that is neither answered nor given up. */
+/** Whether any call is neither answered nor given up. */
 export function isAnythingOpen({ calls }: Core): boolean {
   return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
 }
 
 const MINUTE_MS = 60_000
 
-/** Orders leave. Counted where their pace is limited: what is older than a minute is forgotten (BND1). */
+/** Counts orders that leave, where orders per minute are limited. What is older than a minute is forgotten (BND1). */
 export function notePace(core: Core, orders: readonly { readonly strategyId: StrategyId }[]): void {
   if (!isLimited(core)) return
   const { sentAt } = own(core.calls)
@@ -118,7 +118,7 @@ function isLimited({ settings }: Core): boolean {
   )
 }
 
-/** How many have left within a minute, of one strategy or of all. */
+/** How many orders have left within a minute, of one strategy or of all. */
 export function countSent(core: Core, strategyId?: StrategyId): number {
   const ids = strategyId === undefined ? [...core.calls.sentAt.keys()] : [strategyId]
   return ids.reduce((sum, id) => sum + lastMinute(core, id).length, 0)

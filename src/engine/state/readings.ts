@@ -4,32 +4,32 @@ import { own } from '../../lib/own.ts'
 import { exchangeNow } from './clock-state.ts'
 import { type Core, emit, type UnreadableNote } from './core.ts'
 
-/** How far behind the newest known fill they are read again, ms, beside what becomes visible late. */
+/** Fills are read again from this far before the newest known one, in addition to the time in which fills become visible. */
 const KNOWN_MARGIN_MS = 2000
-/** And behind the moment up to which they were read: what is known of the exchange's clock may be off by so much. */
+/** And from this far before the time up to which they were read: the exchange's clock may be known no better. */
 const READ_MARGIN_MS = 60_000
-/** So far apart our clock and the exchange's may be before ours is not looked at for what can be forgotten. */
+/** With clocks further apart than this, ours no longer limits which trades can be forgotten. */
 const CLOCKS_APART_MS_MAX = 7 * 86_400_000
-/** Trades are remembered so much longer than fills are read again, ms. */
+/** Trades are remembered from this long before the time from which fills are read again. */
 const TRADES_MARGIN_MS = 60_000
 
 export function askForFills(core: Core): void {
   emit(core, { kind: 'readFills', sinceAt: fillsSince(core) })
 }
 
-/** In its turn. */
+/** Reads a position in its turn. */
 export function askForPosition(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol })
 }
 
-/** Before all that are read in turn: something waits for it. */
+/** Reads a position before all those in turn, because something waits for it. */
 export function askForPositionSoon(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol, isUrgent: true })
 }
 
 /**
- * Unix ms, exchange clock: fills are read from here. Everything up to then is known, whatever became of orders since:
- * what an answer did not say, the fills say, each of them once.
+ * Unix ms, exchange clock: fills are read from this time on. All fills before it are known, so whatever happened to
+ * orders since then shows in the fills that are read.
  */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
@@ -37,9 +37,9 @@ function fillsSince(core: Core): number {
 }
 
 /**
- * Nothing is known of what is still to come: where the exchange's clock was ahead for a while, what was noted then is
- * not believed, and our own clock says when the last read was. In a run that has not read yet, all is read again that
- * is remembered.
+ * Up to when fills are known. A time in the future cannot be right: it was noted while the exchange's clock was ahead.
+ * Then our own clock says when the last read was; in a run without a read yet, everything is read again from where
+ * trades are remembered.
  */
 function readThrough(core: Core): number {
   const known = knownThrough(core)
@@ -49,22 +49,23 @@ function readThrough(core: Core): number {
   return Math.max(core.book.tradesSinceAt + TRADES_MARGIN_MS, lastReadAt)
 }
 
-/** Unix ms, exchange clock: fills of before are known, if they were visible. It moves with what was read, and with each fill. */
+/** Unix ms, exchange clock: fills before this time are known, if they were visible. Each read and each fill moves it on. */
 export function knownThrough({ book, readings }: Core): number {
   return Math.max(book.fillsThroughAt, readings.fillsReadThroughAt - READ_MARGIN_MS)
 }
 
-/** Unix ms, exchange clock: trades of before are read no more, and need not be remembered. */
+/** Unix ms, exchange clock: trades before this time are never read again and need not be remembered. */
 export function tradesNeededSince(core: Core): number {
-  // What was forgotten is never read again. An exchange's clock that is a day ahead for a while must not forget
-  // what is still to come: by our clock as well, unless that has been far behind for long.
+  // What is forgotten is never read again. If the exchange's clock is a day ahead for a while, fills still to come must
+  // not count as forgotten: so our clock limits it as well, unless ours is far behind.
   const notAhead = Math.max(core.now, exchangeNow(core) - CLOCKS_APART_MS_MAX)
   return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)
 }
 
 /**
- * How long ago the fills were asked for that are known, or a position of the instrument that they explain, ms: the
- * older of the two. A position is compared only when the fills of its moment are readable, and counts from then on.
+ * The age of what is known of the account on an instrument, ms: since the last complete read of fills was asked for, or
+ * since a position was that agrees with the fills, whichever is longer ago. A position is compared only when the fills
+ * of its moment are readable, so that time is taken off.
  */
 export function accountAgeMs({ readings, instruments, settings, now }: Core, symbol: string): number {
   const agreedAt = instruments.get(symbol)?.position.agreedAt ?? 0
@@ -72,7 +73,7 @@ export function accountAgeMs({ readings, instruments, settings, now }: Core, sym
 }
 
 /**
- * Every fill is known that was readable when it was asked for. Returns that moment: Unix ms, our clock.
+ * Fills were read: all that were readable when this was asked for are known. Returns up to when: Unix ms, our clock.
  * @param isReadAgain A row could not be read: the next reading begins where this one began.
  */
 export function noteFillsRead(
@@ -85,13 +86,13 @@ export function noteFillsRead(
   const readableAt = requestedAt - fillVisibilityMs
   state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
   if (isReadAgain) return readableAt
-  // Both clocks have to agree on it: either may be wrong once.
+  // The earlier of what the two clocks say: either may be wrong once.
   const askedAt = Math.min(exchangeTime, exchangeNow(core) - (core.now - requestedAt))
   state.fillsReadThroughAt = Math.max(state.fillsReadThroughAt, askedAt - fillVisibilityMs)
   return readableAt
 }
 
-/** Since when the fills of this orderId wait for their order; Unix ms, our clock. */
+/** Fills of this orderId wait for their order. Returns since when: Unix ms, our clock. */
 export function noteOrphan(core: Core, orderId: OrderId): number {
   const { orphansSince } = own(core.readings)
   const since = orphansSince.get(orderId) ?? core.now
@@ -99,7 +100,7 @@ export function noteOrphan(core: Core, orderId: OrderId): number {
   return since
 }
 
-/** The orderIds whose fills waited and do not any more. */
+/** The orderIds whose fills have waited and are in the book now, each once. */
 export function takeAttributedOrphans({ readings, book }: Core): readonly OrderId[] {
   const { orphansSince } = own(readings)
   const settled = [...orphansSince.keys()].filter((orderId) => !book.orphans.has(orderId))
@@ -107,7 +108,7 @@ export function takeAttributedOrphans({ readings, book }: Core): readonly OrderI
   return settled
 }
 
-/** Rows beyond these are forgotten, the oldest first, and halt their instrument again: far more than one listing has. */
+/** Unreadable rows that are remembered, far more than one answer has. An older one that is forgotten may halt its instrument again. */
 const UNREADABLE_MAX = 1000
 
 /** @param row what it is of: `fill 77`, `position BTCUSDT`. */
@@ -120,7 +121,7 @@ export function noteUnreadable({ readings }: Core, row: string, note: Unreadable
   }
 }
 
-/** It can be read, or is not there any more. What has halted its instrument stays known. */
+/** The row can be read, or is gone. One that has halted its instrument stays remembered. */
 export function noteReadable({ readings }: Core, row: string): void {
   if (readings.unreadable.get(row)?.isHalted === false) own(readings).unreadable.delete(row)
 }

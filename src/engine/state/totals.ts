@@ -8,24 +8,24 @@ import { own } from '../../lib/own.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
 import { accountHoldingOf, type Book, holdingOf, openOrdersOf, pairOf } from '../book/book.ts'
 
-/** What follows from the open orders of an instrument and what the account holds of it. */
+/** What can be worked out from the open orders of an instrument and from what the account holds of it. */
 export interface InstrumentTotals {
-  /** Of the whole account. To be copied by whoever adds to it. */
+  /** Of the whole account. Copy it before adding to it. */
   readonly exposure: Readonly<Exposure>
-  /** By strategy; who has none is absent. */
+  /** By strategy, where it has any. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
-  /** In which states any of them is. */
+  /** All states in which any of the orders is. */
   readonly states: ReadonlySet<OrderState>
-  /** The dearest buy and the cheapest sell that rest, in ticks; infinitely low, and high, where there is none. */
+  /** The highest resting buy and the lowest resting sell, in ticks; without one -Infinity and Infinity. */
   readonly buyTicks: number
   readonly sellTicks: number
-  /** Whether an order that cannot rest was accepted, and has not ended yet. */
+  /** Whether an order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
-  /** What each strategy was shown of it last. */
+  /** What each strategy was shown of the instrument last. */
   readonly shown: ShownMoments
-  /** What each strategy has asked for since, and stood already. */
+  /** The last intent of each strategy that changed nothing, because what it asks for stood already. */
   readonly standing: StandingIntents
-  /** The strategies for which nothing was to be done when it was last planned: what they want stands. */
+  /** The strategies whose wishes stood as wanted when the instrument was last planned: nothing was to be done for them. */
   readonly satisfied: SatisfiedStrategies
 }
 
@@ -33,7 +33,7 @@ type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
 type SatisfiedStrategies = ReadonlySet<StrategyId>
 
-/** By symbol, from when it is first asked for until a record concerns the instrument. Changed by `totals.ts`. */
+/** By symbol: worked out when first asked for, and kept until a record concerns the instrument. Changed by `totals.ts`. */
 export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
 
 interface TotalsOwner {
@@ -83,25 +83,25 @@ export function momentOf(
   return moment
 }
 
-/** Whether a strategy has asked for this very intent before, and it stood: nothing of it has changed since. */
+/** Whether a strategy asks once more for the very intent that stood already, and nothing has changed since. */
 export function isKnownToStand({ totals }: TotalsOwner, id: StrategyId, intent: Intent): boolean {
   return totals.get(intent.symbol)?.standing.get(id) === intent
 }
 
-/** What a strategy asks for stands already. Returns that. */
+/** Remembers that what a strategy asks for stands already; always true. */
 export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent): true {
   const { standing } = totalsOf(owner, intent.symbol)
   own(standing).set(id, intent)
   return true
 }
 
-/** Nothing is missing of what a strategy wants on the instrument, and nothing too much: not before something changes. */
+/** What the strategy wants on the instrument stands. It is passed over until something changes. */
 export function noteSatisfied(owner: TotalsOwner, id: StrategyId, symbol: string): void {
   const { satisfied } = totalsOf(owner, symbol)
   own(satisfied).add(id)
 }
 
-/** Something has changed that no record says: what each strategy wants there is compared anew. */
+/** Something has changed that is no record: the wishes of all strategies are compared with the orders again. */
 export function forgetSatisfied({ totals }: TotalsOwner, symbol: string): void {
   const satisfied: SatisfiedStrategies | undefined = totals.get(symbol)?.satisfied
   if (satisfied !== undefined) own(satisfied).clear()
@@ -112,7 +112,7 @@ export function forgetTotals(totals: KeptTotals, symbol: string): void {
   own(totals).delete(symbol)
 }
 
-/** Counts anew what {@link totalsOf} keeps. */
+/** Works out what {@link totalsOf} keeps. */
 export function countTotals(book: Book, symbol: string): InstrumentTotals {
   const open = [...openOrdersOf(book, symbol)]
   let buyTicks = Number.NEGATIVE_INFINITY
