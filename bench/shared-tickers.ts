@@ -1,15 +1,18 @@
 // What it saves, and what it costs, that daemons behind one address read tickers for each other: four of them on one
 // exchange and one Redis, all processes of their own, in turn with `exchange.shared.marketData` and without. Ticker
-// calls and CPU a second, and tick to order: from the last byte of 600 tickers out to the first byte of the batch of
-// fifty in that follows from them, whoever had read them. `npm run bench:shared-tickers [rounds]`, default 3, each of
-// four minutes, of which three are for the limits to be shared out.
+// calls, readings of all daemons and CPU a second, and tick to order: from the last byte of 600 tickers out to the
+// first byte of the batch of fifty in that follows from them, whoever had read them.
+// `npm run bench:shared-tickers [rounds] [ms between two polls]`, default 3 and 250. A round takes four minutes, of which
+// three are for the limits to be shared out.
 
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type StatusView } from '../src/control/views.ts'
 import { systemTimers } from '../src/lib/timers.ts'
 import { RedisServer, redisMissing } from '../test/support/redis-server.ts'
 import { percentileOf } from './figures.ts'
@@ -54,10 +57,13 @@ const STRATEGY = JSON.stringify({
 })
 
 interface Part {
+  /** A second; readings are those of all daemons, `troubles` what was refused or failed in all. */
   readonly calls: number
+  readonly readings: number
+  readonly troubles: number
   /** Seconds of CPU a second, by process. */
   readonly cpu: { readonly daemons: number; readonly exchange: number; readonly redis: number }
-  /** Tick to order, ms: of the first daemon that follows a price, and of the others. */
+  /** Tick to order, ms: of the first daemon that follows an answer, and of the others. */
   readonly first: readonly number[]
   readonly others: readonly number[]
 }
@@ -69,22 +75,31 @@ async function measure(marketData: boolean): Promise<Part> {
   if (listening?.kind !== 'listening') throw new Error('the exchange of the bench did not start')
   const config = configOf(`http://127.0.0.1:${listening.port}`, redis.url, marketData)
   const directory = mkdtempSync(join(tmpdir(), 'intentd-bench-'))
-  const daemons = Array.from({ length: DAEMONS }, (_, place) => startDaemon(directory, config, place))
+  const folders = Array.from({ length: DAEMONS }, (_, place) =>
+    mkdtempSync(join(directory, `daemon-${place}-`)),
+  )
+  const daemons = folders.map((folder, place) => startDaemon(folder, config, place))
   const heard: Said[] = []
   exchange.on('message', (said: Said) => heard.push(said))
   await pause(WARM_UP_MS)
+  const readBefore = await countReadings(folders)
   heard.length = 0
   const pids = { daemons: daemons.map(pidOf), exchange: [pidOf(exchange)], redis: [redis.pid] }
   const before = cpuOf(pids)
   await pause(MEASURED_MS)
   const after = cpuOf(pids)
   const all = [...heard]
+  const readAfter = await countReadings(folders)
   for (const child of [...daemons, exchange]) await end(child)
   await redis.kill()
   rmSync(directory, { recursive: true, force: true })
   const spent = (name: keyof Part['cpu']) => ((after[name] - before[name]) * 1000) / MEASURED_MS
+  const calls = (all.filter(({ kind }) => kind === 'tickers').length * 1000) / MEASURED_MS
   return {
-    calls: (all.filter(({ kind }) => kind === 'tickers').length * 1000) / MEASURED_MS,
+    ...{ calls, troubles: readAfter.troubles },
+    readings: marketData
+      ? ((readAfter.read - readBefore.read) * 1000) / (readAfter.at - readBefore.at)
+      : calls,
     cpu: { daemons: spent('daemons'), exchange: spent('exchange'), redis: spent('redis') },
     ...byPlace(all),
   }
@@ -97,15 +112,35 @@ function byPlace(heard: readonly Said[]): Pick<Part, 'first' | 'others'> {
   return { first: sorted.flatMap(([first]) => first ?? []), others: sorted.flatMap(([, ...rest]) => rest) }
 }
 
-function startDaemon(directory: string, config: string, place: number): ChildProcess {
-  const folder = mkdtempSync(join(directory, `daemon-${place}-`))
+/** Of all of them, as `status` says: readings, and what went wrong. */
+async function countReadings(folders: readonly string[]) {
+  const at = performance.now()
+  const counts = await Promise.all(
+    folders.map(async (cwd) => {
+      const args = [fileOf('../bin/intentd.mjs'), 'status', '-c', 'bench.yaml', '--json']
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, env: envOf(cwd) })
+      return (JSON.parse(stdout) as StatusView).sharedTickers
+    }),
+  )
+  const sum = (of: (one: NonNullable<StatusView['sharedTickers']>) => number) =>
+    counts.reduce((all, one) => all + (one ? of(one) : 0), 0)
+  return {
+    at,
+    read: sum(({ taken, own }) => taken + own),
+    troubles: sum(({ refused, failed }) => refused + failed),
+  }
+}
+
+const envOf = (folder: string): NodeJS.ProcessEnv => ({ ...process.env, XDG_STATE_HOME: folder })
+
+function startDaemon(folder: string, config: string, place: number): ChildProcess {
   writeFileSync(join(folder, 'bench.yaml'), config)
   writeFileSync(join(folder, 'quoting.yaml'), STRATEGY)
   return spawn(process.execPath, [fileOf('../bin/intentd.mjs'), 'run', '-c', 'bench.yaml'], {
     cwd: folder,
     env: {
-      ...{ ...process.env, INTENTD_API_KEY: `key-${place}`, INTENTD_API_SECRET: 'measured-secret' },
-      ...{ INTENTD_API_PASSPHRASE: 'measured-passphrase', XDG_STATE_HOME: folder },
+      ...{ ...envOf(folder), INTENTD_API_KEY: `key-${place}`, INTENTD_API_SECRET: 'measured-secret' },
+      INTENTD_API_PASSPHRASE: 'measured-passphrase',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -136,16 +171,18 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void systemTimers.after(ms, resolve))
 }
 
-function print(name: string, { calls, cpu, first, others }: Part): void {
+function print(name: string, { calls, readings, troubles, cpu, first, others }: Part): void {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`
   const times = (all: readonly number[]) =>
     all.length === 0
       ? 'none'
       : `${[0.5, 0.9, 0.99].map((share) => percentileOf(all, share).toFixed(2)).join(' ')} ms (${all.length})`
   console.log(
-    `${name.padEnd(8)} ${calls.toFixed(2).padStart(6)} ticker calls/s; CPU daemons ${percent(cpu.daemons)}, exchange ${percent(cpu.exchange)}, Redis ${percent(cpu.redis)}`,
+    `${name.padEnd(8)} ${calls.toFixed(2).padStart(6)} ticker calls/s, ${readings.toFixed(2)} readings/s, ${troubles} refused or failed; CPU daemons ${percent(cpu.daemons)}, exchange ${percent(cpu.exchange)}, Redis ${percent(cpu.redis)}`,
   )
-  console.log(`         tick to order, p50 p90 p99: first ${times(first)}, others ${times(others)}`)
+  console.log(
+    `         tick to order, p50 p90 p99: all ${times([...first, ...others])}, first ${times(first)}, others ${times(others)}`,
+  )
 }
 
 if (redisMissing !== undefined) throw new Error(redisMissing)

@@ -93,7 +93,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     const calls = createCalls({ ...common, isEmbedded, shared, access: { baseUrl }, logger })
     // The exchange inside a daemon is nobody else's.
     if (!isEmbedded) {
-      sharedTickers = await openSharedTickers({ ...common, password, baseUrl, client: calls.client })
+      sharedTickers = await openSharedTickers({ ...common, ...calls, password, baseUrl })
     }
     return assemble(options, { ...opened, trusted, shared, calls, sharedTickers })
   } catch (error) {

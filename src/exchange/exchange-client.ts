@@ -56,6 +56,11 @@ export interface ExchangeClientOptions {
   readonly locale: string
 }
 
+export interface ReadTickersOptions extends CallOptions {
+  /** Hears of an answer as it came; its bytes are good until it returns. */
+  readonly onAccepted?: ((wire: WireAnswer) => void) | undefined
+}
+
 /**
  * One generic call over the endpoint table: check, limit, sign, send, read. An answer is accepted, refused or
  * unknown, never a guess; nothing is sent twice by itself. Expected outcomes never throw.
@@ -127,15 +132,14 @@ export class ExchangeClient implements EndpointCaller {
   /**
    * Reads every ticker of a product type into the table, which afterwards holds this answer or nothing.
    * Document: GET /api/v2/mix/market/tickers.
-   * @param onAccepted Hears of an answer as it came; its bytes are good until it returns.
    */
   async readTickers(
     table: TickerTable,
     productType: ProductType,
-    onAccepted?: (wire: WireAnswer) => void,
+    { onAccepted, ...options }: ReadTickersOptions = {},
   ): Promise<Answer<TickerTable>> {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
-    const answer = await this.#sendTracked(request, {}, (wire) => {
+    const answer = await this.#sendTracked(request, options, (wire) => {
       const read = this.takeTickers(table, wire)
       if (read.kind === 'accepted') onAccepted?.(wire)
       return read

@@ -4,7 +4,7 @@ import { type Secret } from '../../lib/secret.ts'
 
 export interface OpenSharedTickersOptions extends Pick<
   SharedTickersOptions,
-  'client' | 'trusted' | 'timers'
+  'client' | 'limiter' | 'trusted' | 'timers'
 > {
   readonly config: Pick<DaemonConfig, 'exchange' | 'polling'>
   /** Of the server; it is hidden from the log already. */
@@ -17,12 +17,13 @@ export interface OpenSharedTickersOptions extends Pick<
 export async function openSharedTickers(
   options: OpenSharedTickersOptions,
 ): Promise<SharedTickers | undefined> {
-  const { config, password, baseUrl, client, trusted, timers } = options
+  const { config, password, baseUrl, client, limiter, trusted, timers } = options
   const { shared } = config.exchange
   if (shared?.marketData !== true) return undefined
   const tickers = await import('../../exchange/shared-tickers/shared-tickers.ts')
   const { RedisTickerStore } = await import('../../exchange/shared-tickers/ticker-store.ts')
   const { redis: url, group } = shared
   const store = new RedisTickerStore({ url, password, group, baseUrl, answerMsMax: tickers.ANSWER_MS_MAX })
-  return new tickers.SharedTickers({ store, client, trusted, timers, tickersMs: config.polling.tickersMs })
+  const { tickersMs } = config.polling
+  return new tickers.SharedTickers({ store, client, limiter, trusted, timers, tickersMs })
 }

@@ -5,11 +5,13 @@ import { type ProductType } from '../../protocol/values.ts'
 import { type WireAnswer } from '../client/pending-call.ts'
 import { type TrustedClock } from '../clock/trusted-clock.ts'
 import { type ExchangeClient } from '../exchange-client.ts'
-import type { TickerLooked, TickerStore } from './ticker-store.ts'
+import { type Grant, type GrantSource } from '../limiter/grant.ts'
+import type { TickerLook, TickerLooked, TickerStore } from './ticker-store.ts'
 
 export interface SharedTickersOptions {
   readonly store: TickerStore
   readonly client: Pick<ExchangeClient, 'readTickers' | 'takeTickers'>
+  readonly limiter: GrantSource
   readonly trusted: TrustedClock
   readonly timers: Timers
   /** Between two polls, ms. */
@@ -30,7 +32,7 @@ export interface SharedTickersView {
 
 /** An answer of Redis that takes longer is none, ms: tickers would come too late by it. */
 export const ANSWER_MS_MAX = 50
-/** After that it is not asked for this long, ms. */
+/** After two in a row it is not asked for this long, ms: one may be late because this process was held up. */
 const REST_MS = 1000
 /** Asked for so long before a poll, as a share of the time between two, a reading is as good as one of its own. */
 const AGE_SHARE = 0.5
@@ -38,13 +40,17 @@ const AGE_SHARE = 0.5
 const AGE_MS_MAX = 250
 /** Whoever reads is waited for until the next poll, and no longer than this, ms: it may be dead. */
 const WAIT_MS_MAX = 1000
+/** Whoever stands in line for a call looks first after this, ms. */
+const IN_LINE_LOOK_MS = 5
 /** By as much our idea of the exchange's clock may be wrong. */
 const CLOCK_ERROR_MS = 1000
 /** The server's clock counts whole milliseconds. */
 const ROUNDING_MS = 1
 
-/** What the server said, and when it was asked: monotonic ms. */
-type Found = TickerLooked & { readonly lookedAt: number }
+/** What the server said; when it was asked, monotonic ms, and when it had answered, Unix ms, our clock. */
+type Found = TickerLooked & { readonly lookedAt: number; readonly answeredAt: number }
+/** With the right to call, where it was given already. */
+type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
 
 /**
  * Tickers that daemons behind one address read for each other. A poll looks first at what others have read:
@@ -52,12 +58,15 @@ type Found = TickerLooked & { readonly lookedAt: number }
  *     looking ──a reading of this poll's time──► taken
  *     looking ──another daemon is reading──► waiting ──► looking
  *     looking ──nothing, or waited for long enough──► reading ──► handed on
+ *     looking ──the same, and no call is free here──► looking and in line for a call ──► taken, or reading
  *     looking ──Redis fails──► reading
  *
+ * The turn of whoever has no call free is over at once: another daemon may have one.
+ *
  * What is taken goes through the same reader and checks as an answer of the exchange. Its age counts from when the
- * server was looked at before the exchange was asked: by the server's clock until it handed it to us, and by ours from
- * our own question on. So it is never younger than that (MKT1). The exchange's own time in it must agree within a
- * second.
+ * exchange was asked (MKT1): by the server's clock, which stood at what it told the reader then or later, until it
+ * handed it to us, and by ours from our own question on. So it is never younger than that. The exchange's own time in
+ * it must agree within a second.
  */
 export class SharedTickers {
   readonly #options: SharedTickersOptions
@@ -66,6 +75,7 @@ export class SharedTickers {
   /** When the newest reading of each product type was asked for that is known here, by the server's clock. */
   readonly #has = new Map<ProductType, number>()
   readonly #counts = { taken: 0, own: 0, refused: 0, failed: 0 }
+  #isFailing = false
   /** Monotonic ms. */
   #restsUntil = Number.NEGATIVE_INFINITY
 
@@ -87,7 +97,8 @@ export class SharedTickers {
     const { trusted } = this.#options
     // Only the exchange itself tells us its time.
     const mayLook = trusted.isSynchronised && trusted.clock.monotonic() >= this.#restsUntil
-    const found = mayLook ? await this.#find(productType) : undefined
+    let found = mayLook ? await this.#find(productType) : undefined
+    if (found?.kind === 'read') found = await this.#standInLine(productType, found)
     if (found?.kind === 'reading') {
       const taken = this.#take(table, found)
       if (taken) {
@@ -102,20 +113,68 @@ export class SharedTickers {
 
   /** Undefined: Redis does not answer. */
   async #find(productType: ProductType): Promise<Found | undefined> {
-    const { store, timers, trusted } = this.#options
-    const begunAt = trusted.clock.monotonic()
-    const common = { productType, has: this.#has.get(productType) ?? 0, ageMsMax: this.#ageMsMax }
+    const { timers, trusted } = this.#options
+    const { clock } = trusted
+    const waitsUntil = clock.monotonic() + this.#waitMsMax
     let since = 0
     for (;;) {
-      const lookedAt = trusted.clock.monotonic()
-      const mayWait = lookedAt - begunAt < this.#waitMsMax
-      const looked = await store.look({ ...common, since, mayWait }).catch(() => this.#rest())
-      if (looked?.kind !== 'wait') return looked && { ...looked, lookedAt }
-      ;({ since } = looked)
+      const otherwise = clock.monotonic() < waitsUntil ? 'turn' : 'claim'
+      const found = await this.#look(productType, { since, otherwise })
+      if (found?.kind !== 'wait') return found
+      ;({ since } = found)
+      const waitMs = Math.min(found.waitMs, waitsUntil - clock.monotonic())
       await new Promise<void>((resolve) => {
-        timers.after(looked.waitMs, resolve)
+        timers.after(waitMs, resolve)
       })
     }
+  }
+
+  /** Undefined: Redis does not answer. */
+  async #look(
+    productType: ProductType,
+    wanted: Pick<TickerLook, 'since' | 'otherwise'>,
+  ): Promise<Found | undefined> {
+    const { store, trusted } = this.#options
+    const lookedAt = trusted.clock.monotonic()
+    const has = this.#has.get(productType) ?? 0
+    const looked = await store
+      .look({ productType, has, ageMsMax: this.#ageMsMax, ...wanted })
+      .catch(() => this.#fail())
+    if (looked === undefined) return undefined
+    this.#isFailing = false
+    return { ...looked, lookedAt, answeredAt: trusted.clock.now() }
+  }
+
+  /** Until a call is free, or another daemon had one. */
+  async #standInLine(productType: ProductType, turn: Turn): Promise<Found | Turn> {
+    const { limiter, timers, trusted } = this.#options
+    let grant: Grant | undefined
+    let wake = (): void => undefined
+    const waiting = limiter.request('tickers', 2, (granted) => {
+      grant = granted
+      wake()
+    })
+    const isGranted = (): boolean => grant !== undefined
+    if (!isGranted() && waiting) this.#handOn(productType, turn)
+    const since = turn.now - this.#ageMsMax
+    const waitsUntil = trusted.clock.monotonic() + WAIT_MS_MAX
+    let waitMs = IN_LINE_LOOK_MS
+    while (!isGranted() && waiting && trusted.clock.monotonic() < waitsUntil) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        timers.after(waitMs, resolve)
+      })
+      if (isGranted()) break
+      const found = await this.#look(productType, { since, otherwise: 'wait' })
+      if (found === undefined) break
+      if (found.kind === 'wait') ({ waitMs } = found)
+      if (found.kind !== 'reading') continue
+      waiting.cancel()
+      grant?.unused()
+      return found
+    }
+    if (!isGranted()) waiting?.cancel()
+    return grant ? { ...turn, grant } : turn
   }
 
   /** Undefined where it is no answer of the exchange at that time. */
@@ -142,35 +201,36 @@ export class SharedTickers {
   async #read(
     table: TickerTable,
     productType: ProductType,
-    found: Found | undefined,
+    found: Found | Turn | undefined,
   ): Promise<Answer<TickerTable>> {
     const { client } = this.#options
-    const answer = await client.readTickers(
-      table,
-      productType,
-      found && ((wire) => this.#handOn(productType, found, wire)),
-    )
-    if (answer.kind === 'accepted') {
-      this.#counts.own += 1
-      if (found) this.#has.set(productType, found.now)
-    } else if (found) this.#handOn(productType, found)
+    const answer = await client.readTickers(table, productType, {
+      grant: found && 'grant' in found ? found.grant : undefined,
+      onAccepted: found && ((wire) => this.#handOn(productType, found, wire)),
+    })
+    if (answer.kind === 'accepted') this.#counts.own += 1
+    else if (found) this.#handOn(productType, found)
     return answer
   }
 
-  #handOn(productType: ProductType, { now: askedAt, lookedAt }: Found, wire?: WireAnswer): void {
-    const { store, trusted } = this.#options
-    const handing = store.handOn({
-      ...{ productType, askedAt },
-      tookMs: Math.round(trusted.clock.monotonic() - lookedAt),
+  /** Without an answer it ends the turn. */
+  #handOn(productType: ProductType, { now, answeredAt }: Found, wire?: WireAnswer): void {
+    const sentAt = wire?.sentAt ?? answeredAt
+    // Between the two it may have waited for a grant.
+    const askedAt = now + Math.max(0, sentAt - answeredAt)
+    if (wire) this.#has.set(productType, askedAt)
+    const handing = this.#options.store.handOn({
+      ...{ productType, askedAt, tookMs: (wire?.receivedAt ?? sentAt) - sentAt },
       contentEncoding: wire?.contentEncoding ?? '',
       // The bytes of an answer are lent for this moment.
       body: Buffer.from(wire?.body ?? ''),
     })
-    handing.catch(() => this.#rest())
+    handing.catch(() => this.#fail())
   }
 
-  #rest(): undefined {
+  #fail(): undefined {
     this.#counts.failed += 1
-    this.#restsUntil = this.#options.trusted.clock.monotonic() + REST_MS
+    if (this.#isFailing) this.#restsUntil = this.#options.trusted.clock.monotonic() + REST_MS
+    this.#isFailing = true
   }
 }

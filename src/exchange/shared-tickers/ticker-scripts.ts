@@ -1,5 +1,7 @@
-/** Whoever waits looks again after this, ms: at the earliest, and at the latest. */
-const [LOOK_AGAIN_MS, LOOK_AGAIN_MS_MAX] = [10, 100]
+/** Whoever waits for another's answer looks again after this, ms: at the earliest, and at the latest. */
+const [LOOK_AGAIN_MS, LOOK_AGAIN_MS_MAX] = [5, 100]
+/** The same where nobody is reading, ms. */
+const IDLE_LOOK_MS = 25
 /** What nobody has touched for so long is gone, ms. */
 const KEPT_MS = 10_000
 
@@ -18,7 +20,7 @@ local asked, claimed = instant(held[1]), instant(held[2])
 /**
  * The newest reading, or whose turn it is: who looks and finds nothing claims the turn, and the others wait for it.
  * ARGV: when the reading was asked for that whoever looks has; since when one must have been asked for to be good, or
- * 0 and the age that it may have now, ms; 1 where whoever looks would wait.
+ * 0 and the age that it may have now, ms; what else is wanted: turn, claim or wait.
  */
 export const LOOK_SCRIPT = `${BEGIN}
 local since = tonumber(ARGV[2])
@@ -27,10 +29,11 @@ if asked >= since and asked ~= tonumber(ARGV[1]) then
   local answer = redis.call('HMGET', KEYS[1], 'encoding', 'body')
   return {'reading', now, asked, answer[1], answer[2]}
 end
-if ARGV[4] == '1' and claimed >= since then
+if ARGV[4] ~= 'claim' and claimed >= since then
   local left = claimed + (tonumber(held[3]) or 0) - now
   return {'wait', now, since, math.min(math.max(left, ${LOOK_AGAIN_MS}), ${LOOK_AGAIN_MS_MAX})}
 end
+if ARGV[4] == 'wait' then return {'wait', now, since, ${IDLE_LOOK_MS}} end
 redis.call('HSET', KEYS[1], 'claimed', now)
 redis.call('PEXPIRE', KEYS[1], ${KEPT_MS})
 return {'read', now}

@@ -11,13 +11,13 @@ export interface TickerLook {
   /** Wanted is what was asked for at this instant or later; 0: `ageMsMax` before this look. */
   readonly since: number
   readonly ageMsMax: number
-  /** False: whoever reads has been waited for long enough. */
-  readonly mayWait: boolean
+  /** Where there is none: `turn` waits for whoever is reading, or takes the turn; `claim` takes it in any case. */
+  readonly otherwise: 'turn' | 'claim' | 'wait'
 }
 
 /**
  * - `reading`: what another daemon was answered.
- * - `wait`: another daemon is reading, for whoever wants what was asked for since then.
+ * - `wait`: another daemon may be reading, for whoever wants what was asked for since then.
  * - `read`: it is our turn.
  */
 export type TickerLooked = { readonly now: number } & (
@@ -35,7 +35,7 @@ export interface HandedTickers {
   readonly productType: string
   /** The exchange was asked at this instant at the earliest. */
   readonly askedAt: number
-  /** From then until they are handed on, ms. */
+  /** From then until its answer was there, ms. */
   readonly tookMs: number
   readonly contentEncoding: string
   /** The answer as it came; empty: there was none that is good for anything. */
@@ -86,8 +86,8 @@ export class RedisTickerStore implements TickerStore {
     })
   }
 
-  async look({ productType, has, since, ageMsMax, mayWait }: TickerLook): Promise<TickerLooked> {
-    const answer = await this.#run(LOOK_SCRIPT, productType, [has, since, ageMsMax, mayWait ? 1 : 0])
+  async look({ productType, has, since, ageMsMax, otherwise }: TickerLook): Promise<TickerLooked> {
+    const answer = await this.#run(LOOK_SCRIPT, productType, [has, since, ageMsMax, otherwise])
     const [word, server, number, more, body] = answer
     const [kind, now] = [String(word), Number(server)]
     if (kind === 'wait') return { kind, now, since: Number(number), waitMs: Number(more) }

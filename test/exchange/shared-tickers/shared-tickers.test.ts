@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ANSWER_MS_MAX } from '../../../src/exchange/shared-tickers/shared-tickers.ts'
+import { createRandom } from '../../../src/lib/random.ts'
 import { bodyOf, type Member, TICKERS_MS, TickerScene } from './ticker-scene.ts'
 
 let scene: TickerScene
@@ -47,6 +48,107 @@ describe('tickers that daemons read for each other', () => {
       const sinceMs = (members[place]?.table.readAt ?? 0) - (begunAt[place] ?? 0)
       expect(sinceMs).toBe(3 - 3 - 1)
     }
+  })
+
+  it('[MKT1] count from when they were asked for, though their reader had to wait for a grant', async () => {
+    const [one, other] = [scene.open(), scene.open({ aheadMs: 4000 })]
+    one.limiter.grantMs = 300
+    const begunAt = other.now()
+    await poll([one], 345)
+
+    expect(await poll([other], 0)).toEqual(['1'])
+
+    expect(other.table.readAt - begunAt).toBe(300 - 1)
+    // What one has read oneself is not wanted again.
+    expect(await poll([one], 400)).toEqual(['2'])
+    expect(one.limiter.ended).toEqual(['released', 'released'])
+  })
+
+  it('are read by whoever has a call free, and taken by those who stand in line for one', async () => {
+    const [one, other] = [scene.open(), scene.open()]
+    one.limiter.grantMs = 300
+
+    expect(await poll([one, other], 100)).toEqual(['1', '1'])
+
+    expect(one.tickers.view()).toMatchObject({ taken: 1, own: 0 })
+    expect([one.limiter.waiting, one.limiter.ended]).toEqual([0, []])
+    expect([other.limiter.waiting, other.limiter.ended]).toEqual([0, ['released']])
+  })
+
+  it('are read by the first who is granted a call where nobody has one free', async () => {
+    const members = [200, 300, 1e9].map((grantMs) => {
+      const member = scene.open()
+      member.limiter.grantMs = grantMs
+      return member
+    })
+
+    expect(await poll(members, 300)).toEqual(['1', '1', '1'])
+
+    expect(scene.exchange.asked.length).toBe(1)
+    expect(members.map(({ limiter }) => limiter.waiting)).toEqual([0, 0, 0])
+    expect(members.map(({ limiter }) => limiter.ended)).toEqual([['released'], [], []])
+  })
+
+  it.each([
+    [16, 1, 250, 40],
+    [4, 5, 50, 5],
+  ])(
+    'are had at nearly every poll by %i daemons that have %i calls a second each, and poll every %i ms',
+    async (daemons, callsASecond, tickersMs, takesMs) => {
+      scene.exchange.takesMs = takesMs
+      scene.server.tripMs = 1
+      const random = createRandom('scarce')
+      const members = Array.from({ length: daemons }, () => scene.open({ tickersMs }))
+      const { time } = scene
+      async function run(member: Member): Promise<void> {
+        const dueMs = tickersMs - (time.monotonic() % tickersMs) + random.integer(4)
+        await new Promise<void>((resolve) => void time.after(dueMs, resolve))
+        await member.read()
+        if (time.monotonic() < 20_000) await run(member)
+      }
+      const polling = members.map((member) => {
+        member.limiter.callsASecond = callsASecond
+        return run(member)
+      })
+      for (let step = 0; step < 2100; step++) await time.pass(10)
+      await Promise.all(polling)
+
+      for (const { tickers } of members) {
+        const { taken, own } = tickers.view()
+        expect(taken + own).toBeGreaterThan((0.75 * 20_000) / tickersMs)
+      }
+    },
+  )
+
+  it('cost no call where a grant comes while another answer is looked at', async () => {
+    const one = scene.open()
+    one.limiter.grantMs = 40
+    await poll([one], 20)
+    await hand(bodyOf('7', scene.time.now()), { agoMs: 10 })
+    scene.server.tripMs = 30
+
+    await scene.time.pass(50)
+
+    expect(one.tickers.view()).toMatchObject({ taken: 1, own: 0 })
+    expect([one.limiter.open.size, one.limiter.ended]).toEqual([0, ['unused']])
+  })
+
+  it('are asked for again as soon as an answer is to be expected, and when waiting is over', async () => {
+    const [one, other] = [scene.open({ tickersMs: 50 }), scene.open({ tickersMs: 50 })]
+    scene.exchange.takesMs = 90
+    await poll([one], 90)
+    scene.exchange.state = 'hangs'
+    void one.read()
+    await scene.time.pass(0)
+    scene.server.looks.length = 0
+    const begunAt = scene.time.now()
+
+    void other.read()
+    await scene.time.pass(0)
+    await scene.time.pass(50)
+
+    expect(scene.server.looks.map(({ otherwise }) => otherwise)).toEqual(['turn', 'claim'])
+    expect(scene.exchange.asked.at(-1)?.at).toBe(begunAt + 50)
   })
 
   it('are read at the next poll by another one when their reader is gone', async () => {
@@ -133,7 +235,7 @@ describe('tickers that daemons read for each other', () => {
     expect(await poll([one], 50)).toEqual(['1'])
   })
 
-  it('are read without Redis while it is slow or gone, and it is asked again a second later', async () => {
+  it('are read without Redis while it is slow or gone; after two failures it is left alone for a second', async () => {
     const one = scene.open()
     for (const [state, waitMs] of [
       ['slow', ANSWER_MS_MAX],
@@ -144,16 +246,16 @@ describe('tickers that daemons read for each other', () => {
       scene.exchange.asked.length = 0
       const begunAt = scene.time.now()
 
-      for (let polls = 0; polls < 2; polls++) expect(await poll([one], 450)).toEqual([String(polls + 1)])
+      for (let polls = 0; polls < 3; polls++) expect(await poll([one], 450)).toEqual([String(polls + 1)])
 
-      expect(scene.exchange.asked.map(({ at }) => at - begunAt)).toEqual([waitMs, 450])
-      expect(scene.server.looks.length).toBe(1)
+      expect(scene.exchange.asked.map(({ at }) => at - begunAt)).toEqual([waitMs, 450 + waitMs, 900])
+      expect(scene.server.looks.length).toBe(2)
       scene.server.state = 'answers'
       await scene.time.pass(1000)
       await poll([one], 450)
-      expect(scene.server.looks.length).toBe(2)
+      expect(scene.server.looks.length).toBe(3)
     }
-    expect(one.tickers.view()).toMatchObject({ taken: 0, own: 6, failed: 2 })
+    expect(one.tickers.view()).toMatchObject({ taken: 0, own: 8, failed: 4 })
   })
 
   it('are read all the same where Redis goes away meanwhile', async () => {

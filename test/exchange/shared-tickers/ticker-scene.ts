@@ -1,8 +1,8 @@
 import { type RefusedAnswer } from '../../../src/domain/answer.ts'
 import { TickerTable } from '../../../src/domain/ticker-table.ts'
-import { type WireAnswer } from '../../../src/exchange/client/pending-call.ts'
 import { TrustedClock } from '../../../src/exchange/clock/trusted-clock.ts'
-import { ExchangeClient } from '../../../src/exchange/exchange-client.ts'
+import { ExchangeClient, type ReadTickersOptions } from '../../../src/exchange/exchange-client.ts'
+import { type Grant, type GrantSource, type WaitingRequest } from '../../../src/exchange/limiter/grant.ts'
 import { ANSWER_MS_MAX, SharedTickers } from '../../../src/exchange/shared-tickers/shared-tickers.ts'
 import {
   type HandedTickers,
@@ -10,6 +10,7 @@ import {
   type TickerLooked,
   type TickerStore,
 } from '../../../src/exchange/shared-tickers/ticker-store.ts'
+import { type EndpointName } from '../../../src/protocol/endpoints.ts'
 import { type ProductType } from '../../../src/protocol/values.ts'
 import { envelopeOf } from '../../support/wire-server.ts'
 import { ManualTime } from '../../support/manual-time.ts'
@@ -61,15 +62,17 @@ class FakeServer implements TickerStore {
   async look(look: TickerLook): Promise<TickerLooked> {
     this.looks.push(look)
     await this.#travel()
-    const { productType, has, ageMsMax, mayWait, since } = look
+    const { productType, has, ageMsMax, otherwise, since } = look
     const { now } = this
     const wanted = since === 0 ? now - ageMsMax : since
     const held = this.held.get(productType)
     const claimedAt = this.#claimedAt.get(productType) ?? 0
     let looked: TickerLooked
     if (held && held.askedAt >= wanted && held.askedAt !== has) looked = { ...held, kind: 'reading', now }
-    else if (mayWait && claimedAt >= wanted) looked = { kind: 'wait', now, since: wanted, waitMs: 10 }
-    else {
+    else if (otherwise === 'wait' || (otherwise === 'turn' && claimedAt >= wanted)) {
+      const expectedMs = claimedAt + (held?.tookMs ?? 0) - now
+      looked = { kind: 'wait', now, since: wanted, waitMs: Math.min(Math.max(expectedMs, 10), 100) }
+    } else {
       looked = { kind: 'read', now }
       this.#claimedAt.set(productType, now)
     }
@@ -123,12 +126,57 @@ export function bodyOf(price: string, requestTime: number): Buffer {
   return Buffer.from(JSON.stringify(envelopeOf([row], { requestTime })))
 }
 
+/** Grants each call after so long, and no more of them in a second than there are. */
+class FakeLimiter implements GrantSource {
+  grantMs = 0
+  callsASecond = Number.POSITIVE_INFINITY
+  /** Granted and not ended, and how those that were ended were: `released`, `unused`. */
+  readonly open = new Set<Grant>()
+  readonly ended: string[] = []
+  waiting = 0
+  #madeAt: readonly number[] = []
+  readonly #time: ManualTime
+
+  constructor(time: ManualTime) {
+    this.#time = time
+  }
+
+  request(endpoint: EndpointName, _priority: number, onGranted: (grant: Grant) => void): WaitingRequest {
+    const end = (how: string) => () => {
+      if (this.open.delete(grant)) this.ended.push(how)
+    }
+    const grant: Grant = { endpoint, release: end('released'), unused: end('unused') }
+    let stop = (): unknown => undefined
+    const give = (): void => {
+      const now = this.#time.monotonic()
+      const made = this.#madeAt.filter((at) => at > now - 1000)
+      if (made.length >= this.callsASecond) {
+        stop = this.#time.after((made[0] ?? now) + 1000 - now, give)
+        return
+      }
+      this.#madeAt = [...made, now]
+      this.waiting -= 1
+      this.open.add(grant)
+      onGranted(grant)
+    }
+    this.waiting += 1
+    if (this.grantMs === 0) give()
+    else stop = this.#time.after(this.grantMs, give)
+    const cancel = (): void => {
+      stop()
+      if (!this.open.has(grant)) this.waiting -= 1
+    }
+    return { cancel }
+  }
+}
+
 /** One daemon, with the reader and the checks of its client, but no wire. */
 export class Member {
   readonly table = new TickerTable()
   readonly trusted: TrustedClock
   readonly client: ExchangeClient
   readonly tickers: SharedTickers
+  readonly limiter: FakeLimiter
   readonly now: () => number
   readonly #scene: TickerScene
 
@@ -136,6 +184,7 @@ export class Member {
     const { time, server: store } = scene
     this.#scene = scene
     this.now = () => time.now() + aheadMs
+    this.limiter = new FakeLimiter(time)
     const clock = { now: this.now, monotonic: () => time.monotonic() }
     this.trusted = new TrustedClock(clock)
     const { offset } = this.trusted
@@ -149,7 +198,8 @@ export class Member {
       readTickers: this.#readTickers.bind(this),
       takeTickers: this.client.takeTickers.bind(this.client),
     }
-    this.tickers = new SharedTickers({ store, client, trusted: this.trusted, timers: time, tickersMs })
+    const { trusted, limiter } = this
+    this.tickers = new SharedTickers({ store, client, limiter, trusted, timers: time, tickersMs })
   }
 
   /** Polls once. @returns the price, or why there is none */
@@ -161,12 +211,13 @@ export class Member {
   async #readTickers(
     table: TickerTable,
     productType: ProductType,
-    onAccepted?: (wire: WireAnswer) => void,
+    { grant, onAccepted }: ReadTickersOptions = {},
   ): ReturnType<ExchangeClient['readTickers']> {
     const sentAt = this.now()
     const body = await this.#scene.exchange.ask(productType)
     if (body === undefined) return REFUSED
     const wire = { status: 200, contentEncoding: '', body, sentAt, receivedAt: this.now() }
+    grant?.release()
     const answer = this.client.takeTickers(table, wire)
     if (answer.kind === 'accepted') onAccepted?.(wire)
     // They are used for the next answer.

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { TickerTable } from '../../../src/domain/ticker-table.ts'
 import { TrustedClock } from '../../../src/exchange/clock/trusted-clock.ts'
 import { ExchangeClient } from '../../../src/exchange/exchange-client.ts'
+import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
 import { SharedTickers } from '../../../src/exchange/shared-tickers/shared-tickers.ts'
 import { RedisTickerStore, type TickerLook } from '../../../src/exchange/shared-tickers/ticker-store.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -14,7 +15,7 @@ import { CALLING } from '../client-fixture.ts'
 const productType = 'USDT-FUTURES'
 const AT = 'http://exchange.test'
 const KEY = `intentd:tickers:office:${AT}:${productType}`
-const LOOK: TickerLook = { productType, has: 0, since: 0, ageMsMax: 60_000, mayWait: true }
+const LOOK: TickerLook = { productType, has: 0, since: 0, ageMsMax: 60_000, otherwise: 'turn' }
 /** Nothing of it depends on how fast the machine is. */
 const PATIENT_MS = 30_000
 const BODY = Buffer.from([0, 255, 13, 10, 36, 128])
@@ -67,7 +68,7 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
     await one.handOn(handed(turn.now))
 
     expect(turn.kind).toBe('read')
-    expect(waiting).toMatchObject({ kind: 'wait', waitMs: 10 })
+    expect(waiting).toMatchObject({ kind: 'wait', waitMs: 5 })
     const since = waiting.kind === 'wait' ? waiting.since : 0
     expect(await other.look({ ...LOOK, since })).toMatchObject({
       ...{ kind: 'reading', askedAt: turn.now, contentEncoding: 'gzip', body: BODY },
@@ -76,10 +77,14 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
     expect(await other.look({ ...LOOK, has: turn.now })).toMatchObject({ kind: 'read' })
     // Whoever waits now looks again when the answer is to be expected.
     const next = await one.look({ ...LOOK, has: turn.now })
-    expect(next.kind === 'wait' ? next.waitMs : 0).toBeGreaterThanOrEqual(10)
+    expect(next.kind === 'wait' ? next.waitMs : 0).toBeGreaterThanOrEqual(5)
     expect(next.kind === 'wait' ? next.waitMs : 0).toBeLessThanOrEqual(40)
     // Nobody waits for ever.
-    expect(await one.look({ ...LOOK, has: turn.now, mayWait: false })).toMatchObject({ kind: 'read' })
+    expect(await one.look({ ...LOOK, has: turn.now, otherwise: 'claim' })).toMatchObject({ kind: 'read' })
+    // Whoever only waits takes no turn.
+    await one.handOn({ ...handed(turn.now), body: Buffer.alloc(0) })
+    for (let looks = 0; looks < 2; looks++)
+      expect(await one.look({ ...LOOK, has: turn.now, otherwise: 'wait' })).toMatchObject({ waitMs: 25 })
     for (const store of [one, other]) store.close()
   })
 
@@ -139,14 +144,15 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
           ...{ baseUrl: simulator.baseUrl, positionMode: 'one_way_mode', ...CALLING },
           ...{ clock: trusted.clock, timers: systemTimers, offset: trusted.offset },
         })
+        const limiter = new Limiter({ clock: systemClock, timers: systemTimers })
         const table = new TickerTable()
         await client.readTickers(table, productType)
         await client.readTickers(table, productType)
         const store = await open({ baseUrl: simulator.baseUrl })
         const tickers = new SharedTickers({
-          ...{ store, client, trusted, timers: systemTimers, tickersMs: 5000 },
+          ...{ store, client, limiter, trusted, timers: systemTimers, tickersMs: 5000 },
         })
-        return { client, table, tickers }
+        return { client, limiter, table, tickers }
       }),
     )
 
@@ -163,8 +169,9 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
     }
 
     expect(simulator.counters().requests.tickers - before).toBe(3)
-    for (const { tickers, client } of members) {
+    for (const { tickers, client, limiter } of members) {
       tickers.close()
+      await limiter.stop()
       await client.close()
     }
     await simulator.stop()
