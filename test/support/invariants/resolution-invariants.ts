@@ -119,13 +119,18 @@ interface Expected {
 /** How much later than its bound the core may notice that a displaced order is late. */
 const NOTICED_MS = 200
 
+/** While its start goes on nothing of an instrument is late. */
+function deferWhile(unproved: readonly string[], one: Expected, now: number): Expected {
+  return unproved.includes(one.terms.symbol) ? { ...one, dueAt: Math.max(one.dueAt, now + NOTICED_MS) } : one
+}
+
 /** What a cancel-all took for others' sake rests again within its bound, or that it does not was reported. */
 export function watchDisplacedBack(world: World): WorldWatcher {
   let expected: Expected[] = []
   const answeredAt = new Map<string, number>()
   return {
     afterStep(event, effects, now) {
-      const { book, isTrading } = world.process.engine ?? {}
+      const { book, isTrading, unproved = [] } = world.process.engine ?? {}
       if (event.kind === 'cancelAnswered') {
         for (const symbol of world.plan.symbols) answeredAt.set(symbol, now)
       }
@@ -143,6 +148,9 @@ export function watchDisplacedBack(world: World): WorldWatcher {
         for (const settled of effect.record.orders) expected.push(...displacedOf(book, settled, dueAt))
       }
       expected = expected.filter((one) => isOwed(book, one))
+      // An instrument that the start has not proved yet is not traded, and reported when it is.
+      if (expected.length > 0 && unproved.length > 0)
+        expected = expected.map((one) => deferWhile(unproved, one, now))
       const late = event.kind === 'timePassed' ? expected.find(({ dueAt }) => now > dueAt) : undefined
       if (late) violate(world, 'ORD8', `${late.terms.clientOid} is neither back nor reported`)
     },
