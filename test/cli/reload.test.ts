@@ -57,13 +57,12 @@ function readOrders(state: string) {
     return new Set(rows.all().map(({ id }) => String(id)))
   }
   const resting = select(`'status' = 'live'`)
-  const dropped = select(`'cancelReason' = 'post_only'`)
   const count = exchange.prepare(
     `SELECT count(*) - count(DISTINCT json ->> 'clientOid') AS doubled FROM orders`,
   )
   const doubled = count.get()?.['doubled']
   exchange.close()
-  return { ours, resting, dropped, doubled }
+  return { ours, resting, doubled }
 }
 
 /** In a thread of its own. */
@@ -210,7 +209,8 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     const project = projects.open()
     for (const name of ['grid-btc', 'grid-eth'])
       project.edit(`config/strategies/${name}.yaml`, 'levels: 8', 'levels: 20')
-    const run = project.run(FAST)
+    // On its way to a market that is so quick, a post-only order may be crossed and cancelled: nobody is told.
+    const run = project.run([...FAST, '--set', 'simulator.entryLatencyMs=0'])
     await run.untilEvent('order.fill')
     const change = (from: number, to: number) => {
       project.edit('config/strategies/grid-btc.yaml', `levels: ${from}`, `levels: ${to}`)
@@ -230,14 +230,10 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     ])
     expect((await run.stop()).code).toBe(0)
     expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
-    const { ours, dropped, resting, doubled } = readOrders(
-      run.events('daemon.opened')[0]?.['state'] as string,
-    )
+    const { ours, resting, doubled } = readOrders(run.events('daemon.opened')[0]?.['state'] as string)
     expect(run.events('daemon.stopped').at(-1)?.['openOrders']).toBe(ours.size)
     expect(resting.size).toBeGreaterThan(20)
-    // What was accepted post only, and would have crossed a moment later, the exchange drops without a word.
-    expect([...ours].filter((id) => !resting.has(id) && !dropped.has(id))).toEqual([])
-    expect([...resting].filter((id) => !ours.has(id))).toEqual([])
+    expect(ours).toEqual(resting)
     expect(doubled).toBe(0)
   })
 
