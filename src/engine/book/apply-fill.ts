@@ -10,9 +10,9 @@ import { countOwnFill } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 
 /**
- * A fill enters the book once, by its tradeId: it moves the account, and then the order that its orderId
- * names. A fill that nothing names yet waits as an orphan; one that the exchange made itself is foreign.
- * @param throughAt Unix ms, exchange clock, when the fills were read: what is dated later moves the book no further.
+ * Applies a fill once, by its tradeId: to the account, and to the order with its orderId. A fill of ours whose orderId is
+ * not known yet waits as an orphan; any other is foreign.
+ * @param throughAt Unix ms, exchange clock: a fill with a later date does not move `fillsThroughAt` beyond this.
  */
 export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POSITIVE_INFINITY): void {
   if (book.trades.has(fill.tradeId)) return
@@ -30,13 +30,13 @@ export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POS
     addMoney(book, pairKey(NOBODY, fill.symbol), fill)
     moveBy(book, fill, NOBODY)
   }
-  // The funding counter of a position ends with it: the next position counts from nothing again.
+  // The funding counter ends with its position: that of the next position begins at zero.
   const { longLots, shortLots } = accountHoldingOf(book, fill.symbol)
   if (longLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'long'))
   if (shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
 }
 
-/** Gives the orphans of an orderId to the order that turned out to own it. */
+/** Gives the fills that waited under an orderId to the order that has it. */
 export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)
@@ -49,7 +49,7 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   settleOwner(book, fills, book.orders.get(clientOid)?.terms.strategyId ?? NOBODY)
 }
 
-/** Orphans that belong to no order of ours: they changed the account, and the strategies that held that side. */
+/** Fills that belong to no order of ours: they changed the account, and what strategies held on that side. */
 export function disownOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId) ?? []
   book.orphans.delete(orderId)
@@ -69,8 +69,8 @@ function countFill(book: WritableBook, order: Order, fill: Fill, isFirst = true)
 }
 
 /**
- * What has been made, by owner and symbol, with the fills that wait for their order: the account's money is moved,
- * whosever they turn out to be. Until then it is nobody's.
+ * The money by owner and symbol, including fills that wait for their order: they have changed the account's money
+ * whoever owns them. Until that is known they count for no strategy.
  */
 export function moneyOf(book: Book): ReadonlyMap<string, Money> {
   if (book.orphans.size === 0) return book.money

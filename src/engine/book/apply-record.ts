@@ -43,12 +43,12 @@ import { forgetLosses } from './watermarks.ts'
 import { applyGrids } from './convert-grids.ts'
 
 /**
- * Ordinals name orders for ever (ORD2), and those that were lost are skipped: far more than any journal has
- * used, and a thousand repairs fit below the largest exact integer.
+ * After a repair so many ordinals are skipped, because a lost part of the journal may have used them (ORD2). That is far
+ * more than any journal has used, and leaves room for a thousand repairs below the largest exact integer.
  */
 const ORDINALS_SKIPPED = 1_000_000_000
 
-/** The fold: the book after one more record. Nothing else changes the book (DET2). */
+/** The fold: applies one more record to the book. Nothing else changes the book (DET2). */
 export function applyRecord(target: Book, record: JournalRecord): void {
   const book = own(target)
   book.recordedAt = record.at
@@ -211,7 +211,7 @@ function applyExpire(book: WritableBook, record: ExpireRecord): void {
   }
 }
 
-/** A key is held for as long as the book holds its last order, or waits to place it again. */
+/** Drops a key, unless the book holds its last order or a place that waits. */
 function forgetKey(book: WritableBook, pair: string): void {
   const entry = book.keys.get(pair)
   if (entry && !book.orders.has(entry.clientOid) && !book.places.has(pair)) book.keys.delete(pair)
@@ -279,9 +279,9 @@ function changeOrder(
 }
 
 /**
- * A part of the journal is lost. Every order that had not ended is unknown; forgotten orders may rest on every
- * instrument or still arrive; no name that a ladder or a target may have used is used again. The account is halted
- * until an operator has compared it.
+ * A part of the journal was lost. Every order that had not ended is unknown; orders of which the journal knows nothing may
+ * rest on any instrument, or still arrive; ordinals that the lost part may have used are skipped. The account is halted
+ * until an operator has compared it with the exchange.
  */
 function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
@@ -290,7 +290,7 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
   for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
-  // What waited to be placed may have been sent, in what was lost.
+  // A place that waits may have been sent in the lost part.
   for (const pair of [...book.places.keys()]) removePlace(book, pair)
   const wishes = strategies.flatMap((id) => symbols.map((symbol) => pairKey(id, symbol)))
   for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {

@@ -27,8 +27,8 @@ import { TrackedMap, TrackedSet } from './tracked-map.ts'
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
 
 /**
- * The last order of an intent key, for as long as the book holds that order; afterwards the journal knows that the
- * key was used.
+ * The last order of an intent's key, as long as the book holds that order. Afterwards only the journal knows that the key
+ * was used.
  */
 export interface KeyEntry {
   readonly clientOid: ClientOid
@@ -49,10 +49,10 @@ export interface Book {
   readonly epoch: number
   /** Unix ms, our clock, of the last record. */
   readonly recordedAt: number
-  /** By symbol: what its prices and sizes are counted in. */
+  /** By symbol: the tick and lot sizes in which its prices and sizes are counted. */
   readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly batchId: number
-  /** Unix ms, exchange clock: every fill up to here is known, but for what becomes visible late. */
+  /** Unix ms, exchange clock: every fill up to then is known, except those that become visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
   /** The orders that are not terminal, by symbol. */
@@ -62,25 +62,25 @@ export interface Book {
   readonly ended: readonly EndedOrder[]
   /** By strategy and key. */
   readonly keys: ReadonlyMap<string, KeyEntry>
-  /** By strategy and symbol: names the next order of a ladder or a target. Each is used once, for ever. */
+  /** By strategy and symbol: the number in the key of the next order of a ladder or a target. Each is used once, for ever. */
   readonly ordinals: ReadonlyMap<string, number>
-  /** Fills of orders that nothing here names, until something does. */
+  /** Fills whose orderId belongs to no known order, until one is found. */
   readonly orphans: ReadonlyMap<OrderId, readonly Fill[]>
   /** Known trades, with the time of the fill. Those before {@link tradesSinceAt} are forgotten, and never read again. */
   readonly trades: ReadonlyMap<TradeId, number>
   /** Unix ms, exchange clock. */
   readonly tradesSinceAt: number
-  /** By strategy and symbol; what waits for its order by its orderId. */
+  /** By strategy and symbol. Fills that wait for their order are held under their orderId in place of a strategy. */
   readonly holdings: ReadonlyMap<string, Holding>
-  /** By symbol, while a fill of it waits for its order: from where the allocation is worked out again then. */
+  /** By symbol, while a fill waits for its order: the state from which the allocation is worked out again when it is found. */
   readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
-  /** By symbol and number: what has moved it since then. Each is an entry of its own, so that one more costs one. */
+  /** By symbol and number: what has moved the allocation since that state. Each is an entry, so that one more costs one row. */
   readonly unsettledMoves: ReadonlyMap<string, Move>
-  /** By symbol: what the exchange says the account holds, by its fills and adoptions. */
+  /** By symbol: what the account holds, by its fills and adopted positions. */
   readonly account: ReadonlyMap<string, Holding>
-  /** By strategy and symbol; under the strategy `` what no order of ours explains. */
+  /** By strategy and symbol; under the strategy `''` what no order of ours explains. */
   readonly money: ReadonlyMap<string, Money>
-  /** By symbol and hold side: the funding counter as last read, and by symbol what was paid in all. */
+  /** By symbol and hold side: the funding counter as it was last read. And by symbol: all that was paid. */
   readonly fundingCounters: ReadonlyMap<string, string>
   readonly funding: ReadonlyMap<string, Decimal>
   /** What each strategy remembers, as JSON text. */
@@ -92,18 +92,18 @@ export interface Book {
   readonly places: ReadonlyMap<string, OrderIntent>
   /** The same by strategy and symbol. */
   readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
-  /** Calls on the account that are not answered yet, and the keys of those and of others just asked for, with the time. */
+  /** By strategy and key: calls on the account that have not ended, and when each recent key was used. */
   readonly calls: ReadonlyMap<string, AccountCall>
   readonly callKeys: ReadonlyMap<string, number>
-  /** Orders that their strategy does not want to rest any more. */
+  /** Orders whose strategy does not want them to rest any more. */
   readonly withdrawn: ReadonlySet<ClientOid>
   /** By scope and reason: the trading modes that are held until somebody releases them. */
   readonly restrictions: ReadonlyMap<string, Restriction>
-  /** Unix ms, our clock: orders that left before then may be missing from the journal; 0 if none can be. */
+  /** Unix ms, our clock: orders that left before then may be missing, because the journal was repaired; 0: none are. */
   readonly recordsLostAt: number
-  /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
+  /** By symbol, when the last cancel-all left of which it is not settled what it cancelled: Unix ms, exchange clock. */
   readonly cancels: ReadonlyMap<string, number>
-  /** By strategy and symbol: what it paid for what it holds, its last fills, and its day. */
+  /** By strategy and symbol: its average price, its last fills, and its results of the day. */
   readonly ownTrades: ReadonlyMap<string, OwnTrades>
   /** Closed candles, by symbol and interval (`candleKey`). A series is changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
@@ -159,12 +159,12 @@ export function createBook(positionMode: PositionMode): Book {
   }
 }
 
-/** Joins two names that themselves never hold a bar. */
+/** Joins two names that never contain a bar themselves. */
 export function pairKey(first: string, second: string): string {
   return `${first}|${second}`
 }
 
-/** The same of a strategy and a symbol, of which there are few pairs: each is joined once. */
+/** The pair of a strategy and a symbol. There are few, so each text is made once and kept. */
 export function pairOf(strategyId: string, symbol: string): string {
   let pairs = PAIRS.get(strategyId)
   if (pairs === undefined) {
@@ -180,9 +180,9 @@ export function pairOf(strategyId: string, symbol: string): string {
   return pair
 }
 
-/** By strategy and symbol. A text that was joined just now costs three times as much to look up as one that was used before. */
+/** By strategy and symbol. A freshly joined text costs three times as much to look up as one that is kept. */
 const PAIRS = new Map<string, Map<string, string>>()
-/** A process that makes up ever new strategies, as tests do, begins anew then. */
+/** With more strategies than this, as many tests in one process make them, the kept texts are dropped. */
 const STRATEGIES_JOINED_MAX = 1000
 
 /** What a strategy wants on an instrument for one purpose. */
@@ -203,9 +203,9 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
   return book.account.get(symbol) ?? FLAT
 }
 
-/** The restriction of a scope for one reason. */
+/** The restriction of a scope for one reason, where there is one. */
 export function restrictionOf(book: Book, scope: Scope, code: ModeReason): Restriction | undefined {
-  // Asked for each wish at each step, and nearly always in vain.
+  // Asked for each wish at each step, and there are nearly never any.
   if (book.restrictions.size === 0) return undefined
   return book.restrictions.get(pairKey(scope, code))
 }
@@ -215,7 +215,7 @@ export function killOf(book: Book): Restriction | undefined {
   return restrictionOf(book, ACCOUNT, 'kill')
 }
 
-/** What holds an order of the strategy on the instrument back, the strictest first; without a strategy, any order. */
+/** What restricts an order of the strategy on the instrument, the strictest first; without a strategy, an order of any. */
 export function restrictionsOn(
   { restrictions }: Book,
   symbol: string,
@@ -228,12 +228,12 @@ export function restrictionsOn(
     .sort((left, right) => TRADING_MODES.indexOf(right.mode) - TRADING_MODES.indexOf(left.mode))
 }
 
-/** Whether the instrument is halted for a reason of its own. */
+/** Whether the instrument itself is halted, not only the account. */
 export function isHaltedItself({ restrictions }: Book, symbol: string): boolean {
   return [...restrictions.values()].some(({ scope, mode }) => scope === symbol && mode === 'halted')
 }
 
-/** Whether the instrument waits for an operator who has to look at it: halted by itself or with the account. */
+/** Whether the instrument is halted, by itself or with the account, except by a kill. */
 export function isHalted(book: Book, symbol: string): boolean {
   return restrictionsOn(book, symbol).some(({ code, mode }) => code !== 'kill' && mode === 'halted')
 }
@@ -253,7 +253,7 @@ export function storePlace(book: WritableBook, place: OrderIntent): void {
   indexPlace(book, place)
 }
 
-/** What follows from the waiting places. */
+/** Updates what follows from the waiting places. */
 export function indexPlace(book: WritableBook, place: OrderIntent): void {
   const pair = pairKey(place.strategyId, place.symbol)
   const places = own(book.placesBySymbol.get(pair) ?? new Map<string, OrderIntent>())
@@ -270,9 +270,9 @@ export function removePlace(book: WritableBook, pair: string): void {
   if (places) own(places).delete(place.key)
 }
 
-/** Puts an order in its place after any change. */
+/** Stores an order after a change. */
 export function storeOrder(book: WritableBook, changed: Order): void {
-  // One that stands again has not ended.
+  // An order that is open again has not ended.
   const endedAt = isTerminal(changed) ? changed.endedAt || book.recordedAt : 0
   const order = endedAt === changed.endedAt ? changed : { ...changed, endedAt }
   book.orders.set(order.terms.clientOid, order)
@@ -281,7 +281,7 @@ export function storeOrder(book: WritableBook, changed: Order): void {
   indexOrder(book, order)
 }
 
-/** What follows from the orders. */
+/** Updates what follows from the orders. */
 export function indexOrder(book: WritableBook, order: Order): void {
   const { clientOid, symbol } = order.terms
   if (order.orderId !== undefined) book.byOrderId.set(order.orderId, clientOid)

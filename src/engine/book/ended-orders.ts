@@ -1,13 +1,13 @@
 import { type ClientOid } from '../../domain/ids.ts'
 
-/** An order that has ended. It may stand again later: the order itself says when it ended last. */
+/** An order that has ended. It may be open again later: the order itself says when it ended last. */
 export interface EndedOrder {
   readonly clientOid: ClientOid
   /** Unix ms, our clock. */
   readonly endedAt: number
 }
 
-/** Puts one in its place by its time: at the end, unless the clock was set back. */
+/** Inserts an order by its time: at the end, unless the clock was set back. */
 export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
   let place = ended.length
   while (place > 0 && (ended[place - 1] as EndedOrder).endedAt > order.endedAt) place--
@@ -18,7 +18,7 @@ export function hasEndedBefore([first]: readonly EndedOrder[], at: number): bool
   return first !== undefined && first.endedAt < at
 }
 
-/** Takes out those that ended before: it looks at these alone, however many there are. */
+/** Removes and returns those that ended before. The cost depends on how many those are, not on how many stay. */
 export function takeEndedBefore(ended: EndedOrder[], at: number): readonly EndedOrder[] {
   let count = 0
   while (count < ended.length && (ended[count] as EndedOrder).endedAt < at) count++

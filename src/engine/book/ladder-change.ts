@@ -1,7 +1,7 @@
 import { type QuoteLevel } from '../../domain/intent.ts'
 import { type LadderChange } from '../../domain/record.ts'
 
-/** As the shorter of the two texts: a place is always shorter than its level. */
+/** Writes a change as the new ladder, where levels that stood before are given by their place there: that is shorter. */
 export function buildLadderChange(
   symbol: string,
   before: readonly QuoteLevel[],
@@ -12,7 +12,7 @@ export function buildLadderChange(
   return rungs.some((rung) => typeof rung === 'number') ? { symbol, rungs } : { symbol, levels }
 }
 
-/** The ladder after a change of the one before. Total: a place that it did not have is no level. */
+/** The ladder after a change. A place that the ladder before did not have is ignored: a fold must never throw. */
 export function applyLadderChange(
   before: readonly QuoteLevel[],
   change: LadderChange,
@@ -21,7 +21,7 @@ export function applyLadderChange(
   return change.rungs.flatMap((rung) => (typeof rung === 'number' ? (before[rung] ?? []) : rung))
 }
 
-/** The levels that a change itself names. */
+/** The levels that a change states itself, not by their place before. */
 export function levelsNamedBy(change: LadderChange): readonly QuoteLevel[] {
   if ('levels' in change) return change.levels
   return change.rungs.filter((rung) => typeof rung !== 'number')

@@ -10,20 +10,20 @@ import { release, type ReleaseCommand, restrict } from '../state/trading-mode.ts
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * An operator wants everything of a scope closed: what rests is cancelled, every strategy's position is aimed at
- * zero, and nothing else leaves until somebody releases the scope. It is a restriction like any other, so a restart
- * goes on with it. A stop that flattens does the same for the account, without one.
+ * Closes everything in a scope: resting orders are cancelled, the target of every strategy is zero, and nothing else
+ * leaves until an operator releases the scope. It is a restriction like any other, so it goes on after a restart. A stop
+ * that flattens does the same for the account without a restriction.
  */
 export function startFlatten(core: Core, order: { scope: Scope; reason: string; by: string }): void {
   restrict(core, { ...order, mode: 'halted', code: 'flatten' })
   expirePlaces(core)
 }
 
-/** A flatten that is not done says so after the shorter of these, and then each time it took twice as long. */
+/** A flatten that is not done logs that after the first of these, then each time its age has doubled, up to the second. */
 const PATIENCE_MS = 15_000
 const PATIENCE_MS_MAX = 600_000
 
-/** Logs when nothing is held and nothing rests, each time anew, and when that takes long; runs after every event. */
+/** Logs when nothing in the scope is held or rests any more, and when that takes long. Runs after every event. */
 export function advanceFlatten(core: Core): void {
   for (const { scope, code, at } of core.book.restrictions.values()) {
     if (code !== 'flatten') continue
@@ -53,7 +53,7 @@ function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   })
 }
 
-/** With what the account holds of its instruments beside the strategies: no flatten closes that. */
+/** Names what the account still holds on these instruments: a flatten closes only what strategies hold. */
 function announceDone(core: Core, scope: Scope): void {
   const positions = Object.entries(describePositions(core))
   const ofAccount = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)
@@ -90,7 +90,7 @@ function isBound({ strategies }: Core['settings'], strategyId: string, symbol: s
   return strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
 }
 
-/** A release of a scope also ends its flatten, done or not: what it leaves open is said. */
+/** Releases a scope. That also ends its flatten, done or not; what it leaves open is logged. */
 export function releaseScope(core: Core, order: ReleaseCommand): void {
   const { scope, by } = order
   const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
@@ -119,7 +119,7 @@ export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boo
   return holdsAnything(core, scope) || openOrdersIn(core, scope).length > 0
 }
 
-/** What rests on an instrument that is not configured any more nobody here can cancel. */
+/** The open orders in a scope, except on instruments that are not configured any more: we cannot cancel those. */
 function openOrdersIn({ book, settings }: Pick<Core, 'book' | 'settings'>, scope: Scope): readonly Order[] {
   return [...settings.instruments.keys()].flatMap((symbol) =>
     [...openOrdersOf(book, symbol)].filter(

@@ -13,12 +13,12 @@ import { measureLoss, noteNet, notePeak, noteWarned, writePeaks } from '../state
 import { halt, type ReleaseCommand } from '../state/trading-mode.ts'
 import { releaseScope, startFlatten } from './flatten.ts'
 
-/** Who orders the flatten of a drawdown. */
+/** The author of a flatten after a drawdown. */
 const BY = 'loss limits'
 
 /**
- * Holds what scopes have lost against their limits, whenever a position or fills were read, of the scopes that those
- * concern. Nothing is judged while a part of a net profit is not known.
+ * Compares what scopes have lost with their limits, whenever a position or fills of theirs were read. Nothing is judged
+ * while a part of the net profit is not known.
  */
 export function judgeLosses(core: Core, event: EngineEvent): void {
   const { losses, capital } = core.settings
@@ -82,7 +82,7 @@ function judgeDrawdown(core: Core, used: UsedLoss, { drawdown }: LossLimits): vo
   else if (reached.includes('reducing')) holdOnce(core, scope, 'drawdown', reasonOf('reducing'))
 }
 
-/** Sums of decimals as floats come out a hair beside what they are. */
+/** With a tolerance, because sums of decimals as floats are slightly off. */
 function isReached(lost: number, limit: number): boolean {
   return lost >= limit * (1 - 1e-9)
 }
@@ -92,7 +92,7 @@ function flatten(core: Core, scope: Scope, reason: string): void {
   startFlatten(core, { scope, reason, by: BY })
 }
 
-/** Only a strategy's trades come in a row. */
+/** Losing streaks are counted for strategies only. */
 function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   if (streak === undefined) return
   for (const [pair, { lostInRow = 0 }] of core.book.ownTrades) {
@@ -102,7 +102,7 @@ function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   }
 }
 
-/** Holds the scope, unless it is held for that already. */
+/** Restricts the scope for a reason, unless it is restricted for that already. */
 function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): boolean {
   if (restrictionOf(core.book, scope, code)) return false
   announce(core, 'error', 'limits.reached', { scope, code, reason })
@@ -110,7 +110,7 @@ function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): b
   return true
 }
 
-/** A scope that has fallen too far is not released before its cool-down is over. */
+/** Releases a scope, unless the cool-down after a drawdown is not over. */
 export function releaseAfterCoolDown(core: Core, order: ReleaseCommand): void {
   const leftMs = coolDownLeftMs(core, order.scope, core.settings.losses)
   if (leftMs <= 0) return releaseScope(core, order)
@@ -123,7 +123,7 @@ export function releaseAfterCoolDown(core: Core, order: ReleaseCommand): void {
 function coolDownLeftMs({ book, run, now }: Core, scope: Scope, losses: LossSettings | undefined): number {
   const held = (['drawdown', 'drawdownFlatten'] as const).map((code) => restrictionOf(book, scope, code))
   const newest = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
-  // The clock of this machine was ahead then: it was before this run, that is all that is known.
+  // A time in the future: the clock was ahead then. It was before this run, more is not known.
   const reachedAt = newest > now ? Math.min(newest, run.startedAt) : newest
   return reachedAt + (losses?.coolDownMs ?? 0) - now
 }

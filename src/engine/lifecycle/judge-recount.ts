@@ -9,8 +9,8 @@ import { halt } from '../state/trading-mode.ts'
 const DIFFERENCES_TO_BELIEVE = 2
 
 /**
- * Compares the book with the second count of its fills once in each minute of our clock, so at each day's begin too.
- * Whoever does not know what it holds adds no risk to it.
+ * Once in each minute of our clock, and so at each change of day, compares the book with a second, independent count of
+ * its fills. Where they differ it is not known what the account holds, so no risk may be added.
  */
 export function judgeRecount(core: Core, event: EngineEvent): void {
   const { recount, book, run } = core

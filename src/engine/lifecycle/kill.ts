@@ -16,8 +16,8 @@ import { hasOpenOrders, isBusy, startStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * What a kill does, from the moment it is heard. It is done when it is proved (RSK3), and stands until an
- * operator releases it, over any number of restarts (RSK2).
+ * What a kill does from the moment it is known. It is done when it is proved that nothing of ours rests (RSK3), and stands
+ * until an operator releases it, over any number of restarts (RSK2).
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
  *                                  ▲                         │             │         │
@@ -31,15 +31,14 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  */
 type KillPhase = KillState['phase']
 
-/** Readings in a row that must see the same, the first as late as the slowest fill (A2). */
+/** So many readings in a row must show the same; the first is late enough for the slowest fill (A2). */
 const ROUNDS = 2
-/** Beyond the acceptance deadline of what was in flight: cancel-alls of every instrument, one a second, and readings. */
+/** Time after the acceptance deadline of what was in flight: for cancel-alls of every instrument, one a second, and readings. */
 const PATIENCE_MS = 60_000
 
 /**
- * The operator's kill: from this step on nothing that creates an order leaves, over any number of restarts,
- * and everything that rests is cancelled until that is proved. Heard twice it changes nothing, but that a release which
- * still waits is over.
+ * The operator's kill: from this step on no order leaves, over any number of restarts, and everything that rests is
+ * cancelled until that is proved. A second kill only drops a release that still waits for the proof.
  */
 export function startKill(core: Core, { reason, by }: KillCommand): void {
   if (core.run.phase === 'stopped') return
@@ -70,14 +69,14 @@ export function beginKill(core: Core): void {
     stopPolicy: flatBeforeStop !== undefined || stop?.policy === 'flatten' ? 'flatten' : 'leave',
     release: undefined,
   })
-  // A stop that goes on is taken up again when all is proved.
+  // A stop that had begun goes on when all is proved.
   if (phase === 'stopping') enterPhase(core.run, 'running')
   expirePlaces(core)
   emit(core, { kind: 'killState', state: 'seen' })
   askForCancel(core)
 }
 
-/** A person releases the switch and says why. Before all is proved the release waits. */
+/** An operator releases the kill. Before everything is proved the release waits. */
 export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
@@ -88,15 +87,15 @@ export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
   endKilling(core.run)
-  // What was wanted before the kill is not placed by itself: each strategy looks first.
+  // Wishes from before the kill are placed only after their strategy has decided again.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
   if (kill.stopAskedAt !== undefined) startStop(core, kill.stopPolicy, kill.stopAskedAt)
 }
 
 /**
- * An orderly stop waits for the proof, though not for ever: the kill stands in the journal. Nothing can be closed under
- * it: one that should flatten is not clean while something is held.
+ * A stop during a kill waits for the proof, but not for ever, since the kill stands in the journal. Under a kill nothing
+ * can be closed, so a stop that should flatten does not end clean while something is held.
  */
 export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy): void {
   if (!kill) return
@@ -105,18 +104,18 @@ export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy)
   if (policy === 'flatten') state.stopPolicy = policy
 }
 
-/** Whether a cancel-all that is granted belongs to the kill, before everything else. */
+/** Whether the next granted cancel-all is for the kill, which comes before everything else. */
 export function isCutting({ run: { kill } }: Core): boolean {
   return kill?.phase === 'cutting'
 }
 
-/** What a kill does at once, whatever is on the wire: an instrument whose batch is out is resolved after the answer. */
+/** Cancels everything at once, whatever is on the wire. An instrument whose batch is out is resolved after its answer. */
 export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
   if (core.run.kill) own(core.run.kill).phase = 'draining'
 }
 
-/** The process stood still for so long, ms: it has not waited in patience meanwhile. */
+/** The process stood still for so long, ms: that time does not count as waiting. */
 export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number): void {
   if (!kill) return
   const state = own(kill)
@@ -140,7 +139,7 @@ export function advanceKill(core: Core): void {
 function nextPhase(core: Core, kill: KillState): KillPhase {
   switch (kill.phase) {
     case 'cutting':
-      // Left by the cancel-all itself: `cancelEverything`.
+      // `cancelEverything` ends this phase.
       return 'cutting'
     case 'draining':
       return isAnythingOpen(core) ? 'draining' : 'clearing'
@@ -154,7 +153,7 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
     case 'proving':
       return isBusy(core) || hasOpenOrders(core) ? 'clearing' : prove(core, kill)
     case 'clean':
-      // What turns up later is cancelled and proved anew: it has been called clean too early.
+      // An order that shows up later is cancelled, and everything is proved again.
       return hasOpenOrders(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
@@ -183,14 +182,14 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
   emit(core, { kind: 'killState', state: 'clean' })
 }
 
-/** Unix ms, exchange clock: no creating request that ever left is accepted after this (A1). */
+/** Unix ms, exchange clock: no order that ever left can be accepted after this (A1). */
 function acceptableUntil(core: Core): number {
   let sentAt = 0
   for (const { lastSentAt } of core.book.orders.values()) sentAt = Math.max(sentAt, lastSentAt)
   return sentAt + core.settings.execution.acceptanceWindowMs
 }
 
-/** Fills and positions, as they are read on the grid, that see the same twice in a row. */
+/** Proved when fills and positions, as the grids read them, show the same twice in a row. */
 function prove(core: Core, kill: KillState): KillPhase {
   const isRead = [...core.instruments.values()].every(({ position }) => position.agreedAt >= kill.roundAt)
   if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'

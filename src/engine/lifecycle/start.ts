@@ -32,17 +32,17 @@ import { beginKill } from './kill.ts'
  * others count in the account's limits as the book says meanwhile: what they hold, and every order that may rest.
  */
 
-/** What a start waits for is asked for again when it does not come, or proves nothing yet. */
+/** Readings that a start waits for are asked for again after this time, in ms. */
 const READ_AGAIN_MS = 500
-/** A start that takes longer logs how far it is, so often, ms. */
+/** A start logs its progress once in this time, in ms. */
 const PROGRESS_LOGGED_EVERY_MS = 2000
 
-/** Our clock was set back while nothing ran: the times until which orders may wait say nothing any more. */
+/** If the last record is this far in the future, in ms, our clock was set back: deadlines in the journal mean nothing then. */
 const SET_BACK_MS = 1000
 
 /**
- * A run begins, on the rebuilt book and with the exchange's clock measured: the boot is recorded before
- * anything else, what was on the wire when the last run ended is unknown, and the account is read.
+ * Begins a run with the rebuilt book, once the exchange's clock is measured: records the boot before anything else, marks
+ * as unknown what was on the wire when the last run ended, and reads the account.
  */
 export function startRun(core: Core): void {
   const { settings, book } = core
@@ -101,7 +101,7 @@ function markInFlightUnknown(core: Core): void {
   })
 }
 
-/** Nobody knows how long they have waited: what is still wanted is decided anew. */
+/** Drops orders that wait to be sent: it is not known for how long they have waited. Strategies decide again. */
 function dropWaiting(core: Core): void {
   const reason = 'our clock was set back since it was decided'
   dropPlaces(core, reason)
@@ -134,7 +134,7 @@ function countFound(core: Core): Record<string, unknown> {
   }
 }
 
-/** Fills first: without them no position is proved. Then what the book holds, and what strategies trade. */
+/** Reads the account: fills first, since no position is proved without them, then positions in the order of need. */
 function askForAccount(core: Core): void {
   noteStart(core.run, { askedAt: core.now })
   askForFills(core)
@@ -145,7 +145,7 @@ function askForAccount(core: Core): void {
   }
 }
 
-/** What is held or rests counts in the limits of all others; of what nobody trades nothing is waited for. */
+/** First instruments with a position or open orders, which count in the limits of all, then those that are traded, then the rest. */
 function inOrderOfNeed({ instruments, book, settings }: Core): readonly InstrumentState[] {
   const traded = new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols))
   const needOf = ({ symbol }: InstrumentState): number => {
@@ -155,7 +155,7 @@ function inOrderOfNeed({ instruments, book, settings }: Core): readonly Instrume
   return [...instruments.values()].sort((left, right) => needOf(left) - needOf(right))
 }
 
-/** What cannot be read holds nothing up any longer (MKT4). */
+/** Whether the position was read late enough and agrees. An instrument halted as unreadable is not waited for (MKT4). */
 function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState): boolean {
   const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince
   return isRead || isHaltedForUnreadable(core.book, symbol)
@@ -176,7 +176,7 @@ export function advanceStart(core: Core): void {
   if (core.now - start.saidAt >= PROGRESS_LOGGED_EVERY_MS) logProgress(core, proved)
 }
 
-/** Where the account's losses are limited nothing is traded before they can be counted: what is held is read first. */
+/** Where the account's losses are limited, trading begins only when they can be counted: all positions that are held were read. */
 function areLossesKnown(core: Core): boolean {
   if (!core.settings.losses?.limits.has(ACCOUNT)) return true
   return [...core.instruments.values()].every(
@@ -196,19 +196,19 @@ function advanceInstrument(core: Core, instrument: InstrumentState): void {
     if (isResolved(core, instrument)) check(core, instrument)
   } else if (stage !== 'proved' && isAccountedFor(core, instrument)) {
     if (stage === 'reading' && core.run.kill === undefined) resolve(core, instrument)
-    // A kill waits for nothing: what it cancels and proves is more than a start would.
+    // A kill does not wait for the resolution: it cancels and proves more than a start does.
     if (core.run.kill || isResolved(core, instrument)) prove(core, instrument)
     else noteStartStage(instrument, { ...instrument.start, stage: 'resolving' })
   }
 }
 
-/** Unknown orders are resolved anyway; those that rest here, if `onRestart` says cancel. */
+/** Begins a resolution where orders rest and `onRestart` says cancel. Unknown orders are resolved without this. */
 function resolve(core: Core, instrument: InstrumentState): void {
   if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
     startResolution(core, instrument, 'restart')
 }
 
-/** An instrument that is halted holds nothing up any longer (ORD4). One that was released meanwhile does after all. */
+/** Whether the start need not wait for a resolution: it has ended, or the instrument is halted (ORD4). */
 function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean {
   return phase === 'idle' || isHaltedItself(book, symbol)
 }
@@ -249,7 +249,7 @@ function logProgress(core: Core, proved: number): void {
   })
 }
 
-/** @param wasRunning Some were traded before the last one was proved. */
+/** @param wasRunning Whether some instruments were traded before the last one was proved. */
 function endStart(core: Core, wasRunning: boolean): void {
   noteStart(core.run, { isOver: true })
   if (!wasRunning) return
@@ -257,7 +257,7 @@ function endStart(core: Core, wasRunning: boolean): void {
   announce(core, 'info', 'recovery.ended', { instruments: core.instruments.size, tookMs })
 }
 
-/** Where the last run had sent a cancel-all, recorded or not, what rests is not known, whatever the policy says. */
+/** Whether to resolve although no order is unknown: `onRestart` says so, or the last run may have sent a cancel-all. */
 function needsResolution(core: Core, symbol: string): boolean {
   const { book, settings } = core
   return settings.hasRetreated === true || book.cancels.has(symbol) || cancelsAtStart(core, symbol)

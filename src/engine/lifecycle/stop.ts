@@ -24,17 +24,17 @@ import { describePositions, holdsAnything } from './flatten.ts'
 type StopPhase = StopState['phase']
 
 /**
- * A position that is read earlier may agree with a moment between two fills of before, and an embedded market may
- * not stand still yet.
+ * Positions that prove the end are read this long after the last call, in ms. An earlier reading might agree with a
+ * moment between two fills, and an embedded market may still be moving.
  */
 const READABLE_AFTER_MS = 1500
-/** The final readings are asked for again when they do not come. */
+/** The final readings are asked for again after this time, in ms. */
 const READ_AGAIN_MS = 500
 
-/** Of the patience of a stop that flattens, ms: kept for the cancel-alls and readings that prove its end. */
+/** The part of `stopTimeoutMs` that a stop which flattens keeps for the cancel-alls and readings that prove its end. */
 const PROOF_MS = 10_000
 
-/** A stop was asked for. One that flattens aims at zero first, as an operator's flatten does. */
+/** A stop was asked for. One that flattens closes everything first, as an operator's flatten does. */
 export function askForStop(core: Core, policy: StopPolicy): void {
   const { phase, flatBeforeStop } = core.run
   if (phase === 'stopping' || phase === 'stopped') return
@@ -47,7 +47,7 @@ export function askForStop(core: Core, policy: StopPolicy): void {
 }
 
 /**
- * Stops once nothing of ours rests, is unknown or is held any more, or closing has taken all but the time for the proof.
+ * Begins the stop that waited for a flatten: when everything is closed, or when only the time for the proof is left.
  * Runs after every event.
  */
 export function stopWhenFlat(core: Core): void {
@@ -59,7 +59,7 @@ export function stopWhenFlat(core: Core): void {
   if (isOver || isFlat) startStop(core, 'flatten', askedAt)
 }
 
-/** `startedAt`: Unix ms, our clock, when it was asked for; its patience counts from there. */
+/** `startedAt`: Unix ms, our clock, when the stop was asked for; `stopTimeoutMs` counts from then. */
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
   recordAllStates(core)
@@ -76,7 +76,7 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
   if (!core.run.flatBeforeStop) announce(core, 'info', 'daemon.stopping', { policy })
 }
 
-/** By symbol; what is being cancelled just now counts as yet to come. */
+/** By symbol, how many resolutions that cancel there were, without one that goes on. */
 function countCancels({ instruments }: Core): ReadonlyMap<string, number> {
   return new Map(
     [...instruments.values()].map(({ symbol, cancelResolutions, resolution }) => [
@@ -100,14 +100,14 @@ export function advanceStop(core: Core): void {
   prove(core, stop)
 }
 
-/** The process stood still for so long, ms: it has not waited in patience meanwhile. */
+/** The process stood still for so long, ms: that time does not count as waiting. */
 export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
   const { stop, flatBeforeStop: flat } = run
   if (stop) own(stop).startedAt += sleptMs
   if (flat) noteFlatBeforeStop(run, { ...flat, askedAt: flat.askedAt + sleptMs })
 }
 
-/** Something is on the wire, or an instrument is still being resolved. */
+/** Whether a call is on the wire, or an instrument is placing or being resolved. */
 export function isBusy(core: Core): boolean {
   if (isAnythingOpen(core)) return true
   return [...core.instruments.values()].some(({ phase }) => phase !== 'idle')
@@ -145,7 +145,7 @@ function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => bo
   }
 }
 
-/** A quarantined order waits for an operator and holds nothing up. */
+/** Whether any order is open, except those in quarantine: they wait for an operator. */
 export function hasOpenOrders(core: Core): boolean {
   return [...core.instruments.keys()].some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
@@ -156,14 +156,14 @@ function hasOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
-/** What was read before something was busy proves nothing any more. */
+/** Begins the proof again: what was read before the last call or resolution proves nothing. */
 function beginProof(core: Core, stop: StopState): void {
   const state = own(stop)
   state.wasBusy = false
   state.provingAt = core.now
 }
 
-/** Each position was read since, and is what the fills explain; and no fill of before can show up any more (A2). */
+/** Ends the stop when every position was read late enough and agrees with the fills, and no earlier fill can appear (A2). */
 function prove(core: Core, stop: StopState): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = [...core.instruments.values()].filter(({ position }) => position.agreedAt < readableAt)
@@ -173,7 +173,7 @@ function prove(core: Core, stop: StopState): void {
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
   own(stop).askedAt = core.now
   for (const { symbol } of unproved) askForPosition(core, symbol)
-  // A position is compared when the fills are known past its moment.
+  // A position is compared only when the fills are known beyond its moment.
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
 }
 

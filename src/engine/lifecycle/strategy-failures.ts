@@ -10,7 +10,7 @@ import { startFlatten } from './flatten.ts'
 /** How many failures in a row halt a strategy. */
 const FAILURES_MAX = 10
 
-/** A decision failed. Too often in a row, and the strategy is not asked any more before somebody has looked (STR1). */
+/** A decision failed. After too many in a row the strategy is halted until an operator releases it (STR1). */
 export function takeDecisionFailure(
   core: Core,
   { strategyId, reason, isPaused = false }: DecisionFailure,
@@ -33,7 +33,7 @@ interface DecisionFailure {
   readonly isPaused?: boolean
 }
 
-/** It failed where nobody could count: it is not asked any more before somebody has looked (STR1). */
+/** A strategy failed outside of a decision: it is halted until an operator releases it (STR1). */
 export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand): void {
   if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
   restrict(core, { scope: strategyScope(strategyId), mode: 'halted', code: 'strategyFailed', reason, by })
@@ -50,7 +50,7 @@ function policyOf({ settings }: Core, strategyId: StrategyId): FailurePolicy | u
   return settings.strategies.get(strategyId)?.onFailure
 }
 
-/** It was halted. A flatten is one that an operator could have ordered: a release of the strategy ends it too. */
+/** What `onFailure` says about the orders of a halted strategy. A flatten is as an operator's: the release ends it too. */
 function endOrders(core: Core, strategyId: StrategyId, reason: string): void {
   const policy = policyOf(core, strategyId)
   if (policy === 'leave') return

@@ -2,14 +2,14 @@ import { type TickerRows, toTickerRows, toTickerTable } from '../../domain/ticke
 import { parseValue, writeValue } from '../../lib/value-text.ts'
 import { type Core } from '../state/core.ts'
 
-/** Everything that the core knows, with the rows of its own instruments for the table of the whole market. */
+/** The core as it is written down: of the ticker table it holds only the rows of its own instruments. */
 type CoreImage = Omit<Core, 'market' | 'effects' | 'totals'> & {
   readonly market: Omit<Core['market'], 'tickers'> & { readonly tickers: TickerRows | undefined }
 }
 
 /**
- * The whole core between two steps as text: settings, book, and what a restart would lose. What is resumed from
- * it goes on exactly as the core that it was taken from, and the same core gives the same text.
+ * The whole core between two steps as text: settings, book, and what a restart would lose. A core that is read from it
+ * goes on exactly like the one it was written from, and the same core always gives the same text.
  */
 export function writeCore(core: Core): string {
   const { effects: _done, totals: _follows, market, ...rest } = core

@@ -6,12 +6,12 @@ import { parseValue, writeValue } from '../../lib/value-text.ts'
 import { type Effect } from '../effect.ts'
 import { type EngineEvent } from '../event.ts'
 
-/** An event that nobody changes any more: a ticker table is filled again, its rows here are not. */
+/** An event that can be kept: ticker tables are filled again later, so it holds a copy of their rows. */
 export type KeptEvent =
   | Exclude<EngineEvent, { readonly kind: 'snapshotTaken' }>
   | { readonly kind: 'snapshotTaken'; readonly tickers: TickerRows }
 
-/** Of the whole market only what the core and its strategies can look at: the instruments that are traded. */
+/** Keeps of the market only the instruments that are traded, since the core and its strategies see no others. */
 export function keepEvent(event: EngineEvent, symbols: Iterable<string>): KeptEvent {
   if (event.kind !== 'snapshotTaken') return event
   return { kind: 'snapshotTaken', tickers: toTickerRows(event.tickers, symbols) }
@@ -25,7 +25,7 @@ export function writeEvent(event: KeptEvent): string {
 export function parseEvent(text: string): EngineEvent {
   const event = parseValue(text) as KeptEvent
   if (event.kind === 'snapshotTaken') return { ...event, tickers: toTickerTable(event.tickers) }
-  // As it came in: strategies share what was read.
+  // Frozen as it was when it came in, because strategies share it.
   if (event.kind === 'feedRead') return deepFreeze(event)
   return event
 }
@@ -63,7 +63,7 @@ function writeMoment({
   return `${shown.slice(0, -1)},"orders":[${orders.map(writeOrder).join(',')}]}`
 }
 
-/** An order is replaced, never changed, and is shown again and again: its text is made once. */
+/** An order is replaced, never changed, and written again and again: its text is made once. */
 const orderTexts = new WeakMap<Order, string>()
 
 function writeOrder(order: Order): string {

@@ -8,8 +8,8 @@ import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { isStarting, noteDisplaced } from '../state/instrument-state.ts'
 
 /**
- * A resolution has ended, and these orders with it: what of them is wanted has to rest again soon (ORD8). `provedAt`:
- * Unix ms, our clock, when its cancel-all was answered.
+ * A resolution has ended these orders: those that are still wanted must rest again soon (ORD8). `provedAt`: Unix ms, our
+ * clock, when the cancel-all was answered.
  */
 export function expectDisplaced(
   instrument: InstrumentState,
@@ -24,12 +24,12 @@ export function expectDisplaced(
   noteDisplaced(instrument, [...instrument.displaced, ...displaced])
 }
 
-/** What stays the same when an order is placed again. */
+/** Names what stays the same when an order is placed again. */
 function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): string {
   return purpose === 'place' ? `${strategyId}|${key}` : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
-/** Looks which displaced orders rest again, or are not wanted any more, and logs when that takes too long. */
+/** Forgets displaced orders that rest again or are not wanted any more, and logs when that takes too long. */
 export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const [first] = instrument.displaced
   if (!first || isStarting(core, instrument)) return
@@ -43,7 +43,7 @@ export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   announce(core, wasLate ? 'info' : 'debug', 'orders.restored', fields)
 }
 
-/** Each is logged once. */
+/** Logs the displaced orders that are late, each once. */
 function logLate(core: Core, instrument: InstrumentState): void {
   const { displacedWithinMs } = core.settings.execution
   const late = instrument.displaced.filter(
@@ -64,7 +64,7 @@ function logLate(core: Core, instrument: InstrumentState): void {
   })
 }
 
-/** Not back, still wanted, and not filled by the time it was taken away. */
+/** Whether a displaced order is still wanted, does not rest again, and was not filled. */
 function isMissing(core: Core, terms: OrderTerms): boolean {
   const { book } = core
   if (isFlattening(core, terms.symbol, terms.strategyId)) return false
@@ -77,11 +77,11 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
   const isWanted = levels.some(
     (level) => level.side === side && level.ticks === terms.ticks && level.lots === terms.lots,
   )
-  return isWanted && !stands(core, terms)
+  return isWanted && !isRungPlaced(core, terms)
 }
 
-/** Whether an order of the same rung is on its way or rests. */
-function stands(core: Core, terms: OrderTerms): boolean {
+/** Whether an order for the same rung rests or is on its way. */
+function isRungPlaced(core: Core, terms: OrderTerms): boolean {
   for (const { terms: other, state } of ordersOf(core, terms.strategyId, terms.symbol)) {
     const isRung =
       other.purpose === terms.purpose &&

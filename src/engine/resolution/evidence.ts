@@ -6,9 +6,9 @@ import { openOrdersOf } from '../book/book.ts'
 import { type Core } from '../state/core.ts'
 
 /**
- * What fills prove about orders that the exchange never named: the orderIds among the orphans of the symbol
- * are matched with the orders that could have made them, older orders and orderIds first. Orders that share
- * an attribution key are alike or stand in different batches, so totals are exact either way.
+ * Finds the orderIds of orders for which no answer named one: the orphans of the symbol are matched with the orders that
+ * could have made them, older orders and orderIds first. Two orders that a fill could belong to alike have the same
+ * terms, or come from different batches, so the totals are exact however they are matched.
  */
 function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   const matches = new Map<Order, OrderId>()
@@ -29,7 +29,7 @@ function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   return matches
 }
 
-/** The orders that may be at the exchange and whose orderId no answer has named. */
+/** The orders that may be at the exchange, and whose orderId is not known. */
 export function namelessOrders(core: Core, symbol: string): readonly Order[] {
   return [...openOrdersOf(core.book, symbol)].filter(
     (order) => order.orderId === undefined && order.attempts > 0,
@@ -42,8 +42,8 @@ function byNumber(left: string, right: string): number {
 }
 
 /**
- * Fills that contradict these orders: they look like fills of one of them, but there are more orderIds than orders,
- * or more lots than the order has. By order, the orderIds that are too many.
+ * By unknown order, the orderIds whose fills look like its own but cannot be: there are more orderIds than orders, or
+ * more lots than the order has.
  */
 function findContradictions(
   core: Core,
@@ -73,8 +73,8 @@ function findContradictions(
 }
 
 /**
- * What became of the orders, once all fills up to their end are known: done, absent, or quarantined if the evidence
- * contradicts itself.
+ * What became of the orders, once all fills up to their end are known: they are done, absent, or in quarantine where the
+ * fills contradict each other.
  */
 export function settleByEvidence(
   core: Core,

@@ -7,9 +7,9 @@ import { announce, type Core, record, type InstrumentState, type PendingReading 
 const HOLD_SIDES = ['long', 'short'] as const
 
 /**
- * Funding shows only in the counter of a position that stands, and the next position counts from nothing again: so a
- * counter is believed of a reading that agrees with the book, and of a position that stood then and stands still.
- * @param wentThrough What the account held from the moment of the reading until now, as far as the fills say.
+ * Records what the funding counter of a position says. A position's counter begins at zero with the position. So it
+ * counts only where the reading agrees with the book, and the position was not closed between the reading and now.
+ * @param wentThrough Everything that the account held from the moment of the reading until now, by its fills.
  */
 export function noteFunding(
   core: Core,

@@ -5,9 +5,9 @@ import { hasOrder } from '../state/instrument-state.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
- * An order whose evidence contradicts itself is in quarantine: it counts as open, its instrument is halted,
- * the others go on. An operator who has looked releases the instrument; a resolution then proves that nothing rests,
- * the order ends with the fills that fit it, and what is too much is nobody's.
+ * An order about which the fills contradict each other is in quarantine: it counts as open, and its instrument is halted
+ * while the others go on. When an operator has looked and released the instrument, a resolution proves that nothing
+ * rests. Then the order ends with the fills that fit it, and fills beyond those belong to no strategy.
  */
 export function haltOnContradiction(core: Core, symbol: string, orders: readonly SettledOrder[]): void {
   for (const { clientOid, state, reason } of orders) {
@@ -21,7 +21,7 @@ export function hasReleasedQuarantine(core: Core, symbol: string): boolean {
   return hasOrder(core, symbol, 'quarantined') && !isHalted(core.book, symbol)
 }
 
-/** A crash may come between the quarantine and its halt, or within a release: then somebody looks once more. */
+/** Halts instruments with an order in quarantine: a crash may have come before their halt, or during a release. */
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
     if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
@@ -30,7 +30,7 @@ export function haltQuarantined(core: Core): void {
   }
 }
 
-/** After a release: fills that no order could own are nobody's. */
+/** After a release: fills that could belong to no order of ours are booked as foreign. */
 export function disownLeftOrphans(core: Core, symbol: string): void {
   const orderIds = [...core.book.orphans]
     .filter(([, [first]]) => first?.symbol === symbol)

@@ -28,19 +28,19 @@ import { notePositionForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { hasUnreadableRows, notePositionReadable } from './unreadable.ts'
 
-/** A position and the fills that made it may show this far apart on the exchange's clock. */
+/** A position and its fills may become visible this far apart, by the exchange's clock, in ms. */
 const POSITION_SKEW_MS = 500
-/** By as much the time in an answer may lie outside its call: the clocks are known no better. */
+/** The time in an answer may lie this far before or after its call, in ms: the clocks are known no better. */
 const ANSWER_SKEW_MS = 2000
-/** Readings are younger than this when they are judged, or they are not judged. */
+/** A reading that is older than this is not compared, in ms. */
 const RECENT_MS = 60_000
 /** More fills of an instrument in a minute than the exchange could make. */
 const RECENT_FILLS_MAX = 5000
 
 /**
- * The exchange's position against the book's. A reading speaks of one moment of the exchange's clock; it can
- * be judged only when the fills are known up to that moment, so it waits for them, and the book is compared
- * as it stood then. The same difference must be seen twice before the exchange's word is taken.
+ * Compares the exchange's position with the book's. A reading is about one moment of the exchange's clock. It waits until
+ * the fills up to that moment are known, and is compared with the book as it was then. Only a difference that is seen
+ * twice is believed, and the exchange's position adopted.
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
@@ -52,7 +52,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   checkPositionMode(core, reading)
   noteMark(core, reading)
   noteReadHolding(core, reading)
-  // A waiting reading is kept: if each new one replaced it, and fills were read less often, none would be compared.
+  // A waiting reading is kept. If each new one replaced it, and fills were read less often, none would ever be compared.
   own(instrument.position).pending ??= {
     holding: toHolding(reading.rows),
     counters: toCounters(reading.rows),
@@ -64,7 +64,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   if (!hasUnreadableRows(core, instrument.symbol)) comparePosition(core, instrument)
 }
 
-/** Why a reading is not used. Unknown is not empty, and one wrong time must not hold up the readings after it. */
+/** Why a reading is not used: an answer without data proves no empty position, and a wrong time would block later readings. */
 function objectionTo(
   core: Core,
   { symbol, isSilent, requestedAt, exchangeTime }: PositionReading,
@@ -92,8 +92,8 @@ function toCounters(rows: readonly PositionRow[]): PendingReading['counters'] {
 }
 
 /**
- * Keeps the new fills of each instrument for as long as a reading may need them.
- * @param heardAt Unix ms, exchange clock: they were made by then, whatever their dates say.
+ * Keeps the new fills of each instrument for as long as a reading may have to be compared with them.
+ * @param heardAt Unix ms, exchange clock: when they were read; a later date of a fill is wrong.
  */
 export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: number): void {
   for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
@@ -109,7 +109,7 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
   }
 }
 
-/** Judges the waiting reading, once the fills are known past its moment. */
+/** Compares the reading that waits, once the fills are known beyond its moment. */
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
@@ -126,7 +126,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
     position.agreedAt = reading.requestedAt
     return noteFunding(core, instrument, reading, holdingsSince(core, instrument, reading.exchangeTime))
   }
-  // An empty answer came before fills that show a position: it proves nothing.
+  // An answer without data, while the fills show a position, proves nothing.
   if (reading.isSilent) return
   const difference = subtract(core, reading.holding, holdingAt(core, instrument, reading.exchangeTime))
   const seen = position.mismatch
@@ -140,9 +140,9 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * A start does not wait until the fills of the last moments are readable where the position is what those explain that
- * were read in this run: later fills are news, as at any time. The reading is judged all the same when they are
- * readable. A silent answer counts only where nothing could have been filled.
+ * Whether a start may trust a reading before the newest fills are readable: the position must be explained by the fills
+ * that this run has read. Later fills are handled as at any time, and the reading is compared again when they are known.
+ * An answer without data counts only where no open order could have been filled.
  */
 function isEnoughForStart(
   { readings, book }: Core,
@@ -153,7 +153,7 @@ function isEnoughForStart(
   return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 
-/** Said when it is first seen; it may be gone with the next reading. */
+/** Logged when the difference is first seen; it may be gone with the next reading. */
 function logUnexplained(core: Core, { symbol }: InstrumentState, { holding }: PendingReading): void {
   const known = accountHoldingOf(core.book, symbol)
   announce(core, 'warn', 'position.unexplained', {
@@ -166,7 +166,7 @@ function logUnexplained(core: Core, { symbol }: InstrumentState, { holding }: Pe
   })
 }
 
-/** Whether the book agreed with the reading at any moment that the reading may speak of. */
+/** Whether the book agreed with the reading at any moment that the reading may be about. */
 function agrees(core: Core, instrument: InstrumentState, { holding, exchangeTime }: PendingReading): boolean {
   let known = accountHoldingOf(core.book, instrument.symbol)
   for (const { change, filledAt } of instrument.position.recentFills.toReversed()) {
@@ -177,7 +177,7 @@ function agrees(core: Core, instrument: InstrumentState, { holding, exchangeTime
   return same(known, holding)
 }
 
-/** Everything that the account held from a moment of the exchange's clock until now, as far as the fills say; newest first. */
+/** Everything that the account held from a moment of the exchange's clock until now, by its fills; the newest first. */
 function holdingsSince(core: Core, instrument: InstrumentState, exchangeTime: number): readonly Holding[] {
   const holdings = [accountHoldingOf(core.book, instrument.symbol)]
   for (const { change, filledAt } of instrument.position.recentFills.toReversed()) {
@@ -188,7 +188,7 @@ function holdingsSince(core: Core, instrument: InstrumentState, exchangeTime: nu
   return holdings
 }
 
-/** What the account held at a moment of the exchange's clock, as far as the fills say. */
+/** What the account held at a moment of the exchange's clock, by its fills. */
 function holdingAt(core: Core, instrument: InstrumentState, exchangeTime: number): Holding {
   return instrument.position.recentFills
     .filter(({ filledAt }) => filledAt > exchangeTime)
@@ -226,7 +226,7 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
   const position = own(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
-  // The halt first: a run that died between the two records would trade on with a position nobody has checked.
+  // The halt comes first: after a crash between the two records, the next run must not trade on an unchecked position.
   halt(
     core,
     instrument.symbol,
@@ -247,7 +247,7 @@ function same(left: Holding, right: Holding): boolean {
   return left.longLots === right.longLots && left.shortLots === right.shortLots
 }
 
-/** A position row names the account's mode: if the config says another, orders would mean the opposite. */
+/** Halts where a position row names another position mode than the configuration: orders would do something else. */
 function checkPositionMode(core: Core, reading: PositionReading): void {
   for (const row of reading.rows) {
     if (row.positionMode !== undefined && row.positionMode !== core.settings.positionMode) {

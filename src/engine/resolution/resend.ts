@@ -11,9 +11,9 @@ import { type Core, specOf, type ResolutionCause } from '../state/core.ts'
 const REPLACEMENT_TTL_MS = 60_000
 
 /**
- * ORD8: an order that was cancelled for another's sake, or never arrived and is still wanted, is placed
- * again as the next generation of its key. Ladders and targets stand by themselves; what a strategy placed
- * by name has to be brought back, as far as it is not filled.
+ * ORD8: adds to a settled order what replaces it. A `place` whose order a cancel-all took along, or whose order never
+ * arrived, is still wanted as far as it is not filled, and becomes the next generation of its key. Ladders and targets
+ * need no replacement: they are planned again anyway.
  */
 export function withReplacement(core: Core, cause: ResolutionCause, settled: SettledOrder): SettledOrder {
   const order = core.book.orders.get(settled.clientOid)
@@ -39,20 +39,20 @@ export function withReplacement(core: Core, cause: ResolutionCause, settled: Set
 }
 
 /**
- * What cannot rest, is proved absent and still wanted leaves again under its own name while the exchange
- * remembers it: should the proof be wrong, it is a duplicate and no second order.
+ * Whether an absent order is sent again under the same clientOid: one that cannot rest and is still wanted, as long as
+ * the exchange remembers the clientOid. Should the proof of its absence be wrong, it is a duplicate and no second order.
  */
 function isSentAgain(core: Core, order: Order): boolean {
   return !canRest(order.terms) && isInsideWindow(order, exchangeNow(core)) && isStillWanted(core, order)
 }
 
-/** What the fills that revealed its orderId have filled of it: they are bound only when this is settled. */
+/** How much the fills that revealed its orderId have filled: the book gives them to the order only when it is settled. */
 function foundLots(core: Core, { orderId }: SettledOrder): number {
   if (orderId === undefined) return 0
   return (core.book.orphans.get(orderId) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
 }
 
-/** Whether an order by name that is not at the exchange would be sent today exactly as it was. */
+/** Whether a `place` that is not at the exchange would be sent now exactly as before. */
 function isStillWanted(core: Core, { terms }: Order): boolean {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
   if (core.book.withdrawn.has(terms.clientOid)) return false

@@ -29,7 +29,7 @@ import { withReplacement } from './resend.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
 const READS_APART_MS = 500
-/** After this long beyond its own waits a person must look: the instrument is halted, the resolution goes on (ORD4). */
+/** A resolution that takes this much longer than its own waits halts the instrument, and goes on (ORD4). */
 const PATIENCE_MS = 60_000
 
 /** Causes that come with ordinary trading. */
@@ -37,8 +37,8 @@ const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set(['unwanted', 'comma
 const isRoutine = (cause: ResolutionCause): boolean => ROUTINE_CAUSES.has(cause)
 
 /**
- * Stops placing on the instrument until it is proved what rests and what was filled. An unknown request may
- * still be accepted until its acceptance deadline, so the cancel-all waits for that.
+ * Begins a resolution: nothing is placed on the instrument until it is proved what rests and what was filled. An unknown
+ * order can still be accepted until its acceptance deadline, so the cancel-all waits until then.
  */
 export function startResolution(core: Core, instrument: InstrumentState, cause: ResolutionCause): void {
   const { symbol } = instrument
@@ -73,7 +73,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
   advanceResolution(core, instrument)
 }
 
-/** Unix ms, exchange clock: orders of a lost part of the journal may still be accepted until then. */
+/** Unix ms, exchange clock: until when orders in a lost part of the journal can still be accepted. */
 function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   if (book.recordsLostAt === 0) return 0
   // They left before this run began, whatever the clock said when the journal was repaired.
@@ -84,19 +84,19 @@ function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   )
 }
 
-/** Where orders are unknown, or another's cancel-all came by, there may be nothing that could rest. */
+/** Whether a resolution must cancel. Not where orders are unknown, or a cancel-all for all has passed, and nothing can rest. */
 function needsCancel(core: Core, instrument: InstrumentState, cause: ResolutionCause): boolean {
   const { symbol } = instrument
   if (cause !== 'unknown' && cause !== 'cancelledAlong') return true
   if (cause === 'cancelledAlong' ? hasResting(core, symbol) : core.book.cancels.has(symbol)) return true
-  // What rests is cancelled at a start too, with the same resolution.
+  // At a start, the same resolution also cancels what rests.
   if (isStarting(core, instrument) && cancelsAtStart(core, symbol)) return true
   return [...openOrdersOf(core.book, symbol)].some(
     ({ state, terms }) => state === 'unknown' && canRest(terms),
   )
 }
 
-/** Whether the operator wants what rests cancelled at a start, and something does. */
+/** Whether something rests that `onRestart` wants cancelled at a start. */
 export function cancelsAtStart(core: Core, symbol: string): boolean {
   return core.settings.onRestart === 'cancel' && hasResting(core, symbol)
 }
@@ -130,18 +130,18 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
   )
 }
 
-/** The process stood still for so long, ms: it has not waited in patience meanwhile. */
+/** The process stood still for so long, ms: that time does not count as waiting. */
 export function postponeResolutionDeadline({ resolution }: InstrumentState, sleptMs: number): void {
   if (resolution) own(resolution).patientUntil += sleptMs
 }
 
-/** Judged by the clock as it is known now, not as it was when the resolution began: either may have been set since. */
+/** By the clocks as they are known now, since either may have been set after the resolution began. */
 function isPastAcceptanceDeadline(core: Core, { acceptanceDeadlineAt }: Resolution): boolean {
   if (acceptanceDeadlineAt === 0) return true
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptanceDeadlineAt
 }
 
-/** What becomes of a resolution whose cancel-all was answered, or failed for its orders. */
+/** The cancel-all of a resolution has done its work: fills and position must show the rest. */
 export function noteCancelled(instrument: InstrumentState, now: number): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
@@ -158,18 +158,18 @@ export function repeatCancel(instrument: InstrumentState, notBefore: number): vo
 }
 
 /**
- * A cancel-all of the product has come by, or something like it: the instrument is closed behind it. True when the
- * call is what its resolution has waited for.
+ * A cancel-all for all instruments is about to leave, or the exchange may have cancelled by itself: the instrument is
+ * resolved because of it. True where its resolution has waited for this very call.
  */
 export function closeBehindCancel(core: Core, instrument: InstrumentState): boolean {
   if (instrument.phase === 'idle') startResolution(core, instrument, 'cancelledAlong')
-  // One that is placing is resolved once its batch is answered: the book says that a cancel-all came by.
+  // While its batch is out it is not resolved yet: it will be after the answer, since the book holds the cancel-all.
   if (!instrument.resolution) return false
   const resolution = own(instrument.resolution)
   if (!resolution.cancels && hasResting(core, instrument.symbol)) {
     resolution.cancels = true
     noteCancelResolution(instrument)
-    // It was only waiting for readings of orders that cannot rest; now resting ones are in question too.
+    // It was waiting for readings about orders that cannot rest. Now resting orders are uncertain too.
     if (resolution.stage === 'settling') Object.assign(resolution, UNPROVED)
   }
   return resolution.stage === 'cancelling'
@@ -178,9 +178,9 @@ export function closeBehindCancel(core: Core, instrument: InstrumentState): bool
 const UNPROVED = { stage: 'cancelling', fillsReads: 0, fillsReadAt: 0, positionRead: false } as const
 
 /**
- * The exchange has closed something of the account by itself, and may have cancelled what rested without a word:
- * every instrument on which something may rest is closed as behind a cancel-all. Written down before the fills
- * that tell of it: a run that ended between the two would know them, and believe in what rests.
+ * The exchange has closed a position by itself, as in a liquidation, and may have cancelled resting orders silently. So
+ * every instrument on which something may rest is resolved, as after a cancel-all. This is recorded before the fills
+ * that show it: after a crash in between, the next run would otherwise trust the resting orders.
  */
 export function distrustResting(core: Core): void {
   const instruments = [...core.instruments.values()].filter(
@@ -192,16 +192,16 @@ export function distrustResting(core: Core): void {
   record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause: 'liquidation' }, true)
   announce(core, 'warn', 'orders.unconfirmed', { symbols })
   for (const instrument of instruments) {
-    // A start resolves by itself what is idle yet.
+    // During a start, idle instruments are resolved by the start itself.
     if (!isStarting(core, instrument) || instrument.phase !== 'idle') closeBehindCancel(core, instrument)
   }
 }
 
-/** No cancel-all can come any more, and enough was read, late enough, to say what became of everything (A2, A5). */
+/** Whether no cancel-all can arrive any more, and enough was read late enough to know what became of each order (A2, A5). */
 function isProved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
   if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
   const concerned = concernedOrders(core, instrument, resolution)
-  // A cancel-all of the product that found nothing here needs no proof.
+  // Where a cancel-all for all instruments concerned no order here, there is nothing to prove.
   if (resolution.cause === 'cancelledAlong' && concerned.length === 0) return true
   const reads = concerned.some(({ state }) => state === 'unknown') ? 2 : 1
   return resolution.positionRead && resolution.fillsReads >= reads
@@ -220,7 +220,7 @@ function concernedOrders(
   )
 }
 
-/** Unix ms, our clock: what is asked for from here on shows every fill of the orders in question (A2, A4). */
+/** Unix ms, our clock: readings that are asked for from then on show every fill of the orders in question (A2, A4). */
 function readableFrom(core: Core, instrument: InstrumentState, resolution: Resolution): number {
   const { fillVisibilityMs, matchingLagMs } = core.settings.execution
   const takes = concernedOrders(core, instrument, resolution).some(({ terms }) => !canRest(terms))
@@ -235,7 +235,7 @@ function askForReadings(core: Core, instrument: InstrumentState, resolution: Res
   if (!resolution.positionRead) askForPositionSoon(core, instrument.symbol)
 }
 
-/** A complete read of the fills was asked for at `requestedAt` (our clock): it may be the proof. */
+/** Counts a complete read of the fills that was asked for at `requestedAt` (our clock), if that was late enough. */
 export function noteFillsForResolution(core: Core, instrument: InstrumentState, requestedAt: number): void {
   const { resolution } = instrument
   if (resolution?.stage !== 'settling' || requestedAt < readableFrom(core, instrument, resolution)) return
@@ -255,7 +255,7 @@ export function notePositionForResolution(
   if (requestedAt >= readableFrom(core, instrument, resolution)) own(resolution).positionRead = true
 }
 
-/** Everything is proved: each order gets its end, displaced ones are wanted again, and the instrument is free. */
+/** Everything is proved: each order is settled, displaced ones are to be placed again, and the instrument is idle. */
 function finishResolution(core: Core, instrument: InstrumentState, resolution: Resolution): void {
   const { symbol } = instrument
   const why = resolution.cancels ? 'cancelled' : 'not accepted in time'
@@ -270,7 +270,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   const ended = orders.flatMap(({ clientOid }) => core.book.orders.get(clientOid)?.terms ?? [])
   expectDisplaced(instrument, ended, resolution.provedAt)
   leaveResolving(instrument)
-  // Whoever was warned hears the end of it: nobody listens for less than info.
+  // Where the beginning was a warning, the end is worth an info.
   announce(core, isRoutine(resolution.cause) ? 'debug' : 'info', 'instrument.resolved', {
     symbol,
     settled: orders.length,

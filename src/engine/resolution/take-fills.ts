@@ -16,18 +16,18 @@ import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 
-/** Fills were read: each new one enters the book once, and orders that they prove to be over are settled. */
+/** Handles a reading of fills: each new fill enters the book once, and orders that are proved to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
   takeUnreadableFills(core, reading)
   const fills = reading.fills.filter(
-    // What is older may be a trade that was forgotten: a read that took long began before it was.
+    // An older one may be a trade that the book has forgotten since this read began.
     ({ tradeId, filledAt, symbol }) =>
       filledAt >= core.book.tradesSinceAt && !core.book.trades.has(tradeId) && core.instruments.has(symbol),
   )
   if (fills.length > 0) haltOnUnsettled(core, fills)
-  // Either clock may be behind; what is dated later than both say has a wrong date.
+  // Either clock may be behind. A fill dated later than both has a wrong date.
   const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
-  // Nothing is left unread for that, or while a row is read once more.
+  // So that a wrong date, or a row that must be read again, does not make later reads begin too late.
   const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
   const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
@@ -37,7 +37,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   for (const fill of fills) {
     const owner = logFill(core, fill)
     if (owner !== undefined) owners.add(owner)
-    // Whoever traded the instrument may hold less than a moment ago.
+    // After a foreign fill, every strategy on the instrument may hold less than before.
     else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
   if (fills.length > 0) noteRecentFills(core, fills, heardAt)
@@ -56,7 +56,7 @@ function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
   return [...settings.strategies.values()].filter((one) => one.symbols.includes(symbol)).map(({ id }) => id)
 }
 
-/** Says what was filled, and returns whose it was. */
+/** Logs a fill, and returns whose it is. */
 function logFill(core: Core, fill: Fill): StrategyId | undefined {
   const clientOid = core.book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
@@ -94,7 +94,7 @@ function mayBeOurs(core: Core, fill: Fill): boolean {
   return namelessOrders(core, fill.symbol).some((order) => mayOwn(core, order, [fill]))
 }
 
-/** Said at once, though it is confirmed only when no answer of ours can name the order any more: {@link noteOrphans}. */
+/** Logged at once. It is certain only when no answer of ours can name the order any more: {@link noteOrphans}. */
 function logUnexplained(core: Core, { symbol, side, ticks, lots, tradeId, orderId }: Fill): void {
   announce(core, 'warn', 'fill.unexplained', {
     symbol,
@@ -107,7 +107,7 @@ function logUnexplained(core: Core, { symbol, side, ticks, lots, tradeId, orderI
   })
 }
 
-/** Recorded before the fill itself: a run that died between the two would know the fill and trade on. */
+/** The halt is recorded before the fill: after a crash in between, the next run would know the fill and trade on. */
 function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }: Fill): void {
   if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
   const what = `${source} ${tradeSide} ${side}`
@@ -119,7 +119,7 @@ function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }:
   )
 }
 
-/** So much has happened while fills wait for their order that their lots become nobody's. */
+/** Halts where so many fills came while others wait for their order that the allocation of those is given up. */
 function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, of] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const kept = countUnsettled(core.book, symbol)
@@ -146,16 +146,16 @@ function settleTakers(core: Core, readableAt: number): void {
 }
 
 /**
- * Unix ms, our clock: it was accepted by then. What an earlier run wrote down came from a clock that may have been
- * ahead of ours or behind it; certain is only that it was before this run began.
+ * Unix ms, our clock: the order was accepted by then. The time that an earlier run noted may be wrong, because the clock
+ * may have been set since; certain is only that it was before this run began.
  */
 function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): number {
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
 /**
- * Fills of an orderId that no answer has named. If only one order could have made them, they are its fills. If none
- * could, after the longest time that an answer can take, they are foreign.
+ * Looks at fills whose orderId no answer has named. If only one order could have made them, they are its fills. If none
+ * could, and no answer can come any more, they are foreign.
  */
 function noteOrphans(core: Core): void {
   const { acceptanceWindowMs, fillVisibilityMs } = core.settings.execution
@@ -177,7 +177,7 @@ function noteOrphans(core: Core): void {
   }
 }
 
-/** How much a quarantined order was filled is unknown: its possible fills are not called foreign before a release. */
+/** Whether the fills may belong to the order. One in quarantine may have any size filled, until a release. */
 function mayOwn({ settings }: Core, order: Order, fills: readonly Fill[]): boolean {
   const fits = order.state === 'quarantined' ? fitsClass : couldBe
   return fills.every((fill) => fits(settings.positionMode, order, fill))
@@ -191,7 +191,7 @@ function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
 }
 
 /**
- * The orderId of waiting fills is known now: their strategy hears of them as of any other fill. Runs after every
+ * Fills that waited for their order have one now: its strategy is asked to decide, as after any fill. Runs after every
  * event.
  */
 export function showAttributedFills(core: Core): void {

@@ -8,9 +8,9 @@ const FILL = 'fill '
 const NONE: NonNullable<FillsReading['unreadable']> = []
 
 /**
- * Rows of fills and positions that cannot be read (MKT4). One may have been spoilt on its way, so the same must be
- * seen twice. Then its instrument is halted, and until an operator has released it nothing that is read proves
- * anything of it: no order of it ends, and its position is not compared. Others go on.
+ * Rows of fills and positions that cannot be read (MKT4). A row may have been damaged on its way, so it must be
+ * unreadable twice. Then its instrument is halted, and until an operator has released it readings prove nothing about
+ * it: its orders do not end, and its position is not compared. The other instruments go on.
  */
 export function takeUnreadableFills(core: Core, { unreadable = NONE }: FillsReading): void {
   if (unreadable.length === 0 && core.readings.unreadable.size === 0) return
@@ -32,20 +32,20 @@ export function notePositionReadable(core: Core, symbol: string): void {
   noteReadable(core, positionOf(symbol))
 }
 
-/** Whether a row of fills could not be read once: until it is read again, fills are read from where they were. */
+/** Whether a row of fills could not be read once. Until it was read again, reads of fills begin where that one began. */
 export function isReadingAgain({ readings }: Core): boolean {
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)
 }
 
-/** Whether what is read of the account proves nothing of the instrument. */
+/** Whether rows of the instrument are unreadable: then readings prove nothing about it. */
 export function hasUnreadableRows({ book, readings }: Core, symbol: string): boolean {
   if (isHaltedForUnreadable(book, symbol)) return true
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable.values()].some((note) => note.symbol === symbol && !note.isHalted)
 }
 
-/** Whether the instrument is halted for what could not be read of it: it is not waited for. */
+/** Whether the instrument is halted because its rows are unreadable: then a start does not wait for it. */
 export function isHaltedForUnreadable(book: Book, symbol: string): boolean {
   return restrictionOf(book, symbol, 'unreadable') !== undefined
 }

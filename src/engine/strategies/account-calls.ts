@@ -16,7 +16,7 @@ import {
 } from '../state/open-calls.ts'
 import { isTrading, tradingStateOf } from '../state/trading-mode.ts'
 
-/** How long a call is wanted, and how long a failed one waits before it is made again. */
+/** How long a call is wanted, and the pause before a failed one is made again, in ms. */
 const CALL_TTL_MS = 60_000
 const CALL_REPEAT_MS = 1000
 
@@ -27,13 +27,13 @@ const CALL_REPEAT_MS = 1000
  *                      ▲  └──its time is over──► expired       │
  *                      └────────429, no answer, not sent───────┘
  *
- * Doing one twice does no harm, so an unknown outcome is simply asked for again, after a restart too.
+ * Such a call can be made twice without harm, so one with an unknown outcome is simply made again, after a restart too.
  */
 export type CallTaken =
   | { readonly ok: true; readonly call: AccountCall }
   | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
 
-/** What a strategy's wish becomes, or why it does not. */
+/** The call that an intent becomes, or why it is denied. */
 export function takeAccountCall(core: Core, strategyId: string, intent: AccountCallIntent): CallTaken {
   const { key, symbol } = intent
   if (key === '' || key.includes('|')) {
@@ -58,13 +58,13 @@ export function makeAccountCalls(core: Core): void {
   }
 }
 
-/** An instrument that is not configured any more is not proved by any run. */
+/** Whether the instrument has yet to be proved. One that is not configured any more never will be, and is not waited for. */
 function isUnproved({ instruments }: Core, symbol: string): boolean {
   const instrument = instruments.get(symbol)
   return instrument !== undefined && !isProved(instrument)
 }
 
-/** While trading is restricted, a call that cancels nothing waits, and expires if nobody releases it in time. */
+/** Sends a call if risk approves it. While trading is restricted, one that cancels nothing waits until its time is over. */
 function sendCall(core: Core, pair: string, call: AccountCall): void {
   const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
   if (!approved) return
@@ -79,13 +79,13 @@ function sendCall(core: Core, pair: string, call: AccountCall): void {
   emit(core, { kind: 'sendCall', call: outgoing })
 }
 
-/** Whether a call may not leave after all, because trading has been restricted since. Looked at before its first byte. */
+/** Whether a call must not leave after all, because trading has been restricted since. Asked before its first byte. */
 export function isCallHeldBack(core: Core, callId: number): boolean {
   const call = core.book.calls.get(core.calls.accountCalls.get(callId) ?? '')
   return call !== undefined && !approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
 }
 
-/** What came back: an end, or another try. */
+/** Handles the answer to a call: the call has ended, or is made again. */
 export function answerCall(core: Core, callId: number, answer: Answer<unknown>): void {
   const pair = closeAccountCall(core, callId)
   const call = pair === undefined ? undefined : core.book.calls.get(pair)
@@ -98,13 +98,13 @@ export function answerCall(core: Core, callId: number, answer: Answer<unknown>):
   announce(core, 'warn', 'call.repeated', { strategy: call.strategyId, key: call.key, reason })
 }
 
-/** The exchange's words; where it said nothing, what became of the call. */
+/** The exchange's words, or what became of the call where it said nothing. */
 function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   const said = `${answer.code} ${answer.message}`.trim()
   return said === '' && answer.kind === 'unknown' ? answer.cause : said
 }
 
-/** The strategy failed: its calls that have not left are dropped; one that has left is still answered. */
+/** A strategy failed: its calls that have not left are dropped. One that has left still gets its answer. */
 export function withdrawCalls(core: Core, strategyId: string): void {
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {

@@ -3,30 +3,30 @@ import { type Core, record } from '../state/core.ts'
 import { noteStateRecorded } from '../state/decision-state.ts'
 
 /**
- * What a strategy remembers changes with every snapshot. A decision that wants something new is recorded with it;
- * otherwise it is recorded when it has differed from the book's for so long, ms: a crash takes a strategy back by no
- * more, to a state from which it has wanted nothing since that is not in the book.
+ * What a strategy remembers may change with every snapshot. It is recorded together with each decision that wants
+ * something new, and otherwise once it has differed from the book's for so long, ms. So a crash sets a strategy back by
+ * no more than this, and never to before something that it wanted.
  */
 export const STATE_UNRECORDED_MS_MAX = 10_000
 
-/** What strategies remember now, where that is not recorded yet and that which is recorded elsewhere. */
+/** What each strategy remembers now, whether it is recorded yet or not. */
 export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId, string> {
   const newest = new Map(book.strategyStates)
   for (const [strategyId, { state }] of decisions.states) newest.set(strategyId, JSON.stringify(state))
   return newest
 }
 
-/** Writes down what has waited for its time. */
+/** Records the states that have waited for as long as they may. */
 export function recordDueStates(core: Core): void {
   recordStates(core, core.now - STATE_UNRECORDED_MS_MAX)
 }
 
-/** Writes down everything that strategies remember: a run ends in good order. */
+/** Records everything that strategies remember, at an orderly end of a run. */
 export function recordAllStates(core: Core): void {
   recordStates(core, core.now)
 }
 
-/** @param since Unix ms, our clock: those that have waited since then, or for longer. */
+/** @param since Unix ms, our clock: states that have waited since then, or longer, are recorded. */
 function recordStates(core: Core, since: number): void {
   for (const [strategyId, { waitsSince }] of core.decisions.states) {
     if (waitsSince === undefined || waitsSince > since) continue
@@ -36,7 +36,7 @@ function recordStates(core: Core, since: number): void {
   }
 }
 
-/** What a strategy remembers, as JSON text; undefined where the book says so already. */
+/** What a strategy remembers, as JSON text; undefined where the book already holds it. */
 export function newestStateOf({ book, decisions }: Core, strategyId: StrategyId): string | undefined {
   const known = decisions.states.get(strategyId)
   if (known?.waitsSince === undefined) return undefined

@@ -50,14 +50,14 @@ interface Changes {
   /** Whether a `place` intent that waited was dropped. */
   hasDropped: boolean
   readonly denials: Denial[]
-  /** Used before, and not in the book any more. */
+  /** Keys that were used before and that the book has forgotten. */
   readonly usedKeys: readonly UsedKey[]
 }
 
 /**
- * Takes a decision into the book: what changed among its wishes and the state that it came from, in one record, so
- * that after a crash the strategy either decided and its orders are wanted, or it did not and decides again. Where
- * it wants nothing new its state waits to be recorded (`strategy-memory.ts`).
+ * Takes a decision into the book. What it changes among the wishes and the state of the strategy stand in one record:
+ * after a crash either both hold, or neither does and the strategy decides again. Where nothing new is wanted, the state
+ * is recorded later (`strategy-memory.ts`).
  */
 export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
@@ -74,7 +74,7 @@ export function takeDecision(core: Core, decision: Decision): void {
   }
 }
 
-/** Most decisions say once more what stands already. */
+/** Whether a decision only repeats what stands already, as most do. */
 function repeatsItself(
   core: Core,
   { id, symbols }: StrategySettings,
@@ -90,7 +90,7 @@ function repeatsItself(
   )
 }
 
-/** Whether the book says already what is asked for. */
+/** Whether the book holds exactly what the intent asks for. */
 export function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
   if (intent.kind === 'target') return targets.get(pairOf(id, intent.symbol)) === intent.lots
   return intent.kind === 'quote' && sameLevels(quotes.get(pairOf(id, intent.symbol)) ?? [], intent.levels)
@@ -155,7 +155,7 @@ function takeQuote(core: Core, strategy: StrategySettings, intent: QuoteIntent, 
   changeQuote(core, strategy, intent, changes)
 }
 
-/** The last of several ladders in one decision counts; one that stands already is no change. */
+/** Of several ladders in one decision the last one counts. A ladder that stands already is no change. */
 function changeQuote(
   core: Core,
   { id }: StrategySettings,
@@ -212,12 +212,12 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
 }
 
 function countPlaces({ book: { places } }: Core, strategyId: StrategyId): number {
-  // As a rule those of all strategies together are so few that counting them is enough.
+  // Mostly all strategies together have so few that this answers the question.
   if (places.size < PLACES_MAX / 4) return places.size
   return [...places.values()].filter((place) => place.strategyId === strategyId).length
 }
 
-/** Withdraws the ladder and everything of the strategy that rests; a target stands. */
+/** Withdraws the strategy's ladder, its resting orders and its waiting places on the instrument. Its target stays. */
 function takeCancelAll(core: Core, strategy: StrategySettings, symbol: string, changes: Changes): void {
   changeQuote(core, strategy, { symbol, levels: [] }, changes)
   for (const place of changes.places.splice(0)) if (place.symbol !== symbol) changes.places.push(place)
@@ -279,7 +279,7 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
   }
 }
 
-/** Waiting `place` intents whose time is over are dropped, not sent (ORD7), and so is what a kill or flatten meets. */
+/** Drops waiting `place` intents whose time is over (ORD7), and those that a kill or a flatten covers. */
 export function expirePlaces(core: Core): void {
   const isKilled = killOf(core.book) !== undefined
   for (const place of core.book.places.values()) {
@@ -313,8 +313,8 @@ export function dropPlaces(core: Core, reason: string): void {
 }
 
 /**
- * Drops wishes that the journal holds and their instrument cannot count: earlier versions took them. A ladder is
- * withdrawn, and a target becomes what is held.
+ * Drops wishes of the journal whose numbers are beyond what their instrument can count: earlier versions accepted them.
+ * A ladder is withdrawn, and a target becomes what is held.
  */
 export function dropUncountable(core: Core): void {
   const { book, settings } = core
@@ -348,7 +348,7 @@ function dropWish(
   noteDenials(core, wish.symbol, [{ ...objection, strategyId: id, symbol: wish.symbol }])
 }
 
-/** What rests of the strategy is cancelled, its target is left. */
+/** Withdraws everything that the strategy wants, except its targets. */
 export function withdrawWishes(core: Core, strategyId: StrategyId): void {
   const strategy = core.settings.strategies.get(strategyId)
   const changes = noChanges()

@@ -16,8 +16,8 @@ import { type StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 
 /**
- * New prices: every strategy with fresh data is asked to decide on the same moment (MKT1, MKT2). An answer
- * that was overtaken by a later one is not news any more.
+ * New prices came: every strategy with fresh data is asked to decide on the same moment (MKT1, MKT2). An answer that is
+ * older than the last one is ignored.
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
@@ -26,7 +26,7 @@ export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
 
-/** Their own fills are as good a reason to decide again as new prices: the same prices, another position. */
+/** Asks strategies to decide again because of their own fills: the prices are the same, the position is not. */
 export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
   if (strategyIds.size === 0) return
   const strategies = [...core.settings.strategies.values()].filter(({ id }) => strategyIds.has(id))
@@ -47,9 +47,8 @@ function askToDecide(core: Core, cause: 'snapshot' | 'fill', strategies: Iterabl
 }
 
 /**
- * Whether it decides now: at what it has named, and at the first snapshot after a start has proved an instrument of
- * its, or after a release. A candle that
- * closed while it could not be asked is waited for no longer than until it can.
+ * Whether a strategy is asked now: for a cause that it has named, and at the first snapshot after a start has proved one
+ * of its instruments or after a release. If a candle closed while it could not be asked, it is asked as soon as it can.
  */
 function isToAsk(
   core: Core,
@@ -60,7 +59,7 @@ function isToAsk(
   return isCandleDue(core, id) || symbols.some((symbol) => isUndecided(core, id, symbol))
 }
 
-/** Whether one of its instruments is proved, and has fresh prices. */
+/** Whether any of its instruments is proved and has fresh prices. */
 function tradesAny(core: Core, { symbols }: StrategySettings): boolean {
   for (const symbol of symbols) {
     if (core.now <= freshUntil(core, symbol) && isProved(instrumentOf(core, symbol))) return true
@@ -68,7 +67,7 @@ function tradesAny(core: Core, { symbols }: StrategySettings): boolean {
   return false
 }
 
-/** The market has reached one of our resting orders: there is a fill to read, sooner than the grid would. */
+/** Whether the market has reached one of our resting orders: then its fill is read at once, not only when the grid is due. */
 function noteCrossing(core: Core): boolean {
   let hasCrossed = false
   for (const symbol of core.instruments.keys()) {
@@ -103,7 +102,7 @@ function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMom
   return moments
 }
 
-/** Nothing is copied, and nothing worked out that nobody asks for: it is looked at before anything changes. */
+/** Nothing is copied, and nothing worked out before a strategy asks for it. It is read before the core changes again. */
 class LazyAccountMoment implements AccountMoment {
   readonly #core: Core
 
