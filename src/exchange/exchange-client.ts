@@ -31,22 +31,22 @@ export interface ExchangeClientOptions {
   readonly baseUrl: string
   /** Absent: only public endpoints can be called. */
   readonly credentials?: Credentials | undefined
-  /** Where scheme B goes. Default: the same address. */
+  /** The address for scheme B. Default: the same. */
   readonly gatewayUrl?: string | undefined
-  /** What signs scheme B. Default: the same key. */
+  /** The key for scheme B. Default: the same. */
   readonly gatewayCredentials?: GatewayCredentials | undefined
-  /** The lower-case ticker of the platform's own coin. Absent: what has it in its path cannot be called. */
+  /** The lower-case ticker of the platform's own coin. Absent: endpoints with it in their path cannot be called. */
   readonly platformCoin?: string | undefined
-  /** Why nothing may be signed now; undefined: it may. Absent: it always may. */
+  /** Returns why nothing may be signed now; undefined: signing is allowed. Absent: it always is. */
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** The one guarded endpoint that this client is for. Absent, as in the daemon: all are locked. */
+  /** The guarded endpoint that this client was created for. Absent, as in the daemon: all are locked. */
   readonly unlocked?: GuardedEndpoint | undefined
   readonly positionMode: PositionMode
   readonly clock: Clock
   readonly timers: Timers
-  /** Read for every signature; fed with every answer that carries the exchange's time. */
+  /** The exchange's clock: used for every signature, and updated by every answer that has the exchange's time. */
   readonly offset: ClockOffset
-  /** Asked where a call comes without a grant. Absent: such calls are not limited. */
+  /** Asked for a grant where a call comes without one. Absent: such calls are not limited. */
   readonly limiter?: GrantSource
   /** From the attempt to write until the last byte of the answer, and as long for a grant, in ms. */
   readonly requestTimeoutMs: number
@@ -57,13 +57,13 @@ export interface ExchangeClientOptions {
 }
 
 export interface ReadTickersOptions extends CallOptions {
-  /** Hears of an answer as it came; its bytes are good until it returns. */
+  /** Is given an accepted answer as it came; its bytes are valid only during this call. */
   readonly onAccepted?: ((wire: WireAnswer) => void) | undefined
 }
 
 /**
- * One generic call over the endpoint table: check, limit, sign, send, read. An answer is accepted, refused or
- * unknown, never a guess; nothing is sent twice by itself. Expected outcomes never throw.
+ * Calls any endpoint of the table: checks, waits for a grant, signs, sends, reads the answer. An answer is accepted,
+ * refused or unknown, never guessed. Nothing is sent twice by itself, and expected outcomes never throw.
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
@@ -72,7 +72,7 @@ export class ExchangeClient implements EndpointCaller {
   readonly #signer: Signer | undefined
   readonly #scanner = new TickerScanner()
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
-  /** By number, the oldest first. */
+  /** The numbers of the calls in flight, the oldest first. */
   readonly #inFlight = new Set<number>()
   #calls = 0
 
@@ -101,7 +101,7 @@ export class ExchangeClient implements EndpointCaller {
     return Promise.resolve(prepared)
   }
 
-  /** Checks a request and makes its exact bytes: to be journaled, then sent. Refused: a rule is broken. */
+  /** Checks a request and makes its exact bytes, to be recorded and then sent. Refused where it breaks a rule. */
   prepareBody<Name extends EndpointName>(
     endpoint: Name,
     request: RequestOf<Name>,
@@ -112,7 +112,7 @@ export class ExchangeClient implements EndpointCaller {
     return this.#refuse('invalid', 'REQUEST_INVALID', preparation.problem)
   }
 
-  /** Signs and sends exactly the given bytes. They may come from the journal. */
+  /** Signs and sends exactly the given bytes, which may come from the journal. */
   send<Name extends EndpointName>(
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
@@ -121,7 +121,7 @@ export class ExchangeClient implements EndpointCaller {
     return this.#sendTracked(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
-  /** The same, with the envelope's data also as it came, for a person who wants to see just that. */
+  /** The same, with the data of the answer also as the exchange wrote it, for the command `call`. */
   sendExactly<Name extends EndpointName>(
     prepared: PreparedRequest<Name>,
   ): Promise<Answer<{ readonly data: ResponseOf<Name>; readonly text: string }>> {
@@ -148,7 +148,7 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** Reads an answer about tickers that another client had into the table. */
+  /** Reads a ticker answer that another client received into the table. */
   takeTickers(table: TickerTable, wire: WireAnswer): Answer<TickerTable> {
     return readTickerAnswer(
       wire,
@@ -157,19 +157,19 @@ export class ExchangeClient implements EndpointCaller {
     )
   }
 
-  /** Every fill since an instant, or none at all. Document: GET /api/v2/mix/order/fills. */
+  /** Reads every fill since an instant; never only a part of them. Document: GET /api/v2/mix/order/fills. */
   readFills(query: FillsQuery): Promise<Answer<FillsReading>> {
     const { clock, offset } = this.#options
     return readFills({ caller: this, clock, offset, query })
   }
 
-  /** What the account holds of one instrument. Document: GET /api/v2/mix/position/single-position. */
+  /** Reads what the account holds of one instrument. Document: GET /api/v2/mix/position/single-position. */
   readPosition({ instrument }: { readonly instrument: Instrument }): Promise<Answer<PositionReading>> {
     const { clock, offset } = this.#options
     return readPosition({ caller: this, clock, offset, instrument })
   }
 
-  /** The number of the call that has waited longest for its grant or its answer; undefined where none does. */
+  /** The number of the oldest call that still waits for its grant or its answer; undefined where none does. */
   get oldestCall(): number | undefined {
     return this.#inFlight.values().next().value
   }
@@ -198,7 +198,7 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** Nothing between here and the socket waits, when the grant is there and a connection is idle. */
+  /** With a grant and an idle connection, the request is written in this very turn. */
   #sendWhenGranted<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
@@ -243,14 +243,14 @@ export class ExchangeClient implements EndpointCaller {
         read: (wire) => this.#settle(grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
-        // Only a broken program comes here; the token is not lost with it.
+        // Only an error of the program comes here; the grant must not be lost with it.
         grant?.release()
         throw error
       })
     return outcome.kind === 'answered' ? outcome.result : this.#toLostAnswer(grant, outcome)
   }
 
-  /** An answer is there: learn the time from it, give the token back, slow down if told to. */
+  /** An answer came: it tells the exchange's time, ends the grant, and slows the endpoint down after a 429. */
   #settle<Data>(grant: Grant | undefined, wire: WireAnswer, answer: Answer<Data>): Answer<Data> {
     const { offset } = this.#options
     const { sentAt, receivedAt } = wire
@@ -261,7 +261,7 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** No answer came. What never left us may be sent again; what left is unknown. */
+  /** No answer came. A call that never left is refused as `notSent`; one that left is unknown. */
   #toLostAnswer(
     grant: Grant | undefined,
     outcome: Exclude<WireOutcome<unknown>, { kind: 'answered' }>,

@@ -10,7 +10,7 @@ import { unreachable } from '../lib/unreachable.ts'
 import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
 import { toWireRequest } from '../protocol/write-request.ts'
 
-/** Where a call goes and its exact bytes, or the document's rule that it breaks. */
+/** The endpoint and the exact bytes of a call, or the rule of the document that it breaks. */
 export type WrittenCall =
   | { readonly ok: true; readonly endpoint: AccountCall['endpoint']; readonly body: string }
   | { readonly ok: false; readonly problem: string }
@@ -37,7 +37,7 @@ function write<Name extends AccountCall['endpoint']>(endpoint: Name, request: Re
   return { ok: false, problem: checked.error.issues.map((issue) => issue.message).join('; ') }
 }
 
-/** Absent keeps, a price sets or adds, `0` removes. The trigger type must be named with a set price. */
+/** A price that is left out stays, one that is given is set, `0` removes it. With a price its trigger type must be named. */
 function buildModification(
   intent: ModifyTriggerIntent,
   instrument: Instrument,

@@ -3,19 +3,18 @@ import { type PositionMode } from '../domain/instrument.ts'
 import { canRest, type Order, openLots, type OrderTerms } from '../domain/order.ts'
 import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
 
-/** A fill may seem to have happened this long before its order was sent: by as much the clocks may differ. */
+/** A fill may seem to be this much older than the sending of its order, in ms, because the clocks differ. */
 const CLOCK_ERROR_MS = 2000
 
-/** What attribution looks at of an order, before it has a name or after. */
+/** The terms of an order that attribution needs; it may not have a clientOid yet. */
 export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
   readonly ticks?: number | undefined
 }
 
 /**
- * What a fill shows of the order it belongs to: symbol, side, trade side, and where it was a maker the price
- * too, because a maker's fill happens at its own limit. It is what lets an order of a lost answer be found
- * again, so within one batch no two orders may share one. A post-only order has the key of its price alone,
- * one that cannot rest the taker's alone, and one that may do either has both.
+ * Keys of what a fill shows of its order: symbol, side, trade side, and for a maker's fill also the price, which is the
+ * order's own limit. By them an order whose answer was lost is found again, so no two orders of a batch may share one.
+ * A post-only order has the maker's key, one that cannot rest the taker's, and one that may be either has both.
  */
 export function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
@@ -25,12 +24,12 @@ export function attributionKeys(mode: PositionMode, terms: AttributedTerms): rea
   return terms.ticks !== undefined && terms.force === 'gtc' ? [taker, maker] : [taker]
 }
 
-/** Whether a fill of an unknown orderId may belong to this order. */
+/** Whether a fill with an unknown orderId may belong to this order. */
 export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
 }
 
-/** The same whatever its size: a fill that shows what this order would show. */
+/** Whether the fill looks like one of this order, whatever its size. */
 export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]

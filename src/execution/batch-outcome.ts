@@ -30,9 +30,9 @@ export function readBatchOutcome(
 }
 
 /**
- * A 429 or a stale timestamp says that the item was not accepted, and usually it is true. Where it hid a success,
- * and the exchange remembers pending orders only, sending it again would double what has been filled since: the
- * item is unknown, and nothing is sent again before that is proved.
+ * A 429 or a stale timestamp says that the item was not accepted, which is usually true. If it was accepted all the same
+ * and filled meanwhile, and the exchange recognises only open orders, sending it again would double it. So the item is
+ * unknown, and nothing is sent again before it is proved what became of it.
  */
 const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
 
@@ -57,7 +57,7 @@ function readLists(clientOids: readonly ClientOid[], data: BatchResult): readonl
   const accepted = new Map(data.successList.map((item) => [item.clientOid ?? '', item.orderId]))
   const failed = new Map(data.failureList.map((item) => [item.clientOid ?? '', item]))
   return clientOids.map((clientOid): ItemOutcome => {
-    // In both lists: it exists. Taking it for refused could double it.
+    // An item in both lists counts as accepted: to take it for refused could double it.
     if (accepted.has(clientOid)) {
       const orderId = accepted.get(clientOid)
       return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }

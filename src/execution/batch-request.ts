@@ -4,13 +4,13 @@ import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
 import { formatOnGrid } from '../lib/grid.ts'
 import { type BatchPlaceItem, type BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
 
-/** What every order of an account is sent with. */
+/** What all orders of an account have in common. */
 export interface OrderAccount {
   readonly positionMode: PositionMode
   readonly marginMode: MarginMode
 }
 
-/** What the wire hears of an order. */
+/** The terms of an order that are sent. */
 export type WireTerms = Pick<
   OrderTerms,
   'clientOid' | 'action' | 'lots' | 'ticks' | 'force' | 'takeProfitTicks' | 'stopLossTicks'
@@ -36,7 +36,7 @@ function buildBatchItem(mode: PositionMode, instrument: Instrument, terms: WireT
   const priceOf = (ticks: number | undefined) =>
     ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)
   const isMarket = terms.ticks === undefined
-  // In the order of the document; what is undefined is not written.
+  // In the order of the document; undefined properties are not written.
   return {
     size: formatOnGrid(instrument.lot, terms.lots),
     price: priceOf(terms.ticks),

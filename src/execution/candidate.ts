@@ -4,24 +4,24 @@ import { type OrderIntent } from '../domain/intent.ts'
 import { type Order } from '../domain/order.ts'
 import { type Holding } from '../domain/position.ts'
 
-/** An order that should be placed now, if risk agrees: a new one, or one that waits to be sent again. */
+/** An order that should be placed now, if risk approves: a new one, or one that waits to be sent again. */
 export interface Candidate {
   readonly intent: OrderIntent
-  /** The waiting order that this sends again, unchanged; absent for a new order. */
+  /** The waiting order that is sent again, unchanged; absent for a new order. */
   readonly again?: ClientOid
 }
 
-/** What orders are planned from, whichever way. */
+/** What a plan of a ladder or a target needs to know. */
 export interface PlanInput {
   readonly strategyId: string
   readonly instrument: Instrument
   readonly positionMode: PositionMode
-  /** The strategy's own of that purpose on the instrument. */
+  /** The strategy's own orders of the purpose on the instrument. */
   readonly orders: readonly Order[]
-  /** The strategy's own. */
+  /** What the strategy holds of the instrument. */
   readonly holding: Holding
-  /** Names the first new order, the next one follows: an ordinal is used once. */
+  /** The ordinal in the key of the first new order; further ones count up. Each is used once. */
   readonly ordinal: number
-  /** Unix ms, our clock: nothing of it is sent later. */
+  /** Unix ms, our clock: no order of the plan is sent later. */
   readonly deadlineAt: number
 }

@@ -7,8 +7,8 @@ const DIGEST_CHARACTERS = 26
 /**
  * The clientOid of an order: `t` + base32(sha256(salt, strategy, key))[0..25] + `-` + base36(generation).
  *
- * Derived, so that the same decision gives the same id even after the journal is lost and the exchange's
- * own check still helps. The salt is made once in the state directory: two daemons never meet.
+ * It is derived, so that the same decision gives the same id even after the journal is lost, and the exchange recognises
+ * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same id.
  * Why: docs/orders.md.
  */
 export function deriveClientOid(options: {

@@ -2,7 +2,7 @@ import { type OrderId } from '../domain/ids.ts'
 import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
 
 /**
- * The states of an order, numbered; docs/orders.md tells them in words.
+ * The states of an order and its transitions, by number; docs/orders.md describes them in words.
  *
  *     risk no                ttl                      definite refusal of the only attempt
  *     NEW ──────► DENIED    ┌──────► EXPIRED*        ┌──────────────────────► REJECTED*
@@ -42,11 +42,11 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  *
  * (1) There is no order before its batch is granted (late binding), so
  * a wish has no state NEW here: it stands among the book's quotes, targets and places, and is denied there.
- * (2) An order that has ended still learns its orderId, so that fills which nobody explained find it.
+ * (2) An order that has ended may still get its orderId, so that fills which wait for their order are given to it.
  * (3) Only a repair of a damaged journal writes that.
  *
- * Each function is one transition and returns the order after it; from a state that has no such transition
- * it returns the order unchanged, so that hearing a thing twice changes nothing.
+ * Each function makes one transition and returns the order after it. From a state without this transition it returns the
+ * order unchanged, so that an event that comes twice changes nothing the second time.
  */
 
 /** Row 2. An order whose first SEND record is being written. `requestAt`: Unix ms, exchange clock. */
@@ -75,9 +75,8 @@ export function markSentAgain(order: Order, requestAt: number): Order {
 }
 
 /**
- * Rows 5, 6 and 12: SENT, QUEUED, UNKNOWN → LIVE. The exchange may accept without telling an id; an order
- * that has ended still learns its id, because fills that nobody explained may wait for it. `at`: Unix ms, our
- * clock.
+ * Rows 5, 6 and 12: SENT, QUEUED, UNKNOWN → LIVE. The exchange may accept an order without an orderId. An order that has
+ * ended may still get its orderId, because fills may wait for it. `at`: Unix ms, our clock.
  */
 export function markAccepted(order: Order, orderId: OrderId | undefined, at: number): Order {
   const known = order.orderId ?? orderId
@@ -99,15 +98,15 @@ export function markRejected(order: Order, reason: string): Order {
   return { ...order, state: order.attempts === 1 ? 'rejected' : 'unknown', reason }
 }
 
-/** Row 8, SENT → QUEUED: not a byte of it left, so the attempt never was. */
+/** Row 8, SENT → QUEUED: no byte of it left, so the attempt does not count. */
 export function markNotSent(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: 'queued', attempts: order.attempts - 1, reason }
 }
 
 /**
- * Row 14: SENT, QUEUED, LIVE → UNKNOWN. What happened since is lost with its journal, so it may have been sent,
- * or sent again, until `at` (Unix ms).
+ * Row 14: SENT, QUEUED, LIVE → UNKNOWN. The journal of what happened since is lost, so the order may have been sent, or
+ * sent again, until `at` (Unix ms).
  */
 export function markLost(order: Order, reason: string, at: number): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
@@ -117,9 +116,8 @@ export function markLost(order: Order, reason: string, at: number): Order {
 }
 
 /**
- * Rows 3b and 9: SENT, QUEUED after an attempt → UNKNOWN: never refused, never sent under a new id (ORD3).
- * `isAnswered`: its request had an answer (a 429), so that no copy of it is on its way any more, unless an
- * earlier one is.
+ * Rows 3b and 9: SENT, QUEUED after an attempt → UNKNOWN. It never counts as refused, and is never sent under a new id
+ * (ORD3). `isAnswered`: its request was answered (with a 429), so only an earlier copy can still be on its way.
  */
 export function markUnknown(order: Order, reason: string, isAnswered = false): Order {
   if (order.state !== 'sent' && order.state !== 'queued') return order
@@ -133,7 +131,7 @@ export function markExpired(order: Order, reason: string): Order {
   return { ...order, state: 'expired', reason }
 }
 
-/** Rows 11 and 12: LIVE, UNKNOWN → DONE: it existed and is not live any more; what it filled is known. */
+/** Rows 11 and 12: LIVE, UNKNOWN → DONE: it existed and is not live any more, and its fills are known. */
 export function markDone(order: Order, orderId: OrderId | undefined, reason: string): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   return settleIfFull({ ...order, state: 'done', orderId: orderId ?? order.orderId, reason })
@@ -145,8 +143,8 @@ export function markAbsent(order: Order, reason: string): Order {
 }
 
 /**
- * Row 12, UNKNOWN → QUEUED: to be sent again as the very same item. The attempts stay counted: should the
- * copy be refused, the one before it is not disproved by that.
+ * Row 12, UNKNOWN → QUEUED: to be sent again as the very same item. Its attempts stay counted: if the copy is refused,
+ * the first one may still exist.
  */
 export function markQueuedAgain(order: Order, reason: string): Order {
   return order.state === 'unknown' && order.filledLots === 0 ? { ...order, state: 'queued', reason } : order
@@ -169,7 +167,7 @@ export function applyFillToOrder(order: Order, lots: number): Order {
   if (filledLots > order.terms.lots) {
     return { ...order, state: 'quarantined', filledLots, reason: 'filled beyond its size' }
   }
-  // Whoever concluded that it never was at the exchange was wrong: a late fill proves it.
+  // A late fill proves that an order which seemed never to have existed did exist.
   const state = FILLED_NEVERTHELESS.has(order.state) ? 'done' : order.state
   return settleIfFull({ ...order, state, filledLots })
 }

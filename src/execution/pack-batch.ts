@@ -14,14 +14,14 @@ export interface ApprovedItem {
 export interface PackingRules {
   readonly max: number
   readonly mode: PositionMode
-  /** Orders that may be at the exchange and whose orderId is unknown: their fills must stay theirs. */
+  /** Orders that may be at the exchange and whose orderId is unknown: their fills must not be confused with others. */
   readonly nameless: readonly Order[]
 }
 
 /**
- * Fills a batch in the given order: at most `max` items, and no two that a fill could not tell apart, nor
- * one that a nameless order could be taken for, so that every order of a lost answer can still be found by
- * its evidence. What does not fit waits.
+ * Fills a batch with items in the given order, at most `max`. No two of them may have fills that look alike, nor may any
+ * be like a nameless order: if the answer is lost, each order can then still be identified by its fills. What does not
+ * fit waits for a later batch.
  */
 export function packBatch(
   items: readonly ApprovedItem[],

@@ -8,7 +8,7 @@ export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]
 }
 
-/** The cheapest way from what rests to what is wanted: what stays, what is missing, what is too much. */
+/** The difference between a ladder and its orders. What is in neither list stays. */
 export interface QuotePlan {
   readonly missing: readonly Candidate[]
   readonly extra: readonly Order[]
@@ -79,9 +79,8 @@ function toOrderIntent(
 }
 
 /**
- * In one-way mode a ladder buys and sells plainly: reduce-only orders there make the exchange cancel older
- * ones. In hedge mode a level closes the opposite leg before it opens its own; each level does one or the
- * other, whole.
+ * In one-way mode ladders never use reduce-only, because the exchange would cancel older reduce-only orders. In hedge mode
+ * a level closes the opposite leg as long as there is enough of it, and otherwise opens its own: never both.
  */
 function actionOf(mode: PositionMode, level: QuoteLevel, closable: ClosableLots): OrderAction {
   if (mode === 'one_way_mode') return level.side === 'buy' ? 'openLong' : 'openShort'

@@ -9,20 +9,20 @@ export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose
   /** Signed lots. */
   readonly target: number
-  /** The whole account's. */
+  /** What the whole account holds of the instrument. */
   readonly accountHolding: Holding
   /** Floats, quote coin. */
   readonly bid: number
   readonly ask: number
-  /** How far through the touch a taking order may go: 0.001 is 10 basis points. Undefined: at any price. */
+  /** How far beyond the best price an order may take, as a share: 0.001 is 10 basis points. Undefined: at any price. */
   readonly takerCollarRatio: number | undefined
-  /** The largest order that risk lets through: a longer way is gone in steps. */
+  /** The largest order that the risk checks allow: a larger difference takes several orders, one after the other. */
   readonly orderLotsMax: number
 }
 
 /**
- * The orders from the position to the target: none while an earlier one is still open. They take, as `ioc`
- * at a collar, so that one decision is one order and never rests.
+ * The orders that lead from the position to the target; none while an earlier one is still open. They are `ioc` orders
+ * with a limit at the collar, so they never rest.
  */
 export function planTarget(input: TargetPlanInput): readonly Candidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
@@ -43,8 +43,8 @@ export function planTarget(input: TargetPlanInput): readonly Candidate[] {
 }
 
 /**
- * The waiting orders that no longer lead towards the target: it has been moved, or the position has, or they were
- * formed for another purpose, before or after a flatten. They are dropped, not sent (ORD7).
+ * The waiting orders that do not lead to the target any more: target or position have changed, or they belong to the
+ * other of target and flatten. They are dropped, not sent (ORD7).
  */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)
@@ -64,8 +64,8 @@ function stepsOf(input: TargetPlanInput): readonly Step[] {
 }
 
 /**
- * One order by the difference. It is reduce-only when it can only reduce: the strategy's own position and
- * the account's are both at least as large, so a stale view can never turn a close into an opening.
+ * One order for the difference. It is reduce-only where both the strategy's position and the account's are at least as
+ * large, so that outdated data can never turn a close into an opening.
  */
 function oneWaySteps({ target, holding, accountHolding }: TargetPlanInput): readonly Step[] {
   const change = target - netLots(holding)
@@ -80,7 +80,7 @@ function oneWaySteps({ target, holding, accountHolding }: TargetPlanInput): read
   return []
 }
 
-/** Each leg by its own difference: what is too much is closed, what is missing is opened. */
+/** One order for each leg: what is too much is closed, what is missing is opened. */
 function hedgeSteps({ target, holding }: TargetPlanInput): readonly Step[] {
   const long = Math.max(0, target) - holding.longLots
   const short = Math.max(0, -target) - holding.shortLots
@@ -108,7 +108,7 @@ function toIntent(input: TargetPlanInput, action: OrderAction, lots: number, ind
   }
 }
 
-/** The worst price that is taken, if there is one: rounded towards the market's own side: never beyond the collar. */
+/** The worst price to take, rounded so that it is never beyond the collar; undefined: any price. */
 function collarTicks(
   { instrument, bid, ask, takerCollarRatio }: TargetPlanInput,
   side: 'buy' | 'sell',

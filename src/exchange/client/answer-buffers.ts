@@ -1,4 +1,4 @@
-/** A growing run of bytes: an answer as it arrives. */
+/** A buffer that grows: the bytes of an answer as they arrive. */
 export class AnswerBuffer {
   #bytes: Buffer
   #length = 0
@@ -39,10 +39,10 @@ export class AnswerBuffer {
 /** Big enough for a list of all tickers (some 300 KB), so that it is copied once and never grows. */
 const CAPACITY = 512 * 1024
 
-/** More than calls are ever in flight at once; what is beyond is left to the garbage collector. */
+/** Buffers that are kept for reuse: more than there are calls in flight at a time. Others go to the garbage collector. */
 const KEPT_MAX = 4
 
-/** Larger ones are not kept: one monstrous answer must not hold its memory for months. */
+/** Larger buffers are not kept: one huge answer must not hold its memory for months. */
 const KEPT_BYTES_MAX = 2 * 1024 * 1024
 
 /** Lends buffers for answers and uses them again and again: the hot path allocates nothing of that size. */

@@ -6,15 +6,15 @@ import { errorCode } from '../../protocol/error-codes.ts'
 import { dataText } from './data-text.ts'
 import { type WireAnswer } from './pending-call.ts'
 
-/** As much of a foreign message as a log line needs. */
+/** So much of the exchange's message is kept for the log. */
 const MESSAGE_CHARS_MAX = 300
 
-/** A list of all tickers in one piece: unpacked in small chunks it takes several times as long. */
+/** Large enough to unpack the list of all tickers in one piece: in small chunks that takes several times as long. */
 const GUNZIP_CHUNK_BYTES = 512 * 1024
 
-/** Codes that are definite for an item of a batch, and say nothing when they answer a whole request. */
+/** Codes that are definite for an item of a batch, but leave it open what happened when they answer a whole request. */
 const AMBIGUOUS_FOR_A_REQUEST: ReadonlySet<string> = new Set([
-  // A generic check of values; also what the exchange answers in its release window, whatever it did.
+  // A generic check of values. The exchange also answers it during a release of its own, whatever it did.
   '40808',
 ])
 
@@ -30,7 +30,7 @@ export interface AnswerRules<Data> {
   readonly answerBytesMax: number
   /** The signed gateway: the HTTP status says what became of the request. Document: Errors, 2. */
   readonly isGateway?: boolean
-  /** Takes our secrets out of a foreign text. */
+  /** Removes our secrets from a text of the exchange. */
   readonly scrub: (text: string) => string
 }
 
@@ -39,7 +39,7 @@ export type ParsedData<Data> =
   | { readonly success: false; readonly problem: string }
 
 /**
- * What an answer is worth: accepted, refused or unknown, never a guess. Whatever is not understood is unknown.
+ * Decides whether an answer is accepted, refused or unknown. Whatever is not understood is unknown, never guessed.
  * Document: Common conventions, 2. Never throws.
  */
 export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): Answer<Data> {
@@ -140,12 +140,12 @@ function parseEnvelope(answer: WireAnswer, answerBytesMax: number): Envelope | s
   } catch {
     return 'the answer is not JSON'
   }
-  // Errors come without `data` now and then.
+  // Error answers sometimes lack `data`.
   const parsed = envelope.safeParse(typeof json === 'object' ? { data: undefined, ...json } : json)
   return parsed.success ? parsed.data : 'the answer is not an envelope with a code'
 }
 
-/** The answer's bytes. Compression was not asked for, and is undone all the same. */
+/** The answer's bytes, unpacked: we do not ask for compression, but a server may compress all the same. */
 export function unpackAnswer(answer: WireAnswer, bytesMax: number): Buffer | string {
   if (answer.contentEncoding === '' || answer.contentEncoding === 'identity') return answer.body
   if (answer.contentEncoding !== 'gzip') return 'the answer is packed in a way that was not asked for'
@@ -161,7 +161,7 @@ function timesOf(answer: WireAnswer, read: Envelope): { receivedAt: number; requ
   return { receivedAt: answer.receivedAt, ...(requestTime === undefined ? {} : { requestTime }) }
 }
 
-/** One spot answer has its text under `message`. Control characters could forge log lines. */
+/** The exchange's message; one spot answer has it under `message`. Control characters are removed, since they could forge log lines. */
 function messageOf(read: Envelope, scrub: (text: string) => string): string {
   const text = scrub(read.msg ?? read.message ?? '')
   return text.slice(0, MESSAGE_CHARS_MAX).replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')

@@ -10,7 +10,7 @@ export interface GrantRequest {
   readonly timeoutMs: number
 }
 
-/** A grant, or why there is none: too many wait already, or it did not come in time. */
+/** Waits for a grant. Resolves to the reason where there is none: too many requests wait, or none came in time. */
 export function awaitGrant(wanted: GrantRequest): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
   const { limiter, timers, endpoint, priority, timeoutMs } = wanted
   return new Promise((resolve) => {

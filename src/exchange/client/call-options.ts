@@ -5,23 +5,23 @@ import { type ClockOffset } from '../clock/clock-offset.ts'
 import { type Grant, type Priority } from '../limiter/grant.ts'
 
 export interface CallOptions {
-  /** The right to call, where the caller has it already. Whoever sends ends it, whatever becomes of the call. */
+  /** The grant, where the caller has one already. The client ends it, whatever becomes of the call. */
   readonly grant?: Grant | undefined
   /** Without a grant: how urgently to ask the limiter for one. Default: as for a read. */
   readonly priority?: Priority | undefined
   /**
-   * Looked at in the same turn as the first byte is written, after every wait. A reason not to write it makes
-   * the call refused, class `notSent`, code `ABORTED`.
+   * Called after every wait, in the same turn in which the first byte is written. If it returns a reason, nothing is
+   * written, and the call is refused, class `notSent`, code `ABORTED`.
    */
   readonly beforeWrite?: (() => string | undefined) | undefined
 }
 
-/** Whoever makes calls: the client, or a test's stand-in. */
+/** What makes calls: the client, or a stand-in of a test. */
 export interface EndpointCaller {
   call<Name extends EndpointName>(endpoint: Name, request: RequestOf<Name>): Promise<Answer<ResponseOf<Name>>>
 }
 
-/** What a reading is made with. */
+/** What a reader needs to make its calls. */
 export interface ReadingCall {
   readonly caller: EndpointCaller
   readonly clock: Clock

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import type Undici from 'undici'
 import type { Client, Dispatcher } from 'undici'
 
-/** These two of its parts alone: all of undici costs a start 60 ms and 14 MB more (fetch, WebSocket, caches). */
+/** Only these two parts of undici are loaded: all of it would cost a start 60 ms and 14 MB more (fetch, WebSocket, caches). */
 const part = createRequire(import.meta.url)
 const HttpClient = part('undici/lib/dispatcher/client.js') as typeof Undici.Client
 const buildConnector = part('undici/lib/core/connect.js') as typeof Undici.buildConnector
@@ -17,11 +17,11 @@ export interface ConnectionsOptions {
   readonly client: Client.Options
 }
 
-/** Called when its connection is free again. */
+/** What the HTTP client calls about one request. */
 export interface RequestHandler extends Dispatcher.DispatchHandler {
-  /** Called once, when the HTTP client is done with the request, whatever became of it. */
+  /** To be called once, when the HTTP client is done with the request, whatever became of it: the connection is free. */
   onFree: () => void
-  /** Called instead where the HTTP client has not taken the request. */
+  /** Called where the HTTP client did not take the request. */
   onUnsent: (error: unknown) => void
 }
 
@@ -36,11 +36,11 @@ interface Waiting {
 }
 
 /**
- * Kept-alive connections, one request at a time on each. The first idle one is taken, so that a few stay warm
- * and the rest falls asleep; a new one is opened when all are busy, and beyond the maximum a request waits.
+ * Kept-alive connections, with one request at a time on each. The first idle one is taken, so that a few stay warm and
+ * the others can time out. When all are busy a new one is opened; beyond the maximum a request waits.
  *
- * The HTTP client has a pool of its own, which does not count a connection as idle until a turn after its
- * answer: a call that follows from an answer (a tick, then an order) would open a cold one.
+ * The HTTP client has a pool of its own, but that counts a connection as idle only one turn after its answer. An order
+ * that follows from a ticker answer would have to open a new connection.
  */
 export class Connections {
   readonly #options: ConnectionsOptions
@@ -72,7 +72,7 @@ export class Connections {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** The HTTP client lets an attempt to connect go on after it was closed, and the process with it. */
+  /** Keeps the socket, to destroy it at the end: the HTTP client leaves an attempt to connect open, which keeps the process alive. */
   #follow(socket: unknown): void {
     if (!(socket instanceof Socket)) return
     this.#sockets.add(socket)
@@ -95,13 +95,13 @@ export class Connections {
     handler.onFree = () => {
       const next = this.#waiting.shift()
       connection.isBusy = next !== undefined
-      // Not in this turn: a client whose connection failed wants to see itself without a request first.
+      // Not in this turn: after a failed connection the HTTP client must first finish with this request.
       if (next !== undefined) queueMicrotask(() => this.#carryOn(connection, next))
     }
     connection.client.dispatch(request, handler)
   }
 
-  /** One that has waited: nobody is there any more who would take what the HTTP client throws. */
+  /** Dispatches a request that waited. What the HTTP client throws goes to its handler: its caller has returned. */
   #carryOn(connection: Connection, waiting: Waiting): void {
     try {
       this.#dispatchOn(connection, waiting)

@@ -1,6 +1,6 @@
 import { type Credentials } from './signer.ts'
 
-/** Where the exchange is, and who we are there. */
+/** The address of the exchange, and our keys there. */
 export interface ExchangeAccess {
   readonly baseUrl: string
   readonly credentials: Credentials

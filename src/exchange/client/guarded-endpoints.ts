@@ -1,6 +1,6 @@
 import { type EndpointName } from '../../protocol/endpoints.ts'
 
-/** What moves money out of the account or makes accounts. */
+/** Endpoints that move money out of the account or make accounts. */
 export type GuardedEndpoint = Extract<EndpointName, 'spotWithdrawal' | 'createVirtualSubaccounts'>
 
 const GUARDED: readonly EndpointName[] = [
@@ -9,8 +9,8 @@ const GUARDED: readonly EndpointName[] = [
 ] satisfies GuardedEndpoint[]
 
 /**
- * Guarded endpoints are locked in every client that was not opened for them by name. The daemon opens none:
- * no strategy, no defect and no journal can make it withdraw.
+ * A guarded endpoint is locked in every client that was not created for it by name. The daemon's clients are created for
+ * none, so no strategy, defect or journal can make it withdraw.
  */
 export function isGuarded(endpoint: EndpointName): endpoint is GuardedEndpoint {
   return GUARDED.includes(endpoint)

@@ -9,9 +9,9 @@ import { type AnswerBuffer, type AnswerBuffers } from './answer-buffers.ts'
 export interface WireRequest<Result> extends Pick<OutgoingRequest, 'method' | 'target' | 'headers' | 'body'> {
   /** From now until the last byte of the answer, in ms. */
   readonly timeoutMs: number
-  /** Looked at in the same turn as the first byte is written: a reason not to write it. */
+  /** Called in the same turn in which the first byte is written; returns a reason not to write it. */
   readonly beforeWrite?: (() => string | undefined) | undefined
-  /** Makes something of the answer while its bytes are there: they are overwritten afterwards. */
+  /** Reads the answer. Its bytes are valid only during this call. */
   readonly read: (answer: WireAnswer) => Result
 }
 
@@ -27,8 +27,8 @@ export interface WireAnswer {
 
 /**
  * - `answered`: a whole answer came, whatever it says.
- * - `notSent`: not a byte of the request left us, and none will.
- * - `lost`: the request left, wholly or in part, and no whole answer came.
+ * - `notSent`: no byte of the request has left, and none will.
+ * - `lost`: the request has left, wholly or in part, and no whole answer came.
  */
 export type WireOutcome<Result> =
   | { readonly kind: 'answered'; readonly result: Result }
@@ -46,7 +46,7 @@ export type WireOutcome<Result> =
 type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
 type LossCause = 'timeout' | 'connectionLost' | 'tooLarge'
 
-/** Written beforehand, so that nothing secret can be in it. */
+/** An error that is thrown at the HTTP client to stop a request. Its texts are fixed, so they contain nothing secret. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
 }
@@ -69,7 +69,7 @@ interface PendingCallOptions<Result> {
  *     │  connection refused                ▼
  *     └──────► over (notSent)          over (lost)
  * ```
- * A request is written once: when the HTTP client hands it to a second connection, it is stopped there.
+ * A request is written at most once: if the HTTP client tries it on a second connection, it is stopped there.
  */
 export class PendingCall<Result> implements RequestHandler {
   onFree = (): void => undefined
@@ -101,7 +101,7 @@ export class PendingCall<Result> implements RequestHandler {
     this.#fail(error)
   }
 
-  /** The connection is there and idle; what happens in this turn is followed by the first byte. */
+  /** The connection is there and idle. The first byte follows in this turn. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Thrown, not aborted: an abort would cost the connection.
     if (this.#state !== 'waiting') throw new Refusal('the call is over')
@@ -115,7 +115,7 @@ export class PendingCall<Result> implements RequestHandler {
     this.#sentAt = this.#options.clock.now()
   }
 
-  /** @throws what the check throws, after the call has been rejected with it. */
+  /** @throws what `beforeWrite` throws, after the call was rejected with it. */
   #lastCheck(): string | undefined {
     try {
       return this.#options.request.beforeWrite?.()
@@ -220,7 +220,7 @@ export class PendingCall<Result> implements RequestHandler {
   }
 }
 
-/** An error's code and nothing else of it: messages of foreign errors may hold what must not be shown. */
+/** Only the code of an error: messages of foreign errors may contain secrets. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN'
   const code = 'code' in error ? error.code : undefined

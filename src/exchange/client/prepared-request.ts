@@ -3,7 +3,7 @@ import { type RuleContext } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed, type RequestOf } from '../../protocol/endpoints.ts'
 import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
 
-/** A checked request: its exact bytes, made once. What is journaled is what is signed is what is sent. */
+/** A checked request with its exact bytes, made once: the same bytes are recorded, signed and sent. */
 export interface PreparedRequest<Name extends EndpointName = EndpointName> extends WrittenRequest {
   readonly endpoint: Name
 }
@@ -12,7 +12,7 @@ export type Preparation<Name extends EndpointName> =
   | { readonly kind: 'prepared'; readonly request: PreparedRequest<Name> }
   | { readonly kind: 'invalid'; readonly problem: string }
 
-/** Problems of one request that a message names. */
+/** So many problems of one request are named in its message. */
 const PROBLEMS_MAX = 5
 
 /**

@@ -9,13 +9,13 @@ export interface RequestWriterOptions {
   readonly signer: Signer | undefined
   /** Language of the exchange's messages. */
   readonly locale: string
-  /** Why nothing may be signed now; undefined: it may. Absent: it always may. */
+  /** Returns why nothing may be signed now; undefined: signing is allowed. Absent: it always is. */
   readonly objection?: (() => string | undefined) | undefined
   /** What `{platform_coin}` stands for: the lower-case ticker of the platform's own coin. */
   readonly platformCoin: string | undefined
 }
 
-/** A request as it goes on the wire, but for the address it goes to. */
+/** A request as it is written to the wire, without its address. */
 export interface OutgoingRequest {
   readonly kind: 'written'
   /** Scheme B goes to the gateway's address. Document: `{base_url}` and `{gateway_url}`. */
@@ -35,7 +35,7 @@ export interface Unwritable {
   readonly message: string
 }
 
-/** Headers, path and signature of any row: the one place that knows both schemes. Document: Authentication. */
+/** Writes headers, path and signature of any endpoint; only this class knows both schemes. Document: Authentication. */
 export class RequestWriter {
   readonly #options: RequestWriterOptions
   readonly #headers: readonly string[]

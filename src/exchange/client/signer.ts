@@ -21,7 +21,7 @@ export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
 /** What is signed. Document: Authentication. */
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>
 
-/** What may stand in a header: visible ASCII. Anything else would be refused deep inside the HTTP client. */
+/** What a header may contain: visible ASCII. The HTTP client would throw for anything else. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/
 
 /** Signs requests by either scheme with one account's keys. Keeps them as KeyObjects, made once. */
@@ -78,7 +78,7 @@ export class Signer {
     ]
   }
 
-  /** The text with every one of our secrets taken out: an exchange may well repeat what it was sent. */
+  /** Removes all our secrets from a text: an exchange may repeat what it was sent. */
   scrub(text: string): string {
     return this.#hidden.remove(text)
   }

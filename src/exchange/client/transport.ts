@@ -16,18 +16,18 @@ export interface TransportOptions {
 }
 
 /**
- * Idle connections are kept this long, unless the server hints at less. Longer than the pauses between polls,
- * shorter than servers usually wait: an order must not be written into a connection that is being closed.
+ * Idle connections are kept this long, or less where the server says so. That is longer than the pauses between polls,
+ * and shorter than most servers keep them: an order must not be written to a connection that the server is closing.
  */
 const KEEP_ALIVE_MS = 25_000
 
-/** More than the limits allow in flight at the slowest answers that are worth waiting for. */
+/** More than the limits allow in flight, even with slow answers. */
 const CONNECTIONS_MAX = 16
 
-/** The HTTP client's own timers are a backstop behind our deadline: coarse below a second. */
+/** The HTTP client's own timeouts are imprecise, so they lie behind our deadline, as a backstop. */
 const BACKSTOP_MS = 65_000
 
-/** An attempt to connect may outlive the call that it was for: the next call finds the connection there. */
+/** An attempt to connect may take longer than its call: the next call then uses the connection. */
 const CONNECT_MS = 5000
 
 /**
