@@ -6,25 +6,26 @@ export interface AnsweredCall {
   readonly receivedAt: number
 }
 
-/** How fast two clocks drift apart at most: as fast as Linux lets a clock be corrected, 500 in a million. */
+/** How fast two clocks drift apart at most: 500 in a million, the fastest correction that Linux makes to a clock. */
 export const DRIFT = 5e-4
 
-/** The exchange states whole milliseconds, so it took a call up to this much later than it says. */
+/** The exchange states whole milliseconds, so it took a call up to this much later than it says, in ms. */
 const ROUNDING_MS = 1
 
 /**
- * How much of what lies between the bounds is believed, once so many answers have narrowed them. It costs a 429
- * only where a call travels for less than a third of the shortest way there. Measured, with 5 to 25 ms each way:
- * 98.2 % of 1, 5, 10 and 20 calls a second used (of half: 98.4 %, of none: 97.8 %), and no 429 on 3000 networks
- * whose ways scatter up to twentyfold. One offset alone, of the best of 64 answers, drifts away under its age:
- * 98.2 % and LIM1 in 4 of 500 worlds.
+ * The true offset lies somewhere between the two bounds. Once this many answers have narrowed them, we assume that it
+ * is this share of their distance above the lower one. A 429 is then possible only where a call travels in less than a
+ * third of the shortest time seen. Measured with 5 to 25 ms each way: 98.2 % of 1, 5, 10 and 20 calls a second used
+ * (with a share of one half 98.4 %, without 97.8 %), and no 429 on 3000 networks whose delays vary up to twentyfold. A
+ * single offset, from the best of 64 answers, becomes wrong as it ages: 98.2 %, and LIM1 broken in 4 of 500 worlds.
  */
 const BELIEVED_SHARE = 1 / 3
 const ANSWERS_MIN = 8
 
 /**
- * When the exchange took a call, by our monotonic clock. Its clock is ahead of ours by `requestTime - receivedAt`
- * of each answer at least, and by `requestTime - sentAt` at most; how far exactly follows from all answers.
+ * Works out when the exchange took a call, by our monotonic clock. Each answer gives two bounds for how far the
+ * exchange's clock is ahead of ours: at least `requestTime - receivedAt`, at most `requestTime - sentAt`. All answers
+ * together narrow them.
  */
 export class ArrivalBounds {
   #least = Number.NEGATIVE_INFINITY
@@ -32,19 +33,19 @@ export class ArrivalBounds {
   #learnedAt = 0
   #answers = 0
 
-  /** Learns from a call; answers when it was taken, monotonic ms: rather too late than too early. */
+  /** Takes in an answered call, and returns when the exchange took it, monotonic ms: rather too late than too early. */
   observe({ requestTime, sentAt, receivedAt }: AnsweredCall): number {
     const least = requestTime - receivedAt
     const most = requestTime + ROUNDING_MS - sentAt
     const driftMs = DRIFT * (receivedAt - this.#learnedAt)
     this.#learnedAt = receivedAt
-    // After such a pause this answer alone says more than all that came before it.
+    // After so long a pause this answer alone is more precise than all earlier ones.
     if (driftMs > most - least) this.#answers = 0
     this.#least = Math.max(least, this.#least - driftMs)
     this.#most = Math.min(most, this.#most + driftMs)
     this.#answers++
     if (this.#least > this.#most) {
-      // A clock was set, or the time is wrong: nothing follows but that the call is over.
+      // A clock was set, or the time is wrong. All that is known is that the call is over.
       this.#least = least
       this.#most = most
       this.#answers = 1

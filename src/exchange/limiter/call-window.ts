@@ -3,34 +3,34 @@ import { type Timers } from '../../lib/timers.ts'
 import { type TokenPool, type TokenPoolOptions } from './token-pool.ts'
 
 export interface CallWindowOptions {
-  /** Calls a window that we allow ourselves. */
+  /** Calls that we allow ourselves in a window. */
   readonly calls: number
-  /** How many of them may be made now, where others share them. */
+  /** How many of them may be made now, where other daemons share them. */
   readonly shareOf?: (() => number) | undefined
-  /** Tokens kept ahead of need. */
+  /** Tokens that are fetched ahead of need. */
   readonly stockMin: number
   readonly clock: Clock
   readonly timers: Timers
   readonly createPool: (options: TokenPoolOptions) => TokenPool
-  /** A call more may be possible. */
+  /** Called when one more call may be possible. */
   readonly onFree: () => void
 }
 
 /**
- * One limit: so many calls, each counted from its grant until it cannot matter to the next any more.
+ * One limit: so many calls in a window. A call counts from its grant until it has left the exchange's window.
  *
- * Counted twice. The pool (Bottleneck) says how many tokens there are, in turns of its own timers; the exact
- * moment at which a call leaves the exchange's window is kept here. A call needs both, so neither is late for
- * the other, and neither alone can let a call too many out.
+ * Calls are counted twice. The pool (Bottleneck) counts tokens, with the precision of its own timers; the exact moment
+ * at which a call leaves the exchange's window is kept here. A call needs both a token and room in the window, so an
+ * error in either count does not let one call too many out.
  */
 export class CallWindow {
   readonly #options: CallWindowOptions
   readonly #pool: TokenPool
   readonly #timers = new Set<() => void>()
-  /** When the calls that were made leave, monotonic ms, the first first. */
+  /** When each call that was made leaves the window, monotonic ms, in order. */
   readonly #leaving: number[] = []
   #inside = 0
-  /** Somebody waits for the next call to leave, and the timer that tells of it is set for then, monotonic ms. */
+  /** Whether a request waits for the next call to leave, and for when the timer is set that wakes it, monotonic ms. */
   #isAwaited = false
   #wakesAt = Number.POSITIVE_INFINITY
   #isStopped = false
@@ -82,7 +82,7 @@ export class CallWindow {
     this.#inside--
   }
 
-  /** The call was made, and matters until `at`, monotonic ms. */
+  /** The call was made, and leaves the window at `at`, monotonic ms. */
   leaveAt(at: number): void {
     if (this.#isStopped) return
     const leaving = this.#leaving
@@ -95,9 +95,9 @@ export class CallWindow {
     this.#wake()
   }
 
-  /** Somebody waits: `onFree` is called once, when the next call leaves. Where nobody does, no timer is set. */
+  /** Has `onFree` called once, when the next call leaves the window. Without this no timer is set. */
   awaitFree(): void {
-    // One that has left already is no reason to wake: nothing would have changed.
+    // Calls that have left already must not wake anybody: they are counted as free now.
     this.#letLeave()
     this.#isAwaited = true
     this.#wake()
@@ -114,7 +114,7 @@ export class CallWindow {
     if (!this.#isAwaited || at >= this.#wakesAt) return
     this.#wakesAt = at
     this.#when(at, () => {
-      // A call that leaves sooner has come between.
+      // Meanwhile the timer was set anew, for a call that leaves sooner.
       if (at !== this.#wakesAt) return
       this.#isAwaited = false
       this.#wakesAt = Number.POSITIVE_INFINITY
@@ -133,7 +133,7 @@ export class CallWindow {
     }
   }
 
-  /** A timer may fire early by as long as the turn took in which it was set: then it is set again. */
+  /** Calls `run` at a monotonic time. A timer can fire too early, by the length of the turn that set it: then it is set again. */
   #when(at: number, run: () => void): void {
     if (this.#isStopped) return
     const { clock, timers } = this.#options

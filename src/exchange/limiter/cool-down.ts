@@ -1,25 +1,25 @@
 import { type EndpointName } from '../../protocol/endpoints.ts'
 
-/** Two endpoints refused within one window of each other: it is not one endpoint's limit that was passed. */
+/** Two endpoints that are refused within this time, in ms, mean more than the limit of one endpoint. */
 const TOGETHER_MS = 1000
-/** The first rest; doubled as long as nothing was served between one and the next. */
+/** The first rest, in ms. It doubles each time nothing was served since the one before. */
 const REST_MS = 2000
 /** Beyond the specification: the exchange's FAQ says that recovery takes five minutes. */
 const REST_MS_MAX = 300_000
 
 /**
- * Whether the whole address is being refused, and how long its reads rest for that. The sign is a 429 on two
- * endpoints in a row with nothing served between them. Orders are no longer placed then either, for want of
- * fresh prices; what reduces risk goes on. Instants are monotonic ms.
+ * Notices that the exchange refuses the whole address, and says how long its reads rest then. The sign is a 429 on two
+ * endpoints in a row, with nothing served between them. Without reads there are no fresh prices, so no orders are placed
+ * either; calls that reduce risk go on. Instants are monotonic ms.
  */
 export class CoolDown {
   #until = Number.NEGATIVE_INFINITY
   #restMs = REST_MS
   #last: { readonly endpoint: EndpointName; readonly at: number } | undefined
-  /** Whether a call was served since the last rest: then the address is not refused as a whole. */
+  /** Whether a call was served since the last rest: then the address as a whole is not refused. */
   #wasServed = true
 
-  /** Reads rest until then. */
+  /** Until when reads rest. */
   get until(): number {
     return this.#until
   }
@@ -30,7 +30,7 @@ export class CoolDown {
     this.#wasServed = true
   }
 
-  /** The exchange said 429. Answers how long reads rest from now, in ms; undefined when they need not. */
+  /** The exchange answered 429. Returns how long reads must rest from now on, in ms; undefined: they need not. */
   noteRefused(endpoint: EndpointName, now: number): number | undefined {
     const last = this.#last
     this.#last = { endpoint, at: now }

@@ -10,10 +10,10 @@ import type { LimitUse } from './shared/shared-limits.ts'
 
 export interface EndpointQueueOptions {
   readonly endpoint: EndpointName
-  /** Calls a window that we allow ourselves. */
+  /** Calls that we allow ourselves in a window. */
   readonly calls: number
   readonly perMs: number
-  /** Keeps its last call for what reduces risk, where it has more than one and any of them can. */
+  /** Whether the last free call is kept for what reduces risk; only where a window has more than one call. */
   readonly keepsLast: boolean
   /** Monotonic ms before which nothing is granted. */
   readonly opensAt: number
@@ -21,7 +21,7 @@ export interface EndpointQueueOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly createWindow: (onFree: () => void) => CallWindow
-  /** What all endpoints share. */
+  /** The limit over all endpoints of the address. */
   readonly overall: OverallLimit
 }
 
@@ -31,27 +31,30 @@ interface Waiter {
   readonly onGranted: (grant: Grant) => void
 }
 
-/** Requests that may wait, an endpoint. */
+/** How many requests may wait for an endpoint. */
 const WAITING_MAX = 256
 
-/** Of an even share of the window: of all of it, the jitter of calls that are evenly spread would cost calls. */
+/**
+ * For how long after a grant the last free call is kept, as a share of the time between evenly spread calls. With all of
+ * that time, evenly spread calls that come slightly early would lose calls.
+ */
 const KEPT_SHARE = 0.5
 
 /**
- * After a 429 the endpoint rests this much longer than its window; twice as long when it is refused again by a call
- * that was granted since. What is served since takes one doubling back, and so does time.
+ * After a 429 the endpoint rests for its window and this time, in ms. The time doubles with each further 429 of a call
+ * that was granted later. Each call that is served halves it again, and so does time without a 429.
  */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 30_000
-/** Time without a 429, after the rest, that forgives one. */
+/** Time after the rest without a 429 that takes back one doubling, in ms. */
 const FORGIVEN_AFTER_MS = 10_000
 
 /**
- * One endpoint's calls, and who waits for them. Instants are monotonic ms.
+ * The calls of one endpoint, and the requests that wait for them. Instants are monotonic ms.
  *
- * The last call that is free is kept for what reduces risk for a while after each grant. So a burst leaves one
- * call over; and an endpoint that is always busy comes to make its calls apart from each other, the same number
- * in a window, so that what reduces risk waits for the next of them and not for a whole window.
+ * For a while after each grant, the last free call is kept for requests that reduce risk. So a burst leaves one call for
+ * them. And an endpoint that is always busy comes to spread its calls over the window, so that a request that reduces
+ * risk waits for the next call and not for a whole window.
  */
 export class EndpointQueue {
   readonly #options: EndpointQueueOptions
@@ -59,7 +62,7 @@ export class EndpointQueue {
   readonly #statistics: LimiterStatistics
   readonly #waiters: readonly [Waiter[], Waiter[], Waiter[]] = [[], [], []]
   #grantedAt = Number.NEGATIVE_INFINITY
-  /** Rests after a 429: all calls, and those that do not reduce risk for as long as it takes. */
+  /** Until when the endpoint rests after a 429: all calls, and, longer where it repeats, those that do not reduce risk. */
   #allRestUntil: number
   #othersRestUntil: number
   #strikes = 0
@@ -99,8 +102,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Grants what can be granted, most urgent first; with a priority, only to those that are as urgent.
-   * @returns whether anything was
+   * Grants what can be granted, the most urgent first, and none less urgent than `upTo`.
+   * @returns whether anything was granted
    */
   serve(upTo: Priority = PRIORITY.reads): boolean {
     const { clock } = this.#options
@@ -108,7 +111,7 @@ export class EndpointQueue {
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
       if (priority > upTo) break
       const now = clock.monotonic()
-      // What holds up the most urgent holds up everybody.
+      // What keeps the most urgent request waiting keeps all of them waiting.
       if (!this.#canGrant(priority, now)) {
         this.#wakeFor(priority, now)
         break
@@ -121,7 +124,7 @@ export class EndpointQueue {
     return hasGranted
   }
 
-  /** What is used of the endpoint's calls. */
+  /** How many calls of the endpoint count now, and how many requests wait. */
   readUse(): LimitUse {
     return { inside: this.#window.inside, waiting: this.#waiting }
   }
@@ -147,7 +150,7 @@ export class EndpointQueue {
     return this.#waiters[2].length > 0 ? 2 : undefined
   }
 
-  /** Whether anybody waits who is at least as urgent. */
+  /** Whether a request waits that is at least as urgent. */
   #hasWaiters(priority: Priority): boolean {
     const mostUrgent = this.#mostUrgent()
     return mostUrgent !== undefined && mostUrgent <= priority
@@ -158,7 +161,7 @@ export class EndpointQueue {
     return now >= this.#restsUntil(priority)
   }
 
-  /** Until when calls of this urgency rest, though there is room for them; in the past when they need not. */
+  /** Until when calls of this priority rest, even where there is room for them; in the past where they need not. */
   #restsUntil(priority: Priority): number {
     if (priority === PRIORITY.reducesRisk) return this.#allRestUntil
     const { keepsLast, calls, perMs, overall } = this.#options
@@ -168,7 +171,7 @@ export class EndpointQueue {
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
-  /** What holds up whoever is most urgent ends with a call that leaves, here or elsewhere, or with a rest. */
+  /** Has `serve` called when a call leaves the window, here or over all endpoints, or when the rest is over. */
   #wakeFor(priority: Priority, now: number): void {
     this.#window.awaitFree()
     this.#options.overall.awaitRoom()
@@ -216,7 +219,7 @@ export class EndpointQueue {
     }
   }
 
-  /** When the exchange took the call; where it does not say so, or cannot be right, when the call was over. */
+  /** When the exchange took the call; when the call was over, where the exchange says no time. */
   #takenAt({ requestTime, roundTripMs = 0 }: GrantedCall, grantedAt: number): number {
     const { clock, bounds } = this.#options
     const receivedAt = clock.monotonic()
@@ -225,7 +228,7 @@ export class EndpointQueue {
     return Math.min(receivedAt, Math.max(takenAt, grantedAt))
   }
 
-  /** Calls that were on their way together are refused together: that is one strike. */
+  /** Slows the endpoint down after a 429. Calls that were on their way together count as one strike. */
   #slowDown(grantedAt: number): void {
     const { clock, perMs } = this.#options
     const now = clock.monotonic()

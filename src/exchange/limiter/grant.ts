@@ -10,9 +10,9 @@ export const PRIORITIES = [0, 1, 2] as const
 /** The right to make one call of one endpoint. It is ended once, by either method; later ends are ignored. */
 export interface Grant {
   readonly endpoint: EndpointName
-  /** The call was made, and is over: answered, or given up. Call it then, not earlier: the wait counts from now. */
+  /** The call was made and is over: answered, or given up. Not to be called earlier, since the window counts from now. */
   release(call?: GrantedCall): void
-  /** The call was not made, not a byte of it left us. */
+  /** The call was not made: no byte of it has left. */
   unused(): void
 }
 
@@ -25,15 +25,15 @@ export interface GrantedCall {
   readonly isRateLimited?: boolean | undefined
 }
 
-/** A request for a grant that waits its turn. */
+/** A request for a grant that waits for its turn. */
 export interface WaitingRequest {
-  /** Gives up; does nothing once it was granted. */
+  /** Withdraws the request; does nothing once it was granted. */
   cancel(): void
 }
 
-/** What hands out grants: the limiter, or a test's stand-in. */
+/** What hands out grants: the limiter, or a stand-in of a test. */
 export interface GrantSource {
-  /** Undefined when too many wait already: then `onGranted` is never called. */
+  /** Returns undefined where too many wait already: then `onGranted` is never called. */
   request(
     endpoint: EndpointName,
     priority: Priority,

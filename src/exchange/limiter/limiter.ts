@@ -16,19 +16,19 @@ export type AccountTier = 'ordinary' | 'copyTrader'
 export interface LimiterOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** Of the same address, for another account or for none: what counts per address is counted there. */
+  /** The first limiter of the same address, for another account or for none: what counts per address is counted there. */
   readonly address?: Limiter | undefined
   /** Default `ordinary`. */
   readonly tier?: AccountTier
   /** Share of each documented limit that we allow ourselves, 0 to 1; at least one call a window. Default 1. */
   readonly use?: number
-  /** Monotonic ms: a process before this one may have called until then. Absent: there was none. */
+  /** Monotonic ms: until when a process before this one may have made calls. Absent: there was none. */
   readonly previousRunEndedAt?: number | undefined
-  /** With other daemons of the address; of the first limiter of an address alone. It is stopped with it. */
+  /** The limits shared with other daemons of the address; only for the first limiter of an address, which stops them too. */
   readonly shared?: SharedLimits | undefined
   /** Where tokens are counted. Default: Bottleneck. */
   readonly createPool?: (options: TokenPoolOptions) => TokenPool
-  /** All reads rest for so many ms: the exchange refuses the whole address. */
+  /** Called when the exchange refuses the whole address: all reads rest for so many ms. */
   readonly onCoolDown?: (restMs: number) => void
 }
 
@@ -39,46 +39,45 @@ interface AddressParts {
   readonly bounds: Readonly<Record<'api' | 'gateway', ArrivalBounds>>
   /** Of the endpoints that are counted per address. */
   readonly queues: Map<EndpointName, EndpointQueue>
-  /** Of all of them: whom the limit over all endpoints serves. */
+  /** All queues of the address: the limit over all endpoints serves them. */
   readonly served: Set<EndpointQueue>
 }
 
 /** Beyond the specification: 6000 calls a minute and address, all endpoints together. */
 const OVERALL_CALLS = 6000
 const OVERALL_PER_MS = 60_000
-/** In stock ahead of need; more than are taken in the few ms that it takes to fetch one. */
+/** Tokens that are fetched ahead of need: more than are taken in the few ms until another is fetched. */
 const OVERALL_STOCK = 16
 /**
- * What the first minute after a restart goes without. It respects a run before this one that made fewer calls
- * than these in its last minute: 50 a second, far beyond what a daemon polls.
+ * The share of the overall limit that a run leaves unused in its first minute, because the run before it may have used it
+ * in its last: 50 calls a second, far more than a daemon polls.
  */
 const OVERALL_SPENT_BEFORE = 1 / 2
 
-/** Until its calls are out of every endpoint's window: a second, and the last may have been on its way still. */
+/** How long the calls of a previous run count, in ms: a second, and some time for the last one that was on its way. */
 const PREVIOUS_RUN_MS = 1200
 
-/** The endpoints that keep a call for what reduces risk. Of cancel-all there is but one a window. */
+/** The endpoints that keep a call for what reduces risk. Cancel-all has only one call in a window. */
 const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
 
 /**
  * Hands out grants, one a call, so that no window of the exchange sees more calls than the document allows,
  * however the exchange counts (fixed, sliding, bucket).
  *
- * An endpoint has as many tokens as calls a window. A token pays for one call and comes back a window and a
- * small margin after the exchange took that call: at `requestTime` of its answer, by our clock
- * ({@link ArrivalBounds}); where there is none, a window after the answer. So any window sees at most that many calls. Tokens are fetched ahead of need: a call
- * that is decided now leaves now.
+ * An endpoint has as many tokens as it allows calls in a window. A token pays for one call. It comes back one window and a
+ * small margin after the exchange took that call, which is at the answer's `requestTime` by our clock
+ * ({@link ArrivalBounds}), or at the answer itself where it has no time. So no window sees more calls than that. Tokens
+ * are fetched ahead of need, so that a call can leave at once.
  *
- * Limits count per UID or per address. A limiter is for one account; those of several accounts share the one of
- * their `address`: its queues of what counts per address, its limit over all endpoints, and what it knows of the
- * exchange's clock. Other daemons there share them (`shared`) or, as whatever else calls from there, are left room
- * by `use`.
+ * The exchange counts limits per UID or per address. A limiter is for one account. The limiters of one `address` share
+ * the queues that count per address, the limit over all endpoints, and what is known of the exchange's clock. Other
+ * daemons at the address share these too (`shared`); for whatever else calls from there, `use` leaves room.
  */
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
   readonly #address: AddressParts
   readonly #queues: ReadonlyMap<EndpointName, EndpointQueue>
-  /** Those that no other limiter had before. */
+  /** The queues that this limiter has created. */
   readonly #own: readonly EndpointQueue[]
 
   constructor(options: LimiterOptions) {
@@ -101,9 +100,9 @@ export class Limiter implements GrantSource {
   }
 
   /**
-   * Asks for one call. When a grant is ready and nobody as urgent waits, `onGranted` is called before this
-   * returns; else the request waits: lower numbers first, then first come, first served.
-   * Undefined when too many wait already: then `onGranted` is never called.
+   * Asks for one call. Where a grant is ready and no request of the same or a higher priority waits, `onGranted` is called
+   * before this returns. Otherwise the request waits: the more urgent go first, and then the earlier.
+   * Returns undefined where too many wait already: then `onGranted` is never called.
    */
   request(
     endpoint: EndpointName,
@@ -146,7 +145,7 @@ export class Limiter implements GrantSource {
     const { clock, previousRunEndedAt, onCoolDown = () => undefined } = this.#options
     const calls = this.#allowed(OVERALL_CALLS)
     const stockMin = Math.min(calls, OVERALL_STOCK)
-    // Where it is shared, what a run before this one made is held by that one, or half of an even share is left to it.
+    // Where daemons share the limit, the calls of a run before this one are held by its own share.
     const hasSpent = previousRunEndedAt !== undefined && this.#options.shared === undefined
     const spentBefore = hasSpent ? OVERALL_SPENT_BEFORE : 0
     const shareOf = this.#options.shared?.add({
@@ -192,7 +191,7 @@ export class Limiter implements GrantSource {
       clock,
       timers,
       overall,
-      // All of them ahead of need: one process, so nobody else could use a token that lies in stock.
+      // All tokens are fetched ahead of need: no other process could use them.
       createWindow: (onFree) => this.#createWindow({ calls, shareOf, stockMin: calls, onFree }),
     })
     return queue
@@ -214,8 +213,8 @@ export class Limiter implements GrantSource {
   }
 
   /**
-   * All endpoints together have a call more: whoever is most urgent, of whichever account, goes first, and who got one
-   * is the last to be asked again.
+   * The overall limit allows one more call. The most urgent request goes first, of whichever account; a queue that was
+   * served goes to the end of the line.
    */
   #serveAll(): void {
     const { served } = this.#address

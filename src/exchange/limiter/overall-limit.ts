@@ -9,32 +9,32 @@ import { PRIORITY, type Priority } from './grant.ts'
 export interface OverallLimitOptions {
   readonly calls: number
   readonly perMs: number
-  /** What share of them another process made within the window before `opensAt` (monotonic ms), at most. */
+  /** The largest share of them that a process before this one can have made in the window before `opensAt` (monotonic ms). */
   readonly spentBefore: number
   readonly opensAt: number
   readonly clock: Clock
   readonly timers: Timers
   readonly window: CallWindow
-  /** A read may be made that had to wait for its turn. */
+  /** Called when a read may be made that had to wait. */
   readonly onTurn: () => void
   readonly onCoolDown: (restMs: number) => void
 }
 
-/** Of all calls, what only those that reduce risk may take: in a minute a cancel-all and a closing batch a second. */
+/** The share that is kept for calls that reduce risk: a cancel-all and a closing batch each second. */
 const KEPT_SHARE = 0.02
 
-/** Beyond this share of the window reads are spread over what is left of it: used up at once, they would stand still. */
+/** When more than this share of the window is used, reads are spread over time, so that they do not stop when it is used up. */
 const UNSPREAD_SHARE = 0.25
-/** Two reads that are spread are no further apart, unless the limit itself is lower, ms. */
+/** The largest distance between spread reads, in ms, unless the limit itself asks for more. */
 const SPREAD_MS_MAX = 1000
-/** What was not read in so much time may be read at once, ms: many accounts are polled at one moment. */
+/** Reads that were not made within this time, in ms, may be made at once: many accounts are polled at one moment. */
 const MADE_UP_MS = 1000
 
-/** What all endpoints share: so many calls in all from one address, and the rest of reads when it is refused. */
+/** The limit of one address over all endpoints together, and the rest of reads when the whole address is refused. */
 export class OverallLimit {
   readonly #options: OverallLimitOptions
   readonly #coolDown = new CoolDown()
-  /** Of reads that are spread, monotonic ms. */
+  /** When the next read may be made while reads are spread, monotonic ms. */
   #nextReadAt = Number.NEGATIVE_INFINITY
   #cancelTurn: (() => void) | undefined
   #isStopped = false
@@ -48,7 +48,7 @@ export class OverallLimit {
     return this.#coolDown.until
   }
 
-  /** Whether a call of this urgency may be granted as far as all endpoints together go. */
+  /** Whether the overall limit allows a call of this priority. */
   hasRoom(priority: Priority): boolean {
     const { window, clock } = this.#options
     if (window.ready < 1 || window.free <= this.#spent + (priority === PRIORITY.reducesRisk ? 0 : this.#kept))
@@ -56,12 +56,12 @@ export class OverallLimit {
     return priority !== PRIORITY.reads || !this.#isSpreading || clock.monotonic() >= this.#nextReadAt
   }
 
-  /** Calls that count still, or are on their way. */
+  /** How many calls count now, or are on their way. */
   get inside(): number {
     return this.#options.window.inside
   }
 
-  /** Somebody waits for room. */
+  /** Has `onTurn`, or the window's `onFree`, called when there may be room. */
   awaitRoom(): void {
     const { window, clock, timers, onTurn } = this.#options
     window.awaitFree()
@@ -84,12 +84,12 @@ export class OverallLimit {
     window.leaveAt(clock.monotonic() + perMs * (1 + DRIFT))
   }
 
-  /** It was not made. */
+  /** The call was not made. */
   putBack(): void {
     this.#options.window.putBack()
   }
 
-  /** The exchange served a call, or said 429. */
+  /** The exchange served a call, or answered 429. */
   noteAnswer(endpoint: EndpointName, isRateLimited: boolean): void {
     if (!isRateLimited) return this.#coolDown.noteServed()
     const restMs = this.#coolDown.noteRefused(endpoint, this.#options.clock.monotonic())
@@ -102,14 +102,14 @@ export class OverallLimit {
     return this.#options.window.stop()
   }
 
-  /** What counts as made before this process began. */
+  /** Calls that are assumed to come from a process before this one. */
   get #spent(): number {
     const { window, clock, opensAt, perMs, spentBefore } = this.#options
     const isNew = spentBefore > 0 && clock.monotonic() < opensAt + perMs
     return isNew ? Math.floor(window.allowed * spentBefore) : 0
   }
 
-  /** Of the calls that are left, what only those that reduce risk may take. */
+  /** Calls that are kept for what reduces risk. */
   get #kept(): number {
     return Math.floor(this.#options.window.allowed * KEPT_SHARE)
   }
@@ -119,7 +119,7 @@ export class OverallLimit {
     return window.inside > (window.allowed - this.#spent) * UNSPREAD_SHARE
   }
 
-  /** As fast as calls may be made for ever; slower where those that are left must last until the next one leaves. */
+  /** Sets when the next read may be made: at the steady pace of the limit, or slower so that the calls left last until the next one leaves the window. */
   #spread(): void {
     const { window, clock, perMs } = this.#options
     const now = clock.monotonic()

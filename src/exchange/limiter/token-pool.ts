@@ -1,27 +1,27 @@
 import Bottleneck from 'bottleneck'
 import { type Timers } from '../../lib/timers.ts'
 
-/** Tokens that calls are paid with. Some are in stock, to be taken at once; the rest is counted elsewhere. */
+/** Tokens that pay for calls. Some are in stock and can be taken at once; the pool counts the others. */
 export interface TokenPool {
-  /** How many may be taken now. */
+  /** How many can be taken now. */
   readonly stock: number
-  /** A token is given back so many ms before its call leaves the exchange's window. */
+  /** A token is to be given back so many ms before its call leaves the exchange's window. */
   readonly leadMs: number
   /** Takes one. @throws when there is none in stock. */
   take(): void
-  /** One whose call leaves the exchange's window after {@link leadMs}. */
+  /** Gives back the token of a call that leaves the exchange's window after {@link leadMs}. */
   giveBack(): void
-  /** A token that paid for nothing: in stock again at once. */
+  /** Returns a token whose call was not made: it is in stock again at once. */
   putBack(): void
   stop(): Promise<void>
 }
 
 export interface TokenPoolOptions {
-  /** All there are: the calls of one window. */
+  /** How many tokens there are: the calls of one window. */
   readonly tokens: number
-  /** Brought into stock ahead of need. */
+  /** So many are kept in stock ahead of need. */
   readonly stockMin: number
-  /** Called when the stock has grown later than by {@link TokenPool.giveBack} and {@link TokenPool.putBack}. */
+  /** Called when the stock has grown, except by {@link TokenPool.putBack}. */
   readonly onStock: () => void
   readonly timers: Timers
 }
@@ -32,9 +32,9 @@ const LEAD_MS = 25
 /**
  * The pool over Bottleneck, which counts the tokens (its reservoir, never refreshed by itself).
  *
- * A job costs Bottleneck three turns of a timer, about 3.6 ms. So its jobs are not calls: a job fetches one
- * token into stock, ahead of need, and who gets the token is decided at the moment it is taken. Even to ask for one
- * takes a tenth of a millisecond, so that is done when the call that took the last is on its way.
+ * A job takes Bottleneck three turns of a timer, about 3.6 ms. So a job is not a call: it fetches one token into stock,
+ * ahead of need, and which call gets the token is decided when it is taken. Even scheduling a job takes a tenth of a
+ * millisecond, so that is done after the call that took a token has been written.
  */
 export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS
@@ -47,7 +47,7 @@ export class BottleneckPool implements TokenPool {
 
   constructor(options: TokenPoolOptions) {
     this.#options = options
-    // What is in stock from the beginning need not be fetched: an account has a hundred pools, most never asked.
+    // The first stock is not fetched: an account has a hundred pools, and most are never used.
     this.#stock = Math.min(options.stockMin, options.tokens)
     this.#limiter = new Bottleneck({ reservoir: options.tokens - this.#stock })
   }
@@ -89,7 +89,7 @@ export class BottleneckPool implements TokenPool {
     while (!this.#isStopped && this.#stock + this.#fetching < this.#options.stockMin) {
       this.#fetching++
       forgetWallClock(this.#limiter)
-      // The only way to fail is to be stopped, and then nobody wants the token any more.
+      // It fails only when the pool is stopped, and then the token is not needed.
       this.#limiter.schedule(() => this.#arrive()).catch(() => undefined)
     }
   }
@@ -105,9 +105,9 @@ export class BottleneckPool implements TokenPool {
 }
 
 /**
- * Bottleneck spaces jobs by the machine's clock even where they need no space: set back by minutes, it would
- * hold every job for as long. There is no public way to say that no job is due later than now. Source:
- * bottleneck 2.19.5, `LocalDatastore.__register__`; the version is pinned, and a test steps the clock.
+ * Bottleneck spaces jobs by the machine's clock even where no space is configured: if the clock is set back by minutes,
+ * every job is held for as long. There is no public way to prevent that. Source: bottleneck 2.19.5,
+ * `LocalDatastore.__register__`; the version is pinned, and a test sets the clock.
  */
 function forgetWallClock(limiter: Bottleneck): void {
   Object.assign((limiter as unknown as { readonly _store: object })._store, { _nextRequest: 0 })
