@@ -10,7 +10,7 @@ import { addConfigOptions, type ConfigOptions, toConfigRequest } from './process
 /** `intentd alert --test`: sends one alert to each target, and says what each answered. */
 export function addAlertCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('alert'))
-    .description('try the targets of alerts')
+    .description('test the targets of alerts')
     .requiredOption('--test', 'send one alert to each target, and say what each answered')
     .action(async (options: ConfigOptions) => setExit(await testAlerts(options)))
 }

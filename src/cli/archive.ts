@@ -9,7 +9,7 @@ import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import {
   addConfigOptions,
-  collect,
+  listOption,
   type ConfigOptions,
   parseSpeed,
   toConfigRequest,
@@ -26,12 +26,16 @@ interface ArchiveCommandOptions extends ConfigOptions {
 export function addArchiveCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('archive'))
     .description(
-      'move fills and funding payments of before a date from the journal into a file; the daemon must not run',
+      'move fills and funding payments before a date from the journal into a CSV file; the daemon must not run',
     )
-    .requiredOption('--before <date>', 'such as 2025-06-02, its beginning in UTC, or an instant', parseBefore)
-    .option('--to <file>', 'a CSV file that is not there yet (default: in the state directory)')
-    .option('--market <file>', 'as it was given to run', collect, [])
-    .option('--speed <n>', 'as it was given to run', parseSpeed)
+    .requiredOption(
+      '--before <date>',
+      'such as 2025-06-02 (its beginning in UTC), or an instant',
+      parseBefore,
+    )
+    .option('--to <file>', 'a new CSV file (default: in the state directory)')
+    .addOption(listOption('--market <file>', 'as given to run'))
+    .option('--speed <n>', 'as given to run', parseSpeed)
     .action(async (options: ArchiveCommandOptions) => setExit(await archive(options)))
 }
 

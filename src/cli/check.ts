@@ -20,7 +20,7 @@ interface CheckOptions extends ConfigOptions {
 export function addCheckCommand(program: Command, { setExit }: VerbFrame): void {
   addParamOption(addConfigOptions(program.command('check')))
     .description('read the whole configuration and its strategies, and report every problem')
-    .option('--no-secrets', 'without keys: under systemd, and in a pipeline, they are not here')
+    .option('--no-secrets', 'do not ask for keys: where only the daemon has them (systemd), or in a pipeline')
     .action(async (options: CheckOptions) => setExit(await check(options)))
 }
 

@@ -5,7 +5,7 @@ import { addOperatorCommand, commandDaemon, type CommandOptions } from './operat
 /** `intentd flatten`: closes what the strategies hold in a scope, and holds it until a release. */
 export function addFlattenCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'flatten', '<scope>')
-    .description('cancel what rests, close what strategies hold, and let nothing else leave until `release`')
+    .description('cancel open orders, close what strategies hold, and allow nothing else until `release`')
     .action(async (scope: string, options: CommandOptions) =>
       setExit(await commandDaemon({ kind: 'flatten', scope }, options)),
     )

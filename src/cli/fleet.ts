@@ -40,21 +40,21 @@ interface FleetOptions extends ConfigOptions {
 
 /** `intentd fleet status`: every account whose journal lies in the same database. */
 export function addFleetCommand(program: Command, { setExit }: VerbFrame): void {
-  const fleet = program.command('fleet').description('all accounts with a journal on one PostgreSQL server')
+  const fleet = program
+    .command('fleet')
+    .description('show all accounts with journals in one PostgreSQL database')
   addConfigOptions(fleet.command('status'))
-    .description(
-      'who writes each journal of the database, and who stands by: from any machine that reaches it',
-    )
-    .option('--watch [every]', 'again and again, each second or as often as said', parseDuration)
+    .description('show who writes each journal, and who stands by; on any machine that reaches the database')
+    .option('--watch [every]', 'repeat every second, or at this interval', parseDuration)
     .option('--json', 'as JSON')
-    .option('--url <address>', 'of this database, without a configuration', parseServer)
+    .option('--url <address>', 'this database, without a configuration', parseServer)
     .action(async (options: FleetOptions) => setExit(await withReader(options, showFleet)))
   addConfigOptions(fleet.command('alerts'))
-    .description('the alerts of all of them in one stream, the newest last')
-    .option('--follow', 'and those that come')
-    .option('--limit <n>', 'how many of before', parseCount, ALERTS_LISTED)
-    .option('--json', 'as JSON, one a line')
-    .option('--url <address>', 'of this database, without a configuration', parseServer)
+    .description('show the alerts of all accounts in one stream, the newest last')
+    .option('--follow', 'go on with new ones, until Ctrl-C')
+    .option('--limit <n>', 'how many earlier ones', parseCount, ALERTS_LISTED)
+    .option('--json', 'one JSON object per line')
+    .option('--url <address>', 'this database, without a configuration', parseServer)
     .action(async (options: AlertsOptions) => setExit(await withReader(options, showAlerts)))
 }
 

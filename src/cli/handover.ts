@@ -24,8 +24,8 @@ interface HandoverOptions extends ConfigOptions {
 /** `intentd handover`: the daemon that trades an account stops, and a standby goes on, without a wait between. */
 export function addHandoverCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('handover'))
-    .description('move an account to its standby on purpose: from any machine that reaches the journal')
-    .addOption(durationOption('--within <duration>', 'how long it is waited for', WITHIN_MS))
+    .description('move an account to its standby on purpose; on any machine that reaches the journal')
+    .addOption(durationOption('--within <duration>', 'how long to wait for it', WITHIN_MS))
     .action(async (options: HandoverOptions) => setExit(await handOver(options)))
 }
 

@@ -9,7 +9,7 @@ import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import {
   addConfigOptions,
-  collect,
+  listOption,
   type ConfigOptions,
   parseSpeed,
   repeatOptions,
@@ -27,16 +27,18 @@ interface CopyCommandOptions extends ConfigOptions, Pick<StateToCopy, 'to'> {
 
 /** `intentd journal copy`: the journal goes from a file to PostgreSQL, or back. */
 export function addJournalCommand(program: Command, { setExit }: VerbFrame): void {
-  const journal = program.command('journal').description('what is done with a journal as a whole')
+  const journal = program.command('journal').description('move a journal')
   addConfigOptions(journal.command('copy'))
     .description(
       'move the journal between the file in state.directory and the server in journal.url; no daemon may run',
     )
     .addOption(
-      new Option('--to <place>', 'where it is to go on').choices(['postgres', 'file']).makeOptionMandatory(),
+      new Option('--to <place>', 'where the journal goes')
+        .choices(['postgres', 'file'])
+        .makeOptionMandatory(),
     )
-    .option('--market <file>', 'as it was given to run', collect, [])
-    .option('--speed <n>', 'as it was given to run', parseSpeed)
+    .addOption(listOption('--market <file>', 'as given to run'))
+    .option('--speed <n>', 'as given to run', parseSpeed)
     .action(async (options: CopyCommandOptions) => setExit(await copy(options)))
 }
 

@@ -45,12 +45,9 @@ interface KillOptions extends ConfigOptions {
 export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('kill'))
     .description('stop all trading at once, cancel everything, and wait for the proof; ended by `release`')
-    .option('--reason <text>', 'why, for the journal', 'ordered at the command line')
+    .option('--reason <text>', 'why; kept in the journal', 'ordered at the command line')
     .addOption(durationOption('--wait <duration>', 'how long to wait for the proof', CLEAN_WITHIN_MS))
-    .option(
-      '--all',
-      'every account of the database that journal.url names, and every one of this configuration',
-    )
+    .option('--all', 'every account of this configuration, and of the database in journal.url')
     .option('--url <address>', 'every account of this database, without a configuration', parseServer)
     .action(async (options: KillOptions) => {
       const isOfAll = options.all === true || options.url !== undefined

@@ -5,7 +5,7 @@ import { addOperatorCommand, commandDaemon, type CommandOptions } from './operat
 /** `intentd release`: ends a kill, or what holds an instrument, a strategy or the account, with a reason. */
 export function addReleaseCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'release', '[scope]')
-    .description('let the daemon trade again where a scope is held, or without a scope after a kill')
+    .description('end what restricts a scope; without a scope, end a kill')
     .action(async (scope: string | undefined, options: CommandOptions) =>
       setExit(await commandDaemon({ kind: 'release', scope }, options)),
     )

@@ -7,7 +7,7 @@ import { type RepairReport } from '../journal/repair-journal.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   addConfigOptions,
-  collect,
+  listOption,
   type ConfigOptions,
   parseSpeed,
   repeatOptions,
@@ -26,9 +26,11 @@ interface RepairCommandOptions extends ConfigOptions {
  */
 export function addRepairCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('repair'))
-    .description('mend a damaged journal: what is lost counts as unknown, and everything is halted')
-    .option('--market <file>', 'as it was given to run', collect, [])
-    .option('--speed <n>', 'as it was given to run', parseSpeed)
+    .description(
+      'make a damaged journal usable again: what is lost becomes unknown, and the account is halted',
+    )
+    .addOption(listOption('--market <file>', 'as given to run'))
+    .option('--speed <n>', 'as given to run', parseSpeed)
     .action((options: RepairCommandOptions) => setExit(repair(options)))
 }
 

@@ -5,9 +5,12 @@ import { addOperatorCommand, commandDaemon, type CommandOptions } from './operat
 /** `intentd restrict`: holds an instrument, a strategy or the account until a release. */
 export function addRestrictCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'restrict', '<scope>')
-    .description('let only orders that reduce leave, or none, until `release`; never loosens')
+    .description('allow only orders that reduce, or none, until `release`; never loosens')
     .addArgument(
-      new Argument('<mode>', 'what may leave: orders that reduce, or none').choices(['reducing', 'halted']),
+      new Argument('<mode>', 'reducing: only orders that reduce; halted: none').choices([
+        'reducing',
+        'halted',
+      ]),
     )
     .action(async (scope: string, mode: 'reducing' | 'halted', options: CommandOptions) =>
       setExit(await commandDaemon({ kind: 'restrict', scope, mode }, options)),

@@ -27,7 +27,7 @@ import {
   repeatOptions,
   addConfigOptions,
   addParamOption,
-  collect,
+  listOption,
   type ConfigOptions,
   parseDuration,
   parseSpeed,
@@ -54,20 +54,20 @@ export interface RunOptions extends ConfigOptions {
 
 export function addRunCommand(program: Command, { version, setExit }: VerbFrame): void {
   addRunOptions(program.command('run'))
-    .description('trade: by default on paper, against the simulator inside the daemon')
+    .description('trade; by default on paper, with the simulator inside the daemon')
     .action(async (options: RunOptions) => setExit(await run(options, version)))
 }
 
 /** @returns the same command, with what a run can be told */
 export function addRunOptions(command: Command): Command {
   return addParamOption(addConfigOptions(command))
-    .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])
-    .option('--speed <n>', 'play the market n times as fast as it was', parseSpeed)
-    .option('--for <duration>', 'end the run in good order after 30s, 5m, 2h …', parseDuration)
+    .addOption(listOption('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE'))
+    .option('--speed <n>', 'play prices at n times real speed', parseSpeed)
+    .option('--for <duration>', 'stop in good order after 30s, 5m, 2h …', parseDuration)
     .addOption(
       new Option(
         '--summary <form>',
-        'print a closing summary on standard output; logs go to standard error',
+        'print a summary at the end on standard output; logs go to standard error',
       ).choices(['json', 'text']),
     )
 }

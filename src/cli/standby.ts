@@ -10,7 +10,7 @@ import { addRunOptions, run, type RunOptions, type StandbyStart, type WaitingSta
 /** `intentd standby`: follows the journal of a daemon elsewhere, and goes on where that one ends. */
 export function addStandbyCommand(program: Command, { version, setExit }: VerbFrame): void {
   addRunOptions(program.command('standby'))
-    .description('follow the journal of a daemon on another machine, and take over when that one is gone')
+    .description('follow the journal of a daemon on another machine, and take over when it is gone')
     .action(async (options: RunOptions) => setExit(await standBy(options, version)))
 }
 

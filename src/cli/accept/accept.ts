@@ -15,7 +15,7 @@ import { Failure } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { formatFinding } from '../doctor/finding.ts'
 import { print } from '../process/operator.ts'
-import { collect, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { listOption, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { assertSupported } from '../process/platform.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { AccountProbe } from './account-probe.ts'
@@ -41,14 +41,12 @@ interface AcceptOptions extends Pick<ConfigOptions, 'set'> {
 export function addAcceptCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('accept')
-    .description(
-      'try an account with the smallest order: place, see, cancel, kill; then nothing of it is left',
-    )
-    .argument('<config>', 'the main file of the account, for an exchange outside')
+    .description('test an account with the smallest order: place, find, cancel, kill; then clean up')
+    .argument('<config>', 'the main file of the account, on an external exchange')
     .option('--trade', 'also open and close the smallest position')
-    .option('--symbol <symbol>', 'on which instrument (default: the first of the configuration)')
-    .option('--yes <environment>', 'must say live where the configuration is for real money')
-    .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
+    .option('--symbol <symbol>', 'the instrument (default: the first of the configuration)')
+    .option('--yes <environment>', 'must be live if the configuration is for real money')
+    .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
     .option('--json', 'print the steps as JSON')
     .action(async (config: string, options: AcceptOptions) => setExit(await accept(config, options)))
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
-import { addParamOption, collect, parseCount, parseDuration } from '../process/options.ts'
+import { addParamOption, durationOption, listOption, parseCount } from '../process/options.ts'
 import { type BacktestTask } from './play-message.ts'
 import { type BacktestOptions } from './play-options.ts'
 import { playWatched } from './watched-play.ts'
@@ -15,7 +15,7 @@ const DAYS_MAX = 3650
 export function addBacktestCommand(program: Command, { version, setExit }: VerbFrame): void {
   addPlayOptions(program.command('backtest'), [...FILL_MODELS, 'all'])
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
-    .description('trade prices of the past in virtual time, and write a report')
+    .description('run the configuration on past prices, and write a report')
     .option('--out <directory>', 'where the report goes (default: a directory under backtests/)')
     .addOption(hungAfterOption())
     .action(async (config: string | undefined, options: BacktestOptions & { readonly hungAfter: number }) => {
@@ -25,9 +25,11 @@ export function addBacktestCommand(program: Command, { version, setExit }: VerbF
 }
 
 export function hungAfterOption(): Option {
-  return new Option('--hung-after <duration>', 'real time without progress that ends it (60s)')
-    .argParser(parseDuration)
-    .default(HUNG_AFTER_MS)
+  return durationOption(
+    '--hung-after <duration>',
+    'end it after so much real time without progress',
+    HUNG_AFTER_MS,
+  )
 }
 
 /** In a thread that is watched. @returns the exit code. @throws what it ended with. */
@@ -39,21 +41,14 @@ export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<n
 /** What every command has that plays prices of the past. */
 export function addPlayOptions(command: Command, models: readonly string[]): Command {
   return addParamOption(command)
-    .option(
-      '--market <file>',
-      'prices: FILE or SYMBOL=FILE, again for another instrument; or `seeded`',
-      collect,
-      [],
-    )
+    .addOption(listOption('--market <file>', 'prices: FILE, SYMBOL=FILE, or `seeded`'))
     .option('--days <n>', 'length of a seeded market (default: 30)', parseDays)
-    .option('--from <date>', 'begin there: 2025-06-01 or 2025-06-01T12:00, UTC', parseDate)
-    .option('--to <date>', 'end there', parseDate)
-    .addOption(
-      new Option('--model <name>', 'what is assumed of fills (default: as configured)').choices(models),
-    )
-    .option('--seed <n>', 'of everything that is drawn (default: as configured)', parseCount)
+    .option('--from <date>', 'beginning, UTC: 2025-06-01 or 2025-06-01T12:00', parseDate)
+    .option('--to <date>', 'end, excluded', parseDate)
+    .addOption(new Option('--model <name>', 'how orders are filled (default: as configured)').choices(models))
+    .option('--seed <n>', 'seed of all random numbers (default: as configured)', parseCount)
     .option('--balance <amount>', 'margin coin at the start (default: as configured, or 10000)', parseBalance)
-    .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
+    .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
 }
 
 function parseDays(text: string): number {

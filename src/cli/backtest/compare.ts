@@ -14,10 +14,10 @@ interface CompareOptions {
 export function addCompareCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('compare')
-    .argument('<run>', 'the directory of a report: of `backtest`, or of `parity --out`')
+    .argument('<run>', 'the directory of a report, from `backtest` or `parity --out`')
     .argument('<other>', 'another one')
-    .description('set two backtests side by side')
-    .option('--out <file>', 'the page', 'comparison.html')
+    .description('show two backtests side by side')
+    .option('--out <file>', 'the page to write', 'comparison.html')
     .action((run: string, other: string, { out }: CompareOptions) => {
       const isSamePlace = basename(resolve(run)) === basename(resolve(other))
       const named = [run, other].flatMap((directory) =>

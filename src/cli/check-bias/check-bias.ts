@@ -13,8 +13,8 @@ const CUTS_MAX = 100
 export function addCheckBiasCommand(program: Command, { version, setExit }: VerbFrame): void {
   addPlayOptions(program.command('check-bias'), FILL_MODELS)
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
-    .description('prove that no effect of a backtest changes when the future is cut off')
-    .option('--cuts <n>', `how often (${CUTS_DEFAULT})`, parseCuts, CUTS_DEFAULT)
+    .description('prove that no decision of a backtest used prices of the future')
+    .option('--cuts <n>', 'at how many moments to cut off the future', parseCuts, CUTS_DEFAULT)
     .addOption(hungAfterOption())
     .action(async (config: string | undefined, options: BiasOptions & { readonly hungAfter: number }) => {
       const { hungAfter: hungAfterMs, ...checked } = options

@@ -16,10 +16,10 @@ interface EventsOptions extends ShowOptions {
 /** `intentd events`: what the daemon logs, as it happens. */
 export function addEventsCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('events'))
-    .description('the last events of a running daemon, and with --follow every further one')
-    .option('--follow', 'go on as they happen, until Ctrl-C')
-    .option('--after <id>', 'only those behind this id', parseCount)
-    .option('--json', 'one JSON object a line')
+    .description('show the last events of a running daemon; with --follow also new ones')
+    .option('--follow', 'go on with new ones, until Ctrl-C')
+    .option('--after <id>', 'only those after this id', parseCount)
+    .option('--json', 'one JSON object per line')
     .action(async (options: EventsOptions) => setExit(await showEvents(options)))
 }
 

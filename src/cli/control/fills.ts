@@ -20,12 +20,12 @@ interface FillsOptions extends SpanOptions {
 /** `intentd fills`: what was traded, from the journal. */
 export function addFillsCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('fills'))
-    .description('what was traded, from the journal; the daemon may be running')
-    .option('--since <when>', 'from 10m, 2h, 7d ago on, or from an instant', parseInstant)
-    .option('--until <when>', 'to before then', parseInstant)
+    .description('show what was traded, from the journal; also while the daemon runs')
+    .option('--since <when>', 'beginning: 10m, 2h, 7d (ago), or an instant', parseInstant)
+    .option('--until <when>', 'end, excluded', parseInstant)
     .option('--strategy <id>', 'only of this strategy')
     .option('--symbol <symbol>', 'only of this instrument')
-    .option('--limit <n>', `only the last ones (default: ${SHOWN}; with --json and --csv all)`, parseCount)
+    .option('--limit <n>', `only the last n (default: ${SHOWN}; with --json and --csv all)`, parseCount)
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
     .action(async (options: FillsOptions) => setExit(await showEachAccount(options, showFills)))

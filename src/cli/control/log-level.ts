@@ -10,7 +10,7 @@ import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon
 /** `intentd log-level`: how much a running daemon writes. */
 export function addLogLevelCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('log-level'))
-    .description('change how much a running daemon logs, until its next start')
+    .description('change how much a running daemon logs, until it ends')
     .addArgument(new Argument('<level>').choices(['trace', 'debug', 'info', 'warn', 'error']))
     .action(async (level: 'info', options: ConfigOptions) => setExit(await setLogLevel(level, options)))
 }

@@ -6,19 +6,17 @@ import { addOperatorCommand, commandDaemon, type CommandOptions } from '../opera
 export function addModeCommands(program: Command, { setExit }: VerbFrame): void {
   const scopeOf = (name: string): string => (/^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`)
   addOperatorCommand(program, 'pause', '<strategy>')
-    .description(
-      'hold a strategy: nothing of it leaves until `resume`; what rests goes on resting (see `flatten`)',
-    )
+    .description('stop a strategy: it sends no orders until `resume`; its open orders stay (see `flatten`)')
     .action(async (strategy: string, options: CommandOptions) =>
       setExit(await commandDaemon({ kind: 'restrict', scope: scopeOf(strategy), mode: 'halted' }, options)),
     )
   addOperatorCommand(program, 'resume', '<strategy>')
-    .description('end whatever holds a strategy')
+    .description('end everything that restricts a strategy')
     .action(async (strategy: string, options: CommandOptions) =>
       setExit(await commandDaemon({ kind: 'release', scope: scopeOf(strategy) }, options)),
     )
   addOperatorCommand(program, 'mode', '<scope>')
-    .description('what may leave: everything (a release), orders that reduce, or none')
+    .description('allow everything (a release), only orders that reduce, or none')
     .addArgument(new Argument('<mode>', 'the trading mode').choices(['active', 'reducing', 'halted']))
     .action(async (scope: string, mode: 'active' | 'reducing' | 'halted', options: CommandOptions) =>
       setExit(

@@ -16,7 +16,9 @@ interface OrdersOptions extends ShowOptions {
 /** `intentd orders`: what rests, waits, or is unknown. */
 export function addOrdersCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('orders'))
-    .description('orders that are not over, unknown ones too; `explain CLIENTOID` tells the history of one')
+    .description(
+      'show orders that have not ended, also unknown ones; `explain CLIENTOID` shows the history of one',
+    )
     .option('--strategy <id>', 'only of this strategy')
     .option('--symbol <symbol>', 'only of this instrument')
     .option('--json', 'as JSON')

@@ -11,7 +11,7 @@ import { age, formatTable, money } from './table.ts'
 export function addPositionsCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('positions'))
     .description(
-      'what the account holds, with entry, mark and unrealised profit, and which strategy holds it',
+      'show what the account holds, with entry, mark and unrealised profit, and which strategy holds it',
     )
     .option('--json', 'as JSON')
     .action(async (options: ShowOptions) => setExit(await showEachAccount(options, showPositions)))

@@ -30,15 +30,15 @@ interface ProfitRow {
 export function addProfitCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('profit'))
     .description(
-      'what trading has made: realised profit, fees and funding, from the journal; the daemon may be running',
+      'show what trading has made: realised profit, fees and funding, from the journal; also while the daemon runs',
     )
     .addOption(
-      new Option('--by <what>', 'a row for each')
+      new Option('--by <what>', 'one row for each')
         .choices(['day', 'strategy', 'instrument', 'coin'])
         .default('day'),
     )
-    .option('--since <when>', 'from 7d ago on, or from an instant', parseInstant)
-    .option('--until <when>', 'to before then', parseInstant)
+    .option('--since <when>', 'beginning: 7d (ago), or an instant', parseInstant)
+    .option('--until <when>', 'end, excluded', parseInstant)
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
     .action(async (options: ProfitOptions) => setExit(await showEachAccount(options, showProfit)))

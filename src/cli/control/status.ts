@@ -41,10 +41,10 @@ interface StatusOptions extends ShowOptions {
 /** `intentd status`: one screen. */
 export function addStatusCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('status'))
-    .description('whether it trades, why not, what it holds and what it has made')
+    .description('show whether it trades, why not, what it holds and what it has made')
     .option(
       '--watch [every]',
-      'again and again, each second or as often as said; of several accounts that of the file named',
+      'repeat every second, or at this interval; of several accounts only that of the named file',
       parseDuration,
     )
     .option('--json', 'as JSON')

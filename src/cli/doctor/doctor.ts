@@ -28,7 +28,7 @@ interface DoctorOptions extends ConfigOptions {
 /** `intentd doctor`: the machine, the keys, the files, the exchange and the supervisor. Changes nothing. */
 export function addDoctorCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('doctor'))
-    .description('look at everything that a run depends on, and say what to do about it; changes nothing')
+    .description('check everything that a run depends on, and say what to do; changes nothing')
     .option('--json', 'print the findings as JSON')
     .action(async (options: DoctorOptions) => setExit(await doctor(options)))
 }

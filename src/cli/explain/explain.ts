@@ -27,11 +27,15 @@ interface ExplainOptions extends ConfigOptions {
 export function addExplainCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('explain'))
     .description(
-      "show an order's whole history from the journal, or why there was none; the daemon may be running",
+      "show an order's whole history from the journal, or why there was none; also while the daemon runs",
     )
     .argument('<subject>', 'a clientOid, an intent key, or a symbol')
-    .option('--since <when>', 'of a symbol: 10m, 2h, or an instant such as 2025-06-02T06:00Z', parseSince)
-    .option('--journal <file>', 'another journal than that of the configuration')
+    .option(
+      '--since <when>',
+      'for a symbol: the last 10m or 2h, or from an instant such as 2025-06-02T06:00Z',
+      parseSince,
+    )
+    .option('--journal <file>', 'another journal file than that of the configuration')
     .option('--json', 'as JSON')
     .action((subject: string, options: ExplainOptions) => setExit(explain(subject, options)))
 }

@@ -15,7 +15,7 @@ import { addConfigOptions, type ConfigOptions, toConfigRequest, toShellWord } fr
 export function addOperatedOptions(command: Command): Command {
   return addConfigOptions(command).option(
     '--state <dir>',
-    'address what runs with this state.directory, whatever the configuration says by now',
+    'find the daemon by its state.directory, whatever the configuration says',
   )
 }
 

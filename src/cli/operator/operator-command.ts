@@ -45,8 +45,11 @@ export function addOperatorCommand(
   scope: '<scope>' | '[scope]' | '<strategy>',
 ): Command {
   return addOperatedOptions(program.command(verb))
-    .argument(scope, 'an instrument, strategy:ID, or * for the account')
-    .requiredOption('--reason <text>', 'why, for the journal', parseReason)
+    .argument(
+      scope,
+      scope === '<strategy>' ? 'the id of a strategy' : "an instrument, strategy:ID, or '*' for the account",
+    )
+    .requiredOption('--reason <text>', 'why; kept in the journal', parseReason)
     .addOption(durationOption('--wait <duration>', 'how long to wait for the daemon', READ_WITHIN_MS))
 }
 

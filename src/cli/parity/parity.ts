@@ -14,8 +14,8 @@ interface ParityOptions extends ConfigOptions {
 export function addParityCommand(program: Command, { version, setExit }: VerbFrame): void {
   addParamOption(addConfigOptions(program.command('parity')))
     .argument('<recording>', 'a .rec file, or a directory of them')
-    .description('run the prices of a recording through the backtest, and compare what was wanted and filled')
-    .option('--out <directory>', 'report both runs there, for `intentd compare`')
+    .description('compare a recorded run with a backtest on the same prices: what was wanted and filled')
+    .option('--out <directory>', 'write a report of both runs there, for `intentd compare`')
     .addOption(hungAfterOption())
     .action(async (recording: string, options: ParityOptions) => {
       const { hungAfter: hungAfterMs, out, ...compared } = options

@@ -14,8 +14,8 @@ const MINUTE_MS = 60_000
 export function addDataCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('data')
-    .argument('<file...>', 'price files, or CSV as `run --market` takes it')
-    .description('say what is in files of prices: symbol, interval, from, to, rows, gaps, checksum')
+    .argument('<file...>', 'price files, or CSV as for `run --market`')
+    .description('describe files of prices: symbol, interval, from, to, rows, gaps, checksum')
     .option('--json', 'as JSON')
     .action(async (files: readonly string[], { json = false }: { json?: boolean }) => {
       const all: object[] = []

@@ -18,13 +18,16 @@ interface ImportCommandOptions {
 export function addImportCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('import')
-    .argument('<file...>', 'CSV or JSON, plain, gzipped or zipped; docs/data.md lists the shapes')
-    .description('make price files of candles, quotes and trades that are on this disk')
+    .argument('<file...>', 'CSV or JSON, plain, gzipped or zipped; docs/data.md lists the formats')
+    .description('make price files from candles, quotes and trades on this disk')
     .requiredOption('--out <directory>', 'where the price files go, one for each symbol and interval')
-    .option('--symbol <symbol>', 'of all files (default: the name of each says it)', parseSymbol)
-    .addOption(new Option('--market <market>', 'noted in the file and its name').choices(['spot', 'futures']))
-    .option('--strict', 'write nothing that has gaps, or that rows are sorted or dropped in (exit code 65)')
-    .option('--replace', 'write a price file that is there already anew')
+    .option('--symbol <symbol>', 'of all files (default: from the name of each)', parseSymbol)
+    .addOption(new Option('--market <market>', 'kept in the file and its name').choices(['spot', 'futures']))
+    .option(
+      '--strict',
+      'write no data with gaps, or with rows that had to be sorted or dropped (exit code 65)',
+    )
+    .option('--replace', 'write over an existing price file')
     .option('--json', 'as JSON')
     .action(async (files: readonly string[], options: ImportCommandOptions) =>
       setExit(await runImport(files, options)),

@@ -19,14 +19,14 @@ export function addRecordCommand(program: Command, { setExit }: VerbFrame): void
   program
     .command('record')
     .argument('<recording...>', '.rec files, or directories of them; the daemon may be running')
-    .description('make price files of the quotes that a daemon saw: of its recording (record: true)')
+    .description('make price files from the quotes in a recording of a daemon (record: true)')
     .requiredOption('--out <directory>', 'where the price files go, one for each instrument')
     .addOption(
-      new Option('--market <market>', 'noted in the file and its name')
+      new Option('--market <market>', 'kept in the file and its name')
         .choices(['spot', 'futures'])
         .default('futures'),
     )
-    .option('--replace', 'write a price file that is there already anew')
+    .option('--replace', 'write over an existing price file')
     .option('--json', 'as JSON')
     .action(async (recordings: readonly string[], options: RecordCommandOptions) => {
       setExit(await record(recordings, options))

@@ -57,9 +57,11 @@ export function parseServer(text: string): string {
   )
 }
 
-/** For an option that may be given several times. */
-export function collect(text: string, before: readonly string[]): readonly string[] {
-  return [...before, text]
+/** An option that may be given several times: an empty list without it. */
+export function listOption(flags: string, what: string): Option {
+  return new Option(flags, `${what}; may be given again`)
+    .argParser((text: string, before: readonly string[]) => [...before, text])
+    .default([], 'none')
 }
 
 /** `--config` and `--set`, which every verb that reads a configuration has. */
@@ -78,17 +80,12 @@ const PAPER_CONFIG = 'config/paper.yaml'
 export function addConfigOptions(command: Command, shipped = PAPER_CONFIG): Command {
   return command
     .option('-c, --config <file>', `the configuration (default: ${shipped})`)
-    .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
+    .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
 }
 
 /** `--param`, which every verb has that runs or tries the strategies. */
 export function addParamOption(command: Command): Command {
-  return command.option(
-    '--param <strategy.param=value>',
-    'override a parameter of a strategy; may be given again',
-    collect,
-    [],
-  )
+  return command.addOption(listOption('--param <strategy.param=value>', 'override a parameter of a strategy'))
 }
 
 export function toConfigRequest(

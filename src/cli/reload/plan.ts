@@ -19,7 +19,7 @@ export const EXIT_NOTHING = 1
 /** `intentd plan`: what a changed configuration would do. */
 export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('plan'))
-    .description('what `reload`, or a restart, would do with the configuration as it is now; nothing is done')
+    .description('show what `reload` or a restart would do with the configuration as it is now; does nothing')
     .action(async (options: ConfigOptions) => {
       const planned = await planChange(asStarted(options))
       setExit(planned.kind === 'planned' ? 0 : planned.exitCode)

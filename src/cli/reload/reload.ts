@@ -30,7 +30,7 @@ interface ReloadOptions extends ConfigOptions {
 /** `intentd reload`: a running daemon takes the configuration as it is now, whole or not at all. */
 export function addReloadCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('reload'))
-    .description('let a running daemon take the configuration as it is now: whole, or not at all; see `plan`')
+    .description('make a running daemon use the configuration as it is now, whole or not at all; see `plan`')
     .addOption(durationOption('--wait <duration>', 'how long to wait until it trades again', DONE_WITHIN_MS))
     .action(async (options: ReloadOptions) => setExit(await reload(options)))
 }

@@ -23,14 +23,9 @@ export function addReplayCommand(program: Command, { version, setExit }: VerbFra
   program
     .command('replay')
     .argument('<recording>', 'a .rec file, or a directory of them')
-    .description('run the core again on what was recorded, and compare what it does to the byte')
-    .option('--strategy <file>', 'ask this strategy file too, and show where its intents differ')
-    .option(
-      '--show <n>',
-      `how many differing decisions are shown (${SHOWN_DEFAULT})`,
-      parseCount,
-      SHOWN_DEFAULT,
-    )
+    .description('repeat a recorded run, and compare its effects byte for byte')
+    .option('--strategy <file>', 'also ask this strategy file, and show where its intents differ')
+    .option('--show <n>', 'how many differing decisions to show', parseCount, SHOWN_DEFAULT)
     .action(async (recording: string, options: ReplayCommandOptions) => {
       const segments = findSegments(resolve(recording))
       setExit(await replaySegments(segments, version, options))

@@ -11,7 +11,7 @@ export function addInitCommand(program: Command): void {
   program
     .command('init')
     .description('make a working directory: configuration, a strategy and its test, files for supervisors')
-    .argument('<directory>', 'is made; must be empty where it is there')
+    .argument('<directory>', 'a new or empty directory')
     .action((directory: string) => init(directory))
 }
 

@@ -11,7 +11,7 @@ const HOOKS = new URL(`../../strategy/install-contract${EXTENSION}`, import.meta
 export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('test')
-    .description('run tests of strategies with the test runner of Node')
+    .description("run the tests of strategies with Node's test runner")
     .argument('[files...]', 'files or patterns', ['strategies/**/*.test.{ts,js}', '*.test.{ts,js}'])
     .action(async (files: readonly string[]) => setExit(await runTests(files)))
 }

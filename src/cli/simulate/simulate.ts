@@ -11,7 +11,7 @@ import { atInstant } from '../process/alarm.ts'
 import { openLogger } from '../process/open-logger.ts'
 import {
   addConfigOptions,
-  collect,
+  listOption,
   type ConfigOptions,
   parseDuration,
   parsePort,
@@ -39,18 +39,18 @@ interface SimulateOptions extends ConfigOptions {
 export function addSimulateCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('simulate'), SHIPPED_CONFIG)
     .description('run the simulated exchange alone')
-    .option('--port <n>', 'listen there instead; 0 takes a free one', parsePort)
-    .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])
-    .option('--speed <n>', 'play the market n times as fast as it was', parseSpeed)
-    .option('--for <duration>', 'end after 30s, 5m, 2h …', parseDuration)
-    .option('--no-demo-past', 'open the accounts with nothing behind them')
-    .option('--state <file>', 'keep orders, positions and balances in this file over a restart')
+    .option('--port <n>', 'the port to listen on; 0 takes a free one', parsePort)
+    .addOption(listOption('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE'))
+    .option('--speed <n>', 'play prices at n times real speed', parseSpeed)
+    .option('--for <duration>', 'stop after 30s, 5m, 2h …', parseDuration)
+    .option('--no-demo-past', 'start the accounts without a made-up history')
+    .option('--state <file>', 'keep orders, positions and balances in this file across restarts')
     .option(
       '--print-accounts',
-      'print the accounts with their credentials (play money) and listed withdrawal addresses as a JSON array; logs go to standard error',
+      'print the accounts as a JSON array, with their keys (play money) and allowed withdrawal addresses; logs go to standard error',
     )
     .addOption(
-      new Option('--log-level <level>', 'least level that is logged; debug tells each refused request')
+      new Option('--log-level <level>', 'lowest level that is logged; debug logs each refused request')
         .choices(['debug', 'info', 'warn', 'error'])
         .default('info'),
     )

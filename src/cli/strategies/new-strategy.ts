@@ -25,9 +25,9 @@ export function addNewStrategyCommand(program: Command): void {
   program
     .command('new-strategy <name>')
     .description('write a strategy, its settings, its test, and a configuration to run it on paper')
-    .option('--dir <directory>', 'where to', '.')
+    .option('--dir <directory>', 'where to write it', '.')
     .addOption(
-      new Option('--like <strategy>', 'a copy of one that comes with intentd, to change').choices(
+      new Option('--like <strategy>', 'begin with a copy of one that comes with intentd').choices(
         Object.keys(LIBRARY),
       ),
     )

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions } from '../backtest/backtest.ts'
 import { EXITS } from '../process/exit-codes.ts'
-import { parseCount, parseDuration, parseServer } from '../process/options.ts'
+import { durationOption, parseCount, parseServer } from '../process/options.ts'
 import { runSweep, type SweepOptions } from './run-sweep.ts'
 
 /** Longer than any trial that is not stuck takes: a year of minutes takes some of them. */
@@ -15,20 +15,17 @@ const JOBS_MAX = 256
 export function addSweepCommand(program: Command, { version, setExit }: VerbFrame): void {
   const sweep = addPlayOptions(program.command('sweep'), FILL_MODELS)
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
-    .description('try many combinations of parameters, and say what the best of them is worth')
-    .option('--params <file>', 'YAML: what is tried (docs/sweep.md)')
+    .description('try many combinations of parameters, and say what the best of them are worth')
+    .option('--params <file>', 'the parameters to try, in YAML (docs/sweep.md)')
     .option('--out <directory>', 'where results are kept (default: a directory under sweeps/)')
-    .option('--jobs <n>', 'trials at a time (default: one each core)', parseJobs, availableParallelism())
-    .option(
-      '--trial-limit <duration>',
-      'real time that one trial may take (1h)',
-      parseDuration,
-      TRIAL_LIMIT_MS,
+    .addOption(jobsOption('--jobs <n>'))
+    .addOption(
+      durationOption('--trial-limit <duration>', 'real time that one trial may take', TRIAL_LIMIT_MS),
     )
     .option('--trial <id>', 'run this one trial as a backtest, with its report')
     .option(
       '--queue <url>',
-      'leave the trials to workers: the PostgreSQL server that holds them',
+      'let workers compute the trials, by a queue on this PostgreSQL server',
       parseServer,
     )
   sweep.action(async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
@@ -40,9 +37,9 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
   })
   sweep
     .command('worker')
-    .description('compute trials of sweeps that were begun with --queue, on this machine')
-    .option('--queue <url>', 'the PostgreSQL server that holds them', parseServer)
-    .option('--threads <n>', 'trials at a time (default: one each core)', parseJobs, availableParallelism())
+    .description('compute trials of sweeps that were started with --queue')
+    .option('--queue <url>', 'the PostgreSQL server with the queue', parseServer)
+    .addOption(jobsOption('--threads <n>'))
     .action(async ({ threads }: { readonly threads: number }, command: Command) => {
       // The sweep has an option of that name, which takes it wherever it stands.
       const { queue } = command.optsWithGlobals<{ readonly queue?: string }>()
@@ -61,6 +58,12 @@ function refusePassword(command: Command, queue: string | undefined): void {
   command.error(
     "error: option '--queue <url>': a password does not belong here: put it into the variable INTENTD_SWEEP_PASSWORD",
   )
+}
+
+function jobsOption(flags: string): Option {
+  return new Option(flags, 'trials at a time')
+    .argParser(parseJobs)
+    .default(availableParallelism(), 'one per core')
 }
 
 function parseJobs(text: string): number {
