@@ -247,6 +247,6 @@ function noFleet(file: string): Failure {
     code: 'FLEET_IMPOSSIBLE',
     sentence: 'the journal of this configuration is a file, so it is one account on one machine',
     facts: { file },
-    hint: '`intentd status` says all there is; set journal.url for several machines',
+    hint: 'use `intentd status`; for several machines set journal.url',
   })
 }

@@ -22,7 +22,7 @@ export function openToken(file: string): Secret {
       code: 'CONTROL_TOKEN_EXPOSED',
       sentence: 'the token of the control port can be read by others',
       facts: { file, mode: (found.mode & 0o777).toString(8) },
-      hint: `remove it, so that a new one is made; or chmod 600 ${file} where nobody has read it`,
+      hint: `remove it, and the next start makes a new one; or chmod 600 ${file} if nobody can have read it`,
     })
   }
   return readToken(file)

@@ -64,7 +64,7 @@ export function movedAway(file: string, to: string): Failure {
     code: 'JOURNAL_MOVED',
     sentence: 'the journal in this file was moved to PostgreSQL, and goes on there',
     facts: { file, to },
-    hint: 'set journal.url to that server again: where the journal has left there too, the start says for which machine; `intentd journal copy --to file` brings it back here; a copy that was cut off is done again with --to postgres',
+    hint: 'set journal.url to that server again; if the journal has left it too, the start says for which machine. `intentd journal copy --to file` moves it back here; repeat an interrupted copy with --to postgres',
   })
 }
 
@@ -92,7 +92,7 @@ export function foreign(file: string, found: string, expected: string): Failure 
     code: 'JOURNAL_FOREIGN',
     sentence: 'the journal belongs to another account or market',
     facts: { file, found, expected },
-    hint: 'give this configuration a state.directory of its own, or remove the old one',
+    hint: 'give this configuration its own state.directory, or remove the old one',
   })
 }
 
@@ -104,7 +104,7 @@ export function layoutUnknown(file: string, layout: number, known: number): Fail
     facts: { file, layout, known },
     hint: isLater
       ? 'start that version again, or give this one another state.directory'
-      : 'end with that version and onStop: cancel, then remove the state directory',
+      : 'stop with that version and onStop: cancel, then remove the state directory',
   })
 }
 
@@ -115,7 +115,7 @@ export function poisoned(error: unknown): Failure {
     facts: { found: messageOf(error) },
     hint: isDamage(error)
       ? REPAIR
-      : 'make room on the disk or mend its rights, then start again: recovery finds out what is at the exchange',
+      : 'free disk space or fix the rights, then start again: recovery finds out what is at the exchange',
     cause: error,
   })
 }
@@ -159,7 +159,7 @@ function held(file: string, cause: unknown): Failure {
     code: 'JOURNAL_HELD',
     sentence: 'another process is writing to the journal',
     facts: { file },
-    hint: 'stop the other one, or give this configuration a state.directory of its own',
+    hint: 'stop the other one, or give this configuration its own state.directory',
     cause,
   })
 }

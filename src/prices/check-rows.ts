@@ -56,7 +56,7 @@ function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: WhereOf): vo
       sentence: 'the time is not in Unix milliseconds',
       where: whereOf(0),
       found: String(first),
-      hint: 'ts_ms has 13 digits today: multiply seconds by 1000, divide microseconds by 1000; `intentd import` does',
+      hint: 'ts_ms has 13 digits today: multiply seconds by 1000, divide microseconds by 1000; `intentd import` does that',
     })
   }
   for (let row = 1; row < at.length; row++) {
@@ -78,7 +78,7 @@ function assertPositive(price: number, row: number, whereOf: WhereOf): void {
     sentence: 'a price is zero or negative',
     where: whereOf(row),
     found: String(price),
-    hint: 'remove the row: an exchange writes it when nothing was there; `intentd import` does',
+    hint: 'remove the row, which an exchange writes when there was no price; `intentd import` does that',
   })
 }
 

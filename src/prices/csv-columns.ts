@@ -116,6 +116,6 @@ function wrongLength(fields: number, options: CsvColumns, row: number): Failure 
     code: 'RECORDING_ROW_LENGTH',
     sentence: 'the row has not as many fields as the header',
     facts: { where: lineOf(row, options), found: `${fields} fields instead of ${options.header.length}` },
-    hint: 'a last row cut short tells of a copy cut short: remove it or copy the file again',
+    hint: 'a last row that is cut short means an incomplete copy: remove the row, or copy the file again',
   })
 }

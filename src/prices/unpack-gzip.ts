@@ -36,7 +36,7 @@ export async function unpackGzip(
       code: isCut ? 'RECORDING_GZIP_TRUNCATED' : 'RECORDING_GZIP_DAMAGED',
       sentence: isCut ? 'the gzipped file ends in the middle' : 'the gzipped file is damaged',
       facts: { file: path, problem: messageOf(cause) },
-      hint: 'copy or download it again; gzip -t tells whether a file is whole',
+      hint: 'copy or download it again; gzip -t says whether a file is complete',
       cause,
     })
   })

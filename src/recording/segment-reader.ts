@@ -83,7 +83,7 @@ function takeLine(lines: Lines, file: string): string {
   if (line.value.kind === 'damaged') throw line.value.failure
   throw recordingFailure('RECORDING_EMPTY', {
     facts: { file, byte: line.value.atByte },
-    hint: 'the process ended in the moment in which it was begun, or the file was cut off',
+    hint: 'the process ended just when it began this file, or the file was cut off',
   })
 }
 

@@ -29,6 +29,6 @@ function unreadable(file: string, problem: string): Failure {
     code: 'REPORT_UNREADABLE',
     sentence: 'the report of a backtest cannot be read',
     facts: { file, problem },
-    hint: 'name the directory that a backtest has written; of a recording, `intentd parity RECORDING --out DIR` writes two that can be compared',
+    hint: 'name a directory that a backtest has written; for a recording, `intentd parity RECORDING --out DIR` writes two that can be compared',
   })
 }

@@ -135,7 +135,7 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
       return strategyFailure('STRATEGY_SYNTAX_NOT_ERASABLE', {
         facts: { ...place, found: messageOf(error) },
-        hint: 'types are erased, not compiled: write a union of texts for an enum, a module for a namespace',
+        hint: 'types are erased, not compiled: use a union of strings instead of an enum, a module instead of a namespace',
         cause: error,
       })
     case 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING':
@@ -147,7 +147,7 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
     case 'ERR_MODULE_NOT_FOUND':
       return strategyFailure('STRATEGY_IMPORT_MISSING', {
         facts: { ...importPlace(file, messageOf(error)), found: messageOf(error) },
-        hint: 'look at the spelling and the ending (./sizes.ts); a package is installed beside the strategy',
+        hint: 'check the spelling and the ending (./sizes.ts); install packages beside the strategy',
         cause: error,
       })
     case 'ERR_PACKAGE_IMPORT_NOT_DEFINED':
@@ -161,7 +161,7 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
       if (isParseError(error)) return toSyntaxFailure(place, error)
       return strategyFailure('STRATEGY_IMPORT_THREW', {
         facts: { file, thrown: describeThrown(error) },
-        hint: 'mend that line: what stands outside of the functions runs each time that the file is loaded',
+        hint: 'fix that line: code outside of functions runs each time the file is loaded',
         cause: error,
       })
   }

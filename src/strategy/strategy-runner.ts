@@ -104,7 +104,7 @@ export class StrategyRunner {
   breakDown(error: unknown): void {
     this.#stray ??= strategyFailure('STRATEGY_STRAY', {
       facts: { thrown: describeThrown(error) },
-      hint: 'decide must be synchronous: no timers, no promises; mended code needs a restart',
+      hint: 'decide must be synchronous: no timers, no promises; fixed code needs a restart',
       cause: error,
     })
   }

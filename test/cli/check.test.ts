@@ -117,7 +117,7 @@ ${rest}
   expect(checked.text).toMatch(
     /grid-btc\.yaml:\d+:\d+ params: the schema of the strategy's params threw: Error: in it \(.*own\/schema\.ts:3:\d+\)\)?; it has to be/,
   )
-  expect(checked.text).toMatch(/thrown +Error: at the top \(.*own\/top\.ts:6:7\)\n +hint +mend that line/)
+  expect(checked.text).toMatch(/thrown +Error: at the top \(.*own\/top\.ts:6:7\)\n +hint +fix that line/)
 })
 
 test.concurrent('the shipped configuration has nothing wrong', async () => {

@@ -242,7 +242,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
       leaveOrder('state', () => {
         throw full
       })
-    expect(leave).toThrow(expect.objectContaining({ hint: expect.stringMatching(/^make room on its disk/) }))
+    expect(leave).toThrow(expect.objectContaining({ hint: expect.stringMatching(/^free disk space/) }))
   })
 
   test('a release without a reason is refused', async () => {

@@ -52,7 +52,7 @@ export class ReportDirectory {
         code: 'REPORT_UNWRITABLE',
         sentence: 'the report cannot be written there',
         facts: { directory: this.final, found: messageOf(cause) },
-        hint: 'name a directory with --out, or a name that is not taken, where this user may write',
+        hint: 'name a new directory with --out, where this user may write',
         cause,
       })
     }

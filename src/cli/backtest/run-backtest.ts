@@ -117,7 +117,7 @@ function filesOf(
       code: 'BACKTEST_DAYS_UNUSED',
       sentence: 'prices from files have a length of their own',
       facts: { days, market: files.join(', ') },
-      hint: 'leave --days out; --from and --to cut the files',
+      hint: 'omit --days; --from and --to select a part of the files',
     })
   }
   if (market.length === 1) return []

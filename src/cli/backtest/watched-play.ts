@@ -132,7 +132,7 @@ function full(marks: PlayMarks, { strategies }: Known, heapMb: number): Failure 
     code: 'BACKTEST_MEMORY',
     sentence: 'its memory is full, and it was ended',
     facts: { ...(strategy !== undefined && { strategy }), at: timeOf(marks), heapMb },
-    hint: 'look for what a strategy keeps and never lets go: variables of its module, lists in its state',
+    hint: 'look for what a strategy keeps for ever: variables of its module, lists in its state',
   })
 }
 
@@ -162,6 +162,6 @@ function hung(marks: PlayMarks, { strategies, loading }: Known, silentMs: number
     code: 'BACKTEST_HUNG',
     sentence: 'it did not go on, and was ended',
     facts: { at, ...waited },
-    hint: 'what a strategy left behind may loop (a timer, a promise); on a slow disk --hung-after waits longer',
+    hint: 'a timer or a promise of a strategy may loop; on a slow disk use a longer --hung-after',
   })
 }

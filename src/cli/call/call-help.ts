@@ -26,11 +26,11 @@ const OPTIONS = `Options of every call
   --dry-run                print the request that would be sent, secrets masked, and send nothing
   --state <file>           the simulator keeps orders, positions and balances in this file between calls
   --pending <kind>         modifyPlanOrder: the pending order is limit, market or trailing; checks its rules
-  --yes=<what>             what moves money out or makes accounts: say what, as the refusal spells it out
+  --yes=<what>             needed by calls that move money out or create accounts; the refusal says what to write
   -h, --help               this text; after an endpoint's name, its parameters
 
-Ends with 0 done, 1 refused by the exchange, 64 refused before sending, 69 not reachable, nothing sent,
-75 nobody knows: it may have been done.`
+Exit codes: 0 done, 1 refused by the exchange, 64 refused before sending, 69 not reachable, nothing sent,
+75 unknown: it may have been done.`
 
 /** `intentd call --help`: the endpoints by family. */
 export function formatEndpointList(): string {

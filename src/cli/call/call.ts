@@ -183,7 +183,7 @@ function toRefusal(endpoint: EndpointName, { code, message, class: kind, status 
       'refused by': isOurs ? 'intentd; nothing was sent' : 'the exchange',
       ...toStatus(status),
     },
-    ...(kind === 'retry' ? { hint: 'not done; the same call may be made again in a moment' } : {}),
+    ...(kind === 'retry' ? { hint: 'not done; try again in a moment' } : {}),
   })
 }
 
@@ -193,7 +193,7 @@ function toUnknown(endpoint: EndpointName, { code, message, cause, status }: Unk
     code,
     sentence: message === '' ? 'the answer says nothing of what was done' : message,
     facts: { endpoint, outcome: `unknown (${cause}): it may have been done`, ...toStatus(status) },
-    hint: isSafe ? 'it does no harm to ask again' : 'do not repeat it before you know what became of it',
+    hint: isSafe ? 'it does no harm to ask again' : 'do not repeat it before you know whether it was done',
   })
 }
 

@@ -74,7 +74,7 @@ function loadState(given: string): DaemonConfig {
     code: 'STATE_NEVER_RAN',
     sentence: 'nothing has run with this state directory',
     facts: { directory },
-    hint: 'name the one that state.directory says, as an absolute path or from here',
+    hint: 'give the path that state.directory has, absolute or relative to here',
   })
 }
 

@@ -40,7 +40,7 @@ export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
       code: 'STATE_UNWRITABLE',
       sentence: 'nothing was ordered: it cannot be written where the daemon looks for it',
       facts: { directory, found: messageOf(error) },
-      hint: `${isFull(error) ? 'make room on its disk, and order it again' : 'order it as the user that the daemon runs as'}; where that cannot wait, cancel by hand at the exchange`,
+      hint: `${isFull(error) ? 'free disk space, and repeat the command' : 'run the command as the user of the daemon'}; if that cannot wait, cancel by hand at the exchange`,
       cause: error,
     })
   }

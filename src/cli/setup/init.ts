@@ -33,7 +33,7 @@ function init(name: string): void {
       code: 'INIT_UNWRITABLE',
       sentence: 'the working directory cannot be written',
       facts: { directory, found: messageOf(error) },
-      hint: 'name another directory, or mend its rights',
+      hint: 'name another directory, or fix its rights',
       cause: error,
     })
   }

@@ -19,7 +19,7 @@ export function findChange(
     code: 'SWEEP_FILES_CHANGED',
     sentence: 'what the sweep was begun with was changed while it ran',
     facts: { found },
-    hint: 'give the same command again: it begins with what is there now, or, where that is changed back, goes on',
+    hint: 'repeat the command: it begins with the files as they are now, or continues if they are changed back',
   })
 }
 

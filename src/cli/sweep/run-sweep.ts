@@ -261,7 +261,7 @@ async function runOne(sweep: OpenSweep, id: string): Promise<boolean> {
       code: 'SWEEP_TRIAL_UNKNOWN',
       sentence: 'no trial of this sweep has that name',
       facts: { trial: id },
-      hint: 'name one of its table, with the options, the prices and the code that it was run with',
+      hint: 'name a trial of its table, and use the same options, prices and code',
     })
   }
   process.stderr.write(`${commandOf(sweep, trial)}\n`)

@@ -66,7 +66,7 @@ export function keysRefused({ code, message }: RefusedAnswer, keys: string | und
     hint:
       variable === undefined
         ? `let the key of ${variables.apiKey} read and trade, from this machine's address`
-        : `put ${variable} right where it is set: in the environment, in .env or in the file of ${variable}_FILE`,
+        : `correct ${variable} where it is set: in the environment, in .env or in the file of ${variable}_FILE`,
   })
 }
 

@@ -135,7 +135,7 @@ function refusedBy(access: ExchangeAccess, by: LockHolder | undefined): Failure 
     code: 'ACCOUNT_HELD',
     sentence: 'another daemon trades this account',
     facts: { exchange: access.baseUrl, ...describeTo(by) },
-    hint: 'stop the other one, or give this configuration an account of its own; where the journal is on PostgreSQL, `intentd standby` waits for its end and goes on',
+    hint: 'stop the other one, or give this configuration another account; with the journal on PostgreSQL, `intentd standby` waits until the other ends, then takes over',
   })
 }
 

@@ -51,7 +51,7 @@ function create(file: string): number {
       code: 'ARCHIVE_EXISTS',
       sentence: 'there is a file of that name already, and an archive overwrites none',
       facts: { file },
-      hint: 'name another with --to; an archive that was broken off has taken nothing out of the journal, so its file may be removed',
+      hint: 'name another file with --to; an interrupted archive has removed nothing from the journal, so you can delete its file',
       cause,
     })
   }
@@ -77,7 +77,7 @@ function unwritable(file: string, cause: unknown): Failure {
     code: 'ARCHIVE_UNWRITABLE',
     sentence: 'the archive cannot be written, so nothing was taken out of the journal',
     facts: { file, found: messageOf(cause) },
-    hint: 'make room on its disk, mend its rights, or name another file with --to',
+    hint: 'free disk space, fix its rights, or name another file with --to',
     cause,
   })
 }

@@ -76,6 +76,6 @@ function noJournal(file: string): Failure {
     code: 'ARCHIVE_NO_JOURNAL',
     sentence: 'there is no journal to archive from',
     facts: { file },
-    hint: 'name the configuration with --config, and --market and --speed as they were given to run',
+    hint: 'name the configuration with --config, and give --market and --speed as for the run',
   })
 }

@@ -62,7 +62,7 @@ function noteRetreat(directory: string): void {
     code: 'STATE_UNWRITABLE',
     sentence: 'the state directory cannot be written',
     facts: { directory },
-    hint: 'mend its rights, or make room on its disk',
+    hint: 'fix its rights, or free disk space',
   })
 }
 

@@ -37,7 +37,7 @@ export function holdDirectory(directory: string, holder: LockHolder): ProcessLoc
     code: 'STATE_HELD',
     sentence: 'another daemon holds this state directory',
     facts: { directory, ...describeTo(attempt.by) },
-    hint: 'stop the other one, or give this configuration a state.directory of its own',
+    hint: 'stop the other one, or give this configuration its own state.directory',
   })
 }
 
@@ -82,7 +82,7 @@ function unwritable(directory: string, error: unknown): Failure {
     code: 'STATE_UNWRITABLE',
     sentence: 'the state directory cannot be written',
     facts: { directory, found: messageOf(error) },
-    hint: 'mend its rights, make room on its disk, or name another one in state.directory',
+    hint: 'fix its rights, free disk space, or name another one in state.directory',
     cause: error,
   })
 }

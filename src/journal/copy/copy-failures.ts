@@ -9,7 +9,7 @@ export function nothingToCopy(where: string): Failure {
     code: 'JOURNAL_COPY_NOTHING',
     sentence: 'there is no journal to copy',
     facts: { where },
-    hint: 'name the configuration with --config, and --market and --speed as they were given to run',
+    hint: 'name the configuration with --config, and give --market and --speed as for the run',
   })
 }
 
@@ -18,7 +18,7 @@ export function copyTaken(where: string, found: string): Failure {
     code: 'JOURNAL_COPY_TAKEN',
     sentence: 'there is a journal already where this one is to be copied to',
     facts: { where, found },
-    hint: 'name another place (journal.schema, state.directory), or put away by hand what is there and not wanted',
+    hint: 'name another place (journal.schema, state.directory), or move away by hand what is there, if it is not needed',
   })
 }
 
@@ -27,7 +27,7 @@ export function copyBehind(where: string, there: Mark, here: Mark): Failure {
     code: 'JOURNAL_COPY_BEHIND',
     sentence: 'what is to be copied ends before what is there already, so it is not the newer one',
     facts: { where, there: there.sequence, here: here.sequence },
-    hint: 'find out which of the two was traded with last, and set journal.url to go with it',
+    hint: 'find out which of the two traded last, and set journal.url accordingly',
   })
 }
 
@@ -48,7 +48,7 @@ export function copyFailed(error: unknown): Failure {
     code: 'JOURNAL_COPY_FAILED',
     sentence: 'the journal could not be copied: nothing has changed, and it goes on where it was',
     facts: { found: foundOf(error) },
-    hint: 'look at the server, the connection, and the free space on both sides, then copy again',
+    hint: 'check the server, the connection, and the free space on both sides, then copy again',
     cause: error,
   })
 }
@@ -59,7 +59,7 @@ export function copyUnknown(error: unknown): Failure {
     code: 'JOURNAL_COPY_UNKNOWN',
     sentence: 'the server did not answer the last step of the copy, so it is not known whether it was done',
     facts: { found: messageOf(error) },
-    hint: 'give the same command again: it finds out; until then no start takes either side for the journal',
+    hint: 'repeat the command: it finds out; until then no start uses either side',
     cause: error,
   })
 }

@@ -83,7 +83,7 @@ export function notWritten(error: unknown): Failure {
     code: 'JOURNAL_POISONED',
     sentence: 'the journal on PostgreSQL could not be written, so nothing more may be sent',
     facts: { found: foundOf(error) },
-    hint: 'look at the server: recovery finds out what is at the exchange when it is there again',
+    hint: 'check the server: once it is back, recovery finds out what is at the exchange',
     cause: error,
   })
 }
@@ -121,7 +121,7 @@ export function corruptOnServer(where: string, { sequence, found }: Flaw, cause?
     code: 'JOURNAL_CORRUPT',
     sentence: 'the journal on PostgreSQL is not what was written to it',
     facts: { where, ...(sequence === undefined ? {} : { sequence }), found },
-    hint: 'start it where it was written or followed last, which goes on from its own copy; else promote a standby server or restore a backup of the database; else go on from a copy by hand (docs/scaling.md, Damaged rows)',
+    hint: 'start the daemon on the machine that wrote or followed the journal last: it continues from its own copy; otherwise promote a standby server, restore a backup of the database, or continue from a copy by hand (docs/scaling.md, Damaged rows)',
     cause,
   })
 }
@@ -132,7 +132,7 @@ export function tailLostOnServer(where: string, found: number, durable: number):
     code: 'JOURNAL_TAIL_LOST',
     sentence: 'the server came back without what it had said was durable',
     facts: { where, found, durable },
-    hint: 'promote a server that has it, or restore a backup that has it; where there is none, docs/scaling.md (What is on the server) says how to accept the loss',
+    hint: 'promote a server that has it, or restore a backup that has it; if there is none, docs/scaling.md (What is on the server) says how to accept the loss',
   })
 }
 

@@ -93,7 +93,7 @@ function write(
       code: 'IMPORT_EXISTS',
       sentence: 'there is such a price file already',
       facts: { file },
-      hint: 'name it among the files to add to it; --replace writes it anew',
+      hint: '--replace writes over it; to add to it, also list it among the files',
     })
   }
   const known = intervalMs === undefined ? {} : { intervalMs }

@@ -48,7 +48,7 @@ export function unpackZip(
       code: 'RECORDING_ZIP_DAMAGED',
       sentence: 'the zip is damaged or ends in the middle',
       facts: { file: path, problem: messageOf(cause) },
-      hint: 'copy or download it again; unzip -t tells whether a file is whole',
+      hint: 'copy or download it again; unzip -t says whether a file is complete',
       cause,
     })
   }

@@ -284,7 +284,7 @@ function unreachableQueue(url: string, error: unknown): Failure {
     code: 'SWEEP_QUEUE_UNREACHABLE',
     sentence: 'the queue of sweeps on PostgreSQL cannot be opened',
     facts: { server: `${host}${pathname}`, found: messageOf(error) },
-    hint: 'look whether the server runs, lets this machine and user in, and lets the user create a schema; the password is INTENTD_SWEEP_PASSWORD',
+    hint: 'check that the server runs, lets this machine and user in, and lets the user create a schema; the password is INTENTD_SWEEP_PASSWORD',
     cause: error,
   })
 }
