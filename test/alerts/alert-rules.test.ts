@@ -107,10 +107,10 @@ test('what may end by itself is an alert only when it lasts, and its end is said
 
   expect(hear('instrument.resolving', resolving, 6)).toEqual([])
   expect(hear('instrument.resolved', { symbol: 'ETHUSDT' }, 6.5)).toEqual([])
-  expect(due(7)).toEqual(['what became of orders of BTCUSDT is not known for too long +0'])
+  expect(due(7)).toEqual(['the outcome of orders of BTCUSDT has been unknown for too long +0'])
   expect(due(8)).toEqual([])
   expect(hear('instrument.resolved', { symbol: 'BTCUSDT' }, 9)).toEqual([
-    'over after 180 s: what became of orders of BTCUSDT is not known for too long',
+    'over after 180 s: the outcome of orders of BTCUSDT has been unknown for too long',
   ])
 })
 

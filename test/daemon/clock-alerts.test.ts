@@ -59,7 +59,7 @@ test('a clock that stays in doubt is urgent when it lasts, and its end is said',
   expect(scene.lasting()).toEqual([])
 
   await scene.time.pass(LASTING_MS)
-  expect(scene.lasting()).toEqual(["urgent: no order leaves: the exchange's clock is not known"])
+  expect(scene.lasting()).toEqual(["urgent: no order is sent: the exchange's clock is not known"])
 
   scene.exchange.answers = true
   await scene.poll()

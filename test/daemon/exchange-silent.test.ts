@@ -27,7 +27,7 @@ test('[MKT1] an exchange that stops answering: nothing is placed on old prices, 
   expect(silentMs()).toBeLessThanOrEqual(dataAgeMaxMs + PATIENCE_MS + 2000)
 
   while (alerts.length === 1) await scene.pollFor(POLL_MS)
-  expect(alerts.slice(1)).toEqual(['urgent: what is known grows stale: reads of tickers fail'])
+  expect(alerts.slice(1)).toEqual(['urgent: reads of tickers fail: their data get old'])
   expect(silentMs() - POLL_MS).toBe(LASTING_MS)
   expect(scene.asksToPlace()).toBe(false)
 

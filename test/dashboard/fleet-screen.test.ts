@@ -84,7 +84,7 @@ const CROWDED = {
         schema: 'intentd_active',
         urgency: 'urgent',
       },
-      ...{ event: 'e', title: 'what became of orders is not known for too long '.repeat(4), lines: [] },
+      ...{ event: 'e', title: 'the outcome of orders has been unknown for too long '.repeat(4), lines: [] },
     },
   ],
 }

@@ -63,7 +63,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: [],
     endedBy: 'clock.synchronised',
-    title: () => "no order leaves: the exchange's clock is not known",
+    title: () => "no order is sent: the exchange's clock is not known",
   },
   'control.commanded': SILENT,
   'control.dashboard': SILENT,
@@ -124,9 +124,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'disk.low': {
     urgency: urgent,
     by: [],
-    title: () => 'the disk is nearly full: only orders that reduce may leave',
+    title: () => 'the disk is nearly full: only orders that reduce are sent',
   },
-  'disk.notMeasured': { urgency: warning, by: [], title: () => 'the room on the disk is not known' },
+  'disk.notMeasured': { urgency: warning, by: [], title: () => 'the free disk space is not known' },
   'fill.foreign': {
     urgency: urgent,
     by: ['symbol'],
@@ -170,7 +170,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: ['symbol'],
     endedBy: 'instrument.resolved',
-    title: ({ symbol }) => `what became of orders of ${showFact(symbol)} is not known for too long`,
+    title: ({ symbol }) => `the outcome of orders of ${showFact(symbol)} has been unknown for too long`,
     command: explainSymbol,
   },
   'intent.denied': SILENT,
@@ -198,11 +198,15 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'kill.clean': {
     urgency: warning,
     by: [],
-    title: () => 'the kill is done: it is proved that nothing rests',
+    title: () => 'the kill is done: it is proved that no order is open',
     command: releaseKill,
   },
   'kill.notThrown': SILENT,
-  'kill.notWrittenDown': { urgency: warning, by: [], title: () => 'a kill works, and is not written down' },
+  'kill.notWrittenDown': {
+    urgency: warning,
+    by: [],
+    title: () => 'a kill works, but its progress cannot be written',
+  },
   'kill.phase': SILENT,
   'kill.releasePending': SILENT,
   'kill.releaseDropped': SILENT,
@@ -216,7 +220,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ scope, reason }) => `${showScope(scope)} is within its limit again: ${showFact(reason)}`,
   },
   'limits.alone': { urgency: warning, by: [], title: () => 'limits of the address are not shared' },
-  'limits.refused': { urgency: urgent, by: [], title: () => 'no call leaves: it is one daemon too many' },
+  'limits.refused': {
+    urgency: urgent,
+    by: [],
+    title: () => 'no call is sent: one daemon too many shares the limits',
+  },
   'limits.shared': SILENT,
   'limits.off': SILENT,
   'limits.reached': {
@@ -228,9 +236,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'limits.warned': {
     urgency: warning,
     by: ['scope'],
-    title: ({ scope }) => `losses of ${showScope(scope)} have come to the point of warning`,
+    title: ({ scope }) => `losses of ${showScope(scope)} have reached the warning level`,
   },
-  'limits.coolingDown': { urgency: warning, by: [], title: () => 'the exchange answers 429: reads rest' },
+  'limits.coolingDown': { urgency: warning, by: [], title: () => 'the exchange answers 429: reads pause' },
   'recount.differs': { urgency: warning, by: [], title: () => 'the book and a count of its fills differ' },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'loop.hung': {
@@ -271,7 +279,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ symbols }) => `the exchange closed something by itself in ${showFact(symbols)}`,
   },
-  'poll.failed': { urgency: warning, by: ['what'], title: ({ what }) => `a poll broke: ${showFact(what)}` },
+  'poll.failed': { urgency: warning, by: ['what'], title: ({ what }) => `a poll failed: ${showFact(what)}` },
   'position.adopted': {
     urgency: urgent,
     by: ['symbol'],
@@ -282,7 +290,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: warning,
     by: ['strategy', 'symbol', 'side'],
     title: ({ strategy, symbol }) =>
-      `nobody trades what is held in ${showFact(symbol)}${strategy === undefined ? '' : ` by strategy ${showFact(strategy)}`}`,
+      `nobody trades the position in ${showFact(symbol)}${strategy === undefined ? '' : ` of strategy ${showFact(strategy)}`}`,
   },
   'position.unexplained': SILENT,
   'prices.back': SILENT,
@@ -297,7 +305,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: ['what'],
     endedBy: 'read.resumed',
-    title: ({ what }) => `what is known grows stale: reads of ${showFact(what)} fail`,
+    title: ({ what }) => `reads of ${showFact(what)} fail: their data get old`,
   },
   'read.resumed': SILENT,
   'recording.ended': { urgency: warning, by: [], title: () => 'the recording of the run ended early' },
@@ -312,7 +320,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'retreat.ended': {
     urgency: ({ end }) => (end === 'unproved' ? urgent : warning),
     by: [],
-    title: ({ end }) => `the daemon broke; what rested: ${showFact(end)}`,
+    title: ({ end }) => `the daemon broke; its open orders: ${showFact(end)}`,
   },
   'retreat.failed': {
     urgency: urgent,
@@ -324,7 +332,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'reload.failed': {
     urgency: warning,
     by: [],
-    title: ({ reason }) => `the changed configuration could not be taken: ${showFact(reason)}`,
+    title: ({ reason }) => `the changed configuration could not be applied: ${showFact(reason)}`,
     command: check,
   },
   'reload.refused': {
@@ -360,7 +368,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'strategy.hung': {
     urgency: urgent,
     by: ['strategy'],
-    title: ({ strategy }) => `strategy ${showFact(strategy)} held the last run up and is halted`,
+    title: ({ strategy }) => `strategy ${showFact(strategy)} blocked the last run, and is halted`,
     command: ({ strategy }) => `release strategy:${toArgument(strategy)} --reason "..."`,
   },
   'standby.following': SILENT,
@@ -375,7 +383,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: warning,
     by: ['strategy'],
     counted: true,
-    title: ({ strategy }) => `strategy ${showFact(strategy)} holds everything up again and again`,
+    title: ({ strategy }) => `strategy ${showFact(strategy)} delays everything again and again`,
   },
   'target.changed': SILENT,
   'ticker.unreadable': {
@@ -397,7 +405,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'trading.killed': {
     urgency: urgent,
     by: [],
-    title: () => 'the kill switch is thrown: nothing leaves but cancel-alls',
+    title: () => 'the kill switch is on: only cancel-alls are sent',
     command: releaseKill,
   },
   'trading.notLoosened': SILENT,
@@ -405,7 +413,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'trading.reducing': {
     urgency: urgent,
     by: ['scope', 'code'],
-    title: ({ scope, code }) => `only orders that reduce leave for ${showScope(scope)} (${showFact(code)})`,
+    title: ({ scope, code }) =>
+      `only orders that reduce are sent for ${showScope(scope)} (${showFact(code)})`,
     command: release,
   },
   'trading.released': {
