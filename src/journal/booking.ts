@@ -1,14 +1,14 @@
-/** Whose a fill is: of a strategy's order; not known yet; or of nobody here, which is said once it is certain. */
+/** Whose a fill is: a strategy's; not known yet (`waiting`); or, once that is certain, of no strategy here. */
 export type FillOwner = 'strategy' | 'waiting' | 'nobody'
 
-/** A fill, with everything that a person wants of it: kept until it is archived, whatever becomes of its record. */
+/** A fill with everything that people want to know of it. It is kept until it is archived, longer than its record. */
 export interface BookedFill {
   readonly kind: 'fill'
   readonly tradeId: string
   /** Unix ms, exchange clock. */
   readonly at: number
   readonly orderId: string
-  /** Empty, as the strategy, where the fill is no strategy's. */
+  /** Empty, like the strategy, where the fill is of no strategy. */
   readonly clientOid: string
   readonly strategyId: string
   readonly owner: FillOwner
@@ -19,13 +19,13 @@ export interface BookedFill {
   /** Decimals, as are all amounts. */
   readonly price: string
   readonly size: string
-  /** What closing has realised, and what was paid for it; negative when received. */
+  /** The profit that closing has realised, and the fee; a negative fee was received. */
   readonly profit: string
   readonly fee: string
-  /** Of profit and fee. */
+  /** The coin of profit and fee. */
   readonly coin: string
   readonly scope: string
-  /** Who made the order, in the exchange's word: `API`, `SYS`, or a person's. */
+  /** Where the order came from, as the exchange says: `API`, `SYS`, or a person's client. */
   readonly source: string
 }
 
@@ -34,28 +34,28 @@ export interface BookedOwner extends Pick<BookedFill, 'tradeId' | 'clientOid' | 
   readonly kind: 'owner'
 }
 
-/** A funding payment, as the counter of the position tells of it. */
+/** A funding payment, by the change of the position's counter. */
 export interface BookedFunding {
   readonly kind: 'funding'
-  /** Names it among all. */
+  /** Unique among all payments. */
   readonly id: string
   /** Unix ms, our clock, when it was read. */
   readonly at: number
   readonly symbol: string
   /** `long` or `short`. */
   readonly side: string
-  /** As the exchange counts it: negative is paid. */
+  /** As the exchange counts it: a negative amount was paid. */
   readonly amount: string
   readonly coin: string
 }
 
-/** What a record adds to the tables of fills and of funding payments, or changes there. */
+/** What a record adds to the tables of fills and funding payments, or changes there. */
 export type Booking = BookedFill | BookedFunding | BookedOwner
 
 /** A row of those tables. */
 export type BookedRow = BookedFill | BookedFunding
 
-/** Unix ms: from the one, to before the other. */
+/** Unix ms: `since` is included, `until` is not. */
 export interface BookingSpan {
   readonly since?: number
   readonly until?: number

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { writeDurably } from '../lib/durable-file.ts'
 
-/** A place in the journal, and the link of the record there. */
+/** A place in the journal: the sequence of a record, and its link. */
 export interface Mark {
   readonly sequence: number
   readonly link: string
@@ -9,21 +9,21 @@ export interface Mark {
 
 export type MarkReading =
   | { readonly kind: 'read'; readonly mark: Mark }
-  /** A repair began and has not come to its end; `aside` is where it keeps what it found. */
+  /** A repair has begun and not ended; `aside` names the files as it found them. */
   | { readonly kind: 'repairing'; readonly aside: string }
-  /** The journal goes on elsewhere: what stands here is as it was when it left. */
+  /** The journal was moved elsewhere; this file is as it was then. */
   | { readonly kind: 'moved'; readonly mark: Mark; readonly to: string }
-  /** It was copied to here, and is not taken for the journal yet. */
+  /** The file is a copy that is not complete. */
   | { readonly kind: 'copying' }
   | { readonly kind: 'absent' | 'damaged' }
 
 /**
- * A small file beside the journal that says how far it was durable. SQLite takes a damaged frame for the end
- * of its log, so a tail that was acknowledged can vanish without a word; the mark is how that is noticed
- * (figures in `record-chain.ts`). It is written after each commit and not synchronised, which takes 4 µs: it
- * never says more than is true, survives the process, and after a power cut is at most as old as the system's
- * own write-back. To synchronise it made an append 2.1 times as long, to replace it by a new file 1.7, and to
- * leave nothing in the log (`wal_checkpoint` after each commit) 3.8, with 2 of 1,931 damages unnoticed.
+ * A small file beside the journal that says how far the journal was durable. SQLite takes a damaged frame for the end of
+ * its log, so the end of a journal can be lost silently after it was acknowledged; the mark shows that (figures in
+ * `record-chain.ts`). It is written after each commit without being synchronised, which takes 4 µs. It never claims too
+ * much, survives the process, and after a power cut is at most as old as the system's own write-back. Alternatives made
+ * an append longer: 2.1 times to synchronise the mark, 1.7 times to replace the file, and 3.8 times to leave nothing in
+ * the log (`wal_checkpoint` after each commit), with 2 of 1,931 damages unnoticed.
  */
 export class DurableMark {
   readonly #descriptor: number
@@ -36,7 +36,7 @@ export class DurableMark {
     writeSync(this.#descriptor, toLine(mark), 0)
   }
 
-  /** Before a checkpoint: what the mark names must not be older than what stands in the journal. */
+  /** To be called before a checkpoint: the record that the mark names must not be older than the checkpoint. */
   sync(): void {
     fsyncSync(this.#descriptor)
   }
@@ -46,27 +46,27 @@ export class DurableMark {
   }
 }
 
-/** Makes the mark, or replaces it, so that it is there after a power cut too. */
+/** Makes or replaces the mark durably: it survives a power cut. */
 export function createMark(file: string, mark: Mark): void {
   writeDurably(file, toLine(mark))
 }
 
-/** Says that a repair has begun: until {@link createMark} nothing but a repair may open the journal. */
+/** Marks that a repair has begun: until {@link createMark} only a repair may open the journal. */
 export function createRepairMark(file: string, aside: string): void {
   writeDurably(file, `intentd-mark repairing ${aside}\n`)
 }
 
-/** Says where the journal goes on: it is not opened here any more. */
+/** Marks that the journal was moved: it is not opened here any more. */
 export function createMovedMark(file: string, mark: Mark, to: string): void {
   writeDurably(file, `intentd-mark moved ${numbersOf(mark)} ${to}\n`)
 }
 
-/** Says that what stands here is a copy, and that the other one may be the journal still. */
+/** Marks that this file is an incomplete copy: the original may still be the journal. */
 export function createCopyMark(file: string): void {
   writeDurably(file, 'intentd-mark copying\n')
 }
 
-/** Needs no digest of its own: what it says is held against the record that it names. */
+/** Reads the mark. It needs no digest, since it is compared with the record that it names. */
 export function readMark(file: string): MarkReading {
   if (!existsSync(file)) return { kind: 'absent' }
   const text = readFileSync(file, 'utf8')
@@ -81,7 +81,7 @@ export function readMark(file: string): MarkReading {
   return to === undefined ? { kind: 'read', mark } : { kind: 'moved', mark, to }
 }
 
-/** Of one length for ever, so that a later mark covers an earlier one whole. */
+/** Always of the same length, so that a later mark overwrites an earlier one completely. */
 function toLine(mark: Mark): string {
   return `intentd-mark ${numbersOf(mark)}\n`
 }

@@ -3,10 +3,10 @@ import { randomHex } from '../lib/entropy.ts'
 import { layoutUnknown } from './journal-failures.ts'
 import { nextLink } from './record-chain.ts'
 
-/** The tables below. A file of another layout is refused rather than guessed at. */
+/** The number of the layout below. A file of another layout is refused. */
 const LAYOUT = 6
 
-/** One without packed records: it is read as it is, and gets their table when it is written again. */
+/** The layout without packed records. Such a file can be read, and gets their table when it is opened for writing. */
 const LAYOUT_UNPACKED = 5
 
 const BLOCKS_TABLE = `
@@ -75,13 +75,13 @@ const TABLES = `
   ) STRICT;
 `
 
-/** A reader that opens the journal first may look through the log of a killed writer: it takes milliseconds. */
+/** How long to wait for a lock, in ms: a reader may be recovering the log of a killed writer, which takes milliseconds. */
 const WAIT_MS_MAX = 1000
 
-/** After a rush the log is cut back to this when it starts anew: SQLite's own share before a checkpoint. */
+/** When the log starts again from the beginning, its file is cut to this size, which SQLite uses between checkpoints. */
 const LOG_BYTES_KEPT = 4_194_304
 
-/** What a journal is. */
+/** What identifies a journal. */
 export interface JournalNature {
   /** The account and place that it belongs to. */
   readonly identity: string
@@ -102,14 +102,14 @@ export function openWriting(file: string): DatabaseSync {
   return database
 }
 
-/** Changes nothing, not even by closing: what is damaged stays as it was found. */
+/** Opens a file for reading. Nothing is changed, not even by closing, so damage stays as it was found. */
 export function openReading(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: WAIT_MS_MAX })
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;')
   return database
 }
 
-/** Whether nobody ever came to make tables in it. */
+/** Whether no tables were ever made in it. */
 export function isBlank(database: DatabaseSync): boolean {
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'])
   return tables === 0 && readLayout(database) === 0
@@ -139,7 +139,7 @@ export function readNature(database: DatabaseSync, file: string): JournalNature 
   throw new RangeError('its identity and salt do not fit together')
 }
 
-/** Whether there is a table of packed records to look into. */
+/** Whether the file has a table of packed records. */
 export function hasBlocks(database: DatabaseSync): boolean {
   return readLayout(database) === LAYOUT
 }

@@ -7,20 +7,20 @@ import { hasBlocks, openReading, readNature } from './journal-layout.ts'
 import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
 import { isLinked, toStoredText } from './verify-journal.ts'
 
-/** Rows that are read at once: between pages nothing of the journal is held, so its writer never waits. */
+/** Rows of a page. Between two pages no lock is held, so the writer never waits. */
 const PAGE_ROWS = 500
 
-/** Which records. What is absent does not restrict. */
+/** Which records to read. An absent property restricts nothing. */
 export interface RecordQuery {
-  /** Unix ms, our clock: from the one, to before the other. */
+  /** Unix ms, our clock: `since` is included, `until` is not. */
   readonly since?: number
   readonly until?: number
   readonly kinds?: readonly JournalRecord['kind'][]
-  /** A text that stands in the record as it was written: a symbol, a clientOid, an orderId, a key. */
+  /** A text that the record contains as it was written: a symbol, a clientOid, an orderId, a key. */
   readonly containing?: string
   /** The newest first. */
   readonly newestFirst?: boolean
-  /** Only those that come behind this sequence, in the order that is asked for. */
+  /** Only records after this sequence, in the order of reading. */
   readonly behind?: number
 }
 
@@ -30,8 +30,8 @@ export interface NumberedRecord {
 }
 
 /**
- * Reads a journal beside the daemon that writes it, or after its end. It takes no lock that the writer waits
- * for and changes nothing; each record is held against its link before it is given out.
+ * Reads a journal while a daemon writes it, or after its end. It takes no lock that the writer would wait for and changes
+ * nothing. Each record is checked against its link before it is returned.
  */
 export class JournalReader {
   readonly #file: string
@@ -52,8 +52,8 @@ export class JournalReader {
   }
 
   /**
-   * The records that the journal still has (those of a week, and all after the checkpoint), one page after
-   * the other: what is appended while the oldest are read comes too.
+   * The records that the journal still has (those of a week, and all after the checkpoint), page by page. Records that are
+   * appended meanwhile are included.
    * @throws Failure JOURNAL_CORRUPT at a record that is not as it was written
    */
   *records(query: RecordQuery = {}): Generator<NumberedRecord> {
@@ -62,7 +62,7 @@ export class JournalReader {
       const page = this.#translated(() => this.#readPage(query, beyond))
       for (const row of page.rows) {
         const { sequence, body } = toStoredText(row)
-        // The oldest record that was kept has nothing before it to be held against.
+        // The oldest record that was kept has none before it to check its link against.
         const previous = sequence === 1 ? this.#first : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
           throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
@@ -74,12 +74,12 @@ export class JournalReader {
     }
   }
 
-  /** Packed ones are the older ones. All of a page is one look: what is packed meanwhile is in one of the two. */
+  /** Packed records are the older ones. A page is read in one transaction, in which each record is either packed or not. */
   #readPage(query: RecordQuery, beyond: number): Page {
     const database = this.#database
     database.exec('BEGIN')
     try {
-      // A journal that nobody has written since there are blocks has no table of them.
+      // A journal that was last written by an earlier version has no table of blocks.
       const blocks = hasBlocks(database)
       if (query.newestFirst === true) {
         const page = readRows(database, query, { beyond, blocks })
@@ -94,7 +94,7 @@ export class JournalReader {
   }
 
   /**
-   * What records have booked and nobody has archived, the oldest first.
+   * Fills or funding payments that are not archived, the oldest first.
    * @throws Failure JOURNAL_CORRUPT
    */
   *bookings(kind: BookedRow['kind'], span: BookingSpan = {}): Generator<BookedRow> {
@@ -118,7 +118,7 @@ export class JournalReader {
   }
 }
 
-/** Some records, the place behind which the next page begins, or undefined where there is none. */
+/** Some records, and the sequence after which the next page begins; undefined: there is none. */
 interface Page {
   readonly rows: readonly Row[]
   readonly beyond: number | undefined
@@ -142,7 +142,7 @@ function endOf(rows: readonly Row[]): number {
   return Number(rows.at(-1)?.['sequence'])
 }
 
-/** The next block beyond a place, with what was read before it; no page where there is none any more. */
+/** The next block after a place, together with the rows that were read before it. */
 function readBlock(
   database: DatabaseSync,
   query: RecordQuery,
@@ -170,7 +170,7 @@ function readBlock(
   }
 }
 
-/** Proved only where something that is asked for may stand in it. */
+/** The records of a block that are asked for. A block is checked only where it may hold any. */
 function findInBlock(block: RecordBlock, query: RecordQuery, previous: unknown): readonly Row[] {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, kinds, containing = '' } = query
   const text = textOf(block)

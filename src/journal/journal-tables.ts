@@ -12,33 +12,33 @@ import { nextLink } from './record-chain.ts'
 import { sumToText } from './tables/rows-sum.ts'
 import { sealOf, type VerifiedPrefix } from './verify-journal.ts'
 
-/** Old records that one checkpoint drops at most: twice what comes between two, some milliseconds of work. */
+/** How many old records a checkpoint drops at most: twice as many as come between two, some milliseconds of work. */
 const DROPPED_MAX = 20_000
 
-/** How long what a checkpoint covers is kept, and what a journal that is made anew begins with. */
+/** How long old rows are kept, and what a new journal begins with. */
 export interface TablesGiven {
-  /** Records older than this are dropped at a checkpoint, Unix ms: what came before is in the checkpoint. */
+  /** Records older than this are dropped at a checkpoint, which holds their result, Unix ms. */
   readonly keepSince: () => number
   /** Used keys older than this may be dropped at a checkpoint, Unix ms; never when absent. */
   readonly keepKeysSince?: () => number
-  /** The keys that were used before a journal that is made anew. */
+  /** For a new journal: the keys that were used before. */
   readonly usedKeys?: readonly UsedKey[]
-  /** What was booked before it: written at its first checkpoint. */
+  /** For a new journal: fills and funding payments of before, written at its first checkpoint. */
   readonly bookings?: Iterable<Booking>
 }
 
 export interface TablesParts extends TablesGiven {
   readonly database: DatabaseSync
   readonly nature: JournalNature
-  /** What stands in them, proved. */
+  /** What the tables hold, checked. */
   readonly prefix: VerifiedPrefix
-  /** Those of it, read. */
+  /** The records of the prefix, parsed. */
   readonly records: readonly JournalRecord[]
 }
 
 /**
- * What a journal writes to its tables: each of these within a transaction, which is its caller's. Whoever sees one
- * fail must write no more: what is known in memory is then ahead of the tables.
+ * Writes the tables of a journal. Each method must be called within a transaction of the caller. After one has failed
+ * nothing more may be written, since what is kept in memory is then ahead of the tables.
  */
 export class JournalTables {
   readonly #parts: Pick<TablesParts, 'database' | 'keepSince' | 'keepKeysSince'>
@@ -46,7 +46,7 @@ export class JournalTables {
   readonly #book: BookTable
   readonly #keys: KeyTable
   readonly #bookings: BookingTable
-  /** Of a journal that is made anew, until they are written. */
+  /** What a new journal begins with, until it is written. */
   #carried: Iterable<Booking>
   #last: Mark
 
@@ -65,12 +65,12 @@ export class JournalTables {
     )
   }
 
-  /** The last record that was put in. */
+  /** The place of the last record. */
   get last(): Mark {
     return this.#last
   }
 
-  /** A record that is to be put in: its keys are used from now on. */
+  /** Notes the keys of a record that will be put in: they count as used from now on. */
   noteKeys(record: JournalRecord): void {
     this.#keys.add(record)
   }
@@ -80,7 +80,7 @@ export class JournalTables {
     return keys.flatMap((key) => this.#keys.find(key) ?? [])
   }
 
-  /** One that has booked something says what all booked rows come to. */
+  /** Writes a record and what it books. Such a record also holds the sum of all booked rows. */
   putRecord(record: JournalRecord, bookings: readonly Booking[]): void {
     this.#bookings.apply(bookings)
     this.#insertRecord(record, bookings.length > 0)
@@ -106,17 +106,17 @@ export class JournalTables {
     dropOldRecords(database, keepSince())
   }
 
-  /** What could be packed of the records up to that one, to be put in with {@link putBlock}. */
+  /** The next block of records up to that sequence, to be written with {@link putBlock}; undefined: they do not fill one. */
   takeBlock(upTo: number): RecordBlock | undefined {
     return takeBlock(this.#parts.database, upTo)
   }
 
-  /** It takes the place of its records. */
+  /** Replaces the records of a block by the block. */
   putBlock(block: RecordBlock): void {
     putBlock(this.#parts.database, block)
   }
 
-  /** Takes away what was archived, with the record that says so. */
+  /** Deletes what was archived, together with the record about it. */
   dropBookings(record: ArchivedRecord): void {
     this.#bookings.drop(record.before)
     this.#insertRecord(record, true)
@@ -139,13 +139,13 @@ export class JournalTables {
 
 export function toContents({ checkpoint, records }: VerifiedPrefix): JournalContents {
   return {
-    // That of a journal which was made anew without a book has keys at most.
+    // A new journal without a book has a checkpoint without rows of the book.
     checkpoint: checkpoint && checkpoint.rows.length > 0 ? checkpoint.rows.map(({ row }) => row) : undefined,
     records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
   }
 }
 
-/** From the oldest on, so that the cost is that of what goes; their pages are used again. What is packed is older. */
+/** Deletes the oldest records, packed ones first. The cost depends on how many go, and their pages are used again. */
 function dropOldRecords(database: DatabaseSync, before: number): void {
   database
     .prepare(

@@ -2,60 +2,60 @@ import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey
 import { type Failure } from '../lib/failure.ts'
 import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
 
-/** One entry of the book, as text: the collection that it stands in, its key there, and its value as JSON. */
+/** One entry of the book as text: its collection, its key there, and its value as JSON. */
 export interface BookRow {
   readonly name: string
   readonly key: string
   readonly value: string
 }
 
-/** An entry that was put in or changed, or, where the value is undefined, taken away. */
+/** An entry that was added or changed; with an undefined value one that was removed. */
 export type RowChange = Omit<BookRow, 'value'> & { readonly value: string | undefined }
 
 /** What a journal gives back when it is opened: the last checkpoint, and every record after it. */
 export interface JournalContents {
   /**
-   * The rows that all changes up to the last {@link Journal.saveCheckpoint} come to, those of a name in the order
-   * in which a map would have them; undefined in a journal that has no checkpoint.
+   * The rows of the book after all changes up to the last {@link Journal.saveCheckpoint}, those of a collection in the
+   * order of a map; undefined in a journal without a checkpoint.
    */
   readonly checkpoint: readonly BookRow[] | undefined
   readonly records: readonly JournalRecord[]
 }
 
 /**
- * The record of everything that changed the book, in order. What is durable is always a prefix of what was
- * appended: a durable record takes everything before it along.
+ * The records of everything that changed the book, in order. What is durable is always a prefix of what was appended: a
+ * record becomes durable together with all records before it.
  */
 export interface Journal {
   /** Made once with the journal; part of every clientOid. */
   readonly salt: string
-  /** What was there when it was opened. */
+  /** What the journal held when it was opened. */
   load(): JournalContents
   /**
-   * With what the record books: that becomes durable with it.
+   * Appends a record and what it books; both become durable together.
    * @throws Failure JOURNAL_POISONED once a write has failed: what is on the disk is then unknown.
    */
   append(record: JournalRecord, bookings?: readonly Booking[]): void
   /**
-   * Makes everything durable that was appended, and calls `done` when it would survive a power cut: before this
-   * returns, or later. With an argument it is what went wrong, and the run is over. May throw instead.
+   * Makes everything durable that was appended, and calls `done` when it would survive a power cut: before this returns,
+   * or later. Where that failed `done` is given the reason, and the run must end. May throw instead.
    */
   commit(done: (failure?: unknown) => void): void
-  /** Called now and then: makes durable what nothing waits for. */
+  /** Called at intervals: makes durable what nothing waits for. */
   flush(): void
   /**
-   * Those of the keys that records have used, however long ago: the book forgets them with their orders.
+   * Returns those of the keys that records have used, however long ago. The book forgets keys with their orders.
    * @throws Failure JOURNAL_POISONED where what is stored is not what was written
    */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[]
-  /** How many records stand behind the last checkpoint: those that were there when it was opened too. */
+  /** How many records there are after the last checkpoint, including those of earlier runs. */
   readonly recordsSinceCheckpoint: number
   /**
-   * Makes the rows what the book is after every record appended so far, so that a start need not read them all.
-   * A change keeps an entry's place; one that was taken away and put in again comes last, as in a map.
+   * Brings the rows of the book up to the last appended record, so that a start need not read all records. A changed
+   * entry keeps its place; one that was removed and added again comes last, as in a map.
    */
   saveCheckpoint(changes: Iterable<RowChange>): void
-  /** What was appended is made durable. */
+  /** Makes durable what was appended, and closes the journal. */
   close(): void
 }
 

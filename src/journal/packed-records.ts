@@ -2,31 +2,31 @@ import { type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { nextLink } from './record-chain.ts'
 
-/** Records in a block, and characters at which one is full before: a millisecond of work, an eighth of the bytes. */
+/** A block is full with so many records or characters: to pack it takes a millisecond, and leaves an eighth of the bytes. */
 const BLOCK_RECORDS = 256
 const BLOCK_CHARACTERS = 131_072
 
-/** No block of ours comes near it: what is damaged must not ask for all memory. */
+/** Far more than any block has: a damaged one must not fill the memory when it is unpacked. */
 const UNPACKED_BYTES_MAX = 268_435_456
 
 export type Row = Readonly<Record<string, SQLOutputValue>>
 
-/** Records that follow each other, packed, as a row of `record_blocks`. */
+/** A row of `record_blocks`: consecutive records, packed. */
 export interface RecordBlock {
   readonly first: number
   readonly last: number
   /** The earliest and the latest instant of its records. */
   readonly at_min: number
   readonly at_max: number
-  /** Of its first and its last record: those between follow from them. */
+  /** The links of its first and its last record: those between are worked out from the first. */
   readonly first_link: string
   readonly last_link: string
   readonly body: Uint8Array
 }
 
 /**
- * The oldest records up to that sequence, as a block; undefined where they do not fill one.
- * @throws RangeError where they are not as they were written: they are not packed then, so that whoever reads finds it
+ * Packs the oldest records up to that sequence into a block; undefined where they do not fill one.
+ * @throws RangeError where they are not as they were written: they stay unpacked, so that a reader finds the damage
  */
 export function takeBlock(database: DatabaseSync, upTo: number): RecordBlock | undefined {
   const rows: Row[] = []
@@ -60,12 +60,12 @@ function pack(rows: readonly Row[]): RecordBlock {
   return block
 }
 
-/** JSON has neither tabs nor ends of lines in it. */
+/** The separators are safe: JSON text contains neither tabs nor line ends. */
 function toLine({ kind, at, booked, body }: Row): string {
   return [kind, at, booked ?? '', body].join('\t')
 }
 
-/** In the transaction of its caller: the block takes the place of its rows. */
+/** Replaces the rows of a block by the block, in a transaction of the caller. */
 export function putBlock(database: DatabaseSync, block: RecordBlock): void {
   const { first, last, at_min, at_max, first_link, last_link, body } = block
   database
@@ -82,7 +82,7 @@ export function toBlock(row: Row): RecordBlock {
 }
 
 /**
- * The text of a block without any proof, to look whether something stands in it.
+ * The text of a block without any check, to search in it.
  * @throws RangeError where it cannot be unpacked
  */
 export function textOf({ first, body }: RecordBlock): string {
@@ -94,8 +94,8 @@ export function textOf({ first, body }: RecordBlock): string {
 }
 
 /**
- * Its records as the rows that they were. The first is held against nothing here: what stands before it is in another
- * block, in the records, or gone.
+ * The records of a block as the rows that they were. The link of the first one is not checked, since the record before it
+ * is not here.
  * @throws RangeError where they are not as they were written
  */
 export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly Row[] {
@@ -112,7 +112,7 @@ export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly 
   throw damaged(block.first)
 }
 
-/** Whoever reads a span leaves blocks out by these. */
+/** Whether the instants of the block are right: a reader of a span skips blocks by them. */
 function areInstants(rows: readonly Row[], { at_min, at_max }: RecordBlock): boolean {
   const instants = rows.map(({ at }) => Number(at))
   return Math.min(...instants) === at_min && Math.max(...instants) === at_max

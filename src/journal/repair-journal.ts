@@ -16,9 +16,9 @@ import { readVerified } from './verify-journal.ts'
 export interface RepairOptions {
   readonly file: string
   readonly identity: string
-  /** What stands for everything that was lost, once it is known why. */
+  /** Makes the record that stands for everything that was lost. */
   readonly buildRecord: (reason: string) => RepairedRecord
-  /** Names the place of what was found: no two repairs may have the same. */
+  /** Part of the name of the damaged files that are kept; unique for each repair. */
   readonly stamp: string
 }
 
@@ -27,16 +27,16 @@ export interface RepairReport {
   readonly refusal: Failure
   /** Where the files as they were found are kept. */
   readonly aside: string
-  /** The records that were read and carried over, beside those in the checkpoint. */
+  /** How many records after the checkpoint were kept. */
   readonly records: number
-  /** How many were lost at least; undefined where nothing says how many there were. */
+  /** How many were lost at least; undefined where it is not known how many there were. */
   readonly lostMin: number | undefined
   readonly hasCheckpoint: boolean
-  /** Whether orders are named as before: without, an order that is decided again has another name. */
+  /** Whether the salt was kept. Without it, an order that is decided again gets another clientOid. */
   readonly hasSalt: boolean
 }
 
-/** Refusals that a repair is for; a journal of another account or version is none of its business. */
+/** The refusals that can be repaired: not that the journal belongs to another account or version. */
 const REPAIRABLE: ReadonlySet<string> = new Set([
   'JOURNAL_CORRUPT',
   'JOURNAL_TAIL_LOST',
@@ -45,14 +45,13 @@ const REPAIRABLE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Makes a journal that was refused into one that opens: its longest proved prefix, and a record that stands
- * for everything that was lost. Undefined when there is nothing to repair. The caller holds the state
- * directory.
+ * Replaces a journal that was refused by one that opens: with its longest correct prefix, and a record that stands for
+ * everything that was lost. Returns undefined where there is nothing to repair. The caller must hold the state directory.
  *
  *     sound ──► (nothing)
  *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──► sound
  *
- * Whatever ends it half way, the next repair begins again from what was put aside, and nothing else opens it.
+ * If it is interrupted, the next repair begins again from the damaged files that were put aside; nothing else opens it.
  *
  * @throws Failure for what a repair cannot mend
  */
@@ -77,7 +76,7 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
   }
 }
 
-/** By the mark as it was found, which never says more than was durable. */
+/** How many records were lost at least, by the mark as it was found, which never claims more than was durable. */
 function countLost(aside: string, found: Salvaged | undefined): number | undefined {
   const written = readMark(markFileOf(aside))
   if (written.kind !== 'read') return undefined
@@ -93,7 +92,7 @@ function findRefusal(options: RepairOptions): Failure | undefined {
   }
 }
 
-/** The files as they were found, copied durably before anything is changed; those of a repair that was broken off. */
+/** Copies the files as they were found, durably, before anything is changed. After an interrupted repair puts its copies back. */
 function putAside({ file, stamp }: RepairOptions): string {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') {
@@ -123,7 +122,7 @@ interface Salvaged extends Verified {
   readonly usedKeys: readonly UsedKey[]
 }
 
-/** Undefined where nothing is readable. */
+/** What can still be read; undefined: nothing. */
 function salvage(file: string): Salvaged | undefined {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
@@ -132,7 +131,7 @@ function salvage(file: string): Salvaged | undefined {
     const nature = readNature(database, file)
     return { nature, prefix: readVerified(database, nature), usedKeys: readKeys(database, nature) }
   } catch (error) {
-    // What cannot be read for its damage holds nothing; what the disk does not give is reported.
+    // A damaged file counts as empty. An error of the disk is reported.
     if (!isDamage(error)) throw error
     return undefined
   } finally {
@@ -140,7 +139,7 @@ function salvage(file: string): Salvaged | undefined {
   }
 }
 
-/** As many as are readable. */
+/** As many used keys as are readable. */
 function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]
@@ -150,7 +149,7 @@ function readKeys(database: DatabaseSync, { first }: JournalNature): readonly Us
   }
 }
 
-/** As many as are readable: read while they are written anew, since they may be many. */
+/** As many bookings as are readable, one by one, since they may be many. */
 function* readBookings(file: string, { first }: JournalNature): Generator<BookedRow> {
   const database = openReading(file)
   try {
@@ -192,7 +191,7 @@ function buildAnew(
   removeDatabase(file)
   renameSync(made, file)
   syncDirectory(dirname(file))
-  // Only now, with everything in place, does the mark let others in.
+  // The mark comes last: until then nothing else opens the journal.
   renameSync(markFileOf(made), markFileOf(file))
   syncDirectory(dirname(file))
 }

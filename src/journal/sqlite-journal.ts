@@ -23,16 +23,16 @@ import { type RecordBlock } from './packed-records.ts'
 import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 
-/** Undurable records wait for the next durable one, but never more than these. */
+/** So many records at most wait to be written: then they are written without a durable record. */
 const WAITING_MAX = 256
 
 export interface SqliteJournalOptions extends TablesGiven {
   readonly file: string
   /** Names the account and place that the journal belongs to: a journal of another one is refused. */
   readonly identity: string
-  /** The salt of a journal that is made anew; drawn when absent. */
+  /** The salt of a new journal; drawn when absent. */
   readonly salt?: string | undefined
-  /** Hears once that old records are not as they were written, and are not packed. */
+  /** Called once where old records are not as they were written, and so not packed. */
   readonly onUnpacked?: (reason: string) => void
 }
 
@@ -42,11 +42,11 @@ export function markFileOf(file: string): string {
 }
 
 /**
- * The journal on disk: SQLite in WAL mode with full synchronisation, one row a record, each linked to the one
- * before; those that a checkpoint covers are packed (`packed-records.ts`). What it gives back is exactly what was
- * written, up to and with the last record that was safe on the disk; where that cannot be shown it is refused, and the
- * files stay as they were found. Others may read it meanwhile (`journal-reader.ts`); that nobody else writes is the
- * state directory's lock.
+ * Opens the journal on disk: SQLite in WAL mode with full synchronisation, with one row for each record, which is linked
+ * to the one before. Records before a checkpoint are packed (`packed-records.ts`). It returns exactly what was written,
+ * up to the last record that was safe on the disk; where it cannot prove that it is refused, and the files stay as they
+ * were found. Others may read it meanwhile (`journal-reader.ts`). The lock of the state directory keeps others from
+ * writing.
  *
  * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_CORRUPT, JOURNAL_TAIL_LOST,
  * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED, JOURNAL_COPY_UNFINISHED, JOURNAL_HELD,
@@ -70,16 +70,15 @@ export function openSqliteJournal(options: SqliteJournalOptions): Journal & Book
   }
 }
 
-/** What a journal is, and holds. */
+/** What identifies a journal, and what it holds. */
 export interface Verified {
   readonly nature: JournalNature
   readonly prefix: VerifiedPrefix
 }
 
 /**
- * What stands in the file, proved to be what was written; undefined when there is no journal yet. Used keys, fills
- * and funding payments are proved when they are read, and here only with `allRows`; so are the records before the
- * checkpoint.
+ * What the file holds, checked to be what was written; undefined where there is no journal yet. Used keys, fills, funding
+ * payments and the records before the checkpoint are checked here only with `allRows`: otherwise when they are read.
  */
 export function verifyJournal(
   { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
@@ -107,7 +106,7 @@ export function verifyJournal(
   }
 }
 
-/** Of what a start does not read. */
+/** The flaw of what a start does not read, where there is one. */
 export function findFlawedRows(
   database: DatabaseSync,
   { nature: { first }, prefix: { start } }: Verified,
@@ -122,12 +121,12 @@ export function findFlawedRows(
   return found === undefined ? undefined : { sequence: undefined, found }
 }
 
-/** Whether there is something in the file, or was meant to be. */
+/** Whether the file exists and is not empty. */
 export function isJournalFile(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** Where a mark stands there was a journal. */
+/** @throws Failure where a mark says that there was a journal */
 function confirmAbsent(file: string, mark: MarkReading): undefined {
   if (mark.kind === 'read' || mark.kind === 'moved') throw failures.tailLost(file, 0, mark.mark.sequence)
   if (mark.kind === 'damaged') throw failures.markDamaged(file, 'the journal is gone')
@@ -172,11 +171,11 @@ class SqliteJournal implements Journal, BookingStore {
   readonly salt: string
   readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
   readonly #tables: JournalTables
-  #sayUnpacked: ((reason: string) => void) | undefined
-  /** What stood in the file when it was opened, until it is loaded. */
+  #onUnpacked: ((reason: string) => void) | undefined
+  /** What the file held when it was opened, until it is loaded. */
   #found: JournalContents | undefined
   #checkpointed: number
-  /** Whether there may be enough records behind the checkpoint for another block. */
+  /** Whether the records before the checkpoint may fill another block. */
   #isPackable = true
   #waiting: WaitingRecord[] = []
   #poisonedBy: unknown
@@ -184,7 +183,7 @@ class SqliteJournal implements Journal, BookingStore {
   constructor(given: JournalParts) {
     const { file, database, nature, mark, prefix } = given
     this.#parts = { file, database, nature, mark }
-    this.#sayUnpacked = given.onUnpacked
+    this.#onUnpacked = given.onUnpacked
     this.salt = nature.salt
     this.#found = toContents(prefix)
     this.#checkpointed = prefix.start.sequence
@@ -210,7 +209,7 @@ class SqliteJournal implements Journal, BookingStore {
     done()
   }
 
-  /** And packs a block of what the checkpoint covers: now and then, since nothing waits for it. */
+  /** Writes what waits, and packs a block of records before the checkpoint: nothing waits for either. */
   flush(): void {
     this.#writeWaiting(this.#takeBlock())
   }
@@ -224,7 +223,7 @@ class SqliteJournal implements Journal, BookingStore {
     this.#waiting = []
   }
 
-  /** Where they are damaged they stay as they are: whoever reads them finds it, and trading does not depend on it. */
+  /** The next block. Damaged records stay unpacked: a reader will find the damage, and trading does not depend on them. */
   #takeBlock(): RecordBlock | undefined {
     if (!this.#isPackable || this.#poisonedBy !== undefined) return undefined
     let block: RecordBlock | undefined
@@ -235,8 +234,8 @@ class SqliteJournal implements Journal, BookingStore {
         this.#poisonedBy = error
         throw failures.poisoned(error)
       }
-      this.#sayUnpacked?.(messageOf(error))
-      this.#sayUnpacked = undefined
+      this.#onUnpacked?.(messageOf(error))
+      this.#onUnpacked = undefined
     }
     this.#isPackable = block !== undefined
     return block
@@ -290,7 +289,7 @@ class SqliteJournal implements Journal, BookingStore {
     }
   }
 
-  /** One transaction. After a failed write nothing is known of the disk: it is never tried again. */
+  /** Writes in one transaction. After a failed write the state of the disk is unknown, so none is tried again. */
   #write(work: (parts: Pick<JournalParts, 'mark'>) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts

@@ -6,7 +6,7 @@ import { JournalReader } from './journal-reader.ts'
 import { toContents } from './journal-tables.ts'
 import { readVerified } from './verify-journal.ts'
 
-/** What a machine holds of a journal on PostgreSQL, read without the server: as it was when it was looked at last. */
+/** A machine's copy of a journal on PostgreSQL, read without the server: as it was when it was last updated. */
 export interface StoredReplica {
   readonly salt: string
   readonly contents: JournalContents

@@ -15,37 +15,37 @@ const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredText extends Mark {
   readonly body: string
-  /** What the booked rows come to after it, where it has booked some. */
+  /** The sum of all booked rows after it, where it has booked some. */
   readonly booked: string | undefined
 }
 
 /** The book after the record of that sequence. */
 export interface StoredCheckpoint extends Mark, FoundRows {
   readonly keys: FoundKeys
-  /** What the booked rows came to. */
+  /** The sum of all booked rows. */
   readonly booked: string
 }
 
-/** The part of a journal that is proved to be what was written: the longest one from its start. */
+/** The longest part of a journal from its beginning that is proved to be what was written. */
 export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
-  /** What the first record stands behind: the checkpoint, or the link before all. */
+  /** Where the first record follows: the checkpoint, or the beginning. */
   readonly start: Mark
   /** All records after the checkpoint. */
   readonly records: readonly StoredText[]
-  /** What stands on each day in the tables of fills and funding payments. */
+  /** Number and sum of the rows of each day, in the tables of fills and funding payments. */
   readonly days: FoundDays
-  /** Its end. */
+  /** The place of the last record. */
   readonly last: Mark
-  /** Why it ends there, when that is not because nothing more was written. */
+  /** Why the prefix ends there, unless nothing more was written. */
   readonly flaw: Flaw | undefined
-  /** Where the days are not those of its end. */
+  /** Where the days do not fit the end of the prefix. */
   readonly daysFlaw: Flaw | undefined
 }
 
 /**
  * Reads the checkpoint and follows the links from there. Damage ends the prefix and is returned as its flaw.
- * @throws Error of SQLite where the disk cannot be read just now: that is no damage.
+ * @throws Error of SQLite where the disk cannot be read now, which is no damage.
  */
 export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {
   const found = attempt(() => readCheckpoint(database, first))
@@ -100,7 +100,7 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
   throw new RangeError(`the checkpoint at ${sequence} is not as it was written`)
 }
 
-/** What a checkpoint seals beside its place. */
+/** What the seal of a checkpoint covers beside its place. */
 export interface Sealed {
   readonly book: RowsSum
   readonly keys: RowsSum
@@ -113,8 +113,8 @@ export function sealOf({ sequence, link }: Mark, { book, keys, booked }: Sealed)
 }
 
 /**
- * Whether the records before the checkpoint, which a start does not read, are each as it was written behind the one
- * before: they are what `explain` tells of, and are dropped with age.
+ * Whether the records before the checkpoint are as they were written and linked. A start does not read them; `explain`
+ * does, and they are dropped with age.
  * @throws Error of SQLite where a page of them is damaged
  */
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
@@ -133,8 +133,7 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
 }
 
 /**
- * The rows of all records in their order: those that are packed, and then those that are not yet. They are held against
- * nothing here.
+ * The rows of all records in order: first the packed ones, then the others. Their links are not checked here.
  * @throws RangeError where a block is not as it was written
  */
 export function* readStoredRecords(
@@ -152,7 +151,7 @@ export function* readStoredRecords(
     .iterate(upTo)
 }
 
-/** Puts each record that fits behind the one before it; the first that does not is the flaw. */
+/** Collects records as long as each is linked to the one before; the first that is not is the flaw. */
 function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): Flaw | undefined {
   const rows = database
     .prepare(
@@ -174,7 +173,7 @@ export function toStoredText({ sequence, body, booked, link }: Row): StoredText 
   return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
 }
 
-/** Whether a row of the records is as it was written, behind the record with the link `previous`. */
+/** Whether a row is as it was written, after the record with the link `previous`. */
 export function isLinked(previous: string, { sequence, at, kind, body, booked, link }: Row): boolean {
   return nextLink(previous, sequence, at, kind, body, booked ?? '') === link
 }

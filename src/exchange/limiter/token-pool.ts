@@ -21,7 +21,7 @@ export interface TokenPoolOptions {
   readonly tokens: number
   /** So many are kept in stock ahead of need. */
   readonly stockMin: number
-  /** Called when the stock has grown, except by {@link TokenPool.putBack}. */
+  /** Called when the stock grows at another time than during {@link TokenPool.giveBack} or {@link TokenPool.putBack}. */
   readonly onStock: () => void
   readonly timers: Timers
 }

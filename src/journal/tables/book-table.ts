@@ -3,7 +3,7 @@ import { type DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type BookRow, type RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
-/** A row of the book in its place: rows of a name stand in the order in which a map has their entries. */
+/** A row of the book with its position: the rows of a collection are in the order of a map. */
 export interface PlacedRow {
   readonly position: number
   readonly row: BookRow
@@ -14,7 +14,7 @@ export interface FoundRows {
   readonly sum: RowsSum
 }
 
-/** Reads every row and holds it against its digest. @throws RangeError when one is not as it was written */
+/** Reads every row and checks its digest. @throws RangeError when one is not as it was written */
 export function readRows(database: DatabaseSync, first: string): FoundRows {
   const rows: PlacedRow[] = []
   let sum = 0n
@@ -35,8 +35,8 @@ export function readRows(database: DatabaseSync, first: string): FoundRows {
 }
 
 /**
- * The rows of the book in SQLite. They stand in the order in which they were put in, so that what is young and
- * changes often lies together; where each stands is known in memory.
+ * The rows of the book in SQLite, in the order in which they were added, so that young rows, which change often, lie
+ * together. The position of each row is kept in memory.
  */
 export class BookTable {
   readonly #first: string
@@ -90,7 +90,7 @@ export class BookTable {
     this.#sum = addDigest(without, digest)
   }
 
-  /** What came and went between two checkpoints has no row. */
+  /** An entry that was added and removed between two checkpoints has no row. */
   #remove(name: string, key: string, position: number | undefined): void {
     if (position === undefined) return
     this.#sum = takeDigest(this.#sum, this.#readDigest(position))
@@ -112,7 +112,7 @@ export class BookTable {
   }
 }
 
-/** Half the cost of a link, which counts where a start reads them all. No name has a blank. */
+/** Costs half of a link, which matters since a start reads all rows. The separator is safe: no name contains a blank. */
 function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(0, 32)
 }

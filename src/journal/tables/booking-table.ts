@@ -30,14 +30,14 @@ const TABLES = {
 
 export const BOOKED_KINDS = ['fill', 'funding'] as const
 
-/** What stands on each day, and together. */
+/** Number and sum of the rows of each day, and of all. */
 export interface FoundDays {
   /** By kind and day. */
   readonly days: ReadonlyMap<string, RowsSum>
   readonly sum: RowsSum
 }
 
-/** Reads what each day should hold, not the rows. */
+/** Reads number and sum of each day, not the rows. */
 export function readDays(database: DatabaseSync): FoundDays {
   const days = new Map<string, RowsSum>()
   let [rows, sum] = [0, 0n]
@@ -50,12 +50,12 @@ export function readDays(database: DatabaseSync): FoundDays {
   return { days, sum: { rows, sum: BigInt.asUintN(128, sum) } }
 }
 
-/** What the rows of all days come to, as text: a record that books something carries it, and so does the seal. */
+/** The sum of all rows as text. Each record that books something holds it, and so does the seal. */
 export function totalToText(sum: RowsSum): string {
   return `${sum.rows} ${sumToText(sum)}`
 }
 
-/** Every row of a kind that is as it was written, whatever was damaged beside it. */
+/** Every row of a kind that is as it was written, even if others are damaged. */
 export function* salvageBookings(database: DatabaseSync, first: string, kind: Kind): Generator<BookedRow> {
   for (const row of database.prepare(`SELECT * FROM ${TABLES[kind].name}`).iterate()) {
     const stored = toRow(kind, row)
@@ -64,8 +64,8 @@ export function* salvageBookings(database: DatabaseSync, first: string, kind: Ki
 }
 
 /**
- * Rows of a kind in a span, the oldest first; read beside the daemon that writes them. Each row is proved, not that
- * none is missing.
+ * Rows of a kind in a span, the oldest first, for a reader beside the daemon. Each row is checked, but not that none is
+ * missing.
  * @throws RangeError for a row that is not as it was written
  */
 export function* readBookings(
@@ -96,10 +96,9 @@ export function areBookingsWhole(database: DatabaseSync, first: string): boolean
 }
 
 /**
- * Fills and funding payments, until they are archived: one row each. Written in the transaction of the record that
- * books them; that record carries what all rows come to, so that none can be lost without notice. The rows of a day
- * have a number and a sum of their own: to write one costs the same however many there are, and a day is proved when
- * it is read.
+ * Fills and funding payments until they are archived, one row each. They are written in the transaction of the record that
+ * books them. That record holds the sum of all rows, so that none can be lost unnoticed. Each day has its own number and
+ * sum of rows: so writing a row costs the same however many there are, and a day can be checked when it is read.
  */
 export class BookingTable {
   readonly #database: DatabaseSync
@@ -138,12 +137,12 @@ export class BookingTable {
     }
   }
 
-  /** Of all rows. */
+  /** The sum of all rows. */
   get sum(): RowsSum {
     return this.#sum
   }
 
-  /** Within the transaction of their record. @throws RangeError where a row that changes is not as it was written */
+  /** Writes bookings, within the transaction of their record. @throws RangeError where a row that changes is not as it was written */
   apply(bookings: Iterable<Booking>): void {
     for (const booking of bookings) {
       if (booking.kind !== 'owner') {
@@ -158,7 +157,7 @@ export class BookingTable {
   }
 
   /**
-   * Of one kind, the oldest first. A day is proved at its end: only what was read to the end of the span is certain.
+   * Rows of one kind, the oldest first. A day is checked at its end, so only a span that was read to its end is proved.
    * @throws RangeError for a day that is not as it was written
    */
   *read(kind: Kind, { since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan = {}): Generator<BookedRow> {
@@ -182,7 +181,7 @@ export class BookingTable {
     for (const [day] of expected) throw notAsWritten(kind, day)
   }
 
-  /** Within a transaction: takes away what is older, Unix ms. */
+  /** Deletes rows that are older than `before` (Unix ms), within a transaction. */
   drop(before: number): void {
     for (const kind of BOOKED_KINDS) {
       const { read, drop } = this.#statements[kind]

@@ -4,10 +4,10 @@ import { type JournalRecord, type StrategyKey, type UsedKey } from '../../domain
 import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
 import { MemoryKeys, nameOf } from './memory-tables.ts'
 
-/** A key is looked up by reading its bucket: with a million keys some fifteen rows. */
+/** The number of buckets. To look a key up its whole bucket is read: some fifteen rows with a million keys. */
 const BUCKETS = 65_536
 
-/** The buckets of a journal, and what they are together. */
+/** The buckets of a journal, and their sum. */
 export interface FoundKeys {
   readonly buckets: ReadonlyMap<number, RowsSum>
   readonly sum: RowsSum
@@ -15,7 +15,7 @@ export interface FoundKeys {
 
 export const NO_KEYS: FoundKeys = { buckets: new Map(), sum: NO_ROWS }
 
-/** Reads what each bucket should hold, not the keys. */
+/** Reads number and sum of each bucket, not the keys. */
 export function readBuckets(database: DatabaseSync): FoundKeys {
   const buckets = new Map<number, RowsSum>()
   let [rows, sum] = [0, 0n]
@@ -28,7 +28,7 @@ export function readBuckets(database: DatabaseSync): FoundKeys {
   return { buckets, sum: { rows, sum: BigInt.asUintN(128, sum) } }
 }
 
-/** Every key that is as it was written: one that was used once is used for ever, whatever was damaged beside it. */
+/** Every key that is as it was written, even if others are damaged: a key that was used once stays used. */
 export function* salvageKeys(database: DatabaseSync, first: string): Generator<UsedKey> {
   for (const { stored } of readProved(database, first)) yield toUsedKey(stored)
 }
@@ -63,12 +63,11 @@ interface StoredKey {
 }
 
 /**
- * The keys that were used, for as long as the journal keeps them: the book holds those of orders that it holds.
- * Records use keys; a checkpoint stores what the records before it have used, and what later ones have used is
- * known in memory, from the records themselves.
+ * The keys that were used, for as long as the journal keeps them; the book itself holds only the keys of its orders. A
+ * checkpoint stores the keys of the records before it; those of later records are kept in memory, from the records.
  *
- * That a key is *not* there must be proved too: one that was lost would be an order placed twice. So keys lie in
- * buckets by their digest, a bucket has a sum as the book has, and a look reads its bucket whole.
+ * It must be proved too that a key is *not* there: if a used key were lost, an order could be placed twice. So keys lie in
+ * buckets by their digest, each bucket has a sum like the book, and a look-up reads and checks a whole bucket.
  */
 export class KeyTable {
   readonly #first: string
@@ -96,12 +95,12 @@ export class KeyTable {
     return this.#sum
   }
 
-  /** A record that was appended. */
+  /** Notes the keys of a record that was appended. */
   add(record: JournalRecord): void {
     this.#recent.add(record)
   }
 
-  /** Of a journal that is made anew. */
+  /** Adds the keys that a new journal begins with. */
   put(keys: Iterable<UsedKey>): void {
     for (const key of keys) this.#recent.put(key)
   }
@@ -121,15 +120,15 @@ export class KeyTable {
   }
 
   /**
-   * Within the transaction of a checkpoint. `before`: Unix ms; what was used before goes from the buckets that
-   * get a key, so that they stay as large as what is kept.
+   * Stores keys, within the transaction of a checkpoint. Buckets that get a key lose those that were used before `before`
+   * (Unix ms), so that they do not grow beyond what is kept.
    */
   save(before: number): void {
     for (const used of this.#recent.values()) this.#save(used, before)
     this.#recent.clear()
   }
 
-  /** The bucket is not read: what is wrong with it stays wrong, and is found when a key is looked up in it. */
+  /** Adds keys without reading the bucket: damage in it remains, and is found when a key is looked up there. */
   #save(used: UsedKey, before: number): void {
     const name = nameOf(used)
     const bucket = bucketOf(this.#first, name)

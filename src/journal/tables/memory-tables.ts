@@ -25,7 +25,7 @@ export class MemoryRows {
   }
 }
 
-/** Used keys in memory: those of a journal that ends with its process, or of records behind a checkpoint. */
+/** Used keys in memory: those of a journal that ends with its process, or of records after a checkpoint. */
 export class MemoryKeys {
   readonly #keys = new Map<string, UsedKey>()
 
@@ -33,7 +33,7 @@ export class MemoryKeys {
     for (const used of keysUsedBy(record)) this.put(used)
   }
 
-  /** The first use counts. */
+  /** Adds a key; the first use of it counts. */
   put(used: UsedKey): void {
     const name = nameOf(used)
     if (!this.#keys.has(name)) this.#keys.set(name, used)
@@ -52,7 +52,7 @@ export class MemoryKeys {
   }
 }
 
-/** No two keys have one name: neither a purpose nor a strategy's id holds a bar. */
+/** Unique for each key: neither a purpose nor a strategy's id contains a bar. */
 export function nameOf({ purpose, strategyId, key }: StrategyKey): string {
   return `${purpose}|${strategyId}|${key}`
 }

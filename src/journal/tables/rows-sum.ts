@@ -1,6 +1,6 @@
 /**
- * What rows are together: how many, and the sum of their digests modulo 2^128, which is as long as a digest. A
- * change takes one digest out and puts another in, so the cost of a seal is that of what changed.
+ * The sum of rows: how many there are, and their digests added up modulo 2^128, which is as long as a digest. A change
+ * subtracts one digest and adds another, so a seal costs only as much as what changed.
  */
 export interface RowsSum {
   readonly rows: number
@@ -21,7 +21,7 @@ export function toNumber(digest: string): bigint {
   return BigInt(`0x${digest}`)
 }
 
-/** As text, for the seal. */
+/** The sum as text, for the seal. */
 export function sumToText({ sum }: RowsSum): string {
   return sum.toString(16).padStart(32, '0')
 }
