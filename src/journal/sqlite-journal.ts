@@ -111,14 +111,13 @@ export function findFlawedRows(
   database: DatabaseSync,
   { nature: { first }, prefix: { start } }: Verified,
 ): Flaw | undefined {
-  const found = areKeysWhole(database, first)
-    ? areBookingsWhole(database, first)
-      ? areOldRecordsWhole(database, start)
-        ? undefined
-        : 'records before the checkpoint are missing, or not as they were written'
-      : 'the fills and funding payments are not as they were written'
-    : 'the used keys are not as they were written'
-  return found === undefined ? undefined : { sequence: undefined, found }
+  const flaw = (found: string): Flaw => ({ sequence: undefined, found })
+  if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
+  if (!areBookingsWhole(database, first))
+    return flaw('the fills and funding payments are not as they were written')
+  if (!areOldRecordsWhole(database, start))
+    return flaw('records before the checkpoint are missing, or not as they were written')
+  return undefined
 }
 
 /** Whether the file exists and is not empty. */
