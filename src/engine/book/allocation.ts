@@ -5,24 +5,24 @@ import { type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
 
 /**
- * Which strategy holds how much of the account's position: a function of the fills of a symbol in their order, and of
+ * Which strategy holds how much of the account's position. It follows from the fills of a symbol in their order, and from
  * the strategy that each belongs to.
  *
- * When others close a part of the position, the part that no strategy holds goes first, then the strategies' parts in
- * the order of their names: together they never claim more than there is. What others open belongs to no strategy.
+ * When others close a part of the position, it is taken first from what no strategy holds, then from the strategies in
+ * the order of their names, so that together they never hold more than there is. What others open belongs to no strategy.
  *
- * A fill whose order is not known yet is held under its orderId, which sorts behind the strategies, and all that
- * happens to the symbol from then on is kept. Once its order is known, the allocation is worked out again from there,
- * and what stands before the first fill that still waits is kept no longer.
+ * A fill whose order is not known yet is held under its orderId, which sorts after the strategies, and every later move of
+ * the symbol is kept. Once its order is known, the allocation is worked out again from that fill on, and moves before the
+ * first fill that still waits are dropped.
  */
 
 /**
- * So much is kept of a symbol: fills wait for a minute at most, or for an operator who looks at a quarantined order.
- * What still waits then is nobody's from then on, as if others had traded it.
+ * How many moves are kept for a symbol: fills wait for a minute at most, or until an operator has looked at an order in
+ * quarantine. With more moves, fills that still wait belong to no strategy, as if others had traded them.
  */
 export const UNSETTLED_MOVES_MAX = 10_000
 
-/** Changes the account's position and the owner's part of it. */
+/** Applies a move to the account's position and to the owner's part of it. */
 export function applyMove(book: WritableBook, symbol: string, move: Move): void {
   keepUnsettled(book, symbol, move)
   moveAllocation(book, symbol, move)
@@ -33,7 +33,7 @@ export function waiterOf(orderId: OrderId): string {
   return `~${orderId}`
 }
 
-/** The strategy that the fills belong to is known now. */
+/** It is known now which strategy the fills belong to: works the allocation out again. */
 export function settleOwner(
   book: WritableBook,
   fills: readonly Fill[],
@@ -46,7 +46,7 @@ export function settleOwner(
   }
 }
 
-/** How many moves are kept of a symbol. */
+/** How many moves of a symbol are kept. */
 export function countUnsettled({ unsettled }: Book, symbol: string): number {
   const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
   return next - first
@@ -67,7 +67,7 @@ function beginUnsettled(book: Book, symbol: string, move: Move): UnsettledAlloca
   return isWaiting(move) ? { ...standingOf(book, symbol), first: 0, next: 0 } : undefined
 }
 
-/** What the account and everybody holds of a symbol. */
+/** What the account and each owner hold of a symbol. */
 function standingOf(book: Book, symbol: string): Pick<UnsettledAllocation, 'account' | 'holdings'> {
   const holdings = [...book.holdings].filter(([key]) => splitPair(key)[1] === symbol)
   return { account: accountHoldingOf(book, symbol), holdings }
@@ -87,7 +87,7 @@ interface KeptMove {
   readonly move: Move
 }
 
-/** Oldest first. */
+/** The moves that are kept, the oldest first. */
 function keptMovesOf({ unsettled, unsettledMoves }: Book, symbol: string): readonly KeptMove[] {
   const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
   return Array.from({ length: next - first }, (_, index) => first + index).flatMap((number) => {
@@ -110,7 +110,7 @@ function settleMoves(book: WritableBook, symbol: string, { owner, isNamed }: Set
   }
 }
 
-/** Works the allocation out anew from what is kept, which begins with the first fill that waits afterwards. */
+/** Works the allocation out again from the moves that are kept, and drops those before the first fill that still waits. */
 function replay(book: WritableBook, symbol: string): void {
   const unsettled = book.unsettled.get(symbol)
   if (!unsettled) return
@@ -147,8 +147,8 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
 }
 
 /**
- * A strategy's part after a fill of its own; never negative. A close that finds its part gone has closed another
- * strategy's part of that leg, or the part that belongs to none.
+ * Applies a strategy's own fill to its part, which never becomes negative. If it closes more than its part, it has closed
+ * a part of another strategy on that leg, or one that belongs to none.
  */
 function storeHolding(
   book: WritableBook,
@@ -166,7 +166,7 @@ function storeHolding(
   if (shortLots < 0) takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots })
 }
 
-/** The position was changed by no order of ours: a liquidation, or a person's trade. */
+/** Applies a change that no order of ours made, such as a liquidation or a person's trade. */
 function takeFromStrategies(book: WritableBook, symbol: string, change: HoldingChange): void {
   takeLots(book, symbol, { ...change, lots: lotsToTake(book, symbol, change) })
 }

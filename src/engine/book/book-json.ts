@@ -20,8 +20,8 @@ interface MoneyJson {
 }
 
 /**
- * Collections of which each entry is a row. `open` and `byOrderId` follow from the orders. The same book gives
- * the same rows in the same order: within a collection that of its entries, which effects may depend on.
+ * Collections whose entries are rows. `open` and `byOrderId` follow from the orders. The same book always gives the same
+ * rows in the same order, which within a collection is that of its entries: effects may depend on it.
  */
 const COLLECTIONS = [
   'grids',
@@ -52,7 +52,7 @@ const COLLECTIONS = [
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
-/** What is one number or word each is together a row, whole in every checkpoint. */
+/** The single numbers and words of the book are one row together, which every checkpoint writes. */
 const SCALARS_ROW = 'scalars'
 const SCALARS: Readonly<
   Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended' | 'placesBySymbol'>, true>
@@ -66,15 +66,14 @@ const SCALARS: Readonly<
   recordsLostAt: true,
 }
 
-/** The whole book as plain JSON: every row of it. */
+/** All rows of the book, as plain JSON. */
 export function bookToJson(book: Book): readonly BookRow[] {
   const rows = COLLECTIONS.flatMap((name) => [...book[name].keys()].map((key) => toRow(book, name, key)))
   return [scalarsOf(book), ...rows]
 }
 
 /**
- * What changed in the book since this was last called: what the rows of then need to become those of now. Of a
- * book that was read from rows, since those rows.
+ * What has changed in the rows of the book since the last call, or since the rows from which it was read.
  */
 export function takeBookChanges(book: Book): readonly RowChange[] {
   const removed: RowChange[] = []
@@ -166,7 +165,7 @@ function moneyFromJson(json: MoneyJson): Money {
   return { profit: decimal(json.profit), fees: decimal(json.fees), fills: json.fills }
 }
 
-/** The book as the journal's last writer had it: its checkpoint, and every record after that (DET2). */
+/** Rebuilds the book that the journal's last writer had, from the checkpoint and every record after it (DET2). */
 export function rebuildBook({ checkpoint, records }: JournalContents, positionMode: PositionMode): Book {
   const book = checkpoint === undefined ? createBook(positionMode) : bookFromJson(checkpoint)
   for (const record of records) applyRecord(book, record)

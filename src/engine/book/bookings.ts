@@ -8,20 +8,20 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { type Book } from './book.ts'
 
 interface BookedBy {
-  /** After the record. */
+  /** The book after the record was applied. */
   readonly book: Book
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** What {@link waitingFillsOf} found before it. */
+  /** What {@link waitingFillsOf} found before the record was applied. */
   readonly waiting: readonly Fill[]
 }
 
-/** Before a record is applied: the fills that wait for an order which it may name. */
+/** The waiting fills whose order a record may name. To be called before the record is applied. */
 export function waitingFillsOf({ orphans }: Book, record: JournalRecord): readonly Fill[] {
   if (orphans.size === 0) return []
   return [...new Set(orderIdsIn(record))].flatMap((orderId) => orphans.get(orderId) ?? [])
 }
 
-/** What a record books: its fills and funding payments, and the owners of fills that waited for it. */
+/** What a record books: its fills and funding payments, and the owners of fills that have waited. */
 export function buildBookings(record: JournalRecord, by: BookedBy): readonly Booking[] {
   const { book, instruments, waiting } = by
   const owners = waiting
@@ -33,7 +33,7 @@ export function buildBookings(record: JournalRecord, by: BookedBy): readonly Boo
   return owners
 }
 
-/** The orders of the exchange that a record names, or disowns. */
+/** The orderIds that a record gives to orders of ours, or declares foreign. */
 function orderIdsIn(record: JournalRecord): readonly OrderId[] {
   if (record.kind === 'foreign') return record.orderIds
   return itemsIn(record).flatMap(({ orderId }) => orderId ?? [])
@@ -90,7 +90,7 @@ function toBookedFunding(
   { at, symbol, holdSide, counter, change }: FundingRecord,
   instruments: ReadonlyMap<string, Instrument>,
 ): readonly BookedFunding[] {
-  // The counter begins anew with each position: that is no payment.
+  // The counter begins at zero with each position, which is no payment.
   if (decimal(change).eq(ZERO)) return []
   const coin = instruments.get(symbol)?.marginCoin ?? ''
   const id = `${symbol} ${holdSide} ${Math.round(at)} ${counter}`

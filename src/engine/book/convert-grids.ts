@@ -1,6 +1,6 @@
 /**
- * The book counts prices in ticks and sizes in lots. When an instrument has other grids than those it was counted in,
- * the same counts would mean other prices and sizes: so they are converted, where all of them convert exactly.
+ * The book counts prices in ticks and sizes in lots. When the exchange has changed the tick or lot size of an instrument,
+ * the same counts would mean other prices and sizes. So they are converted, if all of them convert exactly.
  */
 import { type Move, type UnsettledAllocation } from '../../domain/allocation.ts'
 import { type Fill } from '../../domain/fill.ts'
@@ -13,7 +13,7 @@ import { type InstrumentGrids } from '../../domain/record.ts'
 import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
 import { splitPair, storeOrder, type WritableBook, type Book, storePlace } from './book.ts'
 
-/** An instrument whose book cannot be counted in its new grids, and one number that does not convert. */
+/** An instrument whose counts do not convert to its new grids, with one number that does not. */
 export interface GridConflict {
   readonly symbol: string
   readonly was: InstrumentGrids
@@ -21,7 +21,7 @@ export interface GridConflict {
   readonly number: string
 }
 
-/** Before a start: what it would have to refuse. */
+/** The instruments for which a start must be refused. */
 export function findGridConflict(
   book: Book,
   instruments: ReadonlyMap<string, Instrument>,
@@ -36,7 +36,7 @@ export function findGridConflict(
   return undefined
 }
 
-/** From now on the instrument is counted in these grids. A book that does not convert stays as it was. */
+/** Converts the counts of an instrument to new grids. Where they do not convert, the book stays as it was. */
 export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGrids): void {
   const was = book.grids.get(symbol) ?? is
   const { inexact, changes } = planConversion(book, symbol, { was, is })
@@ -46,7 +46,7 @@ export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGri
 }
 
 interface Conversion {
-  /** Numbers that are none of the new grid. */
+  /** Numbers that are not on the new grid. */
   readonly inexact: readonly string[]
   readonly changes: readonly ((book: WritableBook) => void)[]
 }
@@ -121,7 +121,7 @@ type Convert = (steps: number) => number
 
 const same: Convert = (steps) => steps
 
-/** Undefined where nothing changes. What does not convert is noted, and stays. */
+/** Undefined where nothing changes. A number that does not convert is noted and stays. */
 function createConverter(was: string, is: string, inexact: string[]): Convert | undefined {
   const [from, to] = [createGrid(was), createGrid(is)]
   const factor = (grid: Grid, other: Grid): bigint => BigInt(grid.units) * 10n ** BigInt(other.decimals)
@@ -183,7 +183,7 @@ class Counts {
     return { longLots: this.lots(longLots), shortLots: this.lots(shortLots) }
   }
 
-  /** @param ticks New ticks in an old one: averages need not stand on the grid. */
+  /** @param ticks New ticks in an old one: averages need not be on the grid. */
   trades({ entry, fills, ...day }: OwnTrades, ticks: number): OwnTrades {
     const held = this.holding(entry)
     const averages = { longTicks: entry.longTicks * ticks, shortTicks: entry.shortTicks * ticks }

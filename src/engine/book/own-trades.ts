@@ -15,8 +15,8 @@ const NOTHING: OwnTrades = {
 }
 
 /**
- * A fill of a strategy's own order: what it paid for what it holds, and what it has made today.
- * @param isFirst Whether the holding is what it was before the fill: others have closed what it is short of the entry.
+ * Counts a fill of a strategy's own order in its average price and in its results of the day.
+ * @param isFirst Whether the holding is still that of before the fill: where it is below the entry, others have closed it.
  */
 export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill, isFirst: boolean): void {
   const pair = pairKey(strategyId, fill.symbol)
@@ -29,7 +29,7 @@ export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill,
   }
   const dayAt = Math.floor(fill.filledAt / DAY_MS) * DAY_MS
   const isNewDay = dayAt > known.dayAt
-  // One of yesterday that became known today is none of today's.
+  // A fill of yesterday that became known only today does not count for today.
   const isToday = dayAt >= known.dayAt
   const { filledAt: at, side, tradeSide, ticks, lots, fee, profit, scope } = fill
   const added = { at, side, tradeSide, ticks, lots, fee, profit, isMaker: scope === 'maker' }
@@ -44,7 +44,7 @@ export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill,
   })
 }
 
-/** A trade ends when nothing is held any more, or the other side. */
+/** Counts a trade, which ends when the position is flat or has changed sides. */
 function countTrade(known: OwnTrades, moved: Entry, { profit, fee }: Fill) {
   const tradeNet = sum(sum(known.tradeNet ?? '0', profit), fee.startsWith('-') ? fee.slice(1) : `-${fee}`)
   const { lostInRow = 0, entry } = known
@@ -56,7 +56,7 @@ function countTrade(known: OwnTrades, moved: Entry, { profit, fee }: Fill) {
   return { tradeNet: '0', lostInRow: Number(tradeNet) < 0 ? lostInRow + 1 : 0 }
 }
 
-/** What is closed leaves the average as it was; what is opened moves it. */
+/** Closing leaves the average price as it was; opening moves it. */
 function moveEntry(mode: PositionMode, entry: Entry, fill: Fill): Entry {
   const { longLots, shortLots } = applyToHolding(mode, entry, fill)
   return {

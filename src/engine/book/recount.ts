@@ -5,11 +5,11 @@ import { own } from '../../lib/own.ts'
 import { type Book } from './book.ts'
 
 /**
- * What the account holds of one instrument and has realised on it, counted from fill records alone. It begins with
- * what the book says when a run begins or an operator releases the account.
+ * What the account holds of one instrument and has realised on it, counted from the records of fills alone. The count
+ * begins with what the book says at the beginning of a run, or when an operator releases the account.
  */
 export interface Recounted {
-  /** Lots. In one-way mode the long ones are the net position, negative for a short one. */
+  /** Lots. In one-way mode the long side is the net position, negative for a short one. */
   readonly longLots: number
   readonly shortLots: number
   /** Margin coin. */
@@ -20,9 +20,9 @@ export interface Recounted {
 /** Changed by `recount.ts`. */
 export interface RecountState {
   readonly totals: ReadonlyMap<string, Recounted>
-  /** The minute, by our clock, in which it was compared with the book last. */
+  /** The minute, by our clock, in which it was last compared with the book. */
   readonly comparedMinute: number
-  /** Comparisons in a row that found a difference. */
+  /** How many comparisons in a row have found a difference. */
   readonly differencesInRow: number
 }
 
@@ -33,8 +33,8 @@ export function createRecount(book: Book): RecountState {
 }
 
 /**
- * Counts a record that was just applied to the book, on purpose by no function that the book is folded with: an error
- * in one of the two shows. What was adopted moves both by the same amount, so it hides no difference.
+ * Counts a record that was just applied to the book. On purpose it uses no function of the fold, so that an error in one
+ * of the two shows. An adopted position changes both by the same amount, so it hides no difference.
  */
 export function recountRecord(recount: RecountState, entry: JournalRecord, book: Book): void {
   const isReleased = entry.kind === 'released' && entry.scope === '*' && entry.code !== 'kill'
@@ -73,7 +73,7 @@ function countAdoption(recount: RecountState, { symbol, holding, was }: AdoptRec
   })
 }
 
-/** Says in which instruments book and recount differ, and by what; undefined where they agree. */
+/** Describes where and by how much book and recount differ; undefined where they agree. */
 export function findDifference(recount: RecountState, book: Book): string | undefined {
   const booked = readTotals(book)
   const symbols = new Set([...booked.keys(), ...recount.totals.keys()])
@@ -85,7 +85,7 @@ export function findDifference(recount: RecountState, book: Book): string | unde
   return differences.length === 0 ? undefined : differences.join('; ')
 }
 
-/** @returns Whether the minute is another than when this was asked last. */
+/** @returns Whether a new minute has begun since the last call. */
 export function beginMinute(recount: RecountState, now: number): boolean {
   const minute = Math.floor(now / 60_000)
   if (minute === recount.comparedMinute) return false
@@ -103,7 +103,7 @@ function describe({ longLots, shortLots, profit, fees }: Recounted): string {
   return `${longLots} lots long, ${shortLots} short, profit ${profit.toString()}, fees ${fees.toString()}`
 }
 
-/** What the book says, whoever traded it. Fills that wait for their order have moved the position, and no money yet. */
+/** What the book says of an instrument, for all owners. Fills that wait for their order have moved the position, but no money yet. */
 function readTotals({ account, money, orphans, positionMode }: Book): Map<string, Recounted> {
   const totals = new Map<string, Recounted>()
   for (const [symbol, { longLots, shortLots }] of account) {

@@ -1,7 +1,7 @@
 import { type ModeReason, type Restriction } from '../../domain/trading-mode.ts'
 import { splitPair, type WritableBook } from './book.ts'
 
-/** A release that lifted a loss limit: its losses are counted from here on. */
+/** After the release of a loss limit, losses are counted from now on. */
 export function forgetLosses(book: WritableBook, { scope, code }: Restriction): void {
   if (code === 'losingStreak') return forgetStreak(book, scope)
   const part = PARTS[code]

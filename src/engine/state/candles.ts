@@ -17,10 +17,10 @@ import { type EngineSettings } from '../settings.ts'
 import { exchangeNow } from './clock-state.ts'
 import { type Core, type NeededCandles, record } from './core.ts'
 
-/** By as much a ticker may be dated later than the answer that it stands in, ms. */
+/** A ticker may be dated this much later than its answer, in ms. */
 const TICKER_AHEAD_MS = 1000
 
-/** One series for all strategies that need the same: as long as the longest need. */
+/** One series for all strategies that need the same candles, as long as the longest need. */
 export function toNeededCandles({ strategies }: EngineSettings): ReadonlyMap<string, NeededCandles> {
   const needed = new Map<string, NeededCandles>()
   for (const { id, symbols, candles = NO_CANDLES, decides = [] } of strategies.values()) {
@@ -40,7 +40,7 @@ export function toNeededCandles({ strategies }: EngineSettings): ReadonlyMap<str
 
 const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 
-/** The series that nobody needs any more are forgotten: a run begins. */
+/** At the beginning of a run, drops the series that no strategy needs any more. */
 export function dropUnneededCandles(core: Core): void {
   for (const [key, { intervalMs }] of core.book.candles) {
     if (core.candles.needed.has(key)) continue
@@ -50,15 +50,15 @@ export function dropUnneededCandles(core: Core): void {
 }
 
 /**
- * Takes the last prices into the candles, by the exchange's times alone. A candle closes when a ticker of a later
- * interval is there, or when the exchange's clock has passed its end by the age at which prices are not decided on any
- * more: what comes later than that is of no use to anybody.
+ * Takes the last prices into the candles, by the exchange's times alone. A candle closes when there is a ticker of a later
+ * interval, or when the exchange's clock is beyond its end by the age at which prices are too old to decide on: a later
+ * ticker of its interval would be useless.
  */
 export function noteCandles(core: Core, tickers: TickerTable): void {
   const { startedAt, phase } = core.run
-  // The boot is the first record of a run, and after a stop there is none.
+  // The boot must be the first record of a run, and after a stop there may be none.
   if (core.candles.needed.size === 0 || startedAt === 0 || phase === 'stopped') return
-  // Whichever of the two clocks is wrong: what it says must not close candles of the future.
+  // The earlier of the two clocks: a wrong one must not close candles of the future.
   const now = Math.min(tickers.requestTime, exchangeNow(core) + TICKER_AHEAD_MS)
   for (const [key, needed] of core.candles.needed) {
     const { symbol, intervalMs } = needed
@@ -86,12 +86,12 @@ interface Tick {
 function takeTick(core: Core, key: string, { openAt, price, at }: Tick): void {
   const open = core.candles.open.get(key)
   if (open === undefined) {
-    // One that was late belongs to a candle that has closed.
+    // A late ticker belongs to a candle that has closed already.
     if (openAt > newestOf(core, key)) own(core.candles).open.set(key, openCandle(openAt, price, at))
   } else if (at > open.lastAt && openAt === open.openAt) addTick(open, price, at)
 }
 
-/** Closes what ends at or before an instant, where a later interval begins: Unix ms, exchange clock. */
+/** Closes candles that end at or before an instant, the beginning of a later interval: Unix ms, exchange clock. */
 function closeBefore(core: Core, key: string, needed: NeededCandles, before: number): void {
   const { open, wholeFrom } = core.candles
   const candle = open.get(key)
@@ -100,7 +100,7 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
   if (candle && candle.openAt < before) {
     own(core.candles).open.delete(key)
     const isWhole = candle.openAt >= (wholeFrom.get(key) ?? 0)
-    // After a restart half a candle is better than none; at the very beginning it has no open.
+    // After a restart a partial candle is better than a gap; at the very beginning it would have a wrong open.
     if (isWhole || core.book.candles.get(key)?.length) rows.push(toRow(candle))
   }
   const newest = rows[0]?.[0] ?? newestOf(core, key)
@@ -109,7 +109,7 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
   if (rows.length > 0) close(core, needed, rows)
 }
 
-/** Intervals in which nobody saw a price repeat the close before them; the fold fills those between. */
+/** The candle of an interval without a price, which repeats the close before; the fold fills those in between. */
 function flatRow(core: Core, key: string, candle: CandleRow | undefined, openAt: number): CandleRow {
   const series = core.book.candles.get(key)
   const price = candle?.[4] ?? (series ? read(series, 'close', series.length - 1) : Number.NaN)
@@ -130,7 +130,7 @@ function close(
   for (const id of deciders) own(core.candles).due.add(id)
 }
 
-/** The first ticker of a run: what files say of the time before it is taken in, where the book does not know it. */
+/** At the first ticker of a run, takes in candles from files for the time that the book does not know. */
 function begin(
   core: Core,
   key: string,
@@ -152,7 +152,7 @@ function begin(
   record(core, { kind: 'candles', at: core.now, symbol, intervalMs, capacity, candles, isAnew: true })
 }
 
-/** What the strategies know of the time before, together. */
+/** The candles from the files of all strategies together. */
 function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
   const byOpenAt = new Map<number, CandleRow>()
   for (const { history } of settings.strategies.values()) {
@@ -161,7 +161,7 @@ function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
   return [...byOpenAt.values()].toSorted(([one], [other]) => one - other)
 }
 
-/** What strategies still wait for, a sentence each: closed candles, and when the last of them will be there. */
+/** A sentence for each series that strategies still wait for: how many closed candles, and when the last will be there. */
 export function listMissingCandles(core: Core): readonly string[] {
   const lines: string[] = []
   for (const { id, symbols, candles = NO_CANDLES } of core.settings.strategies.values()) {
@@ -170,7 +170,7 @@ export function listMissingCandles(core: Core): readonly string[] {
         const key = candleKey(symbol, intervalMs)
         const length = core.book.candles.get(key)?.length ?? 0
         if (length >= needed) continue
-        // The first that is seen from its beginning, or the one behind those that are there.
+        // The first candle that is seen from its beginning, or the next after those that are there.
         const nextAt =
           length === 0
             ? (core.candles.wholeFrom.get(key) ?? openOf(exchangeNow(core), intervalMs) + intervalMs)
@@ -189,7 +189,7 @@ export function isCandleDue({ candles }: Core, id: StrategyId): boolean {
   return candles.due.has(id)
 }
 
-/** The strategy is asked now. */
+/** The strategy is asked now, so it is not due any more. */
 export function noteAsked({ candles }: Core, id: StrategyId): void {
   if (candles.due.size > 0) own(candles).due.delete(id)
 }

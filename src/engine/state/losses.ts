@@ -10,13 +10,13 @@ import { type StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { marketOf } from './market-state.ts'
 
-/** No day is shorter: it is one where clocks are put forward. */
+/** The shortest day, when clocks are put forward, in ms. */
 const DAY_MS_MIN = 23 * 3_600_000
-/** A peak is written down when it has risen by so much of the account's equity, or of the tightest limit of a scope. */
+/** A peak is recorded when it has risen by this share of the account's equity, or of the tightest limit of a scope. */
 const PEAK_STEP_OF_EQUITY = 0.001
 const PEAK_STEP_OF_LIMIT = 0.1
 
-/** What the account held when the exchange said what that is worth. */
+/** Notes what the account held when the exchange said what that is worth. */
 export function noteReadHolding({ losses }: Core, { symbol, rows }: PositionReading): void {
   let { longLots, shortLots } = FLAT
   for (const row of rows) {
@@ -27,8 +27,8 @@ export function noteReadHolding({ losses }: Core, { symbol, rows }: PositionRead
 }
 
 /**
- * What the instrument has made, kept from a moment at which the exchange's reading and the book's fills speak of the
- * same position: profit that is realised is not counted as unrealised too.
+ * Keeps what the instrument has made, at a moment when the exchange's reading and the book's fills are about the same
+ * position: otherwise a profit could count both as realised and as unrealised.
  */
 export function noteNet(core: Core, symbol: string): void {
   const { book, losses, market } = core
@@ -42,7 +42,7 @@ function isSame(read: Holding | undefined, held: Holding): boolean {
   return read?.longLots === held.longLots && read.shortLots === held.shortLots
 }
 
-/** Realised less fees, and funding, of everybody on the instrument. */
+/** Realised profit less fees, and funding, of all owners on the instrument. */
 function settledOf({ book }: Core, symbol: string): number {
   let net = Number(book.funding.get(symbol)?.toString() ?? 0)
   for (const [pair, { profit, fees }] of moneyOf(book)) {
@@ -52,8 +52,8 @@ function settledOf({ book }: Core, symbol: string): number {
 }
 
 /**
- * Net profit of a scope since the journal began, margin coin: realised less fees, with unrealised, and but for a
- * strategy with funding. Undefined while a part of it is not known.
+ * Net profit of a scope since the journal began, in the margin coin: realised less fees, plus unrealised, and, except for
+ * a strategy, plus funding. Undefined while a part of it is not known.
  */
 function netProfitOf(core: Core, scope: Scope): number | undefined {
   const strategy = [...core.settings.strategies.values()].find(({ id }) => strategyScope(id) === scope)
@@ -67,20 +67,20 @@ function netProfitOf(core: Core, scope: Scope): number | undefined {
   return Number.isNaN(net) ? undefined : net
 }
 
-/** Of an instrument whose position was not read yet in this run: nothing is unrealised where nothing is held. */
+/** For an instrument whose position was not read in this run yet: where nothing is held nothing is unrealised. */
 function unreadNetOf(core: Core, symbol: string): number {
   const isKnown = core.readings.fillsReadAt > 0 && isFlat(accountHoldingOf(core.book, symbol))
   return isKnown ? settledOf(core, symbol) : Number.NaN
 }
 
-/** Of the account, in the margin coin; undefined while it is not known. */
+/** The equity of the account in the margin coin; undefined while it is not known. */
 export function equityOf(core: Core): number | undefined {
   const net = netProfitOf(core, ACCOUNT)
   const { capital } = core.settings
   return net === undefined || capital === undefined ? undefined : Number(capital.toString()) + net
 }
 
-/** The same with its peak: the one source of what is shown and what is limited. */
+/** The equity with its peak: both what is shown and what is limited come from here. */
 export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   if (equity === undefined) return undefined
@@ -90,14 +90,14 @@ export function accountEquityOf(core: Core): Equity | undefined {
   return { equity, peak, drawdown: peak - equity }
 }
 
-/** Of an account whose losses are not limited: its peak is shown, and not written down. */
+/** Keeps the peak of an account whose losses are not limited: it is shown, but not recorded. */
 export function notePeak(core: Core): void {
   const net = netProfitOf(core, ACCOUNT)
   if (net === undefined) return
   own(core.losses.peaks).set(ACCOUNT, Math.max(net, core.losses.peaks.get(ACCOUNT) ?? net))
 }
 
-/** Those that are not configured any more, and once were traded. */
+/** Instruments that were traded and are not configured any more. */
 function otherSymbols({ book, settings }: Core): ReadonlySet<string> {
   const symbols = [...book.funding.keys(), ...[...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])]
   return new Set(symbols.filter((symbol) => !settings.instruments.has(symbol)))
@@ -113,7 +113,7 @@ function strategyNet(core: Core, { id, symbols }: StrategySettings): number | un
   return Number.isNaN(net) ? undefined : net
 }
 
-/** Of what a strategy holds, at the mark price; NaN where that, or what it paid, is not known. */
+/** The unrealised profit of a strategy at the mark price; NaN where that price, or what it paid, is not known. */
 function unrealisedOf(core: Core, id: StrategySettings['id'], symbol: string): number {
   const { longLots, shortLots } = holdingOf(core.book, id, symbol)
   if (longLots === 0 && shortLots === 0) return 0
@@ -128,8 +128,8 @@ function unrealisedOf(core: Core, id: StrategySettings['id'], symbol: string): n
 }
 
 /**
- * Counts what a scope has lost since the begin of its day and since its peak, and writes down from where it is
- * counted when that has changed enough. Undefined while the net profit is not known.
+ * Works out what a scope has lost since the beginning of its day and since its peak, and records the values from which it
+ * counts when they have changed enough. Undefined while the net profit is not known.
  */
 export function measureLoss(core: Core, scope: Scope, timeZone: string): UsedLoss | undefined {
   const net = netProfitOf(core, scope)
@@ -156,7 +156,7 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): UsedLos
 }
 
 function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {
-  // The clock of this machine was ahead then.
+  // A time in the future: the clock of this machine was ahead then.
   if (dayFrom - now > DAY_MS_MIN) return true
   return now - dayFrom >= DAY_MS_MIN && startOfDay(now, timeZone) > dayFrom
 }
@@ -174,7 +174,7 @@ function writeDown(core: Core, watermarks: readonly Watermark[]): void {
   record(core, { kind: 'watermark', at: core.now, watermarks })
 }
 
-/** Before a stop: peaks that have not risen by enough yet. */
+/** Before a stop, records the peaks that have not risen by enough before. */
 export function writePeaks(core: Core): void {
   const risen = [...core.losses.peaks].flatMap(([scope, peak]) => {
     const known = core.book.watermarks.get(scope)
@@ -183,7 +183,7 @@ export function writePeaks(core: Core): void {
   if (risen.length > 0) writeDown(core, risen)
 }
 
-/** Whether the scope is beyond the first step of its drawdown, and was not when this was last asked. */
+/** Whether the scope has passed the first step of its drawdown since this was last asked. */
 export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): boolean {
   const isNews = isBeyond && !losses.warned.has(scope)
   if (isBeyond) own(losses.warned).add(scope)

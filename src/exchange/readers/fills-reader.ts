@@ -11,7 +11,7 @@ import { toFill } from './wire-fill.ts'
 export interface FillsQuery {
   readonly productType: ProductType
   readonly positionMode: PositionMode
-  /** By symbol: the instruments that are traded here; fills of others are left out. */
+  /** By symbol: the instruments that are traded. Fills of others are left out. */
   readonly instruments: ReadonlyMap<string, Instrument>
   /** Unix ms, exchange clock: fills before it are left out. */
   readonly sinceAt: number
@@ -21,19 +21,19 @@ export interface FillsCall extends ReadingCall {
   readonly query: FillsQuery
 }
 
-/** At 10 calls a second 20 s of reading, 20,000 fills: more has to be explained by a person. */
+/** Pages of one reading: 20,000 fills, which take 20 s at 10 calls a second. */
 const FILLS_PAGES_MAX = 200
 
 /** The document allows three months; the shortest three months have 89 days. */
 const SPAN_MS_MAX = 89 * 24 * 3_600_000
 
-/** How often a span is made shorter before a person has to look: each time to half of what could be read, at least. */
+/** How often a span may be shortened, each time at least to half of what could be read. */
 const WINDOWS_MAX = 8
 
 /**
- * Every fill since an instant, or none at all: a page that fails makes the whole reading fail. A row that is not
- * understood costs its instrument alone (MKT4); one that names no instrument, the reading. When there are more fills
- * than can be read at once, it is the oldest ones, as if they had been asked for when they were the newest.
+ * Reads every fill since an instant, or none: if one page fails, the whole reading fails. A row that is not understood
+ * costs only its instrument (MKT4); one that names no instrument costs the reading. Where there are more fills than can
+ * be read at once, only the oldest are returned, as if they had been read before the newer ones existed.
  * Document: GET /api/v2/mix/order/fills.
  */
 export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
@@ -59,8 +59,8 @@ interface FillsSpan {
 }
 
 /**
- * Pages are read from the newest back until one is short, or older than asked for. Where there are too many: from when
- * to when they reached.
+ * Reads pages from the newest fill back, until a page is not full or reaches beyond the span. Where there are too many
+ * pages, returns the times of the newest and the oldest fill that was read.
  */
 async function readPages(
   { caller, clock, offset, query }: FillsCall,
@@ -71,7 +71,7 @@ async function readPages(
   let exchangeTime = untilAt
   let newestAt = Number.NaN
   let reachedAt = sinceAt
-  // Fills up to an instant of the past are what a read asked for then would have found.
+  // Fills up to an instant of the past are what a read at that instant would have found.
   const behindMs = untilAt === undefined ? 0 : offset.exchangeNow(requestedAt) - untilAt
   for (let page = 0; page < FILLS_PAGES_MAX; page++) {
     const answer = await caller.call('orderFills', {
@@ -83,7 +83,7 @@ async function readPages(
     })
     if (answer.kind !== 'accepted') return answer
     const { receivedAt } = answer
-    // Without a time in the answer: when it left, which is surely not too late.
+    // An answer without a time gets that of its request, which is certainly not too late.
     exchangeTime ??= answer.requestTime ?? offset.exchangeNow(requestedAt)
     const { fillList } = answer.data
     for (const row of fillList) rows.set(named(row).tradeId, row)
@@ -105,7 +105,7 @@ async function readPages(
   return unknown('a cTime is not a number', clock.now())
 }
 
-/** What tells where a row belongs; empty where it does not say. */
+/** The names in a row; empty where it does not have them. */
 function named(row: WireFill): Pick<WireFill, 'tradeId' | 'symbol' | 'cTime'> {
   if (!isUnreadable(row)) return row
   const { tradeId = '', symbol = '', cTime = '' } = row.texts
@@ -124,7 +124,7 @@ function toReading(collected: CollectedRows): Answer<FillsReading> {
   const unreadable: UnreadableFill[] = []
   for (const row of rows) {
     const { tradeId, symbol, cTime } = named(row)
-    // There are exchanges that ignore startTime.
+    // Some exchanges ignore startTime.
     if (Number(cTime) < sinceAt && cTime !== '') continue
     if (symbol === '') return unknown(`fill ${tradeId} names no instrument`, receivedAt)
     const instrument = query.instruments.get(symbol.toUpperCase())
@@ -157,7 +157,7 @@ function oldestId(fills: readonly Pick<WireFill, 'tradeId'>[]): string | undefin
   return oldest
 }
 
-/** Ids are numbers too large for a float; what is not a number stands in the order of its text. */
+/** Compares ids as numbers, which are too large for a float; others by their text. */
 function compareIds(one: string, other: string): number {
   return one.length - other.length || (one < other ? -1 : one > other ? 1 : 0)
 }

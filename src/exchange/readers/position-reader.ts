@@ -13,8 +13,8 @@ export interface PositionCall extends ReadingCall {
 }
 
 /**
- * What the account holds of one instrument, from the wire's decimals to lots. A row that does not fit the
- * instrument makes the whole answer unknown: a position that is not understood is not a flat one.
+ * Reads what the account holds of one instrument, and converts the wire's decimals to lots. A row that does not fit the
+ * instrument makes the whole answer unknown: a position that is not understood must not count as flat.
  * Document: GET /api/v2/mix/position/single-position.
  */
 export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
@@ -25,7 +25,7 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   if (answer.kind !== 'accepted') return answer
   const rows = toPositionRows(instrument, answer.data ?? [])
   if (typeof rows !== 'string') {
-    // Without a time in the answer: when it left, which is surely not too late.
+    // An answer without a time gets that of its request, which is certainly not too late.
     const exchangeTime = answer.requestTime ?? offset.exchangeNow(requestedAt)
     const isSilent = answer.data === null
     return { ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } }
@@ -34,7 +34,7 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   return { ...times, kind: 'unknown', cause: 'unreadableRow', code: SUCCESS_CODE, message: rows, status: 200 }
 }
 
-/** What is read of a row. */
+/** The properties of a row that are read. */
 export type ReadPosition = Pick<
   WirePosition,
   | 'symbol'
@@ -88,7 +88,7 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
   }
 }
 
-/** NaN for what is left out or is no number. */
+/** NaN for a value that is missing or is no number. */
 function toNumber(text: string | null | undefined): number {
   return text === null || text === undefined || !MONEY.test(text) ? Number.NaN : Number(text)
 }

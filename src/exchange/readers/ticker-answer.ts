@@ -8,7 +8,7 @@ import { type TickerScanner } from './ticker-scanner.ts'
 
 const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tickers' } as const
 
-/** An answer's bytes to the table. Whatever is not a list of tickers is read like any other answer. */
+/** Reads the bytes of an answer into the table. Whatever is not a list of tickers is read like any other answer. */
 export function readTickerAnswer(
   wire: WireAnswer,
   { table, scanner }: { readonly table: TickerTable; readonly scanner: TickerScanner },

@@ -14,15 +14,15 @@ import { requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
  *
  * - `filled`: the table holds this answer and nothing else. A row that is not as the document describes costs its
  *   instrument alone (MKT4): its values are NaN, and the table says why.
- * - `malformed`: success by its code, and not what the document describes. The table is empty.
- * - `other`: something else than a success. The table is empty; whoever reads every answer shall read it.
+ * - `malformed`: a success by its code, but not what the document describes. The table is empty.
+ * - `other`: no success. The table is empty, and the answer is to be read like any other.
  */
 export type TickersRead =
   | { readonly kind: 'filled'; readonly requestTime: number | undefined }
   | { readonly kind: 'malformed'; readonly problem: string }
   | { readonly kind: 'other' }
 
-/** A value that a row may leave out: null, empty or missing is NaN. */
+/** Columns whose values may be negative. */
 export const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set([
   'change24h',
   'changeUtc24h',
@@ -42,7 +42,7 @@ class Malformed extends Error {
   override readonly name = 'Malformed'
 }
 
-/** Reads by JSON.parse. Every column is checked as strictly as the row's schema does, and further: numbers. */
+/** Reads with JSON.parse. Every column is checked as strictly as by the row's schema, and must be a number as well. */
 export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
   const parsed = tickersEnvelope.safeParse(parseJson(body))
   if (!parsed.success) {
@@ -70,7 +70,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Empties the table and its times: what it held must not be taken for this answer. */
+/** Empties the table and its times, so that an older answer is not taken for this one. */
 export function forgetTickers(table: TickerTable): void {
   table.clear()
   table.readAt = 0
@@ -101,12 +101,12 @@ function fillTable(table: TickerTable, data: unknown): void {
 
 type NamedRow = Readonly<Record<string, unknown>> & { readonly symbol: string }
 
-/** What names no instrument says nothing of any. */
+/** Whether a row names its instrument; others are ignored. */
 function isNamed(row: unknown): row is NamedRow {
   return isRecord(row) && typeof row['symbol'] === 'string' && row['symbol'] !== ''
 }
 
-/** Whether the answer lists what the table lists, in the same order: then its rows can stay. */
+/** Whether the answer lists the same instruments as the table, in the same order: then the rows stay in place. */
 function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean {
   const { symbols } = table
   if (symbols.length !== rows.length) return false
@@ -129,7 +129,7 @@ function fillRow(table: TickerTable, place: number, row: NamedRow): string | und
   return undefined
 }
 
-/** NaN for a value that is left out; undefined for what is no plain number in a text. */
+/** NaN for a missing value; undefined for what is not a plain number in a text. */
 export function parseNumber(value: unknown): number | undefined {
   if (value === null || value === undefined || value === '') return Number.NaN
   if (typeof value !== 'string') return undefined
