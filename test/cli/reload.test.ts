@@ -85,7 +85,7 @@ const LATE_STRAY = `const look = setInterval(() => {
 function writeOwn(project: Project): void {
   project.write('own/own.ts', codeOf('size: z.int().default(1)', 'one'))
   const file =
-    'id: trend-btc\nmodule: ../../own/own.ts\ninstruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n'
+    'id: trend-btc\nmodule: ../../own/own.ts\ninstruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\nthread: { budgetMs: 30000 }\n'
   project.write('config/strategies/trend-btc.yaml', file)
   project.write('config/strategies/more.yaml', file.replace('trend-btc', 'more').replace('own.ts', 'more.ts'))
 }
