@@ -1,7 +1,7 @@
 import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
 import { type Credentials } from '../config/secrets.ts'
 import { type Book } from '../engine/book/book.ts'
-import { rebuildBook } from '../engine/book/book-json.ts'
+import { rebuildBook } from '../engine/book/book-rows.ts'
 import { findGridConflict } from '../engine/book/convert-grids.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'

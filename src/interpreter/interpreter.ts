@@ -1,6 +1,6 @@
 import { type StrategyId } from '../domain/ids.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
-import { countBookChanges, takeBookChanges } from '../engine/book/book-json.ts'
+import { countBookChanges, takeBookChanges } from '../engine/book/book-rows.ts'
 import { type Effect } from '../engine/effect.ts'
 import { type Engine } from '../engine/engine.ts'
 import { type EngineEvent } from '../engine/event.ts'

@@ -9,7 +9,7 @@ import { VirtualTime } from '../../src/backtest/virtual-time.ts'
 import { prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { type Book } from '../../src/engine/book/book.ts'
-import { rebuildBook } from '../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../src/engine/book/book-rows.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { BacktestProject } from './backtest-project.ts'
 

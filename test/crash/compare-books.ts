@@ -1,6 +1,6 @@
 import { type JournalRecord } from '../../src/domain/record.ts'
-import { bookToJson } from '../../src/engine/book/book-json.ts'
-import { rebuildBook } from '../../src/engine/book/book-json.ts'
+import { toBookRows } from '../../src/engine/book/book-rows.ts'
+import { rebuildBook } from '../../src/engine/book/book-rows.ts'
 import { type Book, pairKey } from '../../src/engine/book/book.ts'
 import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { type BookedFill } from '../../src/journal/booking.ts'
@@ -55,7 +55,7 @@ export function compareBooks(books: BooksToCompare): Differences {
     ...compareMoney(book, money),
     ...compareSummary(summary, truth, money),
     // DET2: the checkpoint is what its records come to.
-    ...(JSON.stringify(bookToJson(book)) === JSON.stringify(bookToJson(folded))
+    ...(JSON.stringify(toBookRows(book)) === JSON.stringify(toBookRows(folded))
       ? []
       : ['the checkpoint is not what the records fold to']),
   ]

@@ -13,7 +13,7 @@ import { listInstruments } from '../../src/daemon/embedded/listed-instruments.ts
 import { MarketData } from '../../src/daemon/market-data/market-data.ts'
 import { journalPlaceOf } from '../../src/daemon/state/state-place.ts'
 import { loadStrategies, openRunners } from '../../src/daemon/strategies/strategies.ts'
-import { rebuildBook } from '../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../src/engine/book/book-rows.ts'
 import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'

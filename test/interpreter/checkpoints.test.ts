@@ -6,7 +6,7 @@ import { type Fill } from '../../src/domain/fill.ts'
 import { type OrderId, type TradeId } from '../../src/domain/ids.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { applyRecord } from '../../src/engine/book/apply-record.ts'
-import { bookToJson, rebuildBook } from '../../src/engine/book/book-json.ts'
+import { toBookRows, rebuildBook } from '../../src/engine/book/book-rows.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 import { InterpreterBench } from './interpreter-bench.ts'
@@ -63,7 +63,7 @@ function runAndDie(records: readonly JournalRecord[]): { readonly read: number; 
   const again = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
   const rebuilt = rebuildBook(again.load(), 'one_way_mode')
   again.close()
-  expect(JSON.stringify(bookToJson(rebuilt))).toBe(JSON.stringify(bookToJson(book)))
+  expect(JSON.stringify(toBookRows(rebuilt))).toBe(JSON.stringify(toBookRows(book)))
   return { read: found.records.length, rows: found.checkpoint?.length ?? 0 }
 }
 

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { type Book } from '../../src/engine/book/book.ts'
-import { bookToJson } from '../../src/engine/book/book-json.ts'
+import { toBookRows } from '../../src/engine/book/book-rows.ts'
 import { openSoakJournal, restoreBook } from './soak-journal.ts'
 
 export interface Restart {
@@ -15,7 +15,7 @@ export interface Restart {
 
 export function digestOf(book: Book): string {
   const hash = createHash('sha256')
-  for (const { name, key, value } of bookToJson(book)) hash.update(`${name} ${key} ${value}\n`)
+  for (const { name, key, value } of toBookRows(book)) hash.update(`${name} ${key} ${value}\n`)
   return hash.digest('hex')
 }
 

@@ -1,5 +1,5 @@
 import { type Book } from '../../src/engine/book/book.ts'
-import { rebuildBook } from '../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../src/engine/book/book-rows.ts'
 import { type Journal } from '../../src/journal/journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canRest, isTerminal } from '../../src/domain/order.ts'
-import { countBookChanges } from '../../src/engine/book/book-json.ts'
+import { countBookChanges } from '../../src/engine/book/book-rows.ts'
 import { compareLedger } from './compare-ledger.ts'
 import { digestOf } from './restart.ts'
 import { SoakAccount } from './soak-account.ts'

@@ -1,5 +1,5 @@
 import { type Book } from '../../engine/book/book.ts'
-import { takeBookChanges } from '../../engine/book/book-json.ts'
+import { takeBookChanges } from '../../engine/book/book-rows.ts'
 import { type BookingStore, type OpenedJournal } from '../../journal/journal.ts'
 import { untilDurable } from '../../journal/until-durable.ts'
 import { messageOf } from '../../lib/failure.ts'

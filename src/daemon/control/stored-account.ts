@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
-import { rebuildBook } from '../../engine/book/book-json.ts'
+import { rebuildBook } from '../../engine/book/book-rows.ts'
 import { createEngine } from '../../engine/engine.ts'
 import { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { openSqliteJournal } from '../../journal/sqlite-journal.ts'

@@ -4,7 +4,7 @@ import { toOrderId } from '../../../src/domain/ids.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
 import { type Book, createBook } from '../../../src/engine/book/book.ts'
-import { bookFromJson, bookToJson, takeBookChanges } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows, takeBookChanges } from '../../../src/engine/book/book-rows.ts'
 import { applyMove, settleOwner, UNSETTLED_MOVES_MAX, waiterOf } from '../../../src/engine/book/allocation.ts'
 import { own } from '../../../src/lib/own.ts'
 import { SeededDraws } from '../../support/faults/seeded-draws.ts'
@@ -55,7 +55,7 @@ function knownLater(mode: PositionMode, moves: readonly DrawnMove[]): Book {
       const fill = { orderId: toOrderId(String(index)), symbol: SYMBOL } as Fill
       settleOwner(own(book), [fill], owner as Parameters<typeof settleOwner>[2])
     }
-    book = bookFromJson(JSON.parse(JSON.stringify(bookToJson(book))))
+    book = fromBookRows(JSON.parse(JSON.stringify(toBookRows(book))))
   }
   return book
 }

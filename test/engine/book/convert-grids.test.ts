@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bookFromJson, bookToJson, rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows, rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { findGridConflict } from '../../../src/engine/book/convert-grids.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
@@ -54,8 +54,8 @@ describe('a book under other ticks and lots', () => {
     expect([...(book.open.get(SYMBOL)?.values() ?? [])]).toMatchObject([{ terms: { ticks, lots } }])
     expect(book.grids.get(SYMBOL)).toEqual({ tick, lot })
     const again = rebuildBook({ checkpoint: undefined, records }, 'one_way_mode')
-    expect(bookToJson(again)).toEqual(bookToJson(book))
-    expect(bookToJson(bookFromJson(bookToJson(book)))).toEqual(bookToJson(book))
+    expect(toBookRows(again)).toEqual(toBookRows(book))
+    expect(toBookRows(fromBookRows(toBookRows(book)))).toEqual(toBookRows(book))
   })
 
   test('[ORD5] is converted with the moves that are kept for a fill that waits for its order', () => {

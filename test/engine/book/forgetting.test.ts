@@ -3,7 +3,7 @@ import { type Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type ClientOid } from '../../../src/domain/ids.ts'
 import { applyRecord } from '../../../src/engine/book/apply-record.ts'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { createBook, storeOrder } from '../../../src/engine/book/book.ts'
 import {
   addEnded,
@@ -108,7 +108,7 @@ describe('[DET2] an order that ended and stands again', () => {
     ] as const) {
       live.recordedAt = at
       storeOrder(live, { ...done, endedAt: live.orders.get(done.terms.clientOid)?.endedAt ?? 0, state })
-      const read = own(bookFromJson(bookToJson(live)))
+      const read = own(fromBookRows(toBookRows(live)))
       const prune = { ordersBefore: 400_000, tradesBefore: 0, fillsThroughAt: 0, keysBefore: 400_000 }
       applyRecord(read, { kind: 'prune', at: 600_000, ...prune })
       expect(read.orders.size).toBe(at === 1000 ? 0 : 1)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Fill } from '../../../src/domain/fill.ts'
 import { toOrderId, toStrategyId, toTradeId } from '../../../src/domain/ids.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { createBook, pairKey } from '../../../src/engine/book/book.ts'
 import { countOwnFill } from '../../../src/engine/book/own-trades.ts'
 import { own } from '../../../src/lib/own.ts'
@@ -107,5 +107,5 @@ test('[BND1] fifty fills are kept, and a checkpoint keeps them', () => {
   expect(trades?.fills.map(({ ticks }) => ticks)).toEqual(
     Array.from({ length: 50 }, (_, index) => index + 11),
   )
-  expect(bookFromJson(bookToJson(book)).ownTrades.get(PAIR)).toEqual(trades)
+  expect(fromBookRows(toBookRows(book)).ownTrades.get(PAIR)).toEqual(trades)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { type PlaceIntent } from '../../../src/domain/intent.ts'
 import { accepted, EngineBench, refused, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
@@ -45,7 +45,7 @@ describe('after a repair of the journal', () => {
     const bench = repaired((records) => records)
 
     expect([bench.states(), bench.halts.get('*')]).toEqual([['unknown'], 'damaged'])
-    expect(bookToJson(bookFromJson(bookToJson(bench.book)))).toEqual(bookToJson(bench.book))
+    expect(toBookRows(fromBookRows(toBookRows(bench.book)))).toEqual(toBookRows(bench.book))
     expect(bench.restart().start().halts.get('*')).toBe('damaged')
   })
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  bookFromJson,
-  bookToJson,
+  fromBookRows,
+  toBookRows,
   countBookChanges,
   takeBookChanges,
-} from '../../../src/engine/book/book-json.ts'
+} from '../../../src/engine/book/book-rows.ts'
 import { TrackedMap, TrackedSet } from '../../../src/engine/book/tracked-map.ts'
 import { MemoryRows } from '../../../src/journal/tables/memory-tables.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -62,8 +62,8 @@ describe('[DET2] the changes of the book', () => {
       new Set(['scalars', 'trades', 'orders', 'holdings', 'account', 'money', 'ownTrades']),
     )
     expect(changes.filter(({ name }) => name === 'orders')).toHaveLength(1)
-    const again = bookFromJson(rows.list())
-    expect(JSON.stringify(bookToJson(again))).toBe(JSON.stringify(bookToJson(bench.book)))
+    const again = fromBookRows(rows.list())
+    expect(JSON.stringify(toBookRows(again))).toBe(JSON.stringify(toBookRows(bench.book)))
     expect(countBookChanges(again)).toBe(0)
   })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type StrategyId } from '../../../src/domain/ids.ts'
 import { type QuoteLevel } from '../../../src/domain/intent.ts'
-import { bookToJson } from '../../../src/engine/book/book-json.ts'
-import { rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { toBookRows } from '../../../src/engine/book/book-rows.ts'
+import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { accepted, type EngineBench, refused, STRATEGY, TIMED_OUT } from '../engine-bench.ts'
 import { manyInstruments, OTHER, SYMBOLS } from '../many-instruments.ts'
 
@@ -250,7 +250,7 @@ describe('a cancel-all of the product', () => {
     expect(kinds.indexOf('cancel true')).toBeLessThan(kinds.indexOf('sendCancelAll'))
     expect([...bench.book.cancels.keys()]).toEqual([...SYMBOLS])
     const rebuilt = rebuildBook({ checkpoint: undefined, records: bench.records }, 'one_way_mode')
-    expect(bookToJson(rebuilt)).toEqual(bookToJson(bench.book))
+    expect(toBookRows(rebuilt)).toEqual(toBookRows(bench.book))
   })
 
   test('[ORD5] closes every instrument until its readings prove what happened', () => {

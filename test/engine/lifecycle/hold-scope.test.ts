@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { type EngineCommand } from '../../../src/engine/event.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'

@@ -4,7 +4,7 @@ import { judgeScope } from '../../../src/daemon/account/operator.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
@@ -255,7 +255,7 @@ describe('[RSK2] a drawdown', () => {
 
     expect([...bench.book.watermarks]).toEqual([...watermarks])
     expect(bench.book.watermarks.get('*')).toMatchObject({ dayNet: 0, peak: 100 })
-    expect([...bookFromJson(bookToJson(bench.book)).watermarks]).toEqual([...watermarks])
+    expect([...fromBookRows(toBookRows(bench.book)).watermarks]).toEqual([...watermarks])
     worth(bench, -10)
     expect(codes(bench)).toEqual(['drawdown'])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Intent } from '../../../src/domain/intent.ts'
-import { bookToJson } from '../../../src/engine/book/book-json.ts'
-import { rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { toBookRows } from '../../../src/engine/book/book-rows.ts'
+import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { accepted, EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const LADDER: Intent = {
@@ -116,6 +116,6 @@ describe('[DET1] the core is a function of its events', () => {
     const rebuilt = rebuildBook({ checkpoint: undefined, records }, bench.settings.positionMode)
 
     expect(bench.book.trades.size).toBe(1)
-    expect(JSON.stringify(bookToJson(rebuilt))).toBe(JSON.stringify(bookToJson(bench.book)))
+    expect(JSON.stringify(toBookRows(rebuilt))).toBe(JSON.stringify(toBookRows(bench.book)))
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Fill } from '../../../src/domain/fill.ts'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { EngineBench, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
@@ -257,7 +257,7 @@ describe('funding', () => {
     for (const counter of ['', '0.2']) read(bench, counter, [opened, closed, again])
 
     expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.6')
-    expect(bookFromJson(bookToJson(bench.book)).funding.get(SYMBOL)?.toString()).toBe('-0.6')
+    expect(fromBookRows(toBookRows(bench.book)).funding.get(SYMBOL)?.toString()).toBe('-0.6')
     expect(bench.restart().book.funding.get(SYMBOL)?.toString()).toBe('-0.6')
   })
 })

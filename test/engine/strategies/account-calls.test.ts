@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Answer } from '../../../src/domain/answer.ts'
 import { type AccountCallIntent } from '../../../src/domain/intent.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { EngineBench, refused, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const MODIFY = {
@@ -327,10 +327,10 @@ describe('[DET2] the book as JSON', () => {
     answer(bench, sentCall(bench).callId, ACCEPTED)
     bench.decide(MODIFY)
 
-    const text = JSON.stringify(bookToJson(bench.book))
-    const again = bookFromJson(JSON.parse(text))
+    const text = JSON.stringify(toBookRows(bench.book))
+    const again = fromBookRows(JSON.parse(text))
     expect([...again.calls.values()]).toEqual([...bench.book.calls.values()])
     expect([...again.callKeys.keys()]).toEqual(['s|s', 's|m'])
-    expect(JSON.stringify(bookToJson(again))).toBe(text)
+    expect(JSON.stringify(toBookRows(again))).toBe(text)
   })
 })

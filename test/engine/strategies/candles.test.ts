@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { candleKey, type CandleRow, toRows } from '../../../src/domain/candles.ts'
 import { TickerTable } from '../../../src/domain/ticker-table.ts'
-import { bookFromJson, bookToJson, rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows, rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
@@ -159,7 +159,7 @@ test('[DET2] candles are the same after a restart, from records and from a check
   for (let minute = 0; minute < 9; minute++) priceAt(bench, minute * 60 + 1, 100 / 3 + minute / 7)
   const kept = candlesOf(bench)
 
-  const read = bookFromJson(bookToJson(bench.book)).candles.get(KEY)
+  const read = fromBookRows(toBookRows(bench.book)).candles.get(KEY)
   expect(read && toRows(read)).toEqual(kept)
   bench.restart()
   expect(candlesOf(bench)).toEqual(kept)

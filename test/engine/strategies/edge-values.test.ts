@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { EventLog } from '../../../src/daemon/reporting/event-log.ts'
 import { type Intent } from '../../../src/domain/intent.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
-import { bookToJson, rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { toBookRows, rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { readIntents } from '../../../src/strategy/read-intents.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
@@ -217,7 +217,7 @@ describe.each(GRIDS)('[STR1] on ticks of $tick and lots of $lot', (grid) => {
       }
 
       const again = rebuildBook({ checkpoint: undefined, records: reread(bench) }, mode)
-      expect(JSON.stringify(bookToJson(again))).toBe(JSON.stringify(bookToJson(bench.book)))
+      expect(JSON.stringify(toBookRows(again))).toBe(JSON.stringify(toBookRows(bench.book)))
       startAgain(bench, log, grid.price)
     })
   })

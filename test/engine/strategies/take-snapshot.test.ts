@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { own } from '../../../src/lib/own.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
@@ -30,13 +30,13 @@ describe('[DET2] a checkpoint', () => {
     const bench = new EngineBench().start()
     bench.decide({ kind: 'quote', symbol: SYMBOL, levels: [{ side: 'buy', ticks: 99_990, lots: 10 }] })
     const batch = bench.grantBatch()
-    const before = JSON.stringify(bookToJson(bench.book))
+    const before = JSON.stringify(toBookRows(bench.book))
 
-    const restored = bookFromJson(JSON.parse(before))
+    const restored = fromBookRows(JSON.parse(before))
     bench.accept(batch)
     for (const order of bench.book.orders.values()) own(restored.orders).set(order.terms.clientOid, order)
 
-    expect(Object.keys([...bookFromJson(JSON.parse(before)).orders.values()][0] ?? {})).toEqual(
+    expect(Object.keys([...fromBookRows(JSON.parse(before)).orders.values()][0] ?? {})).toEqual(
       Object.keys([...restored.orders.values()][0] ?? {}),
     )
   })

@@ -1,4 +1,4 @@
-import { bookToJson } from '../../../src/engine/book/book-json.ts'
+import { toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
@@ -12,7 +12,7 @@ import { type EngineEvent } from '../../../src/engine/event.ts'
 import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../../src/engine/replay/event-text.ts'
 import { accountHoldingOf, holdingOf } from '../../../src/engine/book/book.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
-import { rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** How often the twin gives way to one that is resumed from its text. */
@@ -156,8 +156,8 @@ export function watchFold(world: World): WorldWatcher {
   const compare = () => {
     const { engine, journal } = world.process
     if (!engine) return
-    const rebuilt = JSON.stringify(bookToJson(rebuildBook(journal.load(), world.plan.positionMode)))
-    if (rebuilt !== JSON.stringify(bookToJson(engine.book)))
+    const rebuilt = JSON.stringify(toBookRows(rebuildBook(journal.load(), world.plan.positionMode)))
+    if (rebuilt !== JSON.stringify(toBookRows(engine.book)))
       violate(world, 'DET2', 'the rebuilt book differs')
   }
   return {

@@ -1,8 +1,8 @@
 import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { type Book, createBook } from '../../../src/engine/book/book.ts'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
-import { rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type BookRow, type JournalContents } from '../../../src/journal/journal.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
@@ -22,7 +22,7 @@ export function watchPrefixes(world: World): WorldWatcher {
 function checkPrefixes(world: World, { checkpoint, records }: JournalContents): void {
   const { positionMode } = world.plan
   const whole = textOf(rebuildBook({ checkpoint, records }, positionMode))
-  const book = checkpoint === undefined ? createBook(positionMode) : bookFromJson(checkpoint)
+  const book = checkpoint === undefined ? createBook(positionMode) : fromBookRows(checkpoint)
   for (const [index, record] of records.entries()) {
     if (index % LOOK_EVERY === 0) {
       const kept = JSON.parse(textOf(book)) as readonly BookRow[]
@@ -40,5 +40,5 @@ function checkPrefixes(world: World, { checkpoint, records }: JournalContents): 
 }
 
 function textOf(book: Book): string {
-  return JSON.stringify(bookToJson(book))
+  return JSON.stringify(toBookRows(book))
 }

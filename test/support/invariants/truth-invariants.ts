@@ -1,5 +1,5 @@
 import { toTradeId } from '../../../src/domain/ids.ts'
-import { rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { tradeIdText } from '../../../src/simulator/futures/orders/order.ts'

@@ -1,6 +1,6 @@
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
 import { type Book } from '../../../src/engine/book/book.ts'
-import { takeBookChanges } from '../../../src/engine/book/book-json.ts'
+import { takeBookChanges } from '../../../src/engine/book/book-rows.ts'
 import { type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
 import { type JournalPort } from '../../../src/interpreter/ports.ts'
 import { type StoredKeys } from '../months/stored-keys.ts'

@@ -66,8 +66,8 @@ const SCALARS: Readonly<
   recordsLostAt: true,
 }
 
-/** All rows of the book, as plain JSON. */
-export function bookToJson(book: Book): readonly BookRow[] {
+/** All rows of the book. A checkpoint writes only those that have changed ({@link takeBookChanges}); tests compare all. */
+export function toBookRows(book: Book): readonly BookRow[] {
   const rows = COLLECTIONS.flatMap((name) => [...book[name].keys()].map((key) => toRow(book, name, key)))
   return [scalarsOf(book), ...rows]
 }
@@ -114,8 +114,8 @@ function toRowValue(book: Book, name: Collection, key: string): unknown {
   return name === 'funding' ? String(value) : value
 }
 
-/** Rebuilds the book of a checkpoint. @throws TypeError when it is not what {@link bookToJson} gave. */
-export function bookFromJson(rows: Iterable<BookRow>): Book {
+/** Rebuilds the book of a checkpoint. @throws TypeError when it is not what {@link toBookRows} gave. */
+export function fromBookRows(rows: Iterable<BookRow>): Book {
   const target = createBook('one_way_mode')
   const book = own(target)
   for (const { name, key, value } of rows) {
@@ -167,7 +167,7 @@ function moneyFromJson(json: MoneyJson): Money {
 
 /** Rebuilds the book that the journal's last writer had, from the checkpoint and every record after it (DET2). */
 export function rebuildBook({ checkpoint, records }: JournalContents, positionMode: PositionMode): Book {
-  const book = checkpoint === undefined ? createBook(positionMode) : bookFromJson(checkpoint)
+  const book = checkpoint === undefined ? createBook(positionMode) : fromBookRows(checkpoint)
   for (const record of records) applyRecord(book, record)
   return book
 }
