@@ -2,7 +2,7 @@
  * What came back from one call, never a guess.
  *
  * - `accepted`: the envelope says success; each item of a batch still has its own outcome.
- * - `refused`: the exchange, or our own check, says that it was not done. `class` tells what that is worth.
+ * - `refused`: the exchange, or our own check, says that it was not done. `class` says what follows from that.
  * - `unknown`: a timeout, a lost connection, a 5xx, an unreadable answer, an ambiguous code. It may have been
  *   done, or be done yet.
  */
@@ -21,8 +21,8 @@ export interface AcceptedAnswer<Data> extends AnswerTimes {
 }
 
 /**
- * `definite`: not done. `retry`: may be sent again (429, a stale timestamp). `notSent`: not a byte of it left
- * us. `invalid`: our own check refused it, it was never sent either.
+ * `definite`: not done. `retry`: may be sent again (429, a stale timestamp). `notSent`: no byte of it has left. `invalid`:
+ * our own check refused it, so it was not sent either.
  */
 export type RefusalClass = 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'
 

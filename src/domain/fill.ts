@@ -10,7 +10,7 @@ export interface Fill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
-  /** Decimal string in the margin coin; positive is paid, negative received. */
+  /** Decimal string in the margin coin; a positive fee was paid, a negative one received. */
   readonly fee: string
   /** Decimal string in the margin coin: what this fill realised. */
   readonly profit: string
@@ -21,7 +21,7 @@ export interface Fill {
   readonly filledAt: number
 }
 
-/** A row that is no fill that we understand. */
+/** A row of fills that could not be read. */
 export interface UnreadableFill {
   readonly tradeId: string
   readonly symbol: string
@@ -32,7 +32,7 @@ export interface UnreadableFill {
 export interface FillsReading {
   /** Oldest first. */
   readonly fills: readonly Fill[]
-  /** Of these instruments the reading is not complete (MKT4). Absent: none. */
+  /** Rows that could not be read: for their instruments the reading is not complete (MKT4). Absent: none. */
   readonly unreadable?: readonly UnreadableFill[]
   /** Unix ms, exchange clock: where the read began. */
   readonly sinceAt: number

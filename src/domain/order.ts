@@ -3,10 +3,10 @@ import { type ClientOid, type OrderId, type StrategyId } from './ids.ts'
 import { type OrderAction } from './order-action.ts'
 
 /**
- * Where an order stands. The transitions are in `execution/order-machine.ts`.
+ * The state of an order. The transitions are in `execution/order-machine.ts`.
  *
  * `queued` known not to be at the exchange, to be sent · `sent` on the wire · `live` accepted ·
- * `unknown` may or may not exist · `quarantined` evidence contradicts itself, an operator must look ·
+ * `unknown` may or may not exist · `quarantined` its fills contradict each other, an operator must look ·
  * and, terminal: `filled` · `done` accepted and no longer live, filled as far as it says ·
  * `rejected` refused by the exchange · `expired` no longer wanted and never sent · `absent` proved never to
  * have existed.
@@ -25,7 +25,7 @@ export type OrderState =
 
 const TERMINAL_STATES: ReadonlySet<OrderState> = new Set(['filled', 'done', 'rejected', 'expired', 'absent'])
 
-/** What never changes of an order: what was, and will be, sent for it. */
+/** What never changes about an order: what is sent for it, each time. */
 export interface OrderTerms {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
@@ -50,18 +50,18 @@ export interface Order {
   readonly state: OrderState
   readonly orderId: OrderId | undefined
   readonly filledLots: number
-  /** Requests that may have carried it. */
+  /** How many requests may have carried it. */
   readonly attempts: number
   /** Unix ms, exchange clock as we knew it: the signed timestamps of the first and the last such request. */
   readonly firstSentAt: number
   readonly lastSentAt: number
-  /** The same of the last request that no answer has ended, so that a copy may be on its way; 0 for none. */
+  /** The same for the last request that was not answered, so that a copy may still be on its way; 0: there is none. */
   readonly unansweredAt: number
   /** Unix ms, our clock, when it was accepted; 0 before. */
   readonly acceptedAt: number
   /** Unix ms, our clock, when it ended; 0 before. */
   readonly endedAt: number
-  /** Why it stands where it stands, for people: a code and a few words. */
+  /** Why it is in its state, for people: a code and a few words. */
   readonly reason: string
 }
 
@@ -74,7 +74,7 @@ export function openLots(order: Order): number {
   return isTerminal(order) ? 0 : Math.max(0, order.terms.lots - order.filledLots)
 }
 
-/** Whether an order, once accepted, can stay in the book of the exchange. */
+/** Whether an order can rest in the exchange's book once it is accepted. */
 export function canRest(terms: { readonly ticks?: number | undefined; readonly force: Force }): boolean {
   return terms.ticks !== undefined && (terms.force === 'gtc' || terms.force === 'post_only')
 }

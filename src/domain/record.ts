@@ -45,7 +45,7 @@ interface Dated {
   readonly at: number
 }
 
-/** What an instrument's prices and sizes are counted in: the steps as written. */
+/** The tick and lot size in which an instrument's prices and sizes are counted, as text. */
 export interface InstrumentGrids {
   readonly tick: string
   readonly lot: string
@@ -62,18 +62,18 @@ export interface BootRecord extends Dated {
   readonly positionMode: PositionMode
   readonly configHash: string
   readonly strategies: readonly StrategyId[]
-  /** By symbol. Where they are others than before, the book is converted. Absent in records of earlier versions. */
+  /** By symbol. Where they have changed, the book is converted. Absent in records of earlier versions. */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
 }
 
 /**
- * What a strategy's decision changed: what it wants now, and what it remembers. Where it wants nothing new, what it
- * remembers is written now and then.
+ * What a strategy's decision changed: its wishes, and what it remembers. Where it wants nothing new, what it remembers is
+ * recorded at intervals.
  */
 export interface DecisionRecord extends Dated {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
-  /** What the strategy remembers, as JSON text; absent when it is as it was. */
+  /** What the strategy remembers, as JSON text; absent where that has not changed. */
   readonly stateText?: string
   /** Ladders that changed. */
   readonly quotes?: readonly LadderChange[]
@@ -84,23 +84,23 @@ export interface DecisionRecord extends Dated {
   readonly calls?: readonly AccountCall[]
   /** Orders that the strategy no longer wants to rest. */
   readonly withdrawn?: readonly ClientOid[]
-  /** What it was decided on; absent where no strategy decided. */
+  /** The market that was decided on; absent where no strategy decided. */
   readonly seen?: {
     readonly snapshot: number
-    /** By symbol: of the instruments on which something changed. */
+    /** By symbol, for the instruments on which something changed. */
     readonly markets: Readonly<Record<string, SeenMarket>>
   }
 }
 
 /**
- * A ladder that changed: whole, or by what it keeps of the one before. `rungs` are in the order of the new ladder: a
- * level that is new, or the place, from 0, that a level had before. An empty ladder withdraws.
+ * A ladder that changed: as a whole, or by what it keeps of the one before. `rungs` are in the order of the new ladder;
+ * each is a new level, or the place (from 0) that the level had before. An empty ladder is withdrawn.
  */
 export type LadderChange =
   | { readonly symbol: string; readonly levels: readonly QuoteLevel[] }
   | { readonly symbol: string; readonly rungs: readonly (QuoteLevel | number)[] }
 
-/** Wishes that did not become orders, for whoever asks why. Changes nothing in the book. */
+/** Why wishes did not become orders, for `explain`. Changes nothing in the book. */
 export interface DenialRecord extends Dated {
   readonly kind: 'denial'
   readonly strategyId: string
@@ -109,7 +109,7 @@ export interface DenialRecord extends Dated {
   readonly detail: string
   /** The key of a `place` intent. */
   readonly key?: string
-  /** How many alike were denied at once, and since the last such record. */
+  /** How many alike were denied at once, and how many since the last such record. */
   readonly orders: number
   readonly unlogged: number
 }
@@ -127,24 +127,24 @@ export interface SendRecord extends Dated {
   readonly requestAt: number
   /** The exact bytes. */
   readonly body: string
-  /** What was known when the limiter granted the call, and how long the instrument had waited for it, ms. */
+  /** The market when the limiter granted the call, and how long the instrument had waited for it, ms. */
   readonly seen: { readonly snapshot: number; readonly market: SeenMarket; readonly waitedMs: number }
 }
 
-/** What is known of an item after an answer. `notSent`: not a byte left. */
+/** The outcome of one item of a batch. `notSent`: no byte of it has left. */
 export type ItemOutcomeKind = 'accepted' | 'exists' | 'rejected' | 'notSent' | 'unknown'
 
 export interface ItemOutcome {
   readonly clientOid: ClientOid
   readonly outcome: ItemOutcomeKind
   readonly orderId?: OrderId
-  /** Of an unknown item: its request was answered (a 429), so no copy of it is on its way. */
+  /** For an unknown item: its request was answered (with a 429), so no copy of it is on its way. */
   readonly isAnswered?: boolean
   readonly code?: string
   readonly message?: string
 }
 
-/** The frame of an answer: what the envelope said of the call as a whole. */
+/** What the answer said about the call as a whole. */
 export interface AnswerFacts {
   readonly kind: Answer<unknown>['kind']
   readonly code: string
@@ -157,7 +157,7 @@ export interface OutcomeRecord extends Dated {
   readonly kind: 'outcome'
   readonly batchId: number
   readonly items: readonly ItemOutcome[]
-  /** The answer that said so; absent where it was found out otherwise. */
+  /** The answer behind the outcomes; absent where they were found out otherwise. */
   readonly answer?: AnswerFacts
 }
 
@@ -165,31 +165,31 @@ export interface OutcomeRecord extends Dated {
 export interface FillsRecord extends Dated {
   readonly kind: 'fills'
   readonly fills: readonly Fill[]
-  /** Unix ms, exchange clock: a fill that is dated later has happened by then. Absent: none is. */
+  /** Unix ms, exchange clock: when the fills were read, if any has a later date, which is wrong. Absent: none has. */
   readonly throughAt?: number
 }
 
-/** A cancel-all is about to leave. Durable before its first byte: what rested may not rest any more. */
+/** A cancel-all is about to leave. Durable before its first byte, since from then on no resting order is certain. */
 export interface CancelRecord extends Dated {
   readonly kind: 'cancel'
-  /** The instruments of ours that it touches: one, or all when it names the product type alone. */
+  /** The instruments of ours that it covers: one, or all where it names only the product type. */
   readonly symbols: readonly string[]
   /** Unix ms, exchange clock as we know it. */
   readonly requestAt: number
   readonly cause: string
 }
 
-/** A cancel-all was answered: what it says was resting. */
+/** A cancel-all was answered: the orders that it has cancelled. */
 export interface CancelAnsweredRecord extends Dated {
   readonly kind: 'cancelAnswered'
   readonly listed: readonly { readonly clientOid: ClientOid; readonly orderId?: OrderId }[]
 }
 
-/** What evidence decided about orders of one instrument. */
+/** What became of orders of one instrument, by the evidence of fills and readings. */
 export interface SettleRecord extends Dated {
   readonly kind: 'settle'
   readonly symbol: string
-  /** Whether a resolution ended with this: no cancel-all of the symbol is out any more. */
+  /** Whether this ended a resolution: no cancel-all for the symbol can arrive any more. */
   readonly isResolved: boolean
   readonly orders: readonly SettledOrder[]
 }
@@ -198,14 +198,14 @@ export interface SettledOrder {
   readonly clientOid: ClientOid
   /** `queued`: to be sent again as it was · `released`: an operator has looked at a quarantined one. */
   readonly state: 'done' | 'absent' | 'quarantined' | 'queued' | 'released'
-  /** An order id that fills revealed. */
+  /** The orderId, where fills have revealed it. */
   readonly orderId?: OrderId
   readonly reason: string
-  /** What is placed again under the next generation of the key (ORD8). */
+  /** The order that is placed again as the next generation of the key (ORD8). */
   readonly replacement?: OrderIntent
 }
 
-/** Waiting orders that will not be sent any more. `unknown` where an earlier copy may live. */
+/** Waiting orders that are not sent any more; `unknown` where an earlier copy may exist. */
 export interface ExpireRecord extends Dated {
   readonly kind: 'expire'
   readonly orders: readonly { readonly clientOid: ClientOid; readonly state: 'expired' | 'unknown' }[]
@@ -229,16 +229,16 @@ export interface FundingRecord extends Dated {
   readonly holdSide: HoldSide
   /** The counter as read; empty once the position is gone. */
   readonly counter: string
-  /** What it moved by. */
+  /** By how much it changed. */
   readonly change: string
 }
 
-/** A trading mode is held from now on. Durable before anything that follows from it. */
+/** A restriction begins. Durable before anything that follows from it. */
 export interface RestrictedRecord extends Restriction {
   readonly kind: 'restricted'
 }
 
-/** It is not held any more: for this reason, or for all of the scope but a kill. */
+/** A restriction ends: the one for this reason, or without a reason all of the scope except a kill. */
 export interface ReleasedRecord extends Dated {
   readonly kind: 'released'
   readonly scope: Scope
@@ -247,20 +247,20 @@ export interface ReleasedRecord extends Dated {
   readonly by: string
 }
 
-/** What ended long ago is forgotten. */
+/** The book forgets what ended some time ago. */
 export interface PruneRecord extends Dated {
   readonly kind: 'prune'
-  /** Unix ms, our clock: orders that ended before. */
+  /** Unix ms, our clock: orders that ended before this are forgotten. */
   readonly ordersBefore: number
-  /** Unix ms, exchange clock: trades of before. No fill is read from further back any more. */
+  /** Unix ms, exchange clock: trades before this are forgotten. No earlier fill is read any more. */
   readonly tradesBefore: number
   /** Unix ms, exchange clock: every fill up to here is known. */
   readonly fillsThroughAt: number
-  /** Unix ms, our clock: keys of before whose last order is terminal. */
+  /** Unix ms, our clock: keys of calls that were used before this are forgotten, unless the call goes on. */
   readonly keysBefore: number
 }
 
-/** Fills that no order of ours explains, after every order that could was asked. */
+/** Fills that belong to no order of ours, after all that could own them were ruled out. */
 export interface ForeignRecord extends Dated {
   readonly kind: 'foreign'
   readonly symbol: string
@@ -274,7 +274,7 @@ export interface CallRecord extends Dated {
   readonly key: string
 }
 
-/** What became of it. */
+/** A call on the account has ended. */
 export interface CallEndedRecord extends Dated {
   readonly kind: 'callEnded'
   readonly strategyId: string
@@ -284,8 +284,8 @@ export interface CallEndedRecord extends Dated {
 }
 
 /**
- * What follows the records before this was lost with a damaged journal: any order may have been sent, filled
- * or cancelled since. Written by a repair, in the place of what was lost.
+ * Stands for records that were lost with a damaged journal: any order may have been sent, filled or cancelled in them.
+ * Written by a repair in their place.
  */
 export interface RepairedRecord extends Dated {
   readonly kind: 'repaired'
@@ -295,10 +295,10 @@ export interface RepairedRecord extends Dated {
   readonly reason: string
 }
 
-/** Fills and funding payments of before were written to a file, and taken out of the journal. */
+/** Old fills and funding payments were written to a file and deleted from the journal. */
 export interface ArchivedRecord extends Dated {
   readonly kind: 'archived'
-  /** Unix ms: those that are older. */
+  /** Unix ms: those before this. */
   readonly before: number
   readonly fills: number
   readonly fundings: number
@@ -310,15 +310,15 @@ export interface CandlesRecord extends Dated {
   readonly kind: 'candles'
   readonly symbol: string
   readonly intervalMs: number
-  /** How many are kept; 0 forgets the series. */
+  /** How many candles are kept; 0 drops the series. */
   readonly capacity: number
-  /** The oldest first. What is missing between them is filled flat. */
+  /** The oldest first. Gaps are filled with flat candles. */
   readonly candles: readonly CandleRow[]
-  /** Whether they take the place of those that are kept. */
+  /** Whether they replace the candles that are kept. */
   readonly isAnew?: boolean
 }
 
-/** From where losses are counted from now on. */
+/** New values from which losses are counted. */
 export interface WatermarkRecord extends Dated {
   readonly kind: 'watermark'
   readonly watermarks: readonly Watermark[]

@@ -12,8 +12,8 @@ export type Verdict =
   | { readonly approved: false; readonly objection: Objection }
 
 /**
- * Every risk check. Nothing leaves without this approval (RSK1), which counts the worst case: an approved order
- * is added to the exposures at once, so that the next one is judged as if this one were open.
+ * Runs every risk check on an order. Nothing leaves without this approval (RSK1), which counts the worst case: an approved
+ * order is added to the exposures at once, so that the next one is judged as if this one were open.
  */
 export function approve(intent: OrderIntent, context: RiskContext): Verdict {
   for (const check of RISK_CHECKS) {
@@ -26,8 +26,8 @@ export function approve(intent: OrderIntent, context: RiskContext): Verdict {
 }
 
 /**
- * The same for an order that waits to be sent again. The exposures count it already, because an earlier copy
- * may be at the exchange, and go on counting it when it is denied.
+ * The same for an order that waits to be sent again. The exposures contain it already, because an earlier copy may be at
+ * the exchange; it is taken out for the checks, and counted again afterwards even if it is denied.
  */
 export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict {
   takeFromExposure(context.ownExposure, intent.action, intent.lots)
@@ -41,8 +41,8 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
 }
 
 /**
- * A call that places no order: while trading is not open, only one that takes orders away.
- * Undefined when it is denied.
+ * Approves a call that places no order: while trading is restricted, only one that cancels orders. Undefined where it is
+ * denied.
  */
 export function approveCall(call: AccountCall, trading: TradingState): Approved<AccountCall> | undefined {
   return trading.mode === 'active' || takesAway(call.endpoint) ? (call as Approved<AccountCall>) : undefined

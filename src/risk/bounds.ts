@@ -1,6 +1,6 @@
 /**
- * What numbers an instrument can count. Whatever is beyond, the arithmetic of prices, sizes and their sums is not
- * exact any more, and no body can be written: so it is denied where an intent enters the core, and by the first risk
+ * The numbers that can be counted for an instrument. Beyond them the arithmetic of prices, sizes and their sums is not
+ * exact, and no request body can be written. So they are denied where an intent enters the core, and by the first risk
  * check.
  */
 import { type Objection } from '../domain/denial.ts'
@@ -8,7 +8,7 @@ import { type Instrument, lotsMax, ticksMax } from '../domain/instrument.ts'
 import { type Intent } from '../domain/intent.ts'
 import { unreachable } from '../lib/unreachable.ts'
 
-/** Longer than any decision on prices is good for, and not longer than its key is remembered: seven days. */
+/** The longest time to live of an intent, seven days: longer than any decision is useful, and within the time for which its key is remembered. */
 const TTL_MS_MAX = 7 * 86_400_000
 
 /** What is wrong with a number of the intent, whatever the market is. */

@@ -9,7 +9,7 @@ import { addToExposure, type Exposure, notionalAt, worstLots, worstOnSide } from
 import { objectToLeverage, objectToPace, objectToSelfTrade } from './pace-checks.ts'
 import { type RiskContext } from './risk-context.ts'
 
-/** Undefined when the check has nothing against the order. */
+/** A check returns its objection to an order, or undefined. */
 export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection | undefined
 
 /** All checks, cheapest and most telling first; the first objection denies. */
@@ -36,20 +36,20 @@ function checkPrecision(intent: OrderIntent, { instrument }: RiskContext): Objec
   return objectToSize(instrument, lots) ?? objectToPrices(instrument, [ticks, takeProfitTicks, stopLossTicks])
 }
 
-/** MKT1. A price that the instrument cannot count is none. */
+/** MKT1. A price that cannot be counted for the instrument counts as missing. */
 function checkPriced(_: OrderIntent, { instrument, market }: RiskContext): Objection | undefined {
   const isCountable = nearestStep(instrument.tick, market.ask) <= ticksMax(instrument)
   if (market.bid > 0 && market.ask > 0 && market.bid <= market.ask && isCountable) return undefined
   return { code: 'DATA_MISSING', detail: `bid ${market.bid}, ask ${market.ask}` }
 }
 
-/** MKT1. An order that would be too small on any price is called that first: waiting does not mend it. */
+/** MKT1. An order that is too small at any price is denied for that first, since waiting would not help. */
 function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objection | undefined {
   if (market.ageMs <= account.dataAgeMaxMs) return undefined
   return { code: 'DATA_STALE', detail: `${market.ageMs} ms old, limit ${account.dataAgeMaxMs} ms` }
 }
 
-/** MKT3: who does not know what the account did and holds adds no risk to it. */
+/** MKT3: while it is not known what the account did and holds, no risk may be added. */
 function checkAccountAge(intent: OrderIntent, context: RiskContext): Objection | undefined {
   const { accountAgeMs, account } = context
   if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined
@@ -82,7 +82,7 @@ export function reducesRisk(
   { holding, ownExposure }: Pick<RiskContext, 'holding' | 'ownExposure'>,
 ): boolean {
   if (isClosing(intent.action)) return true
-  // Side by side, an opening is never a reduction.
+  // In hedge mode an opening order never reduces.
   if (ownExposure.mode === 'hedge_mode') return false
   return tradesAs(intent.action) === 'buy'
     ? holding.shortLots - ownExposure.buyingLots >= intent.lots
@@ -135,7 +135,7 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection 
   return { code: 'ORDER_NOTIONAL_LIMIT', detail: `${notional.toFixed(2)}, limit ${account.orderNotionalMax}` }
 }
 
-/** A price far from the market, be it the order's own, its take-profit's or its stop-loss's. */
+/** Denies a price far from the market: the order's own, or that of its take-profit or stop-loss. */
 function checkCollar(
   { ticks: own, takeProfitTicks, stopLossTicks }: OrderIntent,
   { instrument, market, account }: RiskContext,
@@ -157,8 +157,8 @@ function checkCollar(
 }
 
 /**
- * Closes never increase or flip the position, neither the strategy's nor the account's. A flatten closes what is held
- * beside orders in quarantine too, which may be accepted no longer.
+ * A close must not increase or flip the position, neither the strategy's nor the account's. For a flatten, orders in
+ * quarantine do not count: they cannot be accepted any more.
  */
 function checkClose(intent: OrderIntent, context: RiskContext): Objection | undefined {
   if (!isClosing(intent.action)) return undefined
@@ -176,8 +176,8 @@ function checkClose(intent: OrderIntent, context: RiskContext): Objection | unde
 }
 
 /**
- * RSK1: the position plus everything open, in flight or unknown on that side. A close counts too where
- * there is one net position: what it buys back, orders that rest on the same side no longer do.
+ * RSK1: limits the position plus everything open, in flight or unknown on that side. In one-way mode closes count too:
+ * what a close buys back, resting orders on the same side would add beyond it.
  */
 function checkPosition(intent: OrderIntent, { ownExposure, strategy }: RiskContext): Objection | undefined {
   if (isClosing(intent.action) && ownExposure.mode === 'hedge_mode') return undefined
@@ -195,7 +195,7 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objectio
   const { accountExposure, instrument, market, account, otherNotional } = context
   const grown = { ...accountExposure }
   addToExposure(grown, intent.action, intent.lots)
-  // Of a net position each way is judged by itself: what is counted too high one way is no room the other way.
+  // For a net position each direction is judged by itself.
   const isNet = grown.mode === 'one_way_mode'
   const lots = isNet ? Math.max(0, worstOnSide(grown, intent.action)) : worstLots(grown)
   if (lots === 0 || (!isNet && lots <= worstLots(accountExposure))) return undefined
@@ -209,7 +209,7 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objectio
   }
 }
 
-/** What reduces risk is never held up. */
+/** Never denies an order that reduces risk. */
 function checkPace(intent: OrderIntent, context: RiskContext): Objection | undefined {
   if (reducesRisk(intent, context)) return undefined
   return objectToSelfTrade(intent, context) ?? objectToPace(context)

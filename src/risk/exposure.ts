@@ -9,7 +9,7 @@ import { type Holding, netLots } from '../domain/position.ts'
  */
 export interface Exposure {
   readonly mode: PositionMode
-  /** One-way: the net position, and its negative. Hedge: each leg. */
+  /** In one-way mode the net position and its negative; in hedge mode each leg. */
   readonly longLots: number
   readonly shortLots: number
   /** What open orders could add to each: in one-way mode every buy and every sell, in hedge mode openings. */
@@ -18,16 +18,16 @@ export interface Exposure {
   /** What open orders could close of each. */
   closingLongLots: number
   closingShortLots: number
-  /** What orders in quarantine count among these two: they wait for an operator, and close nothing more. */
+  /** The part of these two that orders in quarantine make up: those wait for an operator, and close nothing more. */
   readonly heldClosingLongLots: number
   readonly heldClosingShortLots: number
-  /** Everything open that buys, and that sells. */
+  /** All open orders that buy, and all that sell. */
   buyingLots: number
   sellingLots: number
   openOrders: number
 }
 
-/** @param orders all orders that belong to the holding; terminal ones count nothing. */
+/** @param orders all orders that belong to the holding; terminal ones are ignored. */
 export function buildExposure(mode: PositionMode, holding: Holding, orders: Iterable<Order>): Exposure {
   const oneWay = mode === 'one_way_mode'
   const open = [...orders]
@@ -63,7 +63,7 @@ export function addToExposure(exposure: Exposure, action: OrderAction, lots: num
   countLots(exposure, action, lots)
 }
 
-/** Counts an order no longer. */
+/** Takes an order out of the exposure. */
 export function takeFromExposure(exposure: Exposure, action: OrderAction, lots: number): void {
   exposure.openOrders -= 1
   countLots(exposure, action, -lots)
@@ -96,7 +96,7 @@ export function worstLots(exposure: Exposure): number {
   return exposure.mode === 'one_way_mode' ? Math.max(long, short) : long + short
 }
 
-/** Lots at a price in quote coin, as a float: limits of notional are not owed to anyone. */
+/** The value of lots at a price, in the quote coin. A float is enough for limits. */
 export function notionalAt(instrument: Instrument, lots: number, price: number): number {
   return (lots * instrument.lot.units * price) / instrument.lot.scale
 }

@@ -4,7 +4,7 @@ import { tradesAs } from '../domain/order-action.ts'
 import { nearestStep } from '../lib/grid.ts'
 import { type RiskContext } from './risk-context.ts'
 
-/** An order that would trade with one of ours, of whichever strategy. One that is post only trades with none. */
+/** Denies an order that would trade with one of ours, of any strategy. A post-only order cannot. */
 export function objectToSelfTrade(
   { action, ticks, force }: OrderIntent,
   { account, instrument, market, resting }: RiskContext,
@@ -17,7 +17,7 @@ export function objectToSelfTrade(
   return { code: 'SELF_TRADE', detail: `at ${reach} ticks, an order of ours rests at ${own}` }
 }
 
-/** How many orders have left within a minute, of the strategy and of the account. */
+/** Limits how many orders leave within a minute, of the strategy and of the account. */
 export function objectToPace({ account, strategy, pace }: RiskContext): Objection | undefined {
   return (
     objectToCount('of the strategy', pace.strategy, strategy.ordersPerMinute) ??

@@ -30,7 +30,7 @@ export type StrategyLimits = Readonly<
   readonly rejectionsPerMinute?: number
 }
 
-/** The market as risk looks at it. Floats, quote coin; NaN where there is none. */
+/** The market as the risk checks see it: floats in the quote coin; NaN for a missing value. */
 export interface RiskMarket {
   readonly bid: number
   readonly ask: number
@@ -40,28 +40,28 @@ export interface RiskMarket {
   readonly deliveryState: DeliveryState | undefined
 }
 
-/** Everything that approving one order looks at. The exposures grow as orders are approved. */
+/** Everything that the risk checks of an order need. The exposures grow as orders are approved. */
 export interface RiskContext {
   readonly now: number
   readonly instrument: Instrument
   readonly market: RiskMarket
-  /** How long ago the fills, or the instrument's position where that is longer, were asked for that are known, ms. */
+  /** The age of what is known of the account: of its fills or of the instrument's position, whichever is older, ms. */
   readonly accountAgeMs: number
   readonly trading: TradingState
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
-  /** The strategy's own, on this instrument. */
+  /** The strategy's own exposure on this instrument. */
   readonly holding: Holding
   readonly ownExposure: Exposure
-  /** The account's, on this instrument. */
+  /** The account's exposure on this instrument. */
   readonly accountExposure: Exposure
-  /** Worst case of all other instruments of the account, quote coin. */
+  /** The notional that all other instruments of the account could reach at worst, quote coin. */
   readonly otherNotional: number
-  /** Of the account, in the margin coin; undefined while it is not known. */
+  /** The equity of the account in the margin coin; undefined while it is not known. */
   readonly equity: number | undefined
-  /** The dearest buy and the cheapest sell of ours that rest, in ticks; infinitely low, and high, where there is none. */
+  /** Our highest resting buy and lowest resting sell, in ticks; without one -Infinity and Infinity. */
   readonly resting: { readonly buyTicks: number; readonly sellTicks: number }
-  /** Orders that have left within a minute, with those that are approved beside this one. */
+  /** How many orders have left within a minute, including those that are approved for the same batch. */
   readonly pace: { readonly strategy: () => number; readonly account: () => number }
   /** Open orders of the account on other instruments. */
   readonly otherOpenOrders: number
