@@ -67,7 +67,7 @@ export function noteCancelDue(instrument: InstrumentState, isDue: boolean): void
   own(instrument).wantsCancel = isDue
 }
 
-/** These orders rest and nobody wants them. @param now Unix ms, our clock. */
+/** Notes which resting orders no strategy wants. @param now Unix ms, our clock. */
 export function noteUnwanted(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],
@@ -76,7 +76,7 @@ export function noteUnwanted(
   keepSince(own(instrument).unwantedSince, clientOids, now)
 }
 
-/** These orders stand through the market. @param now Unix ms, our clock. */
+/** Notes which resting orders the market has gone beyond. @param now Unix ms, our clock. */
 export function noteCrossed(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],

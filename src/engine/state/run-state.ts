@@ -3,27 +3,27 @@ import { own } from '../../lib/own.ts'
 import { type StopPolicy } from '../event.ts'
 
 /**
- * The phase of a run of the process: who is asked, not what may leave (that is the trading mode). `starting` reads
- * what the exchange holds; strategies do not run yet · `running` from when the first instrument is proved (the others
- * follow one by one) · `stopping` decides nothing any more and brings in what is out · `stopped`.
+ * The phase of a run of the process. It says whether strategies are asked, not what may leave (that is the trading mode).
+ * `starting`: reads what the exchange holds, strategies are not asked yet · `running`: from when the first instrument is
+ * proved; the others follow one by one · `stopping`: nothing is decided any more, calls in flight are awaited · `stopped`.
  */
 export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
 
-/** Changed by `run-state.ts`; what start, stop and kill remember by the files of their name in `lifecycle/`. */
+/** Changed by `run-state.ts`; the states of start, stop and kill by the files of that name in `lifecycle/`. */
 export interface RunState {
   readonly phase: RunPhase
-  /** Unix ms, our clock, when this run began: the machine's clock may have been set since the one before. */
+  /** Unix ms, our clock, when this run began. Times of earlier runs may be wrong: the machine's clock may have been set since. */
   readonly startedAt: number
   readonly start: StartState
   readonly stop: StopState | undefined
   readonly kill: KillState | undefined
-  /** How far the flatten of each scope has come. */
+  /** By scope, how far its flatten has come. */
   readonly flattens: ReadonlyMap<Scope, FlattenProgress>
-  /** Unix ms, our clock, when ended orders and old keys were last forgotten. */
+  /** Unix ms, our clock, when the book was last pruned. */
   readonly prunedAt: number
   /** Unix ms, our clock, since when the journal's disk is nearly full. */
   readonly spaceLowSince: number | undefined
-  /** What the account is beyond just now, and holds it for as long. */
+  /** The limits of pace that are exceeded now: they restrict the account as long as they are. */
   readonly beyondLimit: ReadonlyMap<PaceReason, BeyondLimit>
   readonly flatBeforeStop: FlatBeforeStop | undefined
 }
@@ -37,21 +37,21 @@ export interface BeyondLimit {
 }
 
 export interface FlattenProgress {
-  /** Nothing is held or rests any more, and that was logged. */
+  /** Whether nothing is held or rests any more, and that was logged. */
   readonly isDone: boolean
   /** Unix ms, our clock: after this a line of the log says that it takes long. */
   readonly patientUntil: number
 }
 
-/** Of the account; each instrument has a stage of its own. */
+/** The start of the account; each instrument has a stage of its own. */
 export interface StartState {
-  /** Every instrument is proved. */
+  /** Whether every instrument is proved. */
   readonly isOver: boolean
-  /** Unix ms, our clock, when what is not read yet was asked for last; 0 never. */
+  /** Unix ms, our clock, when missing readings were last asked for; 0: never. */
   readonly askedAt: number
-  /** Unix ms, our clock, when it was last logged how far it is. */
+  /** Unix ms, our clock, when the progress was last logged. */
   readonly saidAt: number
-  /** By symbol: what stands as a wish is placed once its strategy has decided on this snapshot or a later one. */
+  /** By symbol: standing wishes are placed once their strategy has decided on this snapshot or a later one. */
   readonly wishesFrom: ReadonlyMap<string, number>
   readonly wishesFromLatest: number
 }
@@ -65,11 +65,11 @@ export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
 
 export interface InstrumentStart {
   readonly stage: StartStage
-  /** Unix ms, our clock: a position counts that was asked for later. */
+  /** Unix ms, our clock: only a position that was asked for later counts. */
   readonly readSince: number
 }
 
-/** A stop was asked for that waits until everything is closed. */
+/** A stop that was asked for and waits until everything is closed. */
 export interface FlatBeforeStop {
   /** Unix ms, our clock. */
   readonly askedAt: number
@@ -84,12 +84,12 @@ export interface StopState {
   readonly phase: 'draining' | 'cancelling' | 'confirming' | 'proving'
   /** Unix ms, our clock: readings that are asked for so much later prove the end. */
   readonly provingAt: number
-  /** By symbol, how many resolutions that cancel there had been: an instrument with more must be asked again. */
+  /** By symbol, how many resolutions that cancel there had been. An instrument with more of them is cancelled once more, to confirm. */
   readonly cancelledBefore: ReadonlyMap<string, number>
   /** How many cancel-alls had found something when this phase began. */
   readonly foundBefore: number
   readonly askedAt: number
-  /** Something was on the wire, or an instrument was being resolved, since `proving` began. */
+  /** Whether something was on the wire, or an instrument was being resolved, since `proving` began. */
   readonly wasBusy: boolean
 }
 
@@ -97,7 +97,7 @@ export interface KillState {
   readonly phase: 'cutting' | 'draining' | 'clearing' | 'waiting' | 'confirming' | 'proving' | 'clean'
   /** How many cancel-alls had found something when this phase began. */
   readonly foundBefore: number
-  /** Unix ms, our clock: the present round of `proving` began; and how many in a row saw the same. */
+  /** When the present round of `proving` began (Unix ms, our clock), and how many rounds in a row have shown the same. */
   readonly roundAt: number
   readonly rounds: number
   /** What the account held and how far its fills were known in the last round. */
@@ -106,13 +106,13 @@ export interface KillState {
   readonly patientUntil: number
   /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
   readonly stopAskedAt: number | undefined
-  /** `flatten`: that stop is clean only if nothing is held. */
+  /** With `flatten` that stop ends clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
   /** A release that was asked for before all was proved. */
   readonly release: KillCommand | undefined
 }
 
-/** Who throws the kill switch, or releases it, and why. */
+/** Who orders a kill, or releases it, and why. */
 export interface KillCommand {
   readonly reason: string
   readonly by: string
@@ -130,20 +130,20 @@ export function noteStart(run: RunState, change: Partial<StartState>): void {
   Object.assign(own(run.start), change)
 }
 
-/** The instrument was proved: who trades it looks at it, on that snapshot or a later one, before something is placed. */
+/** The instrument was proved: its strategies must decide on that snapshot or a later one before anything is placed. */
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
   const start = own(run.start)
   start.wishesFrom.set(symbol, snapshot)
   start.wishesFromLatest = snapshot
 }
 
-/** The daemon ends: nothing is decided any more. */
+/** The stop begins: nothing is decided any more. */
 export function beginStopping(run: RunState, stop: StopState): void {
   own(run).phase = 'stopping'
   own(run).stop = stop
 }
 
-/** A kill begins; whatever stop went on is given up for it. */
+/** A kill begins, and ends a stop that went on. */
 export function beginKilling(run: RunState, kill: KillState): void {
   own(run).kill = kill
   own(run).stop = undefined

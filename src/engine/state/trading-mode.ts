@@ -16,14 +16,14 @@ import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
 import { noteFlatten } from './run-state.ts'
 
-/** What an operator does about a halt. */
+/** What the log tells an operator to do about a halt. */
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, then release the instrument"
 
-/** The name under which the daemon itself restricts trading. */
+/** The name of the daemon as the author of a restriction. */
 const DAEMON = 'intentd'
 
-/** Holds a scope in the mode of the reason; survives a restart (RSK2). */
+/** Restricts a scope for a reason, in the mode of that reason. It survives a restart (RSK2). */
 export function halt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   restrict(core, { scope, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON })
 }
@@ -36,7 +36,7 @@ interface NewRestriction {
   readonly by: string
 }
 
-/** Holds a scope in a mode. Said again with the same words it changes nothing. */
+/** Restricts a scope. Repeated with the same mode and reason it changes nothing. */
 export function restrict(core: Core, restriction: NewRestriction): void {
   const { scope, mode, code, reason, by } = restriction
   const held = restrictionOf(core.book, scope, code)
@@ -45,7 +45,7 @@ export function restrict(core: Core, restriction: NewRestriction): void {
   announce(core, 'error', `trading.${mode}`, { scope, code, reason, by, ends: MODE_REASONS[code].ends })
 }
 
-/** A person has looked, and says why trading may go on. A kill has a release of its own. */
+/** An operator releases a scope and says why. A kill has a release of its own. */
 export function release(core: Core, { scope, reason, by }: ReleaseCommand): void {
   const held = [...core.book.restrictions.values()].filter(({ code }) => code !== 'kill')
   if (!held.some((restriction) => restriction.scope === scope)) {
@@ -54,7 +54,7 @@ export function release(core: Core, { scope, reason, by }: ReleaseCommand): void
   }
   record(core, { kind: 'released', at: core.now, scope, reason, by }, true)
   announce(core, 'warn', 'trading.released', { scope, reason, by })
-  // What was wanted meanwhile, or before, is not placed by itself: each strategy looks first.
+  // Earlier wishes are placed only after their strategy has decided again.
   holdAllWishes(core)
   noteFlatten(core.run, scope, undefined)
 }
@@ -66,19 +66,19 @@ export interface ReleaseCommand {
 }
 
 /**
- * What may leave for an order of the strategy on the instrument, and everything that holds it there: for the account,
- * the instrument or the strategy; what is recorded, and what is only true just now.
+ * The trading mode for an order of the strategy on the instrument, and everything that restricts it: for the account, the
+ * instrument or the strategy, recorded or only true just now.
  */
 export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId | string): TradingState {
   return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...volatileRestrictions(core)])
 }
 
-/** Everything that holds any scope: what is recorded, and what is only true just now. */
+/** All restrictions of all scopes, recorded or only true just now. */
 export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
 
-/** What holds the account as long as it is true. */
+/** Restrictions of the account that are not recorded: they hold as long as their cause is there. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
   const { clock, run } = core
   const held: Restriction[] = []
@@ -103,19 +103,19 @@ function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
 }
 
 /**
- * Whether strategies are asked, and what they want is looked at: the daemon runs, no stop was asked for, and no kill
- * stands. What may leave is another question: the trading mode.
+ * Whether strategies are asked and their wishes are planned: the run goes on, no stop was asked for, and no kill stands.
+ * What may leave is a different question: the trading mode.
  */
 export function isTrading({ run, book }: Core): boolean {
   return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }
 
-/** Whether a kill is being carried out: a daemon that stops after it, or starts under it, is doing that first. */
+/** Whether a kill is being carried out. Not while the daemon starts or stops. */
 export function isKilling({ run, book }: Core): boolean {
   return run.phase === 'running' && killOf(book) !== undefined
 }
 
-/** Whether what the strategy holds on the instrument is being closed: by a command, or before a stop that flattens. */
+/** Whether a flatten closes what the strategy holds on the instrument: by a command, or before a stop. */
 export function isFlattening({ run, book }: Core, symbol: string, strategyId: StrategyId | string): boolean {
   if (run.phase === 'stopping') return false
   if (run.flatBeforeStop !== undefined) return true
@@ -125,7 +125,7 @@ export function isFlattening({ run, book }: Core, symbol: string, strategyId: St
   )
 }
 
-/** Whether the strategy failed too often, and is not asked before somebody has looked. */
+/** Whether the strategy is halted because it failed, and so is not asked. */
 export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
   if (book.restrictions.size === 0) return false
   return restrictionOf(book, strategyScope(strategyId), 'strategyFailed') !== undefined
