@@ -42,7 +42,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
         const status = machines.command('c', ['fleet', 'status', ...kill.slice(2, 4)])
         expect(await status.ended).toMatchObject({ code: 0 })
         expect(status.stdout.join('\n')).toMatch(
-          /killed, running.*: 0 orders open[^]*a kill was ordered[^]*alerts[^]*! the kill switch is thrown/,
+          /killed, running.*: 0 orders open[^]*a kill was ordered[^]*alerts[^]*! the kill switch is on/,
         )
       }, LEASE_MS)
 
