@@ -38,8 +38,14 @@ const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set(['record', 'decide', 're
  */
 const EVENTS_MAX = 10_000
 
-/** An effect, and the time of the step that it comes from, Unix ms. */
-interface TimedEffect {
+/** An event, and when the tickers were read that led to it, monotonic ms; undefined: something else did. */
+interface CausedEvent {
+  readonly event: EngineEvent
+  readonly tickersReadAt: number | undefined
+}
+
+/** An effect, the time of the step that it comes from, Unix ms, and the tickers that led to that. */
+interface TimedEffect extends Pick<CausedEvent, 'tickersReadAt'> {
   readonly effect: Effect
   readonly at: number
 }
@@ -68,12 +74,15 @@ export class Interpreter {
   readonly #ports: Ports
   readonly #sender: OrderSender
   readonly #reader: AccountReader
-  readonly #queue = new Fifo<EngineEvent>()
+  readonly #queue = new Fifo<CausedEvent>()
   /** The last event that was stepped, its time, its effects, and how many of them were performed or put aside. */
   #event: EngineEvent | undefined
   #steppedAt = 0
   #effects: readonly Effect[] = []
   #taken = 0
+  /** The tickers that led to the last event, and to what is done just now. */
+  #steppedFor: number | undefined
+  #doneFor: number | undefined
   readonly #waiting = new Fifo<WaitingEffect>()
   /** How many commits have begun, and how many of them are done. */
   #commits = 0
@@ -99,15 +108,23 @@ export class Interpreter {
     return this.#sender.isSending
   }
 
-  /** Handles an event now, or right after the one that is being handled. */
-  dispatch(event: EngineEvent): void {
+  /**
+   * When the tickers were read that led to what is being performed, monotonic ms, however long it waited for a commit.
+   * Undefined where something else led to it, or it waited for anything else.
+   */
+  get tickersReadAt(): number | undefined {
+    return this.#doneFor
+  }
+
+  /** Handles an event now, or right after the one that is being handled. @param tickersReadAt Monotonic ms, where tickers led to it. */
+  dispatch(event: EngineEvent, tickersReadAt?: number): void {
     if (this.#isOver) return
-    this.#enqueue(event)
+    this.#enqueue(event, tickersReadAt ?? this.#doneFor)
     this.resume()
   }
 
-  #enqueue(event: EngineEvent): void {
-    if (this.#queue.push(event) <= EVENTS_MAX) return
+  #enqueue(event: EngineEvent, tickersReadAt: number | undefined): void {
+    if (this.#queue.push({ event, tickersReadAt }) <= EVENTS_MAX) return
     this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
   }
 
@@ -121,6 +138,7 @@ export class Interpreter {
       this.#fail(error)
     } finally {
       this.#isBusy = false
+      this.#doneFor = undefined
     }
   }
 
@@ -137,25 +155,26 @@ export class Interpreter {
     const next = this.#nextEffect()
     if (next) {
       interruptions?.beforeEffect()
+      this.#doneFor = next.tickersReadAt
       this.#perform(next)
       interruptions?.afterEffect()
       return true
     }
     this.#endStep()
-    const event = this.#queue.take()
-    if (event) this.#step(event)
-    return event !== undefined
+    const caused = this.#queue.take()
+    if (caused) this.#step(caused)
+    return caused !== undefined
   }
 
   #nextEffect(): TimedEffect | undefined {
     const { first } = this.#waiting
     if (first !== undefined && first.commit <= this.#committed) return this.#waiting.take()
-    const [effects, at] = [this.#effects, this.#steppedAt]
+    const [effects, at, tickersReadAt] = [this.#effects, this.#steppedAt, this.#steppedFor]
     while (this.#taken < effects.length) {
       const effect = effects[this.#taken++]
       if (effect === undefined) return undefined
-      if (!this.#mustWait(effect)) return { effect, at }
-      if (this.#waiting.push({ effect, at, commit: this.#commits }) > WAITING_MAX) {
+      if (!this.#mustWait(effect)) return { effect, at, tickersReadAt }
+      if (this.#waiting.push({ effect, at, tickersReadAt, commit: this.#commits }) > WAITING_MAX) {
         throw new Error(`the journal does not keep up: ${WAITING_MAX} effects wait for it`)
       }
     }
@@ -171,7 +190,7 @@ export class Interpreter {
   }
 
   /** The listener hears of the step before its effects are performed, so that a recording holds what broke the run. */
-  #step(heard: EngineEvent): void {
+  #step({ event: heard, tickersReadAt }: CausedEvent): void {
     const { clock, journal, listener, interruptions } = this.#ports
     const event = withUsedKeys(heard, this.#engine.book, journal)
     const at = clock.now()
@@ -183,9 +202,10 @@ export class Interpreter {
     }
     this.#event = event
     this.#steppedAt = at
+    this.#steppedFor = tickersReadAt
     this.#taken = 0
     listener.stepped?.({ at, event, effects: this.#effects })
-    if (interruptions?.isHeardAgain(event) === true) this.#queue.putFirst(event)
+    if (interruptions?.isHeardAgain(event) === true) this.#queue.putFirst({ event, tickersReadAt })
   }
 
   /** Between two steps all records are appended, so the book is exactly what the journal says. */
@@ -272,10 +292,13 @@ export class Interpreter {
       const { intents, state, denials } = result
       const { sequence } = snapshot
       listener.decided?.(intents)
-      this.#enqueue({ kind: 'decided', strategyId, sequence, intents, state, denials })
+      this.#enqueue({ kind: 'decided', strategyId, sequence, intents, state, denials }, this.#doneFor)
     } else {
       const { message: reason, isPaused } = result
-      this.#enqueue({ kind: 'decisionFailed', strategyId, reason, ...(isPaused && { isPaused }) })
+      this.#enqueue(
+        { kind: 'decisionFailed', strategyId, reason, ...(isPaused && { isPaused }) },
+        this.#doneFor,
+      )
     }
     if (!result.isSlow) return
     const fields = { strategy: strategyId, tookMs: Math.round(result.tookMs) }

@@ -26,6 +26,8 @@ const DECIDED: Decided = {
 export interface AskedCall {
   readonly what: string
   readonly options: CallOptions
+  /** The tickers that led to it. */
+  readonly tickersReadAt: number | undefined
   readonly answer: (answer: Answer<BatchResult>) => void
 }
 
@@ -46,6 +48,7 @@ export class InterpreterBench {
   /** What the core wants on the next event of a kind; each list once. */
   script: Script = {}
   commitsAtOnce = false
+  grantsAtOnce = false
   hasRoomForNote = true
   isKilled = false
   isClockSynchronised = true
@@ -116,7 +119,7 @@ export class InterpreterBench {
   #createPorts(): Ports {
     const ask = (what: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void => {
       this.done.push(what)
-      this.calls.push({ what, options, answer: onAnswer })
+      this.calls.push({ what, options, tickersReadAt: this.interpreter.tickersReadAt, answer: onAnswer })
     }
     return {
       clock: this.time,
@@ -125,7 +128,8 @@ export class InterpreterBench {
       grants: {
         request: (endpoint, _, onGranted) => {
           this.asked.push(endpoint)
-          this.granted.push(onGranted)
+          if (this.grantsAtOnce) onGranted({ endpoint, release: () => undefined, unused: () => undefined })
+          else this.granted.push(onGranted)
           return { cancel: () => undefined }
         },
       },

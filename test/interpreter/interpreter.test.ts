@@ -123,6 +123,52 @@ describe('[ORD1] behind a record whose commit takes time', () => {
     expect(bench.calls[0]?.options.beforeWrite?.()).toBe('the data it was decided on has become stale')
   })
 
+  test('a batch is known to follow from its tickers, and one of another cause is not', () => {
+    const bench = new InterpreterBench()
+    bench.script = { timePassed: [recordEffect('send'), batchEffect('a')] }
+    bench.interpreter.dispatch({ kind: 'timePassed' }, 42)
+    bench.step('started', [recordEffect('send'), batchEffect('b')])
+
+    for (const done of bench.commits) done()
+
+    expect(bench.calls.map(({ what, tickersReadAt }) => [what, tickersReadAt])).toEqual([
+      ['batch a', 42],
+      ['batch b', undefined],
+    ])
+  })
+
+  test('so is one whose grant is asked for after the commit of another', () => {
+    const bench = new InterpreterBench()
+    bench.grantsAtOnce = true
+    bench.step('started', [recordEffect('send')])
+    bench.script = {
+      timePassed: [{ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority: 'add' }],
+      granted: [recordEffect('send'), batchEffect('a')],
+    }
+    bench.interpreter.dispatch({ kind: 'timePassed' }, 42)
+    expect(bench.asked).toEqual([])
+
+    bench.commits[0]?.()
+    bench.commits[1]?.()
+
+    expect(bench.calls.map(({ what, tickersReadAt }) => [what, tickersReadAt])).toEqual([['batch a', 42]])
+  })
+
+  test('but one that waited for the limiter is not', () => {
+    const bench = new InterpreterBench()
+    bench.commitsAtOnce = true
+    bench.script = {
+      timePassed: [{ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority: 'add' }],
+      granted: [recordEffect('send'), batchEffect('a')],
+    }
+    bench.interpreter.dispatch({ kind: 'timePassed' }, 42)
+    bench.granted[0]?.({ endpoint: 'batchPlaceOrder', release: () => undefined, unused: () => undefined })
+
+    expect(bench.calls.map(({ what, tickersReadAt }) => [what, tickersReadAt])).toEqual([
+      ['batch a', undefined],
+    ])
+  })
+
   test('a journal that does not keep up ends the run', () => {
     const bench = new InterpreterBench()
     const announcement = { kind: 'announce', level: 'info', event: 'order.sent', fields: {} } as const

@@ -64,8 +64,6 @@ export class Account implements MarketListener {
   readonly #grids: ReadonlyMap<string, InstrumentGrids>
   readonly #recent: RecentActivity
   readonly #rest = Promise.withResolvers<boolean>()
-  /** The tickers that are being dealt with: when they were read, monotonic ms. */
-  #tickersReadAt: number | undefined
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
   #fatal: unknown
@@ -171,9 +169,7 @@ export class Account implements MarketListener {
     // The core hears of a kill that nobody else told it of.
     if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
     if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
-    this.#tickersReadAt = readAt
-    this.#dispatch(event)
-    this.#tickersReadAt = undefined
+    this.#interpreter.dispatch(event, readAt)
   }
 
   rollDay(): void {
@@ -367,7 +363,7 @@ export class Account implements MarketListener {
       client: calls.client,
       settings,
       onBatch: () => {
-        const causedAt = this.#tickersReadAt
+        const causedAt = this.#interpreter.tickersReadAt
         return () => {
           if (causedAt === undefined) return
           this.#statistics.decisionLatency.record(trusted.clock.monotonic() - causedAt)
