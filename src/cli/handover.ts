@@ -37,6 +37,11 @@ async function handOver(options: HandoverOptions): Promise<number> {
   const handover = new Handover(serverPlaceOf(config, loadJournalPassword(config, request)))
   try {
     const before = await handover.look()
+    if (before.movedTo !== undefined)
+      return say(
+        EXIT_NOT_DONE,
+        `the journal was moved from the server to ${before.movedTo}: nothing is moved`,
+      )
     if (!before.isHeld) return say(EXIT_NOT_DONE, 'nobody trades this account: whoever is started next does')
     const [standby] = before.followers
     if (standby === undefined)

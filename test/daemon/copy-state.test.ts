@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { describeMove } from '../../src/cli/control/find-daemon.ts'
+import { askForMove, describeMove } from '../../src/cli/control/find-daemon.ts'
 import { describeCopy, describeNext } from '../../src/cli/journal.ts'
 import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
 import { copyState } from '../../src/daemon/state/copy-state.ts'
@@ -49,6 +49,7 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
     await copy('postgres')
     await expect(start(inFile)).rejects.toThrow('JOURNAL_MOVED')
     expect(await start(onServer)).toBe(1)
+    expect(await askForMove(onServer, { cwd: directory })).toBe(undefined)
     expect([onServer, inFile].map((config) => describeMove(config, directory))).toEqual([
       undefined,
       undefined,
@@ -56,6 +57,9 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
     await copy('file')
     expect(describeMove(onServer, directory)).toMatch(/was moved from the server to the file here/)
     expect(describeMove(inFile, directory)).toBe(undefined)
+    // What other machines hear: they have no file of it.
+    const said = await Promise.all([onServer, inFile].map((config) => askForMove(config, { cwd: directory })))
+    expect(said).toEqual([expect.stringContaining(join(directory, 'journal.sqlite')), undefined])
     await expect(start(onServer)).rejects.toThrow('JOURNAL_MOVED')
     expect(await start(inFile)).toBe(2)
   })

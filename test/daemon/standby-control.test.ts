@@ -13,8 +13,8 @@ function openScene() {
     ...{ name: 'live', version: '1', environment: 'demo', exchange: '', configOption: '', clock: time },
     ...{ logger: { listen: () => undefined }, fleet: undefined, seen: () => seen },
   })
-  const look = (trouble?: string): void => {
-    seen = noteLook(seen, { ...STATE, ...(trouble !== undefined && { trouble }) }, time.now())
+  const look = (trouble?: string, state = STATE): void => {
+    seen = noteLook(seen, { ...state, ...(trouble !== undefined && { trouble }) }, time.now())
   }
   const said = (): string => formatStatus(standby.status(), true).replaceAll(/\s+/g, ' ')
   return { time, standby, look, said }
@@ -54,4 +54,14 @@ test('one that could never look says why', () => {
   expect(said()).toMatch('has not looked yet')
   expect(said()).toMatch('no route')
   expect(standby.status().standby).toMatchObject({ behind: null, seenAt: null, freeInMs: null })
+})
+
+test('of a journal that nobody has written yet it names no writer', () => {
+  const { look, said, standby } = openScene()
+  look(undefined, { holder: '', behind: 1, freeInMs: 0 })
+
+  expect(said()).toMatch(
+    /standby nobody has written the journal yet; looked [^;]* and was 1 transaction behind/,
+  )
+  expect(standby.readiness().checks['standby']?.found).toBe('nobody has written the journal yet')
 })

@@ -2,8 +2,10 @@ import { dirname, join, resolve } from 'node:path'
 import { loadAccounts } from '../../config/load-accounts.ts'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { ControlClient, type ControlReply } from '../../control/control-client.ts'
+import { loadJournalPassword, type SecretsRequest } from '../../config/secrets.ts'
 import { type StatusView } from '../../control/views.ts'
 import { type ShownAccount } from '../../daemon/account/shown-account.ts'
+import { serverPlaceOf } from '../../daemon/state/open-journal.ts'
 import { readMainFile } from '../../daemon/state/running-config.ts'
 import { CONTROL_SOCKET, JOURNAL_FILE } from '../../daemon/state/state-place.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
@@ -16,11 +18,13 @@ import { objectToPath } from '../../lib/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { explainSilence, print, printOnce } from '../process/operator.ts'
-import { type ConfigOptions } from '../process/options.ts'
+import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
 
 /** sysexits.h: nobody answers now, or somebody who does not say what was asked for. */
 export const EXIT_SILENT = 75
 const EXIT_REFUSED = 1
+/** A server that takes longer is not waited for, ms. */
+const ASKED_MS_MAX = 2000
 
 export interface ShowOptions extends ConfigOptions {
   readonly json?: boolean
@@ -47,7 +51,9 @@ export async function readDaemon<View>(
   const socket = findSocket(config)
   if (socket === undefined) {
     const view = await readBroken<View>(config, path)
-    return view ?? readStored(config, stored, await findOff(config))
+    return (
+      view ?? readStored(config, stored, { off: await findOff(config), secrets: toConfigRequest(options) })
+    )
   }
   const [holder] = listHolders(config.state.directory)
   const reply = await silence.ask(holder?.pid, () => withClient(socket, (client) => client.read(path)))
@@ -157,18 +163,18 @@ function listAccounts(mainFile: string): readonly DaemonConfig[] {
   }
 }
 
-function readStored<View>(
+async function readStored<View>(
   config: DaemonConfig,
   stored: (account: ShownAccount, off: AccountOff | undefined) => View,
-  off: AccountOff | undefined,
-): Found<View> {
+  { off, secrets }: { readonly off: AccountOff | undefined; readonly secrets: SecretsRequest },
+): Promise<Found<View>> {
   if (off !== undefined) print(`the daemon runs, and this account trades nothing: ${describeOff(off.reason)}`)
   if (off !== undefined && findNewestJournal(config.state.directory) === undefined) {
     print('it has not run yet: there is no journal of it')
     return { kind: 'nothing', exitCode: EXIT_SILENT }
   }
   const file = newestJournal(config.state.directory)
-  const move = describeMove(config, dirname(file))
+  const move = describeMove(config, dirname(file)) ?? (await askForMove(config, secrets))
   if (move !== undefined) {
     printOnce(`! ${move}`)
     return { kind: 'nothing', exitCode: EXIT_SILENT }
@@ -190,4 +196,20 @@ export function describeMove(
     return 'the journal was moved from the server to the file here: take journal.url out of the configuration'
   if (kind !== 'copying') return undefined
   return 'the journal is on its way to the file here: give `intentd journal copy --to file` again'
+}
+
+/** Of a journal that went from the server to another machine; undefined where it is there, or the server does not answer. */
+export async function askForMove(config: DaemonConfig, secrets: SecretsRequest): Promise<string | undefined> {
+  if (config.journal === undefined) return undefined
+  const { Handover } = await import('../../journal/postgres/handover.ts')
+  let server: InstanceType<typeof Handover> | undefined
+  try {
+    server = new Handover(serverPlaceOf(config, loadJournalPassword(config, secrets)), ASKED_MS_MAX)
+    const { movedTo } = await server.look()
+    return movedTo === undefined ? undefined : `the journal was moved from the server to ${movedTo}`
+  } catch {
+    return undefined // What this machine has of the journal is shown all the same.
+  } finally {
+    await server?.close()
+  }
 }

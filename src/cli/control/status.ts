@@ -141,10 +141,12 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
 function describeStandby({ standby, now }: StatusView): string {
   if (standby === undefined) return ''
   const { holder, behind, seenAt, freeInMs, trouble } = standby
+  const whom = holder === '' ? 'nobody has written the journal yet' : `follows ${holder}`
+  const transactions = behind === 1 ? '1 transaction' : `${behind ?? 0} transactions`
   const looked =
     seenAt === null
       ? 'has not looked yet'
-      : `follows ${holder}; looked ${age(now - seenAt)} ago, and was ${behind ?? 0} transactions behind`
+      : `${whom}; looked ${age(now - seenAt)} ago, and was ${transactions} behind`
   const next =
     trouble !== null
       ? `! it cannot look now, and takes nothing over until it can: ${trouble}`
@@ -175,7 +177,7 @@ function describeSharedTickers({ sharedTickers }: StatusView): string {
   return [
     line('tickers', `${taken} readings of other daemons, ${own} of its own`),
     refused === 0 ? '' : line('', `! refused ${refused} that were no answer of the exchange`),
-    failed === 0 ? '' : line('', `! ${failed} times no answer of Redis`),
+    failed === 0 ? '' : line('', `! no answer of Redis ${failed === 1 ? 'once' : `${failed} times`}`),
   ].join('')
 }
 

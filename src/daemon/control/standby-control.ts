@@ -88,7 +88,7 @@ export class StandbyControl implements Controlled {
   readiness(): Readiness {
     const found = this.#options.seen()
     const isFollowing = found?.at !== undefined && found.state.trouble === undefined
-    const words = found?.state.trouble ?? (found ? `follows ${found.state.holder}` : 'has not looked yet')
+    const words = found ? (found.state.trouble ?? describeFollowed(found.state.holder)) : 'has not looked yet'
     return { isReady: isFollowing, checks: { standby: { ok: isFollowing, found: words } } }
   }
 
@@ -113,4 +113,8 @@ export class StandbyControl implements Controlled {
     const text = 'this is a standby: it trades nothing, and its writer is the one to be told'
     return { requestId, isObeyed: false, text, held: [], lifted: [], stillHeld: {} }
   }
+}
+
+function describeFollowed(holder: string): string {
+  return holder === '' ? 'nobody has written the journal yet' : `follows ${holder}`
 }

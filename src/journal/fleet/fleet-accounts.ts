@@ -42,7 +42,7 @@ export interface FleetAccount {
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
   readonly standbys: readonly FleetStandby[]
-  /** What its daemon said of it last; undefined where none has. */
+  /** What its writer said of it last; undefined where it has not yet. */
   readonly shown: FleetMemberRow | undefined
   /** Ordered last for all accounts; undefined where none ever was. */
   readonly kill: KillOrderRow | undefined

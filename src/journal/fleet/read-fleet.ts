@@ -71,7 +71,7 @@ export class FleetReader {
       const { accounts, unread } = await readAccounts(this.#connection, await this.#findJournals())
       return {
         now,
-        accounts: accounts.map((account) => ({ ...account, shown: daemons.get(account.schema) })),
+        accounts: accounts.map((account) => ({ ...account, shown: ownOf(account, daemons) })),
         unread,
         ...shown,
       }
@@ -183,4 +183,13 @@ export class FleetReader {
       return { now, daemons, workers, alerts: none, trouble: messageOf(error) }
     }
   }
+}
+
+/** What its writer said of it; the writer before another one is not believed. */
+function ownOf(
+  { schema, holder }: Pick<FleetAccount, 'schema' | 'holder'>,
+  daemons: ReadonlyMap<string, FleetMemberRow>,
+): FleetMemberRow | undefined {
+  const said = daemons.get(schema)
+  return said?.holder === holder ? said : undefined
 }

@@ -12,6 +12,8 @@ export interface LeaseState {
   readonly token: number
   readonly holder: string
   readonly isHeld: boolean
+  /** Where the journal lies now, machine and file; undefined where it is here. */
+  readonly movedTo: string | undefined
   /** Standbys that follow now. */
   readonly followers: readonly string[]
 }
@@ -21,14 +23,16 @@ export class Handover {
   readonly #place: PostgresPlace
   readonly #connection: Connection
 
-  constructor(place: PostgresPlace) {
+  constructor(place: PostgresPlace, answerMsMax = ANSWER_MS_MAX) {
     this.#place = place
-    this.#connection = new Connection(place, ANSWER_MS_MAX)
+    this.#connection = new Connection(place, answerMsMax)
   }
 
   /** @throws Failure JOURNAL_UNREACHABLE */
   async look(): Promise<LeaseState> {
-    const [lease = {}] = await this.#query('SELECT token, holder, NOT released AS held FROM $schema.lease')
+    const [lease = {}] = await this.#query(
+      'SELECT token, holder, NOT released AS held, moved_to FROM $schema.lease',
+    )
     const followers = await this.#query(
       `SELECT holder FROM $schema.followers WHERE seen_at > clock_timestamp() - interval '${SEEN_WITHIN}'`,
     )
@@ -36,6 +40,7 @@ export class Handover {
       token: Number(lease['token']),
       holder: String(lease['holder']),
       isHeld: lease['held'] === true,
+      movedTo: typeof lease['moved_to'] === 'string' ? lease['moved_to'] : undefined,
       followers: followers.map(({ holder }) => String(holder)),
     }
   }

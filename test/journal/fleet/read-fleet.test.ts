@@ -4,6 +4,7 @@ import { type OpenedJournal } from '../../../src/journal/journal.ts'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { readAccounts } from '../../../src/journal/fleet/fleet-accounts.ts'
 import { type Fleet, FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
+import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
 import { untilDurable } from '../../../src/journal/until-durable.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { Machine, record } from '../postgres/scene.ts'
@@ -167,6 +168,21 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
       1,
       [{ schema: place.schema, reason: expect.stringContaining('lock timeout') }],
     ])
+  })
+
+  test('what a writer said is not shown as what the next one says', async () => {
+    const member = { connection: sql, id: place.schema, kind: 'daemon', schema: place.schema } as const
+    const state = { version: '1', phase: 'running', mode: 'active', openOrders: 7 }
+    await new FleetMember({ ...member, holder: 'machine a' }).show(state)
+    const own = await read()
+    await ask(`UPDATE $schema.lease SET holder = 'machine b', token = token + 1`)
+    const next = await read()
+
+    expect([own, next].map(({ accounts: [account] }) => account?.shown?.state['openOrders'])).toEqual([
+      7,
+      undefined,
+    ])
+    expect(formatFleet(next)).not.toContain('7 orders')
   })
 
   test('a server that is not there is said by its code', async () => {
