@@ -44,6 +44,8 @@ import { acceptReload, type Configured } from './reload/accept-reload.ts'
 const READY_LOOKED_AT_MS = 100
 /** Something was still in flight when the stop had to end; recovery will find out. */
 const EXIT_UNCLEAN = 75
+/** A standby that traded has handed its account over: a supervisor starts it again, and it stands by. */
+const EXIT_HANDED_OVER = 75
 
 export interface RunOptions extends ConfigOptions {
   readonly market: readonly string[]
@@ -221,7 +223,9 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
     else report({ name, ...summary }, options.summary, accountLogger(logger, name))
   }
   if (end.fatals.length > 0) return { code: exitOfAll(end.fatals) }
-  return { code: end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN }
+  if (end.summaries.some(({ clean }) => !clean)) return { code: EXIT_UNCLEAN }
+  const standsByAgain = frame.standby !== undefined && opened.isHandedOver() && !stops.wasAsked()
+  return { code: standsByAgain ? EXIT_HANDED_OVER : 0 }
 }
 
 /** For commands and plans, of each account; an account that is off leaves alone what another daemon has written. */

@@ -246,7 +246,9 @@ async function openAccountJournal(
   const whom = standby?.whom()
   const abandoned = journal.lease?.isAbandoned === true
   if (abandoned) retreatNote(directory, logger).leave()
-  if (standby) logger.log('warn', 'standby.tookOver', { from: whom, abandoned })
+  // A reload takes over from itself.
+  if (whom !== undefined && !isHolder(whom, describeHolder(config.name, clock.now())))
+    logger.log(abandoned ? 'warn' : 'info', 'standby.tookOver', { ...(whom && { from: whom }), abandoned })
   return { journal, whom }
 }
 
@@ -276,16 +278,18 @@ function assertGrids(book: Book, { instruments }: EngineSettings): void {
   })
 }
 
-function settingsOf({ loaded: { config }, version, strategies }: Opening, ground: Ground): EngineSettings {
+function settingsOf({ loaded, version, strategies, logger }: Opening, ground: Ground): EngineSettings {
   const { directory, journal, embedded } = ground
-  const configured = toEngineSettings(config, {
+  const configured = toEngineSettings(loaded.config, {
     salt: journal.salt,
     version,
     embedded: embedded !== undefined,
     shown: showSettingsOf(strategies),
   })
   // What was cancelled without a record may not rest any more, whatever the book says.
-  return hasRetreated(directory) ? { ...configured, onRestart: 'cancel', hasRetreated: true } : configured
+  if (!hasRetreated(directory)) return configured
+  logger.log('info', 'retreat.found', { onRestart: loaded.config.onRestart })
+  return { ...configured, onRestart: 'cancel', hasRetreated: true }
 }
 
 async function embed(options: Opening, directory: string): Promise<EmbeddedExchange | undefined> {

@@ -54,6 +54,8 @@ export interface OpenedDaemon {
   readonly endsAt: () => number | undefined
   /** The leases of the journals are not given back at the end: this process opens them again. */
   readonly keepLeases: () => void
+  /** Whether the account was wanted elsewhere: the run ends, or has ended, because of that. */
+  readonly isHandedOver: () => boolean
 }
 
 /** What a daemon is made of. */
@@ -204,24 +206,29 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
     )
   }
   const daemon = new Daemon({ market: marketData, accounts, embedded, controls, watchdog, off })
-  return { daemon, endsAt: () => embedded?.endsAt, keepLeases: heedLeases(all, daemon, logger) }
+  return { daemon, endsAt: () => embedded?.endsAt, ...heedLeases(all, daemon, logger) }
 }
 
-/** A lease that is wanted elsewhere ends the run in good order. @returns what keeps them all for the next run */
+/** A lease that is wanted elsewhere ends the run in good order. */
 function heedLeases(
   accounts: readonly OpenedAccount[],
   daemon: Pick<Daemon, 'stop'>,
   logger: Pick<DaemonLogger, 'log'>,
-): () => void {
+): Pick<OpenedDaemon, 'keepLeases' | 'isHandedOver'> {
   const leases = accounts.flatMap(({ journal }) => journal.lease ?? [])
+  let isHandedOver = false
   for (const lease of leases) {
     lease.onHandover(() => {
+      isHandedOver = true
       logger.log('info', 'handover.asked', {})
       daemon.stop('leave')
     })
   }
-  return () => {
-    for (const lease of leases) lease.keep()
+  return {
+    keepLeases: () => {
+      for (const lease of leases) lease.keep()
+    },
+    isHandedOver: () => isHandedOver,
   }
 }
 

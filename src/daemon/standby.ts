@@ -84,17 +84,19 @@ const WORDS_MAX = 10
 export function createFollowingLog(
   logger: Pick<DaemonLogger, 'log'>,
 ): (state: Pick<StandbyState, 'holder' | 'behind' | 'trouble'>) => void {
-  let followed: string | undefined
+  // Nobody, as long as nobody has ever written it.
+  let followed = ''
   const said = new Set<string>()
   return ({ holder, behind, trouble }) => {
+    const whom = holder === '' ? {} : { holder }
     if (trouble !== undefined) {
       if (said.has(trouble) || said.size >= WORDS_MAX) return
       said.add(trouble)
-      logger.log('warn', 'standby.unable', { holder, reason: trouble })
+      logger.log('warn', 'standby.unable', { ...whom, reason: trouble })
     } else if (followed !== holder || said.size > 0) {
       followed = holder
       said.clear()
-      logger.log('info', 'standby.following', { holder, behind })
+      logger.log('info', 'standby.following', { ...whom, behind })
     }
   }
 }

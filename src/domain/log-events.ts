@@ -123,7 +123,9 @@ export const LOG_EVENTS = {
   'journal.notPacked':
     'Old records are not as they were written, so they and the ones behind them stay unpacked; trading does not depend on them. `explain` is refused from there on until they are dropped with age; look at the disk.',
   'journal.notReplicated':
-    'A commit on PostgreSQL waits for one server alone, and what it has is lost with its disk; name a standby server in synchronous_standby_names there. With `synchronised: false` it does not even wait for the disk: set fsync to on.',
+    'A commit on PostgreSQL waits for one server alone, and what it has is lost with its disk; name a standby server in synchronous_standby_names there.',
+  'journal.notSynchronised':
+    'A commit on PostgreSQL does not wait for the disk of its server, so a power cut there can lose or damage the journal; set fsync to on there.',
   'journal.opened':
     'The journal on PostgreSQL is open, and its lease taken, which took a commit of `commitMs`. `abandoned`: another machine had it and did not give it back, so nothing is believed of what rests.',
   'kill.clean': 'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
@@ -212,6 +214,8 @@ export const LOG_EVENTS = {
     'The run ends without its journal or its core; `daemon.broken` says what to mend, and where it is unproved look at the exchange for what rests.',
   'retreat.failed':
     'The journal or the program broke, and a cancel-all failed as well; look at the exchange and cancel by hand what rests there.',
+  'retreat.found':
+    'The run before may have cancelled orders without a record: it broke, or was killed while commits took their time, or another machine has left the account behind. So what rests is cancelled once, also where `onRestart` says adopt; nothing to do.',
   'retreat.notNoted':
     'No note could be left for the next run, so nothing is cancelled unless `onRestart` says cancel; look at the exchange.',
   'reload.begun': 'A changed configuration is taken: the daemon comes to rest, and goes on with it.',
@@ -244,7 +248,7 @@ export const LOG_EVENTS = {
   'standby.following':
     'A standby follows the journal of the writer that it names, and is ready to take over.',
   'standby.tookOver':
-    'A standby has taken the lease and starts as any start does: it finds out, then trades. Look at what became of the writer that it names.',
+    'A standby has taken the lease and starts as any start does: it finds out, then trades. With `abandoned: true` the writer that it names in `from` had vanished: look at what became of it. Else that one gave the lease back or was started here before, or nobody had traded yet: nothing to do.',
   'standby.unable':
     'A standby cannot follow the journal just now, and tries again; look at the PostgreSQL server and the network between.',
   'strategy.failed':

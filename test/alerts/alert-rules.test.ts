@@ -155,3 +155,15 @@ test('[BND1] a hundred thousand different troubles are held in bounded room', ()
   expect(sent).toBe(100_000)
   expect(rules.due(MINUTE)).toHaveLength(500)
 })
+
+test('a standby that takes over is urgent where its writer had vanished, and no repetition of a plain start', () => {
+  const rules = new AlertRules(SETTINGS)
+  const urgencies = [false, false, true].flatMap((abandoned) =>
+    rules.hear('standby.tookOver', { abandoned }, 0).map(({ urgency, title }) => [urgency, title]),
+  )
+
+  expect(urgencies).toEqual([
+    ['info', 'a standby trades now: nobody had vanished'],
+    ['urgent', 'a standby has taken over: its writer had vanished'],
+  ])
+})

@@ -43,3 +43,16 @@ test('words that are other ones at each look fill no log', () => {
   for (let port = 0; port < 100; port++) see(`port ${port} answers nothing`)
   expect(said).toHaveLength(10)
 })
+
+test('of a journal that nobody has written yet there is no writer to follow, and none is named', () => {
+  const said: unknown[] = []
+  const log = createFollowingLog({ log: (_level, event, fields) => void said.push([event, fields]) })
+  const nobody = { holder: '', behind: 0 }
+  log({ ...nobody, trouble: 'connection lost' })
+  log(nobody)
+  log(nobody)
+  expect(said).toEqual([
+    ['standby.unable', { reason: 'connection lost' }],
+    ['standby.following', { behind: 0 }],
+  ])
+})

@@ -86,7 +86,8 @@ describe.skipIf(postgresMissing !== undefined)(
         // No lease runs out while somebody waits: how fast the machine is does not count.
         writer.kill('SIGSTOP')
         await machines.passLease()
-        await standby.untilEvent('standby.tookOver')
+        expect(await standby.untilEvent('standby.tookOver')).toMatchObject({ level: 'warn', abandoned: true })
+        expect(await standby.untilEvent('retreat.found')).toMatchObject({ onRestart: 'adopt' })
         await Machines.trades(standby)
         const wokeAt = Date.now()
         writeFileSync(suspended, '')
@@ -94,9 +95,15 @@ describe.skipIf(postgresMissing !== undefined)(
 
         expect(await writer.ended).toEqual({ code: 75, signal: null })
         expect(writer.events('lease.lost')).toHaveLength(1)
-        // What it had logged before it was stopped may only be written now.
-        const sent = writer.events('batch.sent').map(({ time }) => Date.parse(String(time)))
-        expect(sent.filter((at) => at >= wokeAt)).toEqual([])
+        // One whose commit was answered while it stood still is said to be sent, and is not.
+        const named = (run: IntentdProcess) =>
+          new Set(run.events('order.sent').map((line) => line['clientOid']))
+        const [own, next] = [named(writer), named(standby)]
+        const { orders } = await machines.readTruth()
+        const sent = [...orders.values()].filter(
+          ({ clientOid }) => own.has(clientOid) && !next.has(clientOid),
+        )
+        expect(sent.filter(({ createdAt }) => createdAt >= wokeAt)).toEqual([])
         expect(sent.length).toBeGreaterThan(0)
         // Both are of one user: the account is kept from a third one again.
         await standby.untilEvent('account.held')
@@ -130,10 +137,36 @@ describe.skipIf(postgresMissing !== undefined)(
         const handover = machines.start('a', ['handover'])
 
         expect([await handover.ended, await writer.ended]).toMatchObject([{ code: 0 }, { code: 0 }])
-        expect(await standby.untilEvent('standby.tookOver')).toMatchObject({ abandoned: false })
+        expect(writer.summary).toMatchObject({ decisionLatency: { count: expect.any(Number) } })
+        expect(Number(writer.summary?.decisionLatency.count)).toBeGreaterThan(0)
+        expect(await standby.untilEvent('standby.tookOver')).toMatchObject({
+          level: 'info',
+          abandoned: false,
+        })
         await Machines.trades(standby)
         expect(await standby.stop()).toEqual({ code: 0, signal: null })
         expect(await machines.compare('b', standby)).toEqual([])
+      }, LEASE_HANDED_OVER_MS))
+
+    test.concurrent('handed over, one that was started as a standby ends so that it is started again, and stands by', () =>
+      withMachines(async (machines) => {
+        const first = machines.standby('a')
+        expect(await first.untilEvent('standby.tookOver')).not.toHaveProperty('from')
+        await Machines.trades(first)
+        const second = machines.standby('b')
+        await second.untilEvent('standby.following')
+        const handover = machines.start('a', ['handover'])
+        expect([await handover.ended, await first.ended]).toMatchObject([{ code: 0 }, { code: 75 }])
+
+        // As a supervisor does after this code.
+        const again = machines.standby('a')
+        await again.untilEvent('standby.following')
+        await Machines.trades(second)
+        expect(await second.stop()).toEqual({ code: 0, signal: null })
+        expect(await again.untilEvent('standby.tookOver')).toMatchObject({ level: 'info', abandoned: false })
+        await Machines.trades(again)
+        expect(await again.stop()).toEqual({ code: 0, signal: null })
+        expect(await machines.compare('a', again)).toEqual([])
       }, LEASE_HANDED_OVER_MS))
 
     test.skipIf(networkMissing !== undefined).concurrent.each(shareOf(NETWORK_FAULTS, 2))(

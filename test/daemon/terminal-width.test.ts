@@ -56,7 +56,6 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ off: ['risk.losses.daily', 'risk.leverageMax'], leftMs: 600_000, until: '2026-01-02T13:50:10.027Z' },
   ...{
     url: 'postgres://intentd@db.example.com/intentd',
-    synchronised: true,
     abandoned: false,
     schema: 'paper',
     token: 12,
@@ -112,6 +111,7 @@ const MORE_THAN_A_LINE = [
   // Never on a terminal: there the summary is a table.
   'run.summary',
   'standby.following',
+  'standby.tookOver',
 ]
 
 interface Row {

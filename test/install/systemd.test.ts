@@ -60,6 +60,7 @@ test('the systemd unit names what the document of stops says, and nothing that V
 
   expect(unit).toMatch(/^Type=notify$/m)
   expect(unit).toMatch(/^TimeoutStopSec=120$/m)
+  expect(unit).toMatch(/^Restart=on-failure$/m)
   expect(unit).toMatch(/^RestartPreventExitStatus=64 65 66 71 78$/m)
   expect(unit).not.toMatch(/^MemoryDenyWriteExecute/m)
 })

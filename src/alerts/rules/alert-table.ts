@@ -194,6 +194,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'journal.notClosed': { urgency: urgent, by: [], title: () => 'the journal could not be closed' },
   'journal.notPacked': { urgency: warning, by: [], title: () => 'old records of the journal are damaged' },
   'journal.notReplicated': { urgency: info, by: [], title: () => 'the journal is on one server alone' },
+  'journal.notSynchronised': {
+    urgency: warning,
+    by: [],
+    title: () => 'a power cut at its server can damage the journal',
+  },
   'journal.opened': SILENT,
   'kill.clean': {
     urgency: warning,
@@ -327,6 +332,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['symbol'],
     title: ({ symbol }) => `the daemon broke, and ${showFact(symbol)} could not be cancelled`,
   },
+  'retreat.found': SILENT,
   'retreat.notNoted': { urgency: urgent, by: [], title: () => 'the daemon broke, and left no note' },
   'reload.begun': SILENT,
   'reload.failed': {
@@ -372,7 +378,15 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: ({ strategy }) => `release strategy:${toArgument(strategy)} --reason "..."`,
   },
   'standby.following': SILENT,
-  'standby.tookOver': { urgency: urgent, by: [], title: () => 'a standby has taken over' },
+  'standby.tookOver': {
+    urgency: ({ abandoned }) => (abandoned === true ? urgent : info),
+    // What is urgent is no repetition of what is not.
+    by: ['abandoned'],
+    title: ({ abandoned }) =>
+      abandoned === true
+        ? 'a standby has taken over: its writer had vanished'
+        : 'a standby trades now: nobody had vanished',
+  },
   'standby.unable': { urgency: warning, by: [], title: () => 'a standby cannot follow the journal' },
   'strategy.failed': {
     urgency: warning,

@@ -77,7 +77,8 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
   logger.log('info', 'journal.opened', { url, schema, abandoned, commitMs })
   if (isNearlyLate(commitMs, config))
     logger.log('warn', 'journal.nearlyLate', { url, commitMs, mostMs: commitMsMaxOf(config) })
-  if (!isReplicated) logger.log('warn', 'journal.notReplicated', { url, synchronised: isSynchronised })
+  if (!isReplicated) logger.log('warn', 'journal.notReplicated', { url })
+  if (!isSynchronised) logger.log('warn', 'journal.notSynchronised', { url })
   return journal
 }
 

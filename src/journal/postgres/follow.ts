@@ -2,7 +2,7 @@ import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Connection, type PostgresPlace } from './connection.ts'
 import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
-import { isPassing } from './postgres-failures.ts'
+import { isAway, isPassing } from './postgres-failures.ts'
 import { type Replica } from './replica.ts'
 import { quoteName } from './tables.ts'
 
@@ -11,7 +11,7 @@ const FOLLOW_MS = 250
 
 /** What a standby knows of the journal that it follows. */
 export interface StandbyState {
-  /** Who writes it, or wrote it last. */
+  /** Who writes it, or wrote it last; empty where nobody ever did, or that is not known yet. */
   readonly holder: string
   /** How many transactions it was behind when it looked. */
   readonly behind: number
@@ -38,13 +38,32 @@ export interface FollowOptions {
   readonly following: Following
 }
 
+/** Of a journal that it has not seen yet. */
+const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0 }
+
+/** Tries again what a server that is away does not answer: a standby that ended would be started again too often. */
+export async function waitForServer<Result>(
+  open: () => Promise<Result>,
+  { onState, pause }: Following,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      if (!isAway(error)) throw error
+      onState({ ...UNSEEN, trouble: messageOf(error) })
+    }
+    await pause(FOLLOW_MS)
+  }
+}
+
 /**
  * Keeps the replica where the server is until the lease is free, and takes it. A server that is away is asked again:
  * nobody can write while it is.
  */
 export async function follow(options: FollowOptions): Promise<TakenLease> {
   const { following } = options
-  let state: StandbyState = { holder: '', behind: 0, freeInMs: 0 }
+  let state = UNSEEN
   await forgetFollowers(options)
   for (;;) {
     try {

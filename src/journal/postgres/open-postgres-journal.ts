@@ -3,7 +3,7 @@ import { type Timers } from '../../lib/timers.ts'
 import { type OpenedJournal } from '../journal.ts'
 import { type TablesGiven } from '../journal-tables.ts'
 import { Connection, type PostgresPlace } from './connection.ts'
-import { follow, type Following } from './follow.ts'
+import { follow, type Following, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { leaseHeld, translatePostgresError } from './postgres-failures.ts'
@@ -58,9 +58,12 @@ export async function openPostgresJournal(options: OpenPostgresOptions): Promise
 
 async function openOver(connection: Connection, options: OpenPostgresOptions): Promise<OpenedPostgres> {
   const { place, identity, file, following } = options
-  await assertServerVersion(connection, place)
-  const nature = await openServerTables(connection, place, identity)
-  const replica = await Replica.open({ connection, place, nature, file })
+  const openReplica = async () => {
+    await assertServerVersion(connection, place)
+    const nature = await openServerTables(connection, place, identity)
+    return { nature, replica: await Replica.open({ connection, place, nature, file }) }
+  }
+  const { nature, replica } = await (following ? waitForServer(openReplica, following) : openReplica())
   try {
     const taken = following
       ? await follow({ ...options, connection, replica, following })

@@ -65,6 +65,11 @@ export function isPassing(error: unknown): boolean {
   return state === undefined || PASSING.some((start) => state.startsWith(start))
 }
 
+/** Whether a server cannot be asked just now: neither did it refuse anything for good, nor is it ours to mend. */
+export function isAway(error: unknown): boolean {
+  return !(error instanceof Failure) && !isPasswordMissing(error) && isPassing(error)
+}
+
 /** A server that ends itself, its disk full, has no other word for who waits for it. */
 const CUT: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET'])
 
