@@ -143,6 +143,17 @@ describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
         )
         expect(await page.evaluate(OVERHANGS)).toEqual([])
         expect([await findSerious(page), complaints]).toEqual([[], []])
+
+        const error = 'JOURNAL_UNREACHABLE: it cannot be opened\n  found  no route\n  hint   look at it'
+        await page.unroute('**/v1/fleet')
+        await page.route('**/v1/fleet', (route) => route.fulfill({ status: 503, json: { error } }))
+        await page.getByRole('alert').waitFor()
+        expect((await page.getByRole('alert').innerText()).split('\n')).toEqual([
+          '✕ The server of the journal cannot be asked. What stands here is of before.',
+          'JOURNAL_UNREACHABLE: it cannot be opened',
+          expect.stringMatching(/^found +no route$/),
+          expect.stringMatching(/^hint +look at it$/),
+        ])
       } finally {
         await opened.close()
         await machines.close()

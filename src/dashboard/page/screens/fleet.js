@@ -29,8 +29,8 @@ export function Fleet({ live }) {
   ${
     error &&
     html`<div class="notice bad" role="alert">
-      <b>✕ The server of the journal cannot be asked.</b> ${error}
-      ${fleet && 'What stands here is of before.'}
+      <b>✕ The server of the journal cannot be asked.</b>${fleet && ' What stands here is of before.'}
+      <div class="lines">${error}</div>
     </div>`
   }
   ${!fleet && !error && html`<p class="empty">Asking the server …</p>`}
@@ -43,7 +43,7 @@ function Standby({ standby: { holder, behind, seenAt, freeInMs, trouble }, now }
   const follows = holder === '' ? 'Standing by' : `Standing by for ${holder}`
   return html`<section class=${`verdict ${tone}`}>
     <p class="headline"><i aria-hidden="true">${sign}</i> ${trouble ? 'Cannot follow just now' : follows}</p>
-    <p class="because">
+    <p class="because lines">
       ${
         trouble ??
         (seenAt === null
@@ -60,9 +60,18 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
   )
   return html` ${unread.map(
       ({ schema, reason }) =>
-        html`<div class="notice bad"><b>■ ${schema} cannot be read.</b> ${reason}</div>`,
+        html`<div class="notice bad">
+          <b>■ ${schema} cannot be read.</b>
+          <div class="lines">${reason}</div>
+        </div>`,
     )}
-    ${trouble && html`<div class="notice warn"><b>▲ Workers and alerts cannot be read.</b> ${trouble}</div>`}
+    ${
+      trouble &&
+      html`<div class="notice warn">
+        <b>▲ Workers and alerts cannot be read.</b>
+        <div class="lines">${trouble}</div>
+      </div>`
+    }
     <${Card} title="Accounts">
       <${Table}
         keyOf=${(row) => row.schema}
