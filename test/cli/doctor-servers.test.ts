@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
 import { examineServers } from '../../src/cli/doctor/examine-servers.ts'
 import { type Finding } from '../../src/cli/doctor/finding.ts'
@@ -117,5 +119,37 @@ describe.skipIf(redisMissing !== undefined)('of shared limits', () => {
     expect(wrong[0]?.found).toMatch(/WRONGPASS/)
     expect(closed[0]?.found).toMatch(/ECONNREFUSED/)
     expect(JSON.stringify([missing, wrong])).not.toMatch(/(?:right|other)-word/)
+  })
+  test('a user of its own that may do what the documentation says is let in, and one that may do less is not', async () => {
+    const server = await start()
+    const [, rights = ''] =
+      /^user limits on >SECRET (.*)$/m.exec(readFileSync('docs/scaling.md', 'utf8')) ?? []
+    const redis = new Redis(server.url)
+    const lookAs = (word: string, marketData: boolean) =>
+      look(
+        [
+          ...at({ url: server.url.replace('redis://', 'redis://limits@') }),
+          `exchange.shared.marketData=${marketData}`,
+        ],
+        { INTENTD_LIMITS_PASSWORD: word },
+      )
+
+    await redis.acl('SETUSER', 'limits', 'on', '>SECRET', ...rights.split(' '))
+    const whole = await lookAs('SECRET', true)
+    const wrong = await lookAs('other-word', true)
+    await redis.acl('SETUSER', 'limits', '-hset')
+    const [alone, both] = [await lookAs('SECRET', false), await lookAs('SECRET', true)]
+    await redis.acl('SETUSER', 'limits', '-set')
+    const [neither] = await lookAs('SECRET', true)
+    const keys = await redis.keys('*')
+    redis.disconnect()
+
+    expect(stateOf(whole)).toEqual({ 'shared limits': 'ok', 'shared tickers': 'ok' })
+    expect(wrong[0]?.found).toMatch(/refuses user or password.*WRONGPASS/)
+    expect(stateOf(alone)).toEqual({ 'shared limits': 'ok' })
+    expect(stateOf(both)).toEqual({ 'shared limits': 'ok', 'shared tickers': 'fail' })
+    expect(both[1]?.found).toContain(rights.slice(rights.indexOf('+')))
+    expect(neither).toMatchObject({ what: 'shared limits', state: 'fail' })
+    expect(keys).toEqual([])
   })
 })

@@ -3,8 +3,10 @@ import { loadJournalPassword, loadLimitsPassword, type SecretsRequest } from '..
 import { commitMsMaxOf, isNearlyLate, serverPlaceOf } from '../../daemon/state/open-journal.ts'
 import { journalPlaceOf } from '../../daemon/state/state-place.ts'
 import { LOG_EVENTS } from '../../domain/log-events.ts'
+import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { type Secret } from '../../lib/secret.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
 /** The oldest that shared limits are tested with. */
@@ -79,39 +81,47 @@ function judgeCommit(commitMs: number, config: DaemonConfig): Finding {
 async function examineRedis(config: DaemonConfig, request: SecretsRequest): Promise<readonly Finding[]> {
   const { shared } = config.exchange
   if (shared === undefined) return []
+  const { redis } = shared
+  let password: Secret | undefined
   try {
+    password = loadLimitsPassword(config, request)
     const { probeRedis } = await import('../../exchange/limiter/shared/probe-redis.ts')
-    const { version, isReplica } = await probeRedis(shared.redis, loadLimitsPassword(config, request))
-    const found = `${shared.redis} answers (version ${version})`
-    if (isReplica)
-      return [
-        finding(
-          'fail',
-          'shared limits',
-          `${found}, and is a replica`,
-          'name its primary in exchange.shared.redis',
-        ),
-      ]
-    if (Number(version.split('.')[0]) < REDIS_MIN)
-      return [
-        finding(
-          'warn',
-          'shared limits',
-          found,
-          `shared limits are tested with Redis ${REDIS_MIN} and with Valkey`,
-        ),
-      ]
-    return [ok('shared limits', `${found}, and takes the script that shares`)]
+    const probed = await probeRedis(redis, password)
+    const found = judgeRedis(redis, probed)
+    if (probed.isReplica || !shared.marketData) return [found]
+    return [found, await examineTickers(redis, password)]
   } catch (error) {
-    return [
-      finding(
-        'fail',
-        'shared limits',
-        `${shared.redis}: ${describe(error)}`,
-        'look whether the server runs and lets this machine in; its password is INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names',
-      ),
-    ]
+    return [failedAt('shared limits', redis, error)]
   }
+}
+
+function judgeRedis(url: string, { version, isReplica }: ProbedRedis): Finding {
+  const what = 'shared limits'
+  const found = `${url} answers (version ${version})`
+  if (isReplica)
+    return finding('fail', what, `${found}, and is a replica`, 'name its primary in exchange.shared.redis')
+  if (Number(version.split('.')[0]) < REDIS_MIN)
+    return finding('warn', what, found, `shared limits are tested with Redis ${REDIS_MIN} and with Valkey`)
+  return ok(what, `${found}, and takes the script that shares`)
+}
+
+async function examineTickers(url: string, password: Secret | undefined): Promise<Finding> {
+  const { probeTickers } = await import('../../exchange/shared-tickers/probe-tickers.ts')
+  try {
+    await probeTickers(url, password)
+    return ok('shared tickers', `${url} takes the scripts that hand tickers on`)
+  } catch (error) {
+    return failedAt('shared tickers', url, error)
+  }
+}
+
+function failedAt(what: string, url: string, error: unknown): Finding {
+  return finding(
+    'fail',
+    what,
+    `${url}: ${describe(error)}`,
+    'look whether the server runs and lets this machine in; its password is INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names',
+  )
 }
 
 /** On one line. */

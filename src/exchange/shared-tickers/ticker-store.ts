@@ -1,6 +1,7 @@
-import { Redis } from 'ioredis'
+import { type Redis } from 'ioredis'
 import { messageOf } from '../../lib/failure.ts'
 import { type Secret } from '../../lib/secret.ts'
+import { createRedis, explainRefusal } from '../limiter/shared/redis-client.ts'
 import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 
 /** Instants are Unix ms by the server's clock. */
@@ -72,8 +73,7 @@ export class RedisTickerStore implements TickerStore {
 
   constructor({ url, password, group, baseUrl, answerMsMax }: RedisTickerStoreOptions) {
     this.#keyOf = (productType) => `intentd:tickers:${group}:${baseUrl}:${productType}`
-    this.#redis = new Redis(url, {
-      ...(password === undefined ? {} : { password: password.reveal() }),
+    this.#redis = createRedis(url, password, {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -82,7 +82,7 @@ export class RedisTickerStore implements TickerStore {
       retryStrategy: () => RETRY_MS,
     })
     this.#redis.on('error', (error) => {
-      this.#trouble = messageOf(error)
+      this.#trouble = messageOf(explainRefusal(error))
     })
   }
 

@@ -5,8 +5,13 @@ import { TrustedClock } from '../../../src/exchange/clock/trusted-clock.ts'
 import { ExchangeClient } from '../../../src/exchange/exchange-client.ts'
 import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
 import { SharedTickers } from '../../../src/exchange/shared-tickers/shared-tickers.ts'
-import { RedisTickerStore, type TickerLook } from '../../../src/exchange/shared-tickers/ticker-store.ts'
+import {
+  RedisTickerStore,
+  type RedisTickerStoreOptions,
+  type TickerLook,
+} from '../../../src/exchange/shared-tickers/ticker-store.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
 import { startSimulator } from '../../../src/simulator/start-simulator.ts'
 import { RedisServer, redisMissing } from '../../support/redis-server.ts'
@@ -18,6 +23,7 @@ const KEY = `intentd:tickers:office:${AT}:${productType}`
 const LOOK: TickerLook = { productType, has: 0, since: 0, ageMsMax: 60_000, otherwise: 'turn' }
 /** Nothing of it depends on how fast the machine is. */
 const PATIENT_MS = 30_000
+type Opening = Partial<RedisTickerStoreOptions>
 const BODY = Buffer.from([0, 255, 13, 10, 36, 128])
 
 describe.skipIf(redisMissing !== undefined)('tickers that are handed on through Redis', () => {
@@ -40,9 +46,9 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
   }
 
   /** Connected already, but for one that cannot be. */
-  async function open({ answerMsMax = PATIENT_MS, baseUrl = AT, url = server.url } = {}) {
-    const store = new RedisTickerStore({ url, password: undefined, group: 'office', baseUrl, answerMsMax })
-    if (url === server.url) {
+  async function open({ answerMsMax = PATIENT_MS, baseUrl = AT, url = server.url, password }: Opening = {}) {
+    const store = new RedisTickerStore({ url, password, group: 'office', baseUrl, answerMsMax })
+    if (url.endsWith(`:${server.port}`)) {
       for (;;) {
         const isThere = await store.handOn({ ...handed(0), body: Buffer.alloc(0) }).then(
           () => true,
@@ -86,6 +92,17 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
     for (let looks = 0; looks < 2; looks++)
       expect(await one.look({ ...LOOK, has: turn.now, otherwise: 'wait' })).toMatchObject({ waitMs: 25 })
     for (const store of [one, other]) store.close()
+  })
+
+  it('are handed on by a user of its own', async () => {
+    await redis.acl('SETUSER', 'limits', 'on', '>word', '~intentd:*', '+@all')
+    const one = await open({
+      url: server.url.replace('redis://', 'redis://limits@'),
+      password: new Secret('word'),
+    })
+
+    expect(await one.look(LOOK)).toMatchObject({ kind: 'read' })
+    one.close()
   })
 
   it('are another exchange’s own, and those of another product type', async () => {

@@ -1,6 +1,6 @@
-import { Redis } from 'ioredis'
-import { messageOf } from '../../../lib/failure.ts'
+import { type Redis } from 'ioredis'
 import { type Secret } from '../../../lib/secret.ts'
+import { askOnce } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
 
 export interface ProbedRedis {
@@ -9,8 +9,7 @@ export interface ProbedRedis {
   readonly isReplica: boolean
 }
 
-/** An answer that takes longer is none, ms. */
-const ANSWER_MS_MAX = 5000
+const KEY = 'intentd:limits:probe'
 
 /** It comes too late whatever the time is: the script answers before it looks at anything. */
 const LATE: ShareReport = {
@@ -18,34 +17,25 @@ const LATE: ShareReport = {
   ...{ isLeaving: false, isNew: true, limits: [] },
 }
 
+/** What a report reads and writes: gone at once. */
+const WRITE_SCRIPT = `return {redis.call('GET', KEYS[1]), redis.call('SET', KEYS[1], '', 'PX', 1)}`
+
 /**
  * Looks whether limits can be shared there, and changes nothing.
- * @throws Error in the server's or the client's words
+ * @throws Error in the server's or the client's words, with what to do where the server refuses
  */
-export async function probeRedis(url: string, password: Secret | undefined): Promise<ProbedRedis> {
-  const redis = new Redis(url, {
-    ...(password === undefined ? {} : { password: password.reveal() }),
-    ...{ lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null },
-    ...{ commandTimeout: ANSWER_MS_MAX, connectTimeout: ANSWER_MS_MAX },
-  })
-  let trouble: string | undefined
-  redis.on('error', (error) => {
-    trouble = messageOf(error)
-  })
-  try {
-    await redis.connect()
+export function probeRedis(url: string, password: Secret | undefined): Promise<ProbedRedis> {
+  return askOnce(url, password, async (redis) => {
     const info = `${await redis.info('server')}\n${await redis.info('replication')}`
-    const text = await redis.eval(SHARE_SCRIPT, 1, 'intentd:limits:probe', JSON.stringify(LATE))
-    const { kind } = JSON.parse(String(text)) as ShareAnswer
-    if (kind !== 'late') throw new Error(`the script answered ${kind}`)
-    return {
-      version: /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? '?',
-      isReplica: /^role:slave/m.test(info),
-    }
-  } catch (error) {
-    // The client's own says only that the connection is closed.
-    throw new Error(trouble ?? messageOf(error), { cause: error })
-  } finally {
-    redis.disconnect()
-  }
+    const isReplica = /^role:slave/m.test(info)
+    if (!isReplica) await tryScripts(redis)
+    return { version: /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? '?', isReplica }
+  })
+}
+
+async function tryScripts(redis: Redis): Promise<void> {
+  const text = await redis.eval(SHARE_SCRIPT, 1, KEY, JSON.stringify(LATE))
+  const { kind } = JSON.parse(String(text)) as ShareAnswer
+  if (kind !== 'late') throw new Error(`the script answered ${kind}`)
+  await redis.eval(WRITE_SCRIPT, 1, KEY)
 }

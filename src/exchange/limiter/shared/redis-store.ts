@@ -1,6 +1,7 @@
-import { Redis } from 'ioredis'
+import { type Redis } from 'ioredis'
 import { messageOf } from '../../../lib/failure.ts'
 import { type Secret } from '../../../lib/secret.ts'
+import { createRedis, explainRefusal } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
 
 /** Where the members of an address meet. */
@@ -32,8 +33,7 @@ export class RedisStore implements ShareStore {
 
   constructor({ url, password, group, answerMsMax }: RedisStoreOptions) {
     this.#key = `intentd:limits:${group}`
-    this.#redis = new Redis(withoutUser(url), {
-      ...loginOf(url, password),
+    this.#redis = createRedis(url, password, {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -71,34 +71,4 @@ export class RedisStore implements ShareStore {
       throw explainRefusal(error)
     }
   }
-}
-
-/** The client takes an address with a user for one with an empty password, whatever else it is told. */
-function withoutUser(url: string): string {
-  const bare = new URL(url)
-  bare.username = ''
-  return bare.href
-}
-
-function loginOf(url: string, password: Secret | undefined) {
-  if (password === undefined) return {}
-  const username = decodeURIComponent(new URL(url).username)
-  return { password: password.reveal(), ...(username === '' ? {} : { username }) }
-}
-
-const PASSWORD = 'INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names'
-
-/** By the server's word for what it refuses, the first of its answer. */
-const ADVICE: Readonly<Record<string, string>> = {
-  NOAUTH: `it asks for a password: set ${PASSWORD}`,
-  WRONGPASS: `it refuses user or password: look at ${PASSWORD}`,
-  NOPERM: 'its user may not do what is needed: give it +time +info +eval +get +set on the keys intentd:*',
-  DENIED: 'it takes no other machines (protected mode): set requirepass there, and bind',
-}
-
-function explainRefusal(error: unknown): unknown {
-  const found = messageOf(error)
-  const word = Object.keys(ADVICE).find((one) => new RegExp(`\\b${one}\\b`).test(found))
-  // What the server says itself is a page, of its protected mode.
-  return word === undefined ? error : new Error(`${ADVICE[word]} (${word})`)
 }

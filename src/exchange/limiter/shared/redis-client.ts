@@ -1,0 +1,78 @@
+import { Redis, type RedisOptions } from 'ioredis'
+import { messageOf } from '../../../lib/failure.ts'
+import { type Secret } from '../../../lib/secret.ts'
+
+type Settings = Omit<RedisOptions, 'replyMapping'>
+
+/**
+ * A client for a server whose address may name a user, `redis://limits@cache.example:6379`. The client itself would
+ * take such an address for one with an empty password, and ignore the password that it is given.
+ */
+export function createRedis(url: string, password: Secret | undefined, options: Settings): Redis {
+  const bare = new URL(url)
+  bare.username = ''
+  return new Redis(bare.href, { ...loginOf(url, password), ...options })
+}
+
+/** An answer that takes longer is none, ms. */
+const ANSWER_MS_MAX = 5000
+
+/**
+ * Asks once, over a connection of its own that is closed afterwards.
+ * @throws Error in the server's or the client's words, with what to do where the server refuses
+ */
+export async function askOnce<T>(
+  url: string,
+  password: Secret | undefined,
+  question: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const redis = createRedis(url, password, {
+    ...{ lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null },
+    ...{ commandTimeout: ANSWER_MS_MAX, connectTimeout: ANSWER_MS_MAX },
+  })
+  let trouble: unknown
+  redis.on('error', (error) => {
+    trouble = error
+  })
+  try {
+    await redis.connect()
+    return await question(redis)
+  } catch (error) {
+    // The client's own says only that the connection is closed.
+    throw new Error(messageOf(explainRefusal(trouble ?? error)), { cause: error })
+  } finally {
+    redis.disconnect()
+  }
+}
+
+function loginOf(url: string, password: Secret | undefined): Settings {
+  if (password === undefined) return {}
+  const username = decodeURIComponent(new URL(url).username)
+  return { password: password.reveal(), ...(username === '' ? {} : { username }) }
+}
+
+const PASSWORD = 'INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names'
+
+/** What the scripts call; the last four only those that hand tickers on. */
+const RIGHTS = '+time +info +eval +get +set +hmget +hset +hdel +pexpire'
+
+/** By the server's word for what it refuses, the first of its answer. */
+const ADVICE: Readonly<Record<string, string>> = {
+  NOAUTH: `it asks for a password: set ${PASSWORD}`,
+  WRONGPASS: `it refuses user or password: look at ${PASSWORD}`,
+  NOPERM: `its user may not do what is needed: give it ${RIGHTS} on the keys intentd:*`,
+  DENIED: 'it takes no other machines (protected mode): set requirepass there, and bind',
+}
+
+/** How the server says NOPERM of a command within a script: 7.0, and 7.2 or Valkey. */
+const NOT_IN_SCRIPT = /script can't run this command|ACL failure in script/
+
+/** What the server refuses, with what to do about it; any other error as it is. */
+export function explainRefusal(error: unknown): unknown {
+  const found = messageOf(error)
+  const word = NOT_IN_SCRIPT.test(found)
+    ? 'NOPERM'
+    : Object.keys(ADVICE).find((one) => new RegExp(`\\b${one}\\b`).test(found))
+  // What the server says itself is a page, of its protected mode.
+  return word === undefined ? error : new Error(`${ADVICE[word]} (${word})`)
+}

@@ -1,0 +1,16 @@
+import { type Secret } from '../../lib/secret.ts'
+import { askOnce } from '../limiter/shared/redis-client.ts'
+import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
+
+const KEY = 'intentd:tickers:probe'
+
+/**
+ * Looks whether tickers can be handed on there: takes a turn of its own and ends it, so that nothing stays.
+ * @throws Error in the server's or the client's words, with what to do where the server refuses
+ */
+export function probeTickers(url: string, password: Secret | undefined): Promise<void> {
+  return askOnce(url, password, async (redis) => {
+    await redis.eval(LOOK_SCRIPT, 1, KEY, 0, 0, 0, 'claim')
+    await redis.eval(HAND_ON_SCRIPT, 1, KEY, 0, 0, '', '')
+  })
+}
