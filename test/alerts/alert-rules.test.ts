@@ -167,3 +167,29 @@ test('a standby that takes over is urgent where its writer had vanished, and no 
     ['urgent', 'a standby has taken over: its writer had vanished'],
   ])
 })
+
+test('limits that are not shared are an alert when that lasts, and so is their end', () => {
+  const { hear, due } = createListener()
+
+  expect(hear('limits.shared', { members: 2 }, 0)).toEqual([])
+  expect(hear('limits.alone', { reason: 'no answer', without: [] }, 0)).toEqual([])
+  expect(hear('limits.shared', { members: 2 }, 0.5)).toEqual([])
+  expect(hear('limits.alone', { reason: 'no answer', without: [] }, 1)).toEqual([])
+  expect(due(2)).toEqual(['limits of the address are not shared +0'])
+  expect(hear('limits.shared', { members: 2 }, 3)).toEqual([
+    'over after 120 s: limits of the address are not shared',
+  ])
+  expect(hear('limits.shared', { members: 2 }, 4)).toEqual([])
+})
+
+test('one daemon too many is an alert at once, with its end however soon it comes, and again', () => {
+  const { hear, due } = createListener()
+  const title = 'no call is sent: one daemon too many shares the limits'
+
+  for (const minute of [0, 1]) {
+    expect(hear('limits.refused', { reason: 'full' }, minute)).toEqual([title])
+    expect(hear('limits.refused', { reason: 'full' }, minute)).toEqual([])
+    expect(hear('limits.shared', { members: 2 }, minute + 0.5)).toContain(`over after 30 s: ${title}`)
+  }
+  expect(due(9)).toEqual([])
+})

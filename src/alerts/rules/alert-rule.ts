@@ -13,8 +13,10 @@ export interface AlertRule {
   readonly command?: (facts: Facts) => string
   /** Other lines of this event are nobody's business. */
   readonly when?: (facts: Facts) => boolean
-  /** An alert only when it lasts: over with this event, of the same fields. */
+  /** Over with this event, of the same fields: its end is an alert too. An alert only when it lasts. */
   readonly endedBy?: LogEvent
+  /** Of one that ends: an alert at once, however soon it is over. */
+  readonly atOnce?: true
   /** An alert only when it happens again and again. */
   readonly counted?: true
 }

@@ -33,11 +33,12 @@ interface Counted {
   readonly untilAt: number
 }
 
-/** The events that end others. */
-const ENDS: ReadonlyMap<LogEvent, LogEvent> = new Map(
+/** Those that have an end, by the event that ends them. */
+const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> = Map.groupBy(
   Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
-    rule === 'silent' || rule.endedBy === undefined ? [] : [[rule.endedBy, event as LogEvent] as const],
+    rule === 'silent' || rule.endedBy === undefined ? [] : [[event as LogEvent, rule] as const],
   ),
+  ([, { endedBy }]) => endedBy,
 )
 
 /**
@@ -56,16 +57,16 @@ export class AlertRules {
     this.#repeats = new Repeats(settings.repeatMs)
   }
 
-  /** @returns the alerts that are to be sent now: none or one. @param now Unix ms. */
+  /** @returns the alerts that are to be sent now: mostly none or one. @param now Unix ms. */
   hear(event: LogEvent, facts: Facts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
-    if (ended !== undefined) return this.#end(ended, facts, now)
+    if (ended !== undefined) return ended.flatMap(([one, rule]) => this.#end(keyOf(one, rule, facts), now))
     const rule = ALERT_TABLE[event]
     if (rule === 'silent' || rule.when?.(facts) === false) return []
     this.#turn(event, facts, now)
     if (rule.counted && !this.#isOften(keyOf(event, rule, facts), now)) return []
     const alert = buildAlert({ event, rule, facts, at: now })
-    return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, now)
+    return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, rule, now)
   }
 
   /** Has time passed: what has lasted for too long, and what was counted. @param now Unix ms. */
@@ -97,18 +98,15 @@ export class AlertRules {
     }
   }
 
-  #follow(alert: Alert, now: number): readonly Alert[] {
+  #follow(alert: Alert, { atOnce }: AlertRule, now: number): readonly Alert[] {
     const known = this.#lasting.get(alert.key)
-    if (known?.isSent === true) return this.#pass([alert], now)
-    if (!known) this.#lasting.set(alert.key, { alert, dueAt: now + this.#settings.lastingMs, isSent: false })
-    return []
+    const isSent = known?.isSent ?? atOnce === true
+    if (!known) this.#lasting.set(alert.key, { alert, dueAt: now + this.#settings.lastingMs, isSent })
+    return isSent ? this.#pass([alert], now) : []
   }
 
-  /** Whoever heard that it lasts hears that it is over. */
-  #end(event: LogEvent, facts: Facts, now: number): readonly Alert[] {
-    const rule = ALERT_TABLE[event]
-    if (rule === 'silent') return []
-    const key = keyOf(event, rule, facts)
+  /** Whoever heard of it hears that it is over. */
+  #end(key: string, now: number): readonly Alert[] {
     const known = this.#lasting.get(key)
     this.#lasting.delete(key)
     if (known?.isSent !== true) return []

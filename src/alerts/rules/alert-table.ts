@@ -224,10 +224,17 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['scope', 'code'],
     title: ({ scope, reason }) => `${showScope(scope)} is within its limit again: ${showFact(reason)}`,
   },
-  'limits.alone': { urgency: warning, by: [], title: () => 'limits of the address are not shared' },
+  'limits.alone': {
+    urgency: warning,
+    by: [],
+    endedBy: 'limits.shared',
+    title: () => 'limits of the address are not shared',
+  },
   'limits.refused': {
     urgency: urgent,
     by: [],
+    endedBy: 'limits.shared',
+    atOnce: true,
     title: () => 'no call is sent: one daemon too many shares the limits',
   },
   'limits.shared': SILENT,
