@@ -146,6 +146,11 @@ export class Machines {
     })
   }
 
+  /** For whoever else starts something there: where, and with which keys. */
+  placeOf(machine: string): { readonly directory: string; readonly keys: Readonly<Record<string, string>> } {
+    return { directory: this.#projectOf(machine).directory, keys: this.#ground.credentials }
+  }
+
   /** What that machine has of the journal. */
   journalFile(machine: string): string {
     return join(this.#projectOf(machine).directory, STATE, REPLICA_FILE)
