@@ -209,7 +209,7 @@ const PROCESSES: readonly NetworkFault[] = [
     strike: ({ writer, setClock }) => setClock(writer.machine, CLOCK_STEP_MS),
   },
   {
-    ...{ name: 'handed over by two operators at once', takeover: 'must', codes: [0] },
+    ...{ name: 'handed over by two operators at once', takeover: 'must', codes: [75] },
     async strike({ machines, writer, next }) {
       const both = [writer, next].map(({ machine }) => machines.start(machine, ['handover']))
       const codes = (await Promise.all(both.map((each) => each.ended))).map(({ code }) => code)
