@@ -36,6 +36,10 @@ export const METRICS = {
     type: 'gauge',
     help: 'Calls in a window that all daemons of the address may make together; label: limit.',
   },
+  intentd_shared_limit_gone: {
+    type: 'gauge',
+    help: 'Those of them that daemons may have made that ended or are cut off, and nobody has until they count no more; label: limit.',
+  },
   intentd_shared_limit_held: {
     type: 'gauge',
     help: 'Those of them that this daemon may make; label: limit.',

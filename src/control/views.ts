@@ -184,6 +184,10 @@ const sharedLimitsSchema = z
         calls: z.int().meta({ description: 'in a window, of all daemons together' }),
         perMs: z.number(),
         mayMake: z.int().meta({ description: 'those of them that this one may make' }),
+        gone: z.int().meta({
+          description:
+            'those of them that daemons may have made that ended or are cut off: nobody has them until they count no more',
+        }),
       }),
     ),
   })

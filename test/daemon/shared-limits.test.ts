@@ -99,8 +99,8 @@ describe.skipIf(redisMissing !== undefined)('limits that are shared', () => {
 
 it('status and /metrics show what is held of the limits of the address, and who reads its tickers', () => {
   const limits = [
-    { name: 'all endpoints', calls: 6000, perMs: 60_000, mayMake: 1500 },
-    { name: 'longShortRatio', calls: 1, perMs: 1000, mayMake: 0 },
+    { name: 'all endpoints', calls: 6000, perMs: 60_000, mayMake: 1500, gone: 1200 },
+    { name: 'longShortRatio', calls: 1, perMs: 1000, mayMake: 0, gone: 0 },
   ]
   const show = (sharedLimits: StatusView['sharedLimits'], sharedTickers?: StatusView['sharedTickers']) => {
     const status = {
@@ -133,6 +133,8 @@ it('status and /metrics show what is held of the limits of the address, and who 
   expect(shared.text).toContain('with 2 other daemons of 3 for 60 s: all endpoints 1500 of 6000')
   expect(shared.metrics).toContain('intentd_shared_limits_state{state="shared"} 1\n')
   expect(shared.metrics).toContain('intentd_shared_limits_members 3\n')
+  expect(shared.text).toMatch(/\n +of daemons that ended, and may count still: all endpoints 1200\n/)
+  expect(shared.metrics).toContain('intentd_shared_limit_gone{limit="all endpoints"} 1200\n')
   expect(shared.metrics).toContain('intentd_shared_limit_held{limit="longShortRatio"} 0\n')
   expect(alone.text).toMatch(/! without Redis for 60 s, at most an even share of 4[^]*! no answer/)
   expect(alone.metrics).toContain('intentd_shared_limits_since_seconds 30\n')

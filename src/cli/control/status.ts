@@ -161,6 +161,7 @@ function describeSharedLimits({ sharedLimits, now }: StatusView): string {
   if (sharedLimits === undefined) return ''
   const { state, since, reason, members, membersMax, limits } = sharedLimits
   const held = limits.map(({ name, calls, mayMake }) => `${name} ${mayMake} of ${calls}`).join(', ')
+  const gone = limits.filter((one) => one.gone > 0).map((one) => `${one.name} ${one.gone}`)
   const others = `${members - 1} other ${members === 2 ? 'daemon' : 'daemons'} of ${membersMax - 1}`
   const how = {
     shared: `with ${others} for ${age(now - since)}`,
@@ -168,7 +169,11 @@ function describeSharedLimits({ sharedLimits, now }: StatusView): string {
     alone: `! without Redis for ${age(now - since)}, at most an even share of ${membersMax}`,
     refused: `! REFUSED for ${age(now - since)}: no call leaves, not even a cancel`,
   }[state]
-  return line('shared', `${how}: ${held}`) + (reason === null ? '' : line('', `! ${reason}`))
+  return [
+    line('shared', `${how}: ${held}`),
+    gone.length === 0 ? '' : line('', `of daemons that ended, and may count still: ${gone.join(', ')}`),
+    reason === null ? '' : line('', `! ${reason}`),
+  ].join('')
 }
 
 function describeSharedTickers({ sharedTickers }: StatusView): string {

@@ -117,9 +117,10 @@ function addSharedLimits(shared: NonNullable<StatusView['sharedLimits']>, add: A
     add('intentd_shared_limits_state', Number(state === shared.state), { state })
   add('intentd_shared_limits_since_seconds', shared.since / MS)
   add('intentd_shared_limits_members', shared.members)
-  for (const { name: limit, calls, mayMake } of shared.limits) {
+  for (const { name: limit, calls, mayMake, gone } of shared.limits) {
     add('intentd_shared_limit_calls', calls, { limit })
     add('intentd_shared_limit_held', mayMake, { limit })
+    add('intentd_shared_limit_gone', gone, { limit })
   }
 }
 

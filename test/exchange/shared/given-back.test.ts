@@ -8,7 +8,12 @@ it('[LIM1] gives back only calls that count no more', async () => {
   const reported: (number | undefined)[] = []
   const report = ({ limits }: ShareReport): Promise<ShareAnswer> => {
     reported.push(limits[0]?.held)
-    return Promise.resolve({ kind: 'granted', now: time.now(), live: 2, limits: [{ held: 18, target: 10 }] })
+    return Promise.resolve({
+      kind: 'granted',
+      now: time.now(),
+      live: 2,
+      limits: [{ held: 18, target: 10, gone: 0 }],
+    })
   }
   const store = { report, readTime: () => Promise.resolve(time.now()), close: () => undefined }
   const use = { inside: 0, waiting: 0 }

@@ -78,7 +78,7 @@ it.skipIf(redisMissing !== undefined)(
 )
 
 const REPORT: ShareReport = {
-  ...{ id: 'one', sequence: 1, notAfter: Number.MAX_SAFE_INTEGER, lastingMs: 1000, slackMs: 0 },
+  ...{ id: 'one', sequence: 1, sentAt: 0, notAfter: Number.MAX_SAFE_INTEGER, lastingMs: 1000, slackMs: 0 },
   ...{ members: 1, isLeaving: false, isNew: true, limits: [] },
 }
 

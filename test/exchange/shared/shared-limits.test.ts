@@ -103,6 +103,47 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
     expect(world.most()).toBeLessThanOrEqual(CALLS)
   })
 
+  it('frees at once what one that stops in good order did not use, however often', async () => {
+    const world = createWorld('stops', 3)
+    world.start()
+    let other = world.start()
+    await world.pass(100_000)
+
+    const may: unknown[] = []
+    for (let stops = 0; stops < 4; stops++) {
+      void other.stop()
+      await world.pass(1500)
+      other = world.start(1, true)
+      await world.pass(2000)
+      may.push(other.shared.view().limits[0]?.mayMake)
+    }
+
+    // Of an even share of 2000 what the ones before it have called, some ten a second.
+    for (const calls of may) expect(calls).toBeGreaterThan(1000)
+    await world.pass(5000)
+    expect(world.most()).toBeLessThanOrEqual(CALLS)
+  })
+
+  it.each(['stopped', 'killed'])(
+    '[LIM1] nor where one is %s and started again while another is cut off',
+    async (how) => {
+      const world = createWorld(`silent ${how}`, 3, ALL)
+      const [, silent, other] = [world.start(), world.start(), world.start()]
+      await world.pass(80_000)
+      // Its lease and everything that it made under it is over, and it has its even share by itself.
+      silent.isReached = false
+      await world.pass(85_000)
+      if (how === 'killed') other.kill()
+      else void other.stop()
+      await world.pass(1000)
+      world.start(1, true)
+      await world.pass(60_000)
+
+      expect(world.countSince(80_000)).toBeGreaterThan(7000)
+      expect(world.most(60_000)).toBeLessThanOrEqual(OVERALL)
+    },
+  )
+
   it.each(['1', '2'])(
     '[LIM1] nor of the limit over all endpoints, whoever is killed and started again: %s',
     async (seed) => {
@@ -146,7 +187,7 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
         const place = random.integer(4)
         const daemon = daemons[place]
         if (daemon === undefined) continue
-        const what = random.integer(10)
+        const what = random.integer(12)
         if (what < 3) daemon.wants = !daemon.wants
         else if (what === 3) daemon.isReached = !daemon.isReached
         else if (what === 4) daemon.sleep()
@@ -154,7 +195,16 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
         else if (what === 6) world.isServerUp = !world.isServerUp
         else if (what === 7) await redis.flushall()
         else if (what === 8) world.run++
-        else world.pausedUntil = world.time.monotonic() + 6000 * random.next()
+        else if (what === 9) world.pausedUntil = world.time.monotonic() + 6000 * random.next()
+        else {
+          if (what === 10) daemon.kill()
+          else {
+            daemon.wake()
+            void daemon.stop()
+            await world.pass(1100)
+          }
+          daemons[place] = world.start(1 + 8e-4 * (random.next() - 0.5), true)
+        }
         await world.pass(200 + 4000 * random.next() ** 2)
       }
       for (const daemon of daemons) daemon.wake()

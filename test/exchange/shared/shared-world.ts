@@ -155,6 +155,12 @@ export class SharedDaemon implements ShareStore {
     this.sleep()
   }
 
+  /** In good order; resolves while time passes. */
+  async stop(): Promise<void> {
+    this.wants = false
+    await this.limiter.stop()
+  }
+
   /** Wants as many tickers as it gets, where it wants any. */
   work(): void {
     const { time } = this.#world

@@ -13,7 +13,7 @@ const KEY = 'intentd:limits:probe'
 
 /** It comes too late whatever the time is: the script answers before it looks at anything. */
 const LATE: ShareReport = {
-  ...{ id: 'probe', sequence: 0, notAfter: 0, lastingMs: 0, slackMs: 0, members: 1 },
+  ...{ id: 'probe', sequence: 0, sentAt: 0, notAfter: 0, lastingMs: 0, slackMs: 0, members: 1 },
   ...{ isLeaving: false, isNew: true, limits: [] },
 }
 

@@ -14,6 +14,8 @@ export interface ShareReport {
   readonly id: string
   /** Grows with each report: one that comes later than its successor is refused. */
   readonly sequence: number
+  /** Server's time at which the member ran for certain, ms: when this was sent, or a little before. */
+  readonly sentAt: number
   /** Server's time, ms: one that is carried out later is refused. */
   readonly notAfter: number
   readonly lastingMs: number
@@ -33,7 +35,12 @@ export interface ShareAnswer {
   /** Server's time, ms. */
   readonly now: number
   readonly live?: number
-  readonly limits?: readonly { readonly held: number; readonly target: number }[]
+  readonly limits?: readonly {
+    readonly held: number
+    readonly target: number
+    /** Calls of members that are gone, which may still count. */
+    readonly gone: number
+  }[]
 }
 
 /** What of its even share no member lends, so that it is there without asking anybody. */
@@ -44,8 +51,11 @@ export const KEPT_SHARE = 0.5
  * when the server is another one than before, whoever lent and borrowed is unknown: nothing is granted until every
  * lease from before is over.
  *
- * A member that is gone keeps what it held (its even share at least) until no call of it can count any more. The even
- * share of one that is not there is never lent: it may be calling, cut off from here.
+ * What a member held that is gone is locked until no call of it can count any more: all of it where it was killed or
+ * is cut off, where it has left in good order only what it has called. No more than so many `members` run at a time, so
+ * of those that are silent no more are left than that, less the most that are known to have run together. The even share
+ * of each of them is never lent: it may be calling, cut off from here. Of one that is gone nothing counts twice: it is
+ * one of these once its lock is over, and before that at most what it held.
  *
  * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the server.
  */
@@ -78,12 +88,39 @@ if me and q.sequence <= me.sequence then return cjson.encode({kind = 'late', now
 local live = liveBeside()
 if live >= q.members then return cjson.encode({kind = 'full', now = now}) end
 for id, m in pairs(s.who) do if now > m.ends + lock then s.who[id] = nil end end
-me = {sequence = q.sequence, ends = q.isLeaving and now or now + q.lastingMs, held = {}, need = {}}
+me = {
+  sequence = q.sequence, ends = q.isLeaving and now or now + q.lastingMs, held = {}, need = {},
+  first = me and me.first or q.sentAt,
+  -- One that leaves may run beside the one that takes its place, for a moment.
+  last = q.isLeaving and me and me.last or q.sentAt
+}
 s.who[q.id] = me
 if not q.isLeaving then live = live + 1 end
-local order = {}
-for id, m in pairs(s.who) do if m.ends > now then table.insert(order, id) end end
+local order, gone = {}, {}
+for id, m in pairs(s.who) do
+  if m.ends > now then table.insert(order, id) else table.insert(gone, m) end
+end
 table.sort(order)
+-- In the order in which their locks end.
+table.sort(gone, function(a, b) return a.ends < b.ends end)
+-- How many can run of whom nothing is known, when the locks of all before that place are over.
+local function silentFrom(place)
+  local known = {}
+  for _, id in ipairs(order) do table.insert(known, s.who[id]) end
+  for i = place, #gone do table.insert(known, gone[i]) end
+  local together = 0
+  for _, one in ipairs(known) do
+    local n = 0
+    for _, m in ipairs(known) do
+      -- A version before this has said nothing of it.
+      if one.last and m.last and m.first <= one.last and one.last <= m.last then n = n + 1 end
+    end
+    together = math.max(together, n)
+  end
+  return math.max(0, q.members - together)
+end
+local silent = {}
+for place = 1, #gone + 1 do silent[place] = silentFrom(place) end
 -- What cannot be divided goes from one to the next.
 for _ = 1, math.floor(now / 5000) % math.max(1, #order) do table.insert(order, table.remove(order, 1)) end
 local answer = {}
@@ -93,16 +130,15 @@ for j, l in ipairs(q.limits) do
   me.held[j] = l.held
   me.need[j] = l.need
   local even = math.floor(l.calls / q.members)
-  local locked, ghosts, others = 0, 0, 0
-  for id, m in pairs(s.who) do
-    if m.ends <= now then
-      if now <= m.ends + l.lockMs then
-        ghosts = ghosts + 1
-        locked = locked + math.max(even, m.held[j])
-      end
-    elseif id ~= q.id then others = others + m.held[j] end
+  local others = 0
+  for _, id in ipairs(order) do if id ~= q.id then others = others + s.who[id].held[j] end end
+  -- The most that it comes to, now and as one lock after the other ends: what is lent is not back at once.
+  local locked, held = silent[#gone + 1] * even, 0
+  for place = #gone, 1, -1 do
+    if now > gone[place].ends + l.lockMs then break end
+    held = held + gone[place].held[j]
+    locked = math.max(locked, held + silent[place] * even)
   end
-  locked = locked + math.max(0, q.members - live - ghosts) * even
   local left = l.calls - locked
   local target = {}
   for _, id in ipairs(order) do
@@ -131,7 +167,7 @@ for j, l in ipairs(q.limits) do
     grant = math.max(0, math.min(target[q.id] - l.held, l.calls - locked - others - l.held))
   end
   me.held[j] = l.held + grant
-  answer[j] = {held = me.held[j], target = target[q.id] or 0}
+  answer[j] = {held = me.held[j], target = target[q.id] or 0, gone = held}
 end
 redis.call('SET', KEYS[1], cjson.encode(s))
 return cjson.encode({kind = 'granted', now = now, live = live, limits = answer})

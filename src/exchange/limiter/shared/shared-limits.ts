@@ -41,8 +41,8 @@ export interface SharedLimitsView {
   /** Daemons that share now, this one too; 0 where it shares nothing. */
   readonly members: number
   readonly membersMax: number
-  /** Calls a window that it may make now, of those that all members may make together. */
-  readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs'> & { readonly mayMake: number })[]
+  /** `mayMake`: calls a window that it may make now, of those that all members may make together. */
+  readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs' | 'gone'> & { readonly mayMake: number })[]
 }
 
 interface Shared {
@@ -56,6 +56,8 @@ interface Shared {
   readonly onMore: () => void
   held: number
   target: number
+  /** What daemons that ended or are cut off may still have called of it, as Redis said last. */
+  gone: number
   /** Since when the target is below what was held then: monotonic ms. */
   easing: { readonly from: number; readonly at: number } | undefined
   /** The most that was wanted in this and the last period in which needs are looked at. */
@@ -99,8 +101,8 @@ export class SharedLimits {
   readonly #limits: Shared[] = []
   /** Of the shares that are held, by both clocks of the machine. */
   #deadline: { readonly monotonic: number; readonly now: number } | undefined
-  /** The server's time at an answer is after that of its question, and so not before this. */
-  #server: { readonly now: number; readonly asked: number } | undefined
+  /** The server's time was this at a moment between question and answer, both monotonic ms. */
+  #server: { readonly now: number; readonly asked: number; readonly answered: number } | undefined
   #sentAt: number
   readonly #startedAt: number
   #isAsking = false
@@ -135,7 +137,17 @@ export class SharedLimits {
     const even = Math.floor(limit.calls / this.#options.members)
     const kept = Math.ceil(even * KEPT_SHARE)
     const shared: Shared = {
-      ...{ ...limit, even, kept, held: kept, target: kept, easing: undefined, need: 0, needBefore: 0 },
+      ...{
+        ...limit,
+        even,
+        kept,
+        held: kept,
+        target: kept,
+        gone: 0,
+        easing: undefined,
+        need: 0,
+        needBefore: 0,
+      },
     }
     this.#limits.push(shared)
     return () => this.#mayMake(shared)
@@ -148,8 +160,8 @@ export class SharedLimits {
       state: this.#state === 'shared' && members === 0 ? 'alone' : this.#state,
       ...{ since: this.#since, reason: this.#reason, members, membersMax: this.#options.members },
       limits: this.#limits.map((limit) => {
-        const { name, calls, perMs } = limit
-        return { name, calls, perMs, mayMake: this.#mayMake(limit) }
+        const { name, calls, perMs, gone } = limit
+        return { name, calls, perMs, gone: members === 0 ? 0 : gone, mayMake: this.#mayMake(limit) }
       }),
     }
   }
@@ -237,8 +249,9 @@ export class SharedLimits {
     const { clock, store } = this.#options
     const asked = clock.monotonic()
     const now = await store.readTime()
-    if (clock.monotonic() - asked > ANSWER_MS_MAX || this.#isStopped) return
-    this.#server = { now, asked }
+    const answered = clock.monotonic()
+    if (answered - asked > ANSWER_MS_MAX || this.#isStopped) return
+    this.#server = { now, asked, answered }
     await this.#report(false)
   }
 
@@ -247,11 +260,12 @@ export class SharedLimits {
     if (this.#server === undefined) return
     const asked = { monotonic: clock.monotonic(), now: clock.now() }
     this.#sentAt = asked.monotonic
-    const elapsedMs = asked.monotonic - this.#server.asked
+    const { now, asked: before, answered } = this.#server
     const answer = await store.report({
       ...{ id, sequence: ++this.#sequence, members, lastingMs: LASTING_MS, slackMs: SLACK_MS, isLeaving },
       isNew: this.#state === 'joining',
-      notAfter: Math.floor(this.#server.now + elapsedMs + ANSWER_MS_MAX),
+      sentAt: Math.floor(now + (asked.monotonic - answered) * (1 - DRIFT)),
+      notAfter: Math.floor(now + asked.monotonic - before + ANSWER_MS_MAX),
       limits: this.#limits.map((limit) => {
         const { inside } = limit.readUse()
         // Only what counts for nobody any more is given back; what counts still is ours, whatever was taken from us.
@@ -261,8 +275,9 @@ export class SharedLimits {
       }),
     })
     if (isLeaving || this.#isStopped) return
-    if (clock.monotonic() - asked.monotonic > ANSWER_MS_MAX) throw new Error('the answer came late')
-    this.#server = { now: answer.now, asked: asked.monotonic }
+    const answeredAt = clock.monotonic()
+    if (answeredAt - asked.monotonic > ANSWER_MS_MAX) throw new Error('the answer came late')
+    this.#server = { now: answer.now, asked: asked.monotonic, answered: answeredAt }
     this.#take(answer, asked)
   }
 
@@ -278,6 +293,7 @@ export class SharedLimits {
       if (share === undefined) continue
       limit.held = share.held
       limit.target = share.target
+      limit.gone = share.gone
       if (share.target >= share.held) limit.easing = undefined
       else limit.easing ??= { from: share.held, at: asked.monotonic }
     }
