@@ -4,274 +4,277 @@
  */
 export const LOG_EVENTS = {
   'account.held':
-    'The one that was passed over on this machine has ended, and its lock on the account was taken: a second daemon is kept off again.',
+    "The process that held this account's lock on this machine has ended, and the lock was taken: a second daemon is kept off again.",
   'account.notHeld':
-    'The lock that keeps a second daemon off this account could not be made in any place for state of its user, or one that was passed over still has it; start no second daemon for the account. The first is put right by giving the service a home or XDG_STATE_HOME; the second by ending the process that the reason names, after which the lock is taken.',
+    "This daemon has no lock that keeps a second daemon off this account; start no second daemon for it. If the lock could not be made in any place for this user's state, give the service a home or XDG_STATE_HOME. If a process that was taken over from still has the lock, end the process that the reason names; the lock is taken then.",
   'account.off':
-    'An account among several could not be opened and does not trade, the others do; put right what the reason names, and reload.',
+    'One of several accounts could not be opened and does not trade; the others do. Fix what the reason names, and reload.',
   'account.refused':
-    'The exchange refuses the keys, or they are those of another account than the state; put right what the reason names. At the start the account is off, and the run ends with exit code 78, at once where no other account trades; later reads are asked again once a minute.',
+    'The exchange refuses the keys, or they belong to another account than the state; fix what the reason names. If this happens at the start, the account is off, and the run ends with exit code 78: at once if no other account trades, otherwise at its stop. If it happens later, the reads are repeated once a minute.',
   'alert.broken':
-    'The part that sends alerts is broken, which harms nothing else; report the defect, and watch the log meanwhile.',
+    'The part that sends alerts is broken, which affects nothing else; report the defect, and watch the log meanwhile.',
   'alert.dropped':
-    'Alerts were not delivered to a target: there were too many, it refused them, or it failed for too long; read the log instead, and look at the target.',
+    'Alerts were not delivered to a target, because there were too many, it refused them, or it failed for too long; read the log instead, and check the target.',
   'alert.failing':
-    'A target does not take alerts, and is tried again; look at what it answers, `intentd alert --test` tries it at once.',
+    'A target does not take alerts, and they are tried again; check what it answers. `intentd alert --test` tries it at once.',
   'alert.recovered': 'A target takes alerts again.',
   'batch.answered':
-    'A batch was answered, or its answer is lost; nothing to do, the order events say what became of each order.',
+    'A batch was answered, or its answer is lost; nothing to do, because the order events say what became of each order.',
   'batch.sent':
     'A batch of orders of one instrument was handed to the connection; `batch.answered` counts those that did not leave after all.',
   'call.accepted': 'The exchange did what a call on the account asked for.',
   'call.expired':
-    'A call on the account was not done within its minute and is given up; look whether the strategy asks for it again.',
+    'A call on the account was not done within its minute and was given up; check whether the strategy asks for it again.',
   'call.rejected':
-    'The exchange refused a call on the account for good; read the reason and mend what the strategy asks for.',
+    'The exchange refused a call on the account for good; read the reason and fix what the strategy asks for.',
   'call.repeated':
-    'A call on the account was not answered, or is to be made later, and is made again; nothing to do.',
-  'call.sent': 'A call on the account that places no order left.',
+    'A call on the account got no answer, or must be made later, and is made again; nothing to do.',
+  'call.sent': 'A call on the account that places no order was sent.',
   'cancel.planned': 'The instruments that wait for a cancel-all, in the order in which they get it.',
   'cancelAll.answered':
-    'A cancel-all was answered with what it cancelled; where orders failed it is repeated, nothing to do.',
+    'The answer to a cancel-all says what it cancelled; if it failed for some orders, it is repeated. Nothing to do.',
   'cancelAll.failed':
-    'A cancel-all was refused or its answer is lost; it is repeated, so look at the exchange only when this goes on.',
-  'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, left.',
+    'A cancel-all was refused, or its answer is lost; it is repeated, so look at the exchange only if this goes on.',
+  'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
   'clock.jumped':
     "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",
   'clock.moved':
-    "This machine's clock was set, or the machine slept; no order leaves until it is measured again, so look at the time daemon when this repeats.",
+    "This machine's clock was set, or the machine slept; no order leaves until the clock is measured again. If this repeats, check the time daemon.",
   'clock.slept':
     'The machine had slept, and our clock was put forward by as much; keep a trading machine from sleeping.',
   'clock.stepped':
-    "The machine's clock had been set and ours did not follow; look who sets it when this repeats.",
+    "The machine's clock was set, and ours did not follow; if this repeats, find out who sets it.",
   'clock.synchronised': "The exchange's clock is known again, and orders may leave.",
   'clock.unsynchronised':
-    "The exchange's clock is not known for certain and no order leaves; nothing to do unless it does not end.",
+    "The exchange's clock is not known for certain, so no order leaves; nothing to do unless it does not end.",
   'control.commanded':
-    'Somebody commanded the daemon by its control interface; nothing to do, it says what came of it.',
+    'Somebody gave the daemon a command through its control interface, and this is the result; nothing to do.',
   'control.dashboard':
     'Open this address within a minute: it shows the dashboard. `intentd dashboard` prints another one.',
   'control.failed':
-    'The control interface failed to answer; trading goes on, so report the defect with the reason.',
+    'The control interface failed to answer; trading continues. Report the defect with the reason.',
   'control.listening':
-    'Where a running daemon is looked at and commanded: the socket, and the port if one is named.',
+    'Where you can look at a running daemon and command it: the socket, and the port if one is configured.',
   'control.notListening':
-    'The socket or the port of the control interface cannot be listened at, and the daemon goes on without; free the port or name another in control.port.',
+    'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port.',
   'control.refused':
-    'Somebody without the token, or a web page, asked the control port; find out who when it was not you.',
+    'Somebody without the token, or a web page, made a request to the control port; if it was not you, find out who.',
   'daemon.broken':
-    'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, mend the disk or report the defect, and let it start again.',
+    'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, fix the disk or report the defect, and start it again.',
   'daemon.heartbeat':
-    'It goes on: whether it trades, has nothing to trade, or does not trade and why; how old its data are, and what it did since the day rolled. Logged at every level, as often as `log.heartbeatMs` says.',
+    'A sign of life: whether it trades, has nothing to trade, or does not trade and why; how old its data are, and what it did since the day began. Logged at every level, as often as `log.heartbeatMs` says.',
   'daemon.killed':
-    'It runs under the kill switch: it cancels, proves that nothing rests, and creates nothing until a release.',
-  'daemon.opened': 'State, journal and strategies are open, and the exchange is asked next.',
+    'It runs under the kill switch: it cancels, proves that nothing rests, and places nothing until a release.',
+  'daemon.opened': 'State, journal and strategies are open; the exchange is read next.',
   'daemon.running':
-    'Strategies are asked from now on; where instruments are still being read and proved, it says how many are (`proved` of `instruments`), and `recovery.ended` follows.',
+    'Strategies are asked from now on. If instruments are still being read and proved, it says how many are done (`proved` of `instruments`), and `recovery.ended` follows.',
   'daemon.stopRequested': 'A signal, the end of `--for` or the end of a recording asked for a stop.',
   'daemon.stopped':
-    'The run came to rest; where it is not clean, look at the exchange for orders, or start again: the next run finds out.',
-  'daemon.stopping': 'A stop began: no strategy is asked any more.',
+    'The run has ended. If it is not clean, look at the exchange for orders, or start again: the next run finds out.',
+  'daemon.stopping': 'A stop began: strategies are not asked any more.',
   'data.fresh': 'The prices of an instrument are fresh again.',
   'data.stale':
-    'The prices of an instrument have been too old to trade on for ten seconds or more; look at the connection, and at what the exchange says of the instrument.',
+    'The prices of an instrument have been too old to trade on for ten seconds or more; check the connection, and what the exchange says about the instrument.',
   'day.rolled': "The exchange's day ended: what the account has made in this run so far.",
-  'disk.enough': 'The disk of the journal has room again, and orders that open may leave; nothing to do.',
-  'disk.low': 'The disk of the journal is nearly full and only orders that reduce may leave; make room.',
+  'disk.enough': "The journal's disk has room again, and orders that open may leave; nothing to do.",
+  'disk.low': "The journal's disk is nearly full, and only orders that reduce may leave; free disk space.",
   'disk.notMeasured':
-    'The room on the disk could not be measured, or the ballast file could not be made; look at the state directory.',
+    'The free space of the disk could not be measured, or the ballast file could not be made; check the state directory.',
   'dryRun.withheld':
-    'A dry run would have sent this now, and did not: the events of the batch are as live, and the exchange never saw it.',
+    'A dry run would have sent this now, and did not. The log events of the batch are those of a live run, but the exchange never saw it.',
   'fill.foreign':
-    'The account was traded by somebody else, or by the exchange itself; find out who, then release the instrument where it is halted.',
+    'Somebody else, or the exchange itself, traded the account; find out who, then release the instrument if it is halted.',
   'fill.unexplained':
-    'A fill of an order that is not known here, made through the API: by hand or by another program, or of an order whose answer is late. Not confirmed yet; where no order of ours claims it within the acceptance window the instrument is halted.',
+    'A fill of an order that is not known here, made through the API: by hand, by another program, or of an order whose answer is late. It is not confirmed yet; if no order of ours claims it within the acceptance window, the instrument is halted.',
   'fill.unowned':
-    'After a release, fills that fit no order of ours were given to nobody; compare the position once more.',
-  'fleet.shown':
-    "What this account shows to all who look at the journal's server is taken there again; nothing to do.",
+    'After a release, fills that match no order of ours were given to no strategy; compare the position once more.',
+  'fleet.shown': "The journal's server again takes what this account shows in `fleet status`; nothing to do.",
   'fleet.unable':
-    "The journal's server does not take what this account shows to all who look there, and is asked again; trading does not need it. Look at the schema intentd_fleet, and at the rights of this user.",
+    "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. Check the schema intentd_fleet, and the rights of this user.",
   'flatten.done':
     'The strategies hold nothing any more in a scope that is flattened; close by hand what the account still holds, and release the scope when it may trade again.',
   'flatten.dropped':
-    'A scope was released before its flatten was done; flatten it again where it is to be closed after all. With `isOfRunBefore` the start had not read yet what was filled since: look at `status` first.',
+    'A scope was released before its flatten was done; flatten it again if it is still to be closed. With `isOfRunBefore`, the start had not yet read the fills since the previous run: look at `status` first.',
   'flatten.slow':
-    'A flatten is not done after 15 s, and then each time it took twice as long: `status` says what holds it up; where it does not end, close by hand what `stillHeld` names.',
-  'funding.paid': 'The funding counter of a position moved.',
+    'A flatten is not done after 15 s; logged again each time it has taken twice as long. `status` says what holds it up. If it does not end, close by hand what `stillHeld` names.',
+  'funding.paid': 'The funding counter of a position changed.',
   'handover.asked':
-    'Somebody wants this daemon to hand its accounts over: it stops, leaves what rests, and gives the leases back; nothing to do.',
+    'Somebody asked this daemon to hand its accounts over: it stops, leaves resting orders in place, and gives the leases back; nothing to do.',
   'heartbeat.failing':
-    'The monitor cannot be reached, and will raise its alarm; look at the connection and at its address.',
+    "The monitor cannot be reached, and will raise its alarm; check the connection and the monitor's address.",
   'heartbeat.resumed': 'The monitor is called again.',
-  'heartbeat.withheld': 'The monitor is not called, so that it raises its alarm; mend what the reason names.',
-  'instrument.resolved': 'What was in question on an instrument is proved, and it may trade again.',
+  'heartbeat.withheld': 'The monitor is not called, so that it raises its alarm; fix what the reason names.',
+  'instrument.resolved': 'What was unknown on an instrument is proved, and it may trade again.',
   'instrument.resolving':
-    'An instrument is closed until it is proved what became of its orders; nothing to do, it halts by itself when that takes too long.',
+    'An instrument does not trade until it is proved what became of its orders; nothing to do, because it is halted by itself if that takes too long.',
   'intent.denied': 'A wish did not become an order; the code says which check denied it.',
   'journal.away':
-    "The journal's server cannot be reached, so no order leaves, while cancel-alls do; it is tried again for as long as the lease lasts, and then the run ends. Look at the server and the way there.",
-  'journal.back': "The journal's server is reached again; nothing to do.",
+    "The journal's server cannot be reached, so no order leaves, but cancel-alls do. It is tried again as long as the lease lasts; then the run ends. Check the server and the network.",
+  'journal.back': "The journal's server can be reached again; nothing to do.",
   'journal.inTime':
     'Batches are durable in time again, or none was dropped for half a minute; `batches` were dropped in `forMs`. Nothing to do.',
   'journal.late':
-    'The record of a batch was durable after `waitedMs`, `mostMs` was the most, so its orders were dropped; until `journal.inTime` no order leaves, those that close neither, while cancel-alls do. Look at the journal: its server, the way there, its standby server, or the disk.',
+    'The record of a batch was durable only after `waitedMs`, and `mostMs` is the limit, so its orders were dropped. Until `journal.inTime` no order leaves, not even one that closes, but cancel-alls do. Check the journal: its server, the network to it, its standby server, or the disk.',
   'journal.nearlyLate':
-    'At the start a commit took `commitMs`, more than half of the `mostMs` after which a batch is dropped; bring the server nearer, or raise execution.acceptanceWindowMs or risk.dataAgeMaxMs, whichever the limit comes of.',
+    'At the start a commit took `commitMs`, more than half of the `mostMs` after which a batch is dropped; bring the server nearer, or raise execution.acceptanceWindowMs or risk.dataAgeMaxMs, whichever sets the limit.',
   'journal.notClosed':
-    'The journal could not be closed in good order; look at the disk, the next start verifies it.',
+    'The journal could not be closed in good order; check the disk. The next start verifies the journal.',
   'journal.notPacked':
-    'Old records are not as they were written, so they and the ones behind them stay unpacked; trading does not depend on them. `explain` is refused from there on until they are dropped with age; look at the disk.',
+    'Old records are not as they were written, so they and all later ones stay unpacked; trading does not depend on them. `explain` is refused from there on until age removes them; check the disk.',
   'journal.notReplicated':
-    'A commit on PostgreSQL waits for one server alone, and what it has is lost with its disk; name a standby server in synchronous_standby_names there.',
+    'A commit on PostgreSQL waits for only one server, so the journal is lost if its disk is lost; name a standby server in synchronous_standby_names there.',
   'journal.notSynchronised':
-    'A commit on PostgreSQL does not wait for the disk of its server, so a power cut there can lose or damage the journal; set fsync to on there.',
+    "A commit on PostgreSQL does not wait for its server's disk, so a power cut there can lose or damage the journal; set fsync to on there.",
   'journal.opened':
-    'The journal on PostgreSQL is open, and its lease taken, which took a commit of `commitMs`. `abandoned`: another machine had it and did not give it back, so nothing is believed of what rests.',
+    'The journal on PostgreSQL is open and its lease is taken; the commit for that took `commitMs`. `abandoned`: another machine had the lease and did not give it back, so what the book says about resting orders is not trusted.',
   'kill.clean': 'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
-  'kill.notThrown': 'A release named no scope, and no kill stands; name the scope that is to be released.',
+  'kill.notThrown':
+    'A release named no scope, and there is no kill to release; name the scope that you want to release.',
   'kill.notWrittenDown':
-    'The kill works, but how far it is could not be written for `intentd kill`; look at the disk and follow the log.',
+    'The kill works, but its progress could not be written for `intentd kill`; check the disk and follow the log.',
   'kill.phase': 'A kill entered its next phase.',
   'kill.releasePending':
     'The release of the kill switch waits until it is proved that nothing rests; nothing to do.',
   'kill.releaseDropped':
-    'A kill was ordered while a release of the one before it waited; the release is over, nothing to do.',
+    'A new kill was ordered while the release of the previous one waited; that release is void. Nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
   'kill.unproved':
     'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
   'limits.coolingDown':
-    'Two endpoints answered 429, and reads rest for a while; find out what else calls from this address when this repeats.',
+    'Two endpoints answered 429, so reads pause for a while; if this repeats, find out what else calls from this address.',
   'lease.lost':
-    'The right to write the journal on PostgreSQL is lost, so nothing is signed or written any more and the run ends; look at the server and the network between, and whether a standby has taken over.',
+    'The right to write the journal on PostgreSQL is lost, so nothing is signed or written any more and the run ends; check the server, the network between, and whether a standby has taken over.',
   'limits.alone':
-    'Shares of the limits of this address cannot be had from Redis, so an even share is used at most, after some seconds, and no call is made of the limits in `without`, which are too small for one; look at the reason, the server and exchange.shared.',
+    "Redis gives no shares of this address's limits. After some seconds the daemon uses at most its even share, and makes no call of the limits in `without`, which are too small for an even share; check the reason, the server and exchange.shared.",
   'limits.refused':
-    'No call leaves, not even a cancel, until Redis grants a share: more daemons share the address than exchange.shared.members, or they do not agree on it; stop one, or raise it in all of them.',
+    'No call leaves, not even a cancel, until Redis grants a share, because more daemons share the address than exchange.shared.members, or their settings differ; stop one, or give all of them the same, larger number.',
   'limits.shared': 'The limits of this address are shared with other daemons; nothing to do.',
   'limits.coolDown':
-    'A release came before the cool-down of a drawdown was over and changed nothing; release it again when it is.',
+    'A release came before the cool-down of a drawdown was over, and changed nothing; repeat it when the cool-down is over.',
   'limits.ended': 'What was beyond its limit just now is within it again; nothing to do.',
-  'limits.off': 'Limits that the configuration does not set, and that hold nothing back.',
+  'limits.off': 'Limits that the configuration does not set, and that therefore restrict nothing.',
   'limits.reached':
-    'A limit was reached and holds the scope from now on; look at what was traded before the scope is released, where it does not end by itself.',
-  'limits.warned': 'A scope has fallen from its peak by the first step of its drawdown limit; look at it.',
+    'A limit was reached and restricts the scope from now on. Unless the restriction ends by itself, look at what was traded before you release the scope.',
+  'limits.warned':
+    'The equity or profit of a scope has fallen from its peak by the first step of its drawdown limit; look at it.',
   'operator.unreadable':
-    'A file in the command inbox is no command and was set aside; give the command again.',
+    'A file in the command inbox is not a command and was put aside; give the command again.',
   'order.accepted': 'The exchange accepted an order.',
   'order.displacedLate':
     'A wanted order that a cancel-all took away does not rest again in time; read the denials beside it.',
-  'order.dropped': 'A waiting order was not wanted any more and did not leave.',
-  'order.ended': 'An order ended: filled, cancelled, or proved never to have been there.',
+  'order.dropped': 'A waiting order was no longer wanted and was not sent.',
+  'order.ended':
+    'An order ended: it was filled or cancelled, or it is proved that it was never at the exchange.',
   'order.exists':
-    'The exchange knows an order of that name already, so an earlier copy arrived; nothing to do.',
+    'The exchange already knows an order of that name, because an earlier copy arrived; nothing to do.',
   'order.fill': 'An order of ours was filled, in whole or in part.',
-  'order.fillAttributed': 'Fills that had waited for their order found it.',
-  'order.found': 'The orderId of an order became known by its fills.',
+  'order.fillAttributed': 'The order of fills that had waited for one is known now.',
+  'order.found': 'The orderId of an order became known through its fills.',
   'order.missing':
-    'The market went through a resting order and no fill of it came, so the instrument is resolved; nothing to do.',
+    'The price went through a resting order, but no fill of it came, so the instrument is resolved; nothing to do.',
   'order.notSent':
-    'Not a byte of an order left; it waits and is sent again while it is wanted, nothing to do.',
-  'order.queuedAgain': 'An order is proved absent and still wanted, and leaves again under its own name.',
+    'Not a byte of an order was sent; it waits, and is sent again as long as it is wanted. Nothing to do.',
+  'order.queuedAgain': 'An order is proved absent and still wanted, so it is sent again under its own name.',
   'order.rejected':
-    'The exchange rejected an order; read code and message, the wish waits longer after each rejection in a row.',
+    'The exchange rejected an order; read code and message. The wish waits longer after each rejection in a row.',
   'order.sent':
-    'An order was handed to the connection in a batch; `order.notSent` follows where it did not leave after all.',
+    'An order was handed to the connection in a batch; `order.notSent` follows if it did not leave after all.',
   'order.unknown':
-    'It is not known whether the exchange accepted an order; nothing to do, its instrument is resolved.',
-  'orders.restored': 'Every order that a cancel-all had taken along rests again, or is not wanted any more.',
+    'It is not known whether the exchange accepted an order; nothing to do, because its instrument is resolved.',
+  'orders.restored': 'Every order that a cancel-all took away rests again, or is no longer wanted.',
   'orders.unconfirmed':
-    'The exchange closed something by itself and may have cancelled without a word, so what rests is resolved; look at the margin of the account.',
+    "The exchange closed something by itself and may have cancelled orders without notice, so what rests is resolved; check the account's margin.",
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
   'loop.hung':
-    'The event loop stood still, and the process ends by SIGABRT (134 in a shell), with the strategy whose code ran; or one of the other loops did not come back, which it names, and the run ends with 79. The supervisor starts it again and it recovers.',
+    'Either the event loop stood still, and the process ends by SIGABRT (134 in a shell), with the strategy whose code ran; or another loop, which is named, did not come back, and the run ends with 79. The supervisor starts it again, and it recovers.',
   'position.adopted':
-    "The exchange's position is not what the fills explain, and was taken over; find out who traded, then release the instrument.",
+    "The exchange's position is not what the fills explain, and was adopted; find out who traded, then release the instrument.",
   'position.unattended':
-    'Something is held that nobody here trades: its strategy was removed, disabled or does not list the instrument any more, or the instrument is not configured any more; put it back and flatten it, or close it by hand.',
+    'A position is held that no strategy trades: its strategy was removed, disabled or no longer lists the instrument, or the instrument is no longer configured. Put it back and flatten it, or close it by hand.',
   'position.unexplained':
-    "The exchange's position is not what the fills explain. Not confirmed yet: it is read again at once, and taken over when it says the same.",
+    "The exchange's position is not what the fills explain. It is not confirmed yet: it is read again at once, and adopted if it says the same.",
   'quote.changed': 'A strategy wants another ladder.',
   'read.failed':
-    'A read of tickers, fills, a position or a feed failed; look at the exchange when it does not end.',
+    'A read of tickers, fills, a position or a feed failed; if it does not end, look at the exchange.',
   'read.resumed': 'A read that had failed succeeds again.',
   'recount.differs':
-    'The book and a second count of its fills differ; seen twice in a row, the account is held reducing. Compare the account with the journal.',
-  'recording.ended': 'The recording of the run ended early; look at the disk, trading goes on.',
+    'The book and a second count of its fills differ. If that is seen twice in a row, the account may only reduce; compare the account with the journal.',
+  'recording.ended': 'The recording of the run ended early; check the disk. Trading continues.',
   'recording.lost':
-    'The disk does not keep up and steps are missing from the recording; look at the disk, trading goes on.',
-  'recording.resumed': 'The recording goes on after a gap; nothing to do.',
+    'The disk is too slow, and steps are missing from the recording; check the disk. Trading continues.',
+  'recording.resumed': 'The recording continues after a gap; nothing to do.',
   'recording.started': 'A file of the recording of this run began.',
   'recording.startsAgain':
-    'Recorded prices were played to their end before, so they start again with a fresh account.',
-  'recovery.ended': 'The last instrument was read and proved: all are traded.',
+    'The recorded prices had been played to their end, so they start again with a new account.',
+  'recovery.ended': 'The last instrument was read and proved: all instruments trade.',
   'recovery.progress':
-    'How far a start is that takes long: how many instruments are traded, and how many are still read, resolved or checked.',
-  'recovery.started': 'A run began, with what the journal says that stands.',
+    'How far a long start is: how many instruments trade, and how many are still being read, resolved or checked.',
+  'recovery.started': 'A run began, with the orders and positions that the journal knows.',
   'retreat.cancelled':
-    'The journal or the program broke, and what rested on an instrument was cancelled; `daemon.broken` says what to mend.',
+    'The journal or the program broke, and the resting orders of an instrument were cancelled; `daemon.broken` says what to fix.',
   'retreat.ended':
-    'The run ends without its journal or its core; `daemon.broken` says what to mend, and where it is unproved look at the exchange for what rests.',
+    'The run ends without its journal or its core; `daemon.broken` says what to fix. If it is not proved that nothing rests, look at the exchange.',
   'retreat.failed':
     'The journal or the program broke, and a cancel-all failed as well; look at the exchange and cancel by hand what rests there.',
   'retreat.found':
-    'The run before may have cancelled orders without a record: it broke, or was killed while commits took their time, or another machine has left the account behind. So what rests is cancelled once, also where `onRestart` says adopt; nothing to do.',
+    'The previous run may have cancelled orders without a record, because it broke, was killed while commits took their time, or was left behind by another machine. So resting orders are cancelled once, even if `onRestart` says adopt; nothing to do.',
   'retreat.notNoted':
-    'No note could be left for the next run, so nothing is cancelled unless `onRestart` says cancel; look at the exchange.',
-  'reload.begun': 'A changed configuration is taken: the daemon comes to rest, and goes on with it.',
+    'No note could be left for the next run, so it cancels nothing unless `onRestart` says cancel; look at the exchange.',
+  'reload.begun': 'A changed configuration is being taken: the daemon comes to rest, and continues with it.',
   'reload.failed':
-    'The daemon could not be opened with the changed configuration and goes on with the one before; read the reason and mend it.',
+    'The daemon could not be opened with the changed configuration and continues with the previous one; read the reason and fix it.',
   'reload.refused':
-    'A changed configuration was not taken and nothing has changed; mend what the problems name, or restart where only a new process takes it.',
-  'run.summary': 'How the run went: what `--summary` prints, in short.',
-  'simulator.faultInjected': 'The simulator misbehaved on purpose.',
-  'simulator.handlerFailed': 'The simulator broke on a request; report the defect.',
+    'A changed configuration was not taken, and nothing has changed; fix what the problems name, or restart if only a new process can take it.',
+  'run.summary': 'How the run went: a short form of what `--summary` prints.',
+  'simulator.faultInjected': 'The simulator caused a fault on purpose.',
+  'simulator.handlerFailed': 'The simulator failed on a request; report the defect.',
   'prices.back': 'The exchange whose prices are followed shows them again.',
   'prices.missing':
-    'The exchange whose prices are followed does not answer: prices stand still and grow old, and nothing is placed on old ones; check the address and the connection.',
+    'The exchange whose prices are followed does not answer, so prices stand still and get old, and nothing is placed on old ones; check the address and the connection.',
   'simulator.opened':
-    'The exchange inside the daemon is open; at another speed than 1 it is a demonstration, without funding, whose profit means nothing.',
+    'The exchange inside the daemon is open. At a speed other than 1 it is a demonstration, without funding, and its profit means nothing.',
   'simulator.otherAccount':
-    'Instruments, balance or another setting of the simulator are not what they were, so another simulated account begins, without orders and positions; that of before stands in `before`, and goes on when they are as they were.',
+    'Instruments, balance or another setting of the simulator have changed, so another simulated account begins, without orders and positions. The previous one is in `before`, and continues if you restore the settings.',
   'simulator.listening': 'The simulator listens.',
-  'simulator.marketFailed': 'The prices could not be played and stand still; look at the recording.',
+  'simulator.marketFailed': 'The recorded prices could not be played and stand still; check the recording.',
   'simulator.requestRefused': 'The simulator refused a request.',
-  'simulator.serverFailed': "The simulator's server broke; report the defect.",
-  'simulator.stopped': 'The simulator stopped, with what it was asked and refused.',
+  'simulator.serverFailed': "The simulator's server failed; report the defect.",
+  'simulator.stopped': 'The simulator stopped; the counts say what it was asked and what it refused.',
   'stop.phase': 'A stop entered its next phase.',
   'strategy.strayed':
-    'Code of a strategy that does not run here failed where nobody waited for it: of a file that a reload has looked at. Nothing else is concerned; mend it before it runs.',
+    'Code of a strategy that does not run here failed outside of any call: it belongs to a file that a reload has checked. Nothing else is affected; fix it before it runs.',
   'strategy.threadLost':
-    'The thread of a strategy was ended or has ended by itself; the strategy is not asked for a while and begins anew from what it remembered: mend it when this repeats.',
+    'The thread of a strategy was ended, or ended by itself. The strategy is not asked for a while, and then starts again from its last state; if this repeats, fix it.',
   'strategy.hung':
-    'Code of a strategy held the last run up until it was ended, or ran on after its thread was; the strategy is halted: mend it, restart, and release it.',
+    'Code of a strategy held the previous run up until the process was ended, or ran on after its thread was ended; the strategy is halted. Fix it, restart, and release it.',
   'standby.following':
     'A standby follows the journal of the writer that it names, and is ready to take over.',
   'standby.tookOver':
-    'A standby has taken the lease and starts as any start does: it finds out, then trades. With `abandoned: true` the writer that it names in `from` had vanished: look at what became of it. Else that one gave the lease back or was started here before, or nobody had traded yet: nothing to do.',
+    'A standby has taken the lease and starts as any start does: it first finds out what is at the exchange, then trades. With `abandoned: true`, the writer named in `from` had vanished: find out what became of it. Otherwise the writer gave the lease back, or was started here before, or nobody had traded yet: nothing to do.',
   'standby.unable':
-    'A standby cannot follow the journal just now, and tries again; look at the PostgreSQL server and the network between.',
+    'A standby cannot follow the journal just now, and tries again; check the PostgreSQL server and the network between.',
   'strategy.failed':
-    'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
-  'strategy.said': 'A strategy wrote a line for people, by `log.info`.',
+    'A strategy threw an error or returned something invalid; fix it. After ten failures in a row it is halted until it is released.',
+  'strategy.said': 'A strategy wrote a line for people, with `log.info`.',
   'strategy.slow':
     'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
   'supervisor.notNotified':
-    'systemd or the health check of a container could not be notified, and ends the daemon when that lasts; install systemd-notify, or see what the reason names.',
+    'systemd, or the health check of a container, could not be notified, and ends the daemon if that lasts; install systemd-notify, or fix what the reason names.',
   'target.changed': 'A strategy wants another position.',
   'ticker.unreadable':
-    'The ticker of an instrument is not as the document describes, so it has no prices; look at what the exchange says of it, others go on.',
+    'The ticker of an instrument is not as the document describes, so the instrument has no prices; others continue. Check what the exchange says about it.',
   'trading.halted':
-    'Nothing leaves for the scope but cancel-alls and the orders of a flatten; do what `ends` says, then release the scope.',
+    'For the scope, nothing leaves but cancel-alls and the orders of a flatten; do what `ends` says, then release the scope.',
   'trading.killed': 'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
   'trading.notLoosened':
-    'A restriction would have loosened the one that holds its scope, which stays; release the scope first.',
-  'trading.notRestricted': 'A release named a scope that nothing holds; name one of those in `restricted`.',
+    'A new restriction would have been looser than the one on its scope, so the old one stays; release the scope first.',
+  'trading.notRestricted':
+    'A release named a scope that is not restricted; name one of those in `restricted`.',
   'trading.reducing':
-    'Only orders that reduce leave for the scope; do what `ends` says, then release the scope.',
+    'For the scope, only orders that reduce leave; do what `ends` says, then release the scope.',
   'trading.released': 'An operator released a scope; nothing to do.',
   'trading.scopeUnknown':
-    'A restriction or a flatten named a scope that is not configured, and holds nothing; name one of those in `scopes`. What `stillHeld` lists is of strategies that are not configured any more: put them back and flatten them, or close it by hand.',
+    'A restriction or a flatten named a scope that is not configured, and has no effect; name one of those in `scopes`. What `stillHeld` lists belongs to strategies that are no longer configured: put them back and flatten them, or close it by hand.',
 } as const satisfies Record<string, string>
 
 export type LogEvent = keyof typeof LOG_EVENTS
