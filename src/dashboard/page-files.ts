@@ -39,6 +39,7 @@ const OWN = [
   'screens/strategies.js',
   'screens/orders.js',
   'screens/limits.js',
+  'screens/shared-limits.js',
   'screens/journal.js',
   'screens/backtests.js',
   'screens/fleet.js',

@@ -1,45 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { type Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type IntentdProcess, killLeftOver } from '../daemon/intentd-process.ts'
+import { killLeftOver } from '../daemon/intentd-process.ts'
 import { Machines } from '../daemon/machines.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 import { browserMissing, openBrowser } from './browser.ts'
+import { findSerious, openScreen } from './look-at-page.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const PORT = ['--set', 'control.port=0', '--summary', 'json']
 const WAIT_MS = 60_000
 
 afterAll(() => killLeftOver())
-
-/** The dashboard of a daemon, entered by an address of its own. */
-async function open(page: Page, run: IntentdProcess, screen: string): Promise<void> {
-  const line = await run.untilEvent('control.listening')
-  const base = String(line['url'])
-  const token = readFileSync(String(line['token']), 'utf8').trim()
-  const answer = await fetch(`${base}/v1/addresses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: '{}',
-  })
-  await page.goto(((await answer.json()) as { url: string }).url)
-  await page.locator('h1.title').waitFor()
-  await page.goto(`${base}/#${screen}`)
-}
-
-async function findSerious(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE)
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; impact: string }[] }> }
-    }
-    const { violations } = await axe.run()
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id }) => id)
-  })
-}
 
 /** Tables of which a part is out of sight. */
 const OVERHANGS = `[...document.querySelectorAll('.scroll')]
@@ -108,7 +77,7 @@ describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
         const standby = machines.start('b', ['standby', ...PORT])
         await standby.untilEvent('standby.following')
 
-        await open(page, writer, 'fleet')
+        await openScreen(page, writer, 'fleet')
         const standbys = page.locator('section', { has: page.getByRole('heading', { name: 'Standbys' }) })
         await standbys.getByText(`pid ${standby.pid}`).waitFor()
         const accounts = page.locator('section', { has: page.getByRole('heading', { name: 'Accounts' }) })
@@ -117,7 +86,7 @@ describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
         ])
         expect(await findSerious(page)).toEqual([])
 
-        await open(page, standby, '')
+        await openScreen(page, standby, '')
         await page.getByText(/transactions? behind when it looked/).waitFor()
         expect(await page.locator('.headline').innerText()).toContain(`pid ${writer.pid}`)
         expect(await page.locator('nav a').allInnerTexts()).toEqual(['Fleet'])

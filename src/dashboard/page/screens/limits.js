@@ -1,8 +1,10 @@
 import { age, number, percent } from '../format.js'
 import { Badge, Card, html, Table, Use } from '../parts.js'
+import { SharedLimits } from './shared-limits.js'
 
-export function Limits({ account }) {
+export function Limits({ live, account }) {
   const { limiter } = account
+  const { sharedLimits, now } = live.head
   const rejected = limiter.reduce((sum, one) => sum + one.rateLimited, 0)
   return html` <section class=${`verdict ${rejected === 0 ? 'ok' : 'bad'}`}>
       <p class="headline">
@@ -11,6 +13,7 @@ export function Limits({ account }) {
       </p>
       <p class="because">A rejected call slows its endpoint down, and loses no order.</p>
     </section>
+    ${sharedLimits && html`<${SharedLimits} shared=${sharedLimits} now=${now} />`}
     <${Card} title="Calls by endpoint">
       <${Table}
         keyOf=${(row) => row.endpoint}
