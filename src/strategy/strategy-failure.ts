@@ -1,5 +1,6 @@
 /** Every way in which a strategy can disappoint the daemon: the code and the sentence behind it. */
 import { Failure, messageOf, type FailureDetails } from '../lib/failure.ts'
+import { withoutPlace } from '../lib/without-place.ts'
 
 export const STRATEGY_FAILURES = {
   STRATEGY_FILE_MISSING: 'there is no strategy file at this path',
@@ -58,11 +59,17 @@ export function describeThrown(error: unknown): string {
   try {
     const frame = error instanceof Error ? frameOf(error) : undefined
     const name = error instanceof Error ? `${error.name}: ` : ''
-    const message = `${name}${messageOf(error)}`.replaceAll(/\s+/g, ' ').slice(0, THROWN_LENGTH_MAX)
-    return frame === undefined ? message : `${message} (${frame.slice(0, THROWN_LENGTH_MAX)})`
+    const message = shorten(`${name}${messageOf(error)}`.replaceAll(/\s+/g, ' '))
+    return frame === undefined ? message : `${message} (${shorten(frame)})`
   } catch {
     return 'something that cannot be printed'
   }
+}
+
+/** Cut without the folders of this machine: a text that is cut ends with the same word on every machine. */
+function shorten(text: string): string {
+  if (text.length <= THROWN_LENGTH_MAX) return text
+  return withoutPlace(text, process.cwd()).slice(0, THROWN_LENGTH_MAX)
 }
 
 /** The folders of the program itself: whatever throws there was called from somewhere. */

@@ -1,9 +1,9 @@
 import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
+import { withoutPlace } from '../../lib/without-place.ts'
 import { HEAP_MB_MAX } from '../backtest/watched-play.ts'
 import { type TrialAnswer, type TrialOrder } from './play-trial.ts'
-import { withoutPlace } from './without-place.ts'
 
 /** Runs a trial in a thread; never throws. @param limitMs Real time of the whole trial. @param stop Ends it, and all. */
 export function runTrial(

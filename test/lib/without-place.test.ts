@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { withoutPlace } from '../../src/cli/sweep/without-place.ts'
+import { withoutPlace } from '../../src/lib/without-place.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src')
 

@@ -1,11 +1,11 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** Where this program lies: its files are named by it. */
-const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../', import.meta.url))
 
 /**
  * A text as it would be on any machine: files of the folder are named as seen from it, and those of the program by its
- * name. @param folder Absolute: the one that a sweep, or its worker, was started in.
+ * name. @param folder Absolute: the one that the process was started in.
  */
 export function withoutPlace(text: string, folder: string): string {
   // The program may lie in the folder on one machine, and elsewhere on another.
