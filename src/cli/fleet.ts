@@ -73,6 +73,7 @@ async function withReader<Options extends ConfigOptions & { readonly url?: strin
   const { FleetReader } = await import('../journal/fleet/read-fleet.ts')
   const reader = new FleetReader(place)
   try {
+    await reader.assertVersion()
     return await use(reader, options)
   } finally {
     await reader.close()

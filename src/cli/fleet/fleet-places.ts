@@ -1,5 +1,5 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
-import { loadJournalPassword } from '../../config/secrets.ts'
+import { loadJournalPassword, loadSweepPassword } from '../../config/secrets.ts'
 import { serverPlaceOf } from '../../daemon/state/open-journal.ts'
 import type { PostgresPlace } from '../../journal/postgres/connection.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -52,14 +52,16 @@ export function databaseOf({ url }: Pick<PostgresPlace, 'url'>): string {
 
 /**
  * Of a database: which account's does not count. A password in the address is obeyed, since this is for moments when
- * nothing else is at hand, and never shown.
+ * nothing else is at hand, and never shown. The database may be that of a queue of sweeps, on a machine that knows no
+ * other password.
  */
 export function placeOf(url: string): PostgresPlace {
   const bare = new URL(url)
   const given = bare.searchParams.get('password') ?? decodeURIComponent(bare.password)
   if (given === '') {
-    const password = loadJournalPassword({ journal: { url, leaseMs: 0 } }, { cwd: process.cwd() })
-    return { url, password, schema: '' }
+    const request = { cwd: process.cwd() }
+    const ofJournal = loadJournalPassword({ journal: { url, leaseMs: 0 } }, request)
+    return { url, password: ofJournal ?? loadSweepPassword(request), schema: '' }
   }
   bare.password = ''
   bare.searchParams.delete('password')

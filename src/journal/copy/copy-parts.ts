@@ -10,7 +10,7 @@ import { findFlawedRows } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import { type Connection, type PostgresPlace } from '../postgres/connection.ts'
 import { type LeaseTaker, type LeaseTerms } from '../postgres/lease.ts'
-import { readServerNature } from '../postgres/server-tables.ts'
+import { assertServerVersion, readServerNature } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
 /** A statement that takes longer has failed, ms: of a large journal one may take minutes. */
@@ -66,12 +66,14 @@ export interface ServerState {
 /**
  * Within a transaction, until whose end nobody else copies to this schema or from it, and nobody takes the lease: where
  * an earlier copy was cut off at its end, it is waited for what becomes of it. Undefined where there is no journal.
+ * @throws Failure JOURNAL_SERVER_OLD
  */
 export async function lookAtServer(
   connection: Pick<Connection, 'query'>,
   place: PostgresPlace,
   taker: LeaseTaker,
 ): Promise<ServerState | undefined> {
+  await assertServerVersion(connection, place)
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`intentd ${place.schema}`])
   const nature = await readServerNature(connection, place)
   if (nature === undefined) return undefined

@@ -4,6 +4,7 @@ import { Connection, type PostgresPlace, sqlStateOf } from '../postgres/connecti
 import { type KillOrderRow } from '../postgres/kill-order.ts'
 import { FLEET_SCHEMA } from '../postgres/fleet-member.ts'
 import { translatePostgresError } from '../postgres/postgres-failures.ts'
+import { assertServerVersion } from '../postgres/server-tables.ts'
 import {
   type FleetAccount,
   type FleetMemberRow,
@@ -62,6 +63,15 @@ export class FleetReader {
   constructor(place: PostgresPlace) {
     this.#place = { ...place, schema: '' }
     this.#connection = this.#createConnection()
+  }
+
+  /** Not before a kill: that is to go out at once, and asks for nothing new. @throws Failure JOURNAL_SERVER_OLD */
+  async assertVersion(): Promise<void> {
+    try {
+      await assertServerVersion(this.#connection, this.#place)
+    } catch (error) {
+      throw translatePostgresError(error, this.#place)
+    }
   }
 
   /** @throws Failure JOURNAL_UNREACHABLE */

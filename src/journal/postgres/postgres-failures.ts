@@ -23,16 +23,17 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
       ...placeFacts(place),
       found: isPasswordMissing(error) ? 'no password was given' : foundOf(error),
     },
-    hint: adviseOpening(error),
+    hint: adviseOpening(error, place),
     cause: error,
   })
 }
 
 const PASSWORD = 'INTENTD_JOURNAL_PASSWORD, or the file that INTENTD_JOURNAL_PASSWORD_FILE names'
+/** Whoever looks at a whole database may look at one with a queue of sweeps. */
+const PASSWORD_OF_QUEUE = 'where neither is set, --url takes INTENTD_SWEEP_PASSWORD'
 
 /** By the server's word for what it refuses: its manual has them under "PostgreSQL Error Codes". */
 const ADVICE: Readonly<Record<string, string>> = {
-  '28P01': `look at the password: it is ${PASSWORD}`,
   '28000':
     'create the user (`createuser`), and let it in from this machine (pg_hba.conf); journal.url names it',
   '3D000': 'create the database (`createdb`), or name another one in journal.url',
@@ -40,12 +41,12 @@ const ADVICE: Readonly<Record<string, string>> = {
     'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/scaling.md)',
 }
 
-function adviseOpening(error: unknown): string {
-  if (isPasswordMissing(error)) return `the server asks for a password: it is ${PASSWORD}`
-  return (
-    ADVICE[sqlStateOf(error) ?? ''] ??
-    `look whether the server runs and lets this machine in; the password is ${PASSWORD}`
-  )
+function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
+  const password = schema === '' ? `${PASSWORD}; ${PASSWORD_OF_QUEUE}` : PASSWORD
+  if (isPasswordMissing(error)) return `the server asks for a password: it is ${password}`
+  const state = sqlStateOf(error) ?? ''
+  if (state === '28P01') return `look at the password: it is ${password}`
+  return ADVICE[state] ?? `look whether the server runs and lets this machine in; the password is ${password}`
 }
 
 /** The driver's own word: the server has asked for one already. */
@@ -154,9 +155,9 @@ export function notAllowed(place: PostgresPlace, found: string): Failure {
 export function serverOld(place: PostgresPlace, version: string): Failure {
   return new Failure({
     code: 'JOURNAL_SERVER_OLD',
-    sentence: 'the PostgreSQL server is older than 15, the oldest that the journal is tested with',
+    sentence: 'the PostgreSQL server is older than 15, the oldest that intentd is tested with',
     facts: { ...placeFacts(place), found: `PostgreSQL ${version}` },
-    hint: 'upgrade the server, or name another one in journal.url',
+    hint: 'upgrade the server, or name another one (journal.url, --url, --queue)',
   })
 }
 

@@ -37,6 +37,13 @@ test('a connection that was cut is not said in the words of a socket alone', () 
   )
 })
 
+test('who looks at a whole database hears of the password of a queue too', () => {
+  const { hint } = translatePostgresError(refused('28P01'), { ...place, schema: '' })
+
+  expect(hint).toMatch(/INTENTD_JOURNAL_PASSWORD,.*--url takes INTENTD_SWEEP_PASSWORD/)
+  expect(translatePostgresError(refused('28P01'), place).hint).not.toContain('SWEEP')
+})
+
 test('of a whole database no schema is named', () => {
   expect(translatePostgresError(refused('3D000'), { ...place, schema: '' }).message).not.toContain('schema')
 })

@@ -4,7 +4,8 @@ import { FILL_MODELS } from '../../../simulator/matching/fill-model.ts'
 import { type TrialOutcome } from '../../../sweep/trial.ts'
 import { type Secret } from '../../../lib/secret.ts'
 import { Failure, messageOf } from '../../../lib/failure.ts'
-import { withPassword } from '../../../journal/postgres/connection.ts'
+import { Connection, type PostgresPlace, withPassword } from '../../../journal/postgres/connection.ts'
+import { assertServerVersion } from '../../../journal/postgres/server-tables.ts'
 import { CONNECT_MS_MAX, LiveLocks } from './live-locks.ts'
 
 /** Of the package pg-boss, and of nothing else. */
@@ -88,10 +89,15 @@ export class TrialQueue {
     this.#locks = locks
   }
 
-  /** @param isWorker Whether it is counted as one. @throws Failure SWEEP_QUEUE_UNREACHABLE */
+  /**
+   * @param isWorker Whether it is counted as one.
+   * @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD
+   */
   static async open(url: string, password: Secret | undefined, isWorker: boolean): Promise<TrialQueue> {
+    const place = { url, password, schema: '' }
+    await assertServer(place)
     const { PgBoss: Boss } = await import('pg-boss')
-    const connectionString = withPassword({ url, password })
+    const connectionString = withPassword(place)
     const boss = new Boss({
       ...{ connectionString, schema: SCHEMA, application_name: 'intentd sweep', max: CONNECTIONS_MAX },
       ...{ connectionTimeoutMillis: CONNECT_MS_MAX, schedule: false },
@@ -246,6 +252,18 @@ export class TrialQueue {
   /** Asks the server for something of ours. */
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     return (await this.#boss.getDb().executeSql(sql, [...values])).rows as Row[]
+  }
+}
+
+/** Before anything is made there. */
+async function assertServer(place: PostgresPlace): Promise<void> {
+  const connection = new Connection(place, CONNECT_MS_MAX)
+  try {
+    await assertServerVersion(connection, place)
+  } catch (error) {
+    throw error instanceof Failure ? error : unreachableQueue(place.url, error)
+  } finally {
+    await connection.close()
   }
 }
 
