@@ -20,11 +20,10 @@ const TICK_ERROR_MAX = 1e-4
 /** The rows of a range. @throws Failure BACKTEST_RANGE_EMPTY */
 export function cutRecordings(
   recordings: readonly Recording[],
-  { fromAt = Number.NEGATIVE_INFINITY, toAt = Number.POSITIVE_INFINITY }: PlayedRange,
+  { fromAt, toAt }: PlayedRange,
 ): readonly Recording[] {
   const cut = recordings.flatMap((recording) => {
-    const { at } = recording.rows
-    const [begin, end] = [indexFrom(at, fromAt), indexFrom(at, toAt)]
+    const [begin, end] = rowsWithin(recording, { fromAt, toAt })
     return begin < end ? [{ ...recording, rows: cutRows(recording.rows, begin, end) }] : []
   })
   if (cut.length > 0) return cut
@@ -38,12 +37,26 @@ export function cutRecordings(
 /** In words, where a recording lies that has no row in a range. */
 export function describePlace(
   { rows: { at } }: Recording,
-  { fromAt = Number.NEGATIVE_INFINITY }: PlayedRange,
+  { fromAt = Number.NEGATIVE_INFINITY, toAt = Number.POSITIVE_INFINITY }: PlayedRange,
 ): string {
-  const lastAt = at.at(-1)
-  return (lastAt ?? 0) < fromAt
-    ? `its prices end before, at ${toTime(lastAt)}`
-    : `its prices begin after, at ${toTime(at[0])}`
+  const [firstAt, lastAt] = [at[0], at.at(-1)]
+  if ((lastAt ?? 0) < fromAt) return `its prices end before, at ${toTime(lastAt)}`
+  if ((firstAt ?? 0) >= toAt) return `its prices begin after, at ${toTime(firstAt)}`
+  return 'all of the range lies in a gap of its prices'
+}
+
+/** Whether a recording has a row in a range. */
+export function hasRows(recording: Recording, range: PlayedRange): boolean {
+  const [begin, end] = rowsWithin(recording, range)
+  return begin < end
+}
+
+/** The first row of a range, and the first behind it. */
+function rowsWithin(
+  { rows: { at } }: Recording,
+  { fromAt = Number.NEGATIVE_INFINITY, toAt = Number.POSITIVE_INFINITY }: PlayedRange,
+): readonly [number, number] {
+  return [indexFrom(at, fromAt), indexFrom(at, toAt)]
 }
 
 /** The share of the prices that lie between two ticks, 0 to 1. @param tick In quote coin. */

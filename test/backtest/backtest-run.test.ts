@@ -248,7 +248,9 @@ describe('prices that are not whole', () => {
 
     await expect(project.run([btc, eth], 'out', { fromAt: at(20) })).rejects.toMatchObject({
       code: 'BACKTEST_PRICES_OUTSIDE',
-      facts: { ETHUSDT: 'traded by scripted; its prices end before, at 2025-06-02T07:02:00.000Z' },
+      facts: {
+        ETHUSDT: 'traded by scripted; ETHUSDT.csv: its prices end before, at 2025-06-02T07:02:00.000Z',
+      },
     })
   })
 

@@ -159,6 +159,26 @@ describe('intentd sweep', () => {
     expect(stdout).toContain('2 of 3 failed')
   })
 
+  test('prices that begin too late for a part of the range are refused before anything is computed', () => {
+    project.write('late.csv', read('BTCUSDT.csv').split('\n').toSpliced(1, 30).join('\n'))
+    project.edit('scripted.yaml', '[BTCUSDT]', '[BTCUSDT, ETHUSDT]')
+    project.write(
+      'halving.yaml',
+      'method: halving\nfolds: 0\nparams:\n  scripted: { everyMinutes: [1, 2, 3, 4, 5, 6, 7, 8, 9], lots: [1] }\n',
+    )
+    const late = (...more: readonly string[]) =>
+      run([...words('late', 'halving.yaml'), '--market', 'ETHUSDT=late.csv', ...more])
+    const refused = late('--to', '2025-01-01T04:00')
+    const later = late('--from', '2025-01-01T00:30', '--to', '2025-01-01T02:00')
+    project.edit('scripted.yaml', '[BTCUSDT, ETHUSDT]', '[BTCUSDT]')
+
+    expect([refused.status, later.status]).toEqual([64, 0])
+    expect(refused.stderr).toMatch(
+      /SWEEP_PRICES_OUTSIDE[^]*ETHUSDT +traded by scripted; late\.csv: its prices begin after, at 2025-01-01T00:30/,
+    )
+    expect(refused.stderr).toMatch(/part +2025-01-01T00:00:00\.000Z to 2025-01-01T00:26:40\.000Z/)
+  })
+
   test.each([
     [78, 'params: { other: { lots: [1] } }', /no such strategy; there are scripted/],
     [78, 'params: { scripted: { lots: { from: 3, to: 1, step: 1 } } }', /from is above to/],

@@ -2,7 +2,6 @@ import { UID } from '../../backtest/direct-exchange.ts'
 import { type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import {
   cutRecordings,
-  describePlace,
   describeRecording,
   emptyRange,
   medianStep,
@@ -20,7 +19,6 @@ import { toEngineSettings } from '../../daemon/account/engine-settings.ts'
 import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
-import { Failure } from '../../lib/failure.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
 import { type PriceCoverage } from '../../report/run-facts.ts'
 import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
@@ -33,6 +31,7 @@ import { createSeededMarket } from '../../simulator/market/seeded/seeded-market.
 import { type FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
 import { loadWarm } from './load-warm.ts'
+import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../prices/priced-instruments.ts'
 
 /** What the command line says, over the configuration. */
 export interface BacktestRequest extends PlayedRange {
@@ -53,6 +52,8 @@ export interface PreparedBacktest {
   readonly seed: number
   readonly fillModel: FillModelName
   readonly coverage: readonly PriceCoverage[]
+  /** What is simulated, of the range or of a longer one: also a file that has no row in the range. */
+  readonly prices: readonly PriceSource[]
   readonly fromAt: number
   readonly toAt: number
   readonly polling: VirtualPolling
@@ -62,6 +63,8 @@ export interface PreparedBacktest {
   /** By strategy: of what its code is made. */
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly remarks: readonly string[]
+  /** Of instruments that are traded and have no prices in a part of the range: by whom, and where their prices are. */
+  unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
   /** @param directory Where the run's CSV files go; undefined for no files. */
   open(model: FillModelName, directory: string | undefined): BacktestRunOptions
 }
@@ -87,16 +90,14 @@ export async function prepareBacktest(
   const simulator = simulatorOf(loaded.config, request)
   const whole = await loadRecordings(request)
   const recordings = whole.length === 0 ? [] : cutRecordings(whole, request)
-  assertPriced(loaded.config, recordings, (symbol) =>
-    whole.filter((one) => one.symbol === symbol).map((one) => describePlace(one, request)),
-  )
+  assertPriced(loaded.config, whole, request)
   const config = narrow(loaded.config, recordings)
   const polling = pollingOf(config)
-  const prices =
+  const played =
     recordings.length > 0
       ? playRecordings(config, recordings, whole)
       : playSeed(config, { ...request, simulator, polling })
-  const { coverage } = prices
+  const { coverage } = played
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, onLoading: request.onLoading })
@@ -115,6 +116,7 @@ export async function prepareBacktest(
       config,
       simulator,
       coverage,
+      prices: whole.length > 0 ? whole : coverage,
       fromAt,
       toAt,
       polling,
@@ -128,6 +130,7 @@ export async function prepareBacktest(
       ...remarksOnTicks(config, recordings),
       ...remarksOnVolume(recordings),
     ],
+    unpricedIn: (range) => describeUnpriced(config, whole, range),
     open: (fillModel, directory) => ({
       ...{
         model: fillModel,
@@ -142,9 +145,9 @@ export async function prepareBacktest(
         limits: { tier: account.tier, use: exchange.limitsUse },
         strategies: new Map(strategies.map(({ id, strategy, params }) => [id, { strategy, params }])),
         core: createExchangeCore({
-          instruments: prices.instruments,
+          instruments: played.instruments,
           accounts: [accountOf(config, simulator)],
-          market: () => prices.open({ seed: simulator.seed, startAt: fromAt, simulator }),
+          market: () => played.open({ seed: simulator.seed, startAt: fromAt, simulator }),
           settings: { ...core, fillModel, fillsMax: FILLS_KEPT },
           seed: simulator.seed,
         }),
@@ -178,53 +181,6 @@ function simulatorOf(
 async function loadRecordings({ files }: BacktestRequest): Promise<readonly Recording[]> {
   const recordings = await Promise.all(files.map(loadRecording))
   return recordings.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
-}
-
-function tradedBy({ strategies }: DaemonConfig): ReadonlyMap<string, string> {
-  return new Map(
-    strategies.flatMap(({ id, enabled, instruments }) =>
-      enabled ? instruments.map((symbol) => [symbol, id] as const) : [],
-    ),
-  )
-}
-
-/**
- * @param outside Where the recordings of a symbol lie that have no row in the range.
- * @throws Failure BACKTEST_PRICES_MISSING, BACKTEST_PRICES_OUTSIDE
- */
-function assertPriced(
-  config: DaemonConfig,
-  recordings: readonly Recording[],
-  outside: (symbol: string) => readonly string[],
-): void {
-  const recorded = new Set(recordings.map(({ symbol }) => symbol))
-  const unpriced =
-    recorded.size === 0 ? [] : [...tradedBy(config)].filter(([symbol]) => !recorded.has(symbol))
-  if (unpriced.length === 0) return
-  const isOutside = unpriced.every(([symbol]) => outside(symbol).length > 0)
-  throw new Failure({
-    code: isOutside ? 'BACKTEST_PRICES_OUTSIDE' : 'BACKTEST_PRICES_MISSING',
-    sentence: isOutside
-      ? 'a strategy trades an instrument that has no prices in the range'
-      : 'a strategy trades an instrument whose prices are not given',
-    facts: Object.fromEntries(
-      unpriced.map(([symbol, id]) => [symbol, [`traded by ${id}`, ...outside(symbol)].join('; ')]),
-    ),
-    hint: isOutside
-      ? 'choose another --from and --to, or leave the strategy out: enabled: false in its file'
-      : 'add a --market for it, or leave the strategy out: enabled: false in its file',
-  })
-}
-
-/** Only what is traded or recorded is simulated. */
-/** To the instruments that are traded, or that have prices. */
-export function narrow(config: DaemonConfig, priced: readonly Pick<PriceCoverage, 'symbol'>[]): DaemonConfig {
-  const traded = tradedBy(config)
-  const recorded = new Set(priced.map(({ symbol }) => symbol))
-  const instruments = Object.entries(config.instruments).filter(
-    ([symbol]) => traded.has(symbol) || recorded.has(symbol),
-  )
-  return { ...config, instruments: Object.fromEntries(instruments) }
 }
 
 interface Prices {

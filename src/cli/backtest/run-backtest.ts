@@ -24,6 +24,7 @@ import { type BacktestRequest, prepareBacktest, type PreparedBacktest } from './
 import { type PlayMarks } from './play-marks.ts'
 import { type PlayWatcher } from './play-message.ts'
 import { type BacktestOptions, type PlayOptions } from './play-options.ts'
+import { type PriceSource } from '../prices/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { ReportDirectory } from './report-directory.ts'
 
@@ -285,9 +286,13 @@ interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
   readonly version: string
 }
 
+type PlayedParts = Pick<PreparedBacktest, 'config' | 'code' | 'fromAt' | 'toAt' | 'seed' | 'simulator'> & {
+  readonly coverage: readonly PriceSource[]
+}
+
 /** Everything that the result hangs on. The same recipe gives the same files to the byte. */
 export function describeRecipe(
-  { config, coverage, code, fromAt, toAt, seed, simulator }: PreparedBacktest,
+  { config, coverage, code, fromAt, toAt, seed, simulator }: PlayedParts,
   { models, version, set, param }: RecipeOptions,
 ) {
   // Places differ from machine to machine.

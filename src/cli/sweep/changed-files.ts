@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ConfigRequest, type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { readStrategyCode } from '../../daemon/state/running-config.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
-import { narrow, type PreparedBacktest } from '../backtest/open-backtest.ts'
+import { type PreparedBacktest } from '../backtest/open-backtest.ts'
+import { narrow } from '../prices/priced-instruments.ts'
 
 /**
  * Each trial reads configuration and code anew: what was changed since the sweep was begun would be kept, and found

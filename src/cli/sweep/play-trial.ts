@@ -1,10 +1,11 @@
 import { BacktestRun } from '../../backtest/backtest-run.ts'
-import { loadConfig } from '../../config/load-config.ts'
+import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type RunReport } from '../../report/run-report.ts'
 import { describeDifference } from '../../sweep/recipe-difference.ts'
 import { type TrialFigures, type TrialOutcome } from '../../sweep/trial.ts'
-import { narrow, type PreparedBacktest } from '../backtest/open-backtest.ts'
+import { type PreparedBacktest } from '../backtest/open-backtest.ts'
+import { narrow } from '../prices/priced-instruments.ts'
 import { type PlayOptions } from '../backtest/play-options.ts'
 import { describeRecipe, openBacktest, playRun } from '../backtest/run-backtest.ts'
 import { toConfigRequest } from '../process/options.ts'
@@ -74,18 +75,24 @@ function differenceOf(
   const { set } = options
   const { param } = sweep
   const { config: whole } = loadConfig(toConfigRequest({ config, set, param }))
-  const opened = { ...prepared, config: narrow(whole, prepared.coverage) }
-  return describeDifference(sweep.recipe, recipeOf(opened, { ...options, param }, version))
+  return describeDifference(
+    sweep.recipe,
+    recipeOf({ prepared, config: whole }, { ...options, param }, version),
+  )
 }
 
-/** Of a sweep, as JSON. */
-export function recipeOf(prepared: PreparedBacktest, options: PlayOptions, version: string): string {
+export interface RecipeOf {
+  readonly prepared: PreparedBacktest
+  /** As it was loaded. */
+  readonly config: DaemonConfig
+}
+
+/** Of a sweep, as JSON: the same from any of its trials, though a file of prices may have no row in that one's part. */
+export function recipeOf({ prepared, config }: RecipeOf, options: PlayOptions, version: string): string {
   const { model = prepared.fillModel, set, param } = options
-  const {
-    from: _from,
-    to: _to,
-    ...recipe
-  } = describeRecipe(prepared, { models: [model], version, set, param })
+  const { prices } = prepared
+  const opened = { ...prepared, config: narrow(config, prices), coverage: prices }
+  const { from: _from, to: _to, ...recipe } = describeRecipe(opened, { models: [model], version, set, param })
   return JSON.stringify(recipe)
 }
 

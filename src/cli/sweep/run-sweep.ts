@@ -96,14 +96,15 @@ async function openSweep(
   const isSeeded = coverage.every(({ kind }) => kind === 'seeded')
   const usedShare = rounds.length === 1 ? 0 : ((rounds.at(-2) ?? fromAt) - fromAt) / (toAt - fromAt)
   const folds = isSeeded ? [] : cutFolds(count, file.folds, usedShare)
+  const plan: SweepPlan = {
+    ...{ sets, objective: file.objective, fromAt, rounds, folds },
+    periodAt: (period) => (period === count ? toAt : Math.max(fromAt, startAt + period * stepMs)),
+  }
+  for (const part of listParts(plan)) assertPriced(prepared, part)
   return {
-    ...{ config, options, version, file, prepared },
-    plan: {
-      ...{ sets, objective: file.objective, fromAt, rounds, folds },
-      periodAt: (period) => (period === count ? toAt : Math.max(fromAt, startAt + period * stepMs)),
-    },
+    ...{ config, options, version, file, prepared, plan },
     periodMs: stepMs,
-    recipe: recipeOf(prepared, options, version),
+    recipe: recipeOf({ prepared, config: loaded.config }, options, version),
     prices: namePrices(coverage),
     directory: resolve(options.out ?? `sweeps/${loaded.config.name}`),
     remarks: [
@@ -116,6 +117,20 @@ async function openSweep(
       ...prepared.remarks,
     ],
   }
+}
+
+/** @throws Failure SWEEP_PRICES_OUTSIDE */
+function assertPriced(prepared: PreparedBacktest, part: TrialPart): void {
+  const unpriced = prepared.unpricedIn(part)
+  if (Object.keys(unpriced).length === 0) return
+  const [from, to] = [part.fromAt, part.toAt].map((at) => new Date(at).toISOString())
+  throw new Failure({
+    code: 'SWEEP_PRICES_OUTSIDE',
+    sentence:
+      'a strategy trades an instrument that has no prices in a part of the range that trials play alone',
+    facts: { part: `${from} to ${to}`, ...unpriced },
+    hint: 'choose --from and --to so that each file of prices has rows in every part; or play the whole range only: `method: grid` (or random) and `folds: 0`; or leave the strategy out: enabled: false in its file',
+  })
 }
 
 function namePrices(coverage: PreparedBacktest['coverage']): string {
@@ -272,13 +287,16 @@ async function runOne(sweep: OpenSweep, id: string): Promise<boolean> {
 
 /** Every trial that the sweep can have run. */
 function listTrials({ plan }: OpenSweep): readonly Trial[] {
-  const { sets, rounds, folds, fromAt, periodAt } = plan
-  return sets.flatMap((params) => [
-    ...rounds.map((toAt) => ({ params, fromAt, toAt })),
-    ...folds.map(({ outOfSample }) => ({
-      params,
-      fromAt: periodAt(outOfSample.from),
-      toAt: periodAt(outOfSample.to),
-    })),
-  ])
+  const parts = listParts(plan)
+  return plan.sets.flatMap((params) => parts.map((part) => ({ params, ...part })))
+}
+
+type TrialPart = Pick<Trial, 'fromAt' | 'toAt'>
+
+/** Of the range, each that some trial plays: of the rounds, and of the walk-forward. */
+function listParts({ rounds, folds, fromAt, periodAt }: SweepPlan): readonly TrialPart[] {
+  return [
+    ...rounds.map((toAt) => ({ fromAt, toAt })),
+    ...folds.map(({ outOfSample: { from, to } }) => ({ fromAt: periodAt(from), toAt: periodAt(to) })),
+  ]
 }

@@ -99,7 +99,7 @@ const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]
   'src/engine/state': [16, 'one file for each piece of what the core knows'],
   'src/domain': [23, 'one noun a file, and no noun belongs to another'],
   'src/control': [19, 'one answer a file; the program and whoever looks at it meet in views and routes'],
-  'src/lib': [23, 'tools that have nothing to do with each other'],
+  'src/lib': [24, 'tools that have nothing to do with each other'],
 }
 
 /** Where the program begins; every other file of src/ must be reached from here. */
