@@ -4,7 +4,7 @@ import { loadJournalPassword } from '../config/secrets.ts'
 import { wrapWords } from '../daemon/reporting/wrap-words.ts'
 import { serverPlaceOf } from '../daemon/state/open-journal.ts'
 import type { PostgresPlace } from '../journal/postgres/connection.ts'
-import type { FleetAccount, FleetMemberRow, FleetStandby } from '../journal/fleet/fleet-accounts.ts'
+import type { FleetAccount, FleetStandby, FleetWorkerRow } from '../journal/fleet/fleet-accounts.ts'
 import type { Fleet, FleetAlertRow, FleetReader } from '../journal/fleet/read-fleet.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
@@ -28,6 +28,8 @@ const CLEAR_SCREEN = '\u001B[2J\u001B[H'
 const INDENT = '  '
 /** A member says how it stands at each renewal of its lease, every 75 s at most. */
 const SHOWN_WITHIN_MS = 90_000
+/** A worker says how it stands every 10 s; the server sees at once that its process is gone, and not its machine. */
+const WORKER_SHOWN_WITHIN_MS = 30_000
 const ALERTS_LISTED = 50
 const ALERTS_READ_MAX = 1000
 const NO_ALERTS = 'no account of this database has raised an alert within a month'
@@ -199,10 +201,11 @@ function describeShown({ shown, state }: FleetAccount): readonly string[] {
   ]
 }
 
-function describeWorker({ holder, state, seenAgoMs }: FleetMemberRow): string {
+function describeWorker({ holder, state, seenAgoMs, isConnected }: FleetWorkerRow): string {
+  if (!isConnected) return `${holder}: ! not connected, last seen ${age(seenAgoMs)} ago`
+  if (seenAgoMs >= WORKER_SHOWN_WITHIN_MS) return `${holder}: ! not seen for ${age(seenAgoMs)}`
   const said = Object.entries(state).map(([name, value]) => `${name} ${textOf(value)}`)
-  const isSeen = seenAgoMs < SHOWN_WITHIN_MS
-  return `${holder}: ${isSeen ? said.join(', ') : `! not seen for ${age(seenAgoMs)}`}`
+  return `${holder}: ${said.join(', ')}`
 }
 
 /** Whatever another version wrote there. */

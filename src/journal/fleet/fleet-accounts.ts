@@ -63,6 +63,12 @@ export interface FleetMemberRow {
   readonly seenAgoMs: number
 }
 
+/** One that computes trials of sweeps. */
+export interface FleetWorkerRow extends FleetMemberRow {
+  /** Whether the server has its connection: it ends with the process. */
+  readonly isConnected: boolean
+}
+
 /** A journal by its schema. */
 export interface FoundJournal {
   readonly schema: string

@@ -2,13 +2,14 @@ import { type FleetAlert, type FleetState } from '../journal.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { Connection, type PostgresPlace, sqlStateOf } from '../postgres/connection.ts'
 import { type KillOrderRow } from '../postgres/kill-order.ts'
-import { FLEET_SCHEMA } from '../postgres/fleet-member.ts'
+import { FLEET_SCHEMA, IS_CONNECTED } from '../postgres/fleet-member.ts'
 import { translatePostgresError } from '../postgres/postgres-failures.ts'
 import { assertServerVersion } from '../postgres/server-tables.ts'
 import {
   type FleetAccount,
   type FleetMemberRow,
   type FleetUnread,
+  type FleetWorkerRow,
   LISTED_FOR,
   readAccounts,
 } from './fleet-accounts.ts'
@@ -39,7 +40,7 @@ export interface Fleet {
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
   /** Those that compute trials of sweeps, within the last day. */
-  readonly workers: readonly FleetMemberRow[]
+  readonly workers: readonly FleetWorkerRow[]
   /** The last ones, the newest last. */
   readonly alerts: readonly FleetAlertRow[]
   /** Why workers, alerts and what accounts show could not be read. */
@@ -167,24 +168,25 @@ export class FleetReader {
   /** What nothing needs that trades: trouble of it hides no account. */
   async #readShown() {
     const daemons = new Map<string, FleetMemberRow>()
-    const workers: FleetMemberRow[] = []
+    const workers: FleetWorkerRow[] = []
     const { now, hasFleet } = await this.#lookForFleet()
     const none: readonly FleetAlertRow[] = []
     try {
       if (!hasFleet) return { now, daemons, workers, alerts: none, trouble: undefined }
       const rows = await this.#connection.query(
         `SELECT kind, schema, holder, state, extract(epoch FROM started_at) * 1000 AS started_at,
-            greatest(0, extract(epoch FROM clock_timestamp() - seen_at) * 1000) AS seen_ago_ms
+            greatest(0, extract(epoch FROM clock_timestamp() - seen_at) * 1000) AS seen_ago_ms,
+            ${IS_CONNECTED} AS connected
           FROM ${FLEET_SCHEMA}.members WHERE kind = 'daemon' OR seen_at > clock_timestamp() - interval '${LISTED_FOR}'
           ORDER BY id`,
       )
-      for (const { kind, schema, holder, state, started_at, seen_ago_ms } of rows) {
+      for (const { kind, schema, holder, state, started_at, seen_ago_ms, connected } of rows) {
         const member = {
           ...{ holder: String(holder), state: state as FleetState },
           ...{ startedAt: Math.round(Number(started_at)), seenAgoMs: Math.round(Number(seen_ago_ms)) },
         }
         if (kind === 'daemon') daemons.set(String(schema), member)
-        else workers.push(member)
+        else workers.push({ ...member, isConnected: connected === true })
       }
       const alerts = await this.#selectAlerts(undefined, ALERTS_SHOWN)
       return { now, daemons, workers, alerts, trouble: undefined }

@@ -10,6 +10,24 @@ const MEMBERS_KEPT = '7 days'
 const ALERTS_KEPT = '30 days'
 const ALERTS_MAX = 5000
 
+/** Names the locks of members among all of the database: `memb`. */
+const LOCKS = 0x6d_65_6d_62
+
+/**
+ * A worker holds it on a connection of its own: the server lets go of it in the moment in which its process is gone.
+ * `$1` is its id.
+ */
+export const LOCK_MEMBER = `SELECT pg_advisory_lock_shared(${LOCKS}, hashtext($1))`
+
+const HELD_LOCKS = `FROM pg_locks WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objsubid = 2
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+/** How many hold one. */
+export const COUNT_CONNECTED = `SELECT count(DISTINCT pid) AS connected ${HELD_LOCKS}`
+
+/** Whether the member of a row holds one. */
+export const IS_CONNECTED = `hashtext(id)::bit(32)::bigint IN (SELECT objid::bigint ${HELD_LOCKS})`
+
 /** SQLSTATEs where the schema, a table or the function is not there; and where another makes them at this moment. */
 const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])

@@ -6,6 +6,7 @@ import {
   TrialQueue,
   type TrialRequest,
 } from '../../../src/cli/sweep/queue/trial-queue.ts'
+import { formatFleet } from '../../../src/cli/fleet.ts'
 import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
 import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
@@ -30,9 +31,9 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     url = await newQueue()
     // All at once: each may be the first that finds no schema.
     ;[sweep, other, worker] = await Promise.all([
-      TrialQueue.open(url, undefined, false),
-      TrialQueue.open(url, undefined, false),
-      TrialQueue.open(url, undefined, true),
+      TrialQueue.open(url, undefined),
+      TrialQueue.open(url, undefined),
+      TrialQueue.open(url, undefined, 'worker a:1'),
     ])
     await Promise.all([sweep.openQueue(QUEUE), other.openQueue(QUEUE)])
   })
@@ -96,7 +97,7 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     await sweep.put(QUEUE, requests(6))
     const tries: number[] = []
     for (let time = 0; time < 5; time++) {
-      const killed = await TrialQueue.open(url, undefined, true)
+      const killed = await TrialQueue.open(url, undefined, 'worker b:2')
       expect(await sweep.countWorkers()).toBe(2)
       const taken = await take(killed)
       tries.push(taken.retryCount)
@@ -174,6 +175,24 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     expect(left.workers).toEqual([])
   })
 
+  test('a worker that was killed is shown as such at once', async () => {
+    const killed = await TrialQueue.open(url, undefined, 'worker c:3')
+    const of = { connection: worker, kind: 'worker', schema: '' } as const
+    for (const holder of ['a:1', 'c:3']) {
+      const member = new FleetMember({ ...of, id: `worker ${holder}`, holder })
+      await member.show({ computes: '1 of 2' })
+    }
+    const reader = new FleetReader({ url, password: undefined, schema: '' })
+    const before = await reader.read()
+    await killed.close()
+    let after = await reader.read()
+    while (after.workers.every(({ isConnected }) => isConnected)) after = await reader.read()
+    await reader.close()
+
+    expect(formatFleet(before)).toMatch(/a:1: computes 1 of 2\n +c:3: computes 1 of 2\n/)
+    expect(formatFleet(after)).toMatch(/a:1: computes 1 of 2\n +c:3: ! not connected, last seen \S+ s ago\n/)
+  })
+
   test('a queue without trials is dropped after a day', async () => {
     const old = nameQueue('f'.repeat(32))
     await sweep.openQueue(old)
@@ -187,7 +206,7 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
 })
 
 test('a server that is not there is named without its password', async () => {
-  const opened = TrialQueue.open('postgresql://me:hidden@127.0.0.1:1/sweeps', undefined, true)
+  const opened = TrialQueue.open('postgresql://me:hidden@127.0.0.1:1/sweeps', undefined, 'worker a:1')
 
   await expect(opened).rejects.toThrow(/SWEEP_QUEUE_UNREACHABLE[^]*127\.0\.0\.1:1\/sweeps/)
   await expect(opened).rejects.not.toThrow(/hidden/)

@@ -56,7 +56,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['a look at all accounts', look],
   ['a copy of a journal to it', copyThere],
   ['a copy of a journal from it', () => copyToFile({ ...copyOptions(), noteRetreat: () => undefined })],
-  ['a queue of sweeps', () => TrialQueue.open(old.url, undefined, false)],
+  ['a queue of sweeps', () => TrialQueue.open(old.url, undefined)],
 ])('a server that is too old is refused by its version before %s makes anything there', async (_, act) => {
   await expect(act()).rejects.toThrow(/JOURNAL_SERVER_OLD[^]*PostgreSQL 14\.19/)
   expect(old.asked.filter((sql) => /create|insert|update/i.test(sql))).toEqual([])

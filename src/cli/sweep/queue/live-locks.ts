@@ -1,10 +1,9 @@
 import pg from 'pg'
+import { LOCK_MEMBER } from '../../../journal/postgres/fleet-member.ts'
 import { systemTimers } from '../../../lib/timers.ts'
 
 /** Names our locks among all of the database: `swep`. */
 const CLASS = 0x73_77_65_70
-/** Held by each worker as long as it is connected. No trial is called so, but for one in four thousand million. */
-const WORKER = 0
 const AGAIN_MS = 500
 export const CONNECT_MS_MAX = 5000
 /** A trial that was taken just now may have no lock yet. */
@@ -25,21 +24,17 @@ const UNLOCK = forEach('pg_advisory_unlock_shared')
  */
 export class LiveLocks {
   readonly #connectionString: string
-  readonly #isWorker: boolean
+  readonly #worker: string | undefined
   readonly #held = new Set<string>()
   #client: pg.Client | undefined
   #sent: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
-  constructor(connectionString: string, isWorker: boolean) {
+  /** @param worker Its id among the members of the database; undefined where nothing is computed. */
+  constructor(connectionString: string, worker: string | undefined) {
     this.#connectionString = connectionString
-    this.#isWorker = isWorker
+    this.#worker = worker
   }
-
-  /** How many workers are connected. */
-  static readonly countWorkers = `SELECT count(DISTINCT pid) AS workers FROM pg_locks
-    WHERE locktype = 'advisory' AND classid = ${CLASS} AND objid = ${WORKER} AND objsubid = 2
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
   /** Trials that are computed by nobody who is connected. */
   static findUnheld(schema: string, queues: string): string {
@@ -51,7 +46,7 @@ export class LiveLocks {
   }
 
   async open(): Promise<void> {
-    if (this.#isWorker) await this.#connect()
+    if (this.#worker !== undefined) await this.#connect()
   }
 
   hold(id: string): void {
@@ -93,7 +88,7 @@ export class LiveLocks {
       await client.connect()
       // A worker that is counted has its locks.
       await client.query(LOCK, [[...known]])
-      await client.query(`SELECT pg_advisory_lock_shared(${CLASS}, ${WORKER})`)
+      await client.query(LOCK_MEMBER, [this.#worker])
     } catch (error) {
       await client.end().catch(() => undefined)
       throw error

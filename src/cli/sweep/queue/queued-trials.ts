@@ -33,7 +33,7 @@ export type QueueOfSweep = Pick<
 
 /** Trials are put into a queue on a server, and workers anywhere compute them. */
 export async function openQueuedTrials(url: string, sweep: QueuedSweep): Promise<TrialRunner> {
-  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), false)
+  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }))
   const say = (text: string): void => void process.stderr.write(`${text}\n`)
   return new QueuedTrials(queue, sweep, { say, timers: systemTimers })
 }

@@ -14,7 +14,7 @@ const IDLE_MS = 500
 /** Well within the ten seconds after which pg-boss takes a worker for lost. */
 const BEAT_MS = 2500
 const CARE_MS = 1000
-/** `fleet status` takes one that was not seen for 90 s for gone. */
+/** `fleet status` takes one for gone that has lost its connection, or was not seen for 30 s. */
 const SHOW_MS = 10_000
 
 /** What a worker asks of a queue: the real one, or a test's. */
@@ -32,13 +32,14 @@ export interface WorkerOptions {
 /** `intentd sweep worker`: computes trials of whatever sweep, until a signal ends it. */
 export async function runWorker({ queue: url, threads }: WorkerOptions, version: string): Promise<void> {
   const say = (text: string): void => void process.stderr.write(`${text}\n`)
-  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), true)
+  const holder = `${hostname()}:${process.pid}`
+  const id = `worker ${holder}`
+  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), id)
   const stop = new AbortController()
   const forget = onStopSignals(() => stop.abort())
-  const holder = `${hostname()}:${process.pid}`
   const member = new FleetMember({
     connection: queue,
-    id: `worker ${holder}`,
+    id,
     kind: 'worker',
     holder,
     schema: '',

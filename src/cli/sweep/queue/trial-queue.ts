@@ -5,6 +5,7 @@ import { type TrialOutcome } from '../../../sweep/trial.ts'
 import { type Secret } from '../../../lib/secret.ts'
 import { Failure, messageOf } from '../../../lib/failure.ts'
 import { Connection, type PostgresPlace, withPassword } from '../../../journal/postgres/connection.ts'
+import { COUNT_CONNECTED } from '../../../journal/postgres/fleet-member.ts'
 import { assertServerVersion } from '../../../journal/postgres/server-tables.ts'
 import { CONNECT_MS_MAX, LiveLocks } from './live-locks.ts'
 
@@ -90,10 +91,10 @@ export class TrialQueue {
   }
 
   /**
-   * @param isWorker Whether it is counted as one.
+   * @param worker Its id among the members of the database; undefined where nothing is computed.
    * @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD
    */
-  static async open(url: string, password: Secret | undefined, isWorker: boolean): Promise<TrialQueue> {
+  static async open(url: string, password: Secret | undefined, worker?: string): Promise<TrialQueue> {
     const place = { url, password, schema: '' }
     await assertServer(place)
     const { PgBoss: Boss } = await import('pg-boss')
@@ -105,7 +106,7 @@ export class TrialQueue {
     })
     // What is asked fails by itself, and is asked again.
     boss.on('error', () => undefined)
-    const locks = new LiveLocks(connectionString, isWorker)
+    const locks = new LiveLocks(connectionString, worker)
     try {
       await boss.start()
       await locks.open()
@@ -170,8 +171,8 @@ export class TrialQueue {
 
   /** Workers that are connected, whatever they compute. */
   async countWorkers(): Promise<number> {
-    const [row] = await this.query(LiveLocks.countWorkers)
-    return Number(row?.['workers'] ?? 0)
+    const [row] = await this.query(COUNT_CONNECTED)
+    return Number(row?.['connected'] ?? 0)
   }
 
   /** The next trial of a sweep that is not among the refused ones, oldest sweep first. */

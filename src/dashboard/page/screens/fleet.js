@@ -119,9 +119,11 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
             [
               'does',
               (row) =>
-                Object.entries(row.state)
-                  .map(([name, value]) => `${name} ${value}`)
-                  .join(', '),
+                row.isConnected
+                  ? Object.entries(row.state)
+                      .map(([name, value]) => `${name} ${value}`)
+                      .join(', ')
+                  : html`<${Badge} tone="bad" sign="✕">not connected<//>`,
               'wrap',
             ],
             ['seen', (row) => `${age(row.seenAgoMs)} ago`, 'number'],
