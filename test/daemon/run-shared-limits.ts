@@ -12,6 +12,8 @@ const { values } = parseArgs({
     load: { type: 'string', multiple: true, default: [...LOADS] },
     /** Of each of them; at least three minutes. */
     seconds: { type: 'string', default: '600' },
+    /** With tickers that the daemons read for each other (`exchange.shared.marketData`). */
+    'market-data': { type: 'boolean', default: false },
   },
 })
 
@@ -26,9 +28,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 if (redisMissing === undefined) {
   for (const load of LOADS.filter((each) => values.load.includes(each))) {
-    console.log(`\n${load}, ${values.seconds} s`)
+    const marketData = values['market-data']
+    console.log(`\n${load}, ${values.seconds} s${marketData ? ', tickers read for each other' : ''}`)
     try {
-      const address = await SharedAddress.start(load)
+      const address = await SharedAddress.start(load, { marketData })
       await address.play(Math.max(180, Number(values.seconds)) * 1000)
       report(await address.end(), address)
       await address.close()
