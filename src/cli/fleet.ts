@@ -249,7 +249,7 @@ function paragraph(text: string): string {
 function noFleet(file: string): Failure {
   return new Failure({
     code: 'FLEET_IMPOSSIBLE',
-    sentence: 'the journal of this configuration is a file, so it is one account on one machine',
+    sentence: 'the journal of this configuration is a file, so no other machine can be shown',
     facts: { file },
     hint: 'use `intentd status`; for several machines set journal.url',
   })

@@ -78,7 +78,7 @@ function say(code: number, text: string): number {
 function nothingToHandOver(file: string): Failure {
   return new Failure({
     code: 'HANDOVER_IMPOSSIBLE',
-    sentence: 'the journal of this configuration is a file, which only its own machine can go on with',
+    sentence: 'the journal of this configuration is a file, so no other machine can continue it',
     facts: { file },
     hint: 'set journal.url',
   })

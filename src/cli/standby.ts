@@ -48,8 +48,8 @@ function createStandby({ accounts, stops, logger }: StandbyStart): WaitingStandb
 function impossible(file: string): Failure {
   return new Failure({
     code: 'STANDBY_IMPOSSIBLE',
-    sentence: 'there is nothing that a standby could follow',
+    sentence: 'there is no journal that a standby could follow',
     facts: { file },
-    hint: 'it needs journal.url, and an exchange outside of the daemon',
+    hint: 'a standby needs journal.url, and an exchange outside of the daemon',
   })
 }

@@ -267,7 +267,7 @@ function assertGrids(book: Book, { instruments }: EngineSettings): void {
   throw new Failure({
     code: 'STATE_GRIDS_CHANGED',
     sentence:
-      'the journal counts an instrument in other ticks or lots than the configuration, and does not convert',
+      'the journal counts an instrument in other ticks or lots than the configuration, and cannot convert them',
     facts: {
       instrument: symbol,
       journal: `tickSize ${was.tick}, lotSize ${was.lot}`,

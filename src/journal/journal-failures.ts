@@ -18,7 +18,7 @@ const REPAIR =
 
 /** `to` is what a copy to a file has left on the server: a machine, and a path there. */
 export const MOVED_TO_FILE =
-  'on the machine that `to` names it goes on in that file: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
+  'the journal continues in that file, on the machine that `to` names: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
 
 export function corrupt(file: string, { sequence, found }: Flaw, cause?: unknown): Failure {
   return new Failure({
@@ -53,7 +53,7 @@ export function markDamaged(file: string, found: string): Failure {
 export function repairUnfinished(file: string, aside: string): Failure {
   return new Failure({
     code: 'JOURNAL_REPAIR_UNFINISHED',
-    sentence: 'a repair of the journal began and did not come to its end',
+    sentence: 'a repair of the journal did not finish',
     facts: { file, aside },
     hint: 'run `intentd repair` again: it starts from what was put aside',
   })
@@ -62,7 +62,7 @@ export function repairUnfinished(file: string, aside: string): Failure {
 export function movedAway(file: string, to: string): Failure {
   return new Failure({
     code: 'JOURNAL_MOVED',
-    sentence: 'the journal in this file was moved to PostgreSQL, and goes on there',
+    sentence: 'the journal in this file was moved to PostgreSQL, and continues there',
     facts: { file, to },
     hint: 'set journal.url to that server again; if the journal has left it too, the start says for which machine. `intentd journal copy --to file` moves it back here; repeat an interrupted copy with --to postgres',
   })
@@ -81,7 +81,7 @@ export function movedOn(file: string, server: string, to: string): Failure {
 export function copyUnfinished(file: string): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_UNFINISHED',
-    sentence: 'the journal in this file is a copy that did not come to its end',
+    sentence: 'the journal in this file is an unfinished copy',
     facts: { file },
     hint: 'run `intentd journal copy --to file` again, with journal.url still set',
   })

@@ -114,7 +114,7 @@ function otherNumber(
 function wrongLength(fields: number, options: CsvColumns, row: number): Failure {
   return new Failure({
     code: 'RECORDING_ROW_LENGTH',
-    sentence: 'the row has not as many fields as the header',
+    sentence: 'the row does not have as many fields as the header',
     facts: { where: lineOf(row, options), found: `${fields} fields instead of ${options.header.length}` },
     hint: 'a last row that is cut short means an incomplete copy: remove the row, or copy the file again',
   })

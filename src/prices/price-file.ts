@@ -166,7 +166,7 @@ export function assertRowCount(rows: number): void {
   if (rows <= ROWS_MAX) return
   throw new Failure({
     code: 'RECORDING_TOO_LARGE',
-    sentence: 'these are more rows than are read',
+    sentence: 'there are more rows than can be read',
     facts: { rows, 'maximum rows': ROWS_MAX },
     hint: 'import fewer files at once, into a folder for each span of time',
   })

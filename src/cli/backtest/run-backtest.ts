@@ -116,7 +116,7 @@ function filesOf(
     if (files.length === 0 || days === undefined) return files
     throw new Failure({
       code: 'BACKTEST_DAYS_UNUSED',
-      sentence: 'prices from files have a length of their own',
+      sentence: 'with prices from files, the files decide how long the backtest is',
       facts: { days, market: files.join(', ') },
       hint: 'omit --days; --from and --to select a part of the files',
     })
@@ -275,7 +275,7 @@ function assertNobodyFailed(runs: readonly RunReport[]): void {
   if (halted.length === 0) return
   throw new Failure({
     code: 'BACKTEST_STRATEGY_HALTED',
-    sentence: 'a strategy was halted on the way: its decisions failed',
+    sentence: 'a strategy was halted during the run, because its decisions failed',
     facts: Object.fromEntries(halted),
     hint: 'the report holds what was done until then; intentd check shows what a strategy throws on made-up prices',
   })

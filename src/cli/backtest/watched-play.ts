@@ -130,9 +130,9 @@ function full(marks: PlayMarks, { strategies }: Known, heapMb: number): Failure 
   const strategy = strategies[marks.deciding - 1]
   return new Failure({
     code: 'BACKTEST_MEMORY',
-    sentence: 'its memory is full, and it was ended',
+    sentence: 'it ran out of memory and was ended',
     facts: { ...(strategy !== undefined && { strategy }), at: timeOf(marks), heapMb },
-    hint: 'look for what a strategy keeps for ever: variables of its module, lists in its state',
+    hint: 'look for data that a strategy never drops: variables of its module, lists in its state',
   })
 }
 
@@ -160,7 +160,7 @@ function hung(marks: PlayMarks, { strategies, loading }: Known, silentMs: number
     })
   return new Failure({
     code: 'BACKTEST_HUNG',
-    sentence: 'it did not go on, and was ended',
+    sentence: 'it made no progress and was ended',
     facts: { at, ...waited },
     hint: 'a timer or a promise of a strategy may loop; on a slow disk use a longer --hung-after',
   })

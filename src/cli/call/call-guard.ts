@@ -69,7 +69,7 @@ export function assertConsent({ sentence, consent }: Guard, yes: string | undefi
     code: 'CALL_CONSENT_OTHER',
     sentence,
     facts: { 'you said': `--yes=${yes}` },
-    hint: `that is something else; if you mean the above, write --yes=${consent}`,
+    hint: `--yes names something else; if you mean the above, write --yes=${consent}`,
   })
 }
 

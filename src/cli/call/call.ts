@@ -191,7 +191,7 @@ function toUnknown(endpoint: EndpointName, { code, message, cause, status }: Unk
   const isSafe = endpointNamed(endpoint).retry !== 'protocol'
   return new Failure({
     code,
-    sentence: message === '' ? 'the answer says nothing of what was done' : message,
+    sentence: message === '' ? 'the answer does not say what was done' : message,
     facts: { endpoint, outcome: `unknown (${cause}): it may have been done`, ...toStatus(status) },
     hint: isSafe ? 'it does no harm to ask again' : 'do not repeat it before you know whether it was done',
   })

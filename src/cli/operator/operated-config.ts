@@ -72,9 +72,9 @@ function loadState(given: string): DaemonConfig {
   if (config !== undefined) return config
   throw new Failure({
     code: 'STATE_NEVER_RAN',
-    sentence: 'nothing has run with this state directory',
+    sentence: 'no daemon has run with this state directory',
     facts: { directory },
-    hint: 'give the path that state.directory has, absolute or relative to here',
+    hint: 'give the path of state.directory, absolute or relative to the current directory',
   })
 }
 

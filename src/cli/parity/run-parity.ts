@@ -159,7 +159,7 @@ function loadRecordedConfig({ configFile, settings }: RecordedRun, options: Conf
   if (given === recorded) return loaded
   throw new Failure({
     code: 'PARITY_CONFIG_OTHER',
-    sentence: 'the configuration does not trade what the recorded run did',
+    sentence: 'the configuration does not trade what the recorded run traded',
     facts: { recorded, ...(configFile !== undefined && { of: configFile }), given, from: loaded.config.file },
     hint: 'name the configuration of the recorded run: -c FILE, with its --set and --param',
   })

@@ -38,7 +38,7 @@ export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
   } catch (error) {
     throw new Failure({
       code: 'STATE_UNWRITABLE',
-      sentence: 'nothing was ordered: it cannot be written where the daemon looks for it',
+      sentence: 'nothing was ordered: the command cannot be written where the daemon looks for it',
       facts: { directory, found: messageOf(error) },
       hint: `${isFull(error) ? 'free disk space, and repeat the command' : 'run the command as the user of the daemon'}; if that cannot wait, cancel by hand at the exchange`,
       cause: error,

@@ -84,7 +84,7 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
   if (!NAME.test(name)) {
     throw new Failure({
       code: 'NEW_STRATEGY_NAME',
-      sentence: 'a strategy has another kind of name',
+      sentence: 'this cannot be the name of a strategy',
       facts: { name },
       hint: 'small letters, digits and -, a letter first, at most 32: my-rsi',
     })
@@ -94,7 +94,7 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
     if (!existsSync(file)) continue
     throw new Failure({
       code: 'NEW_STRATEGY_EXISTS',
-      sentence: 'there is such a file already',
+      sentence: 'the file exists already',
       facts: { file },
       hint: 'choose another name, or another --dir',
     })

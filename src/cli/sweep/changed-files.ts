@@ -18,7 +18,7 @@ export function findChange(
   if (found === undefined) return undefined
   return new Failure({
     code: 'SWEEP_FILES_CHANGED',
-    sentence: 'what the sweep was begun with was changed while it ran',
+    sentence: 'files of the sweep were changed while it ran',
     facts: { found },
     hint: 'repeat the command: it begins with the files as they are now, or continues if they are changed back',
   })

@@ -53,7 +53,7 @@ export class TrialLog {
     } catch (cause) {
       throw new Failure({
         code: 'SWEEP_UNWRITABLE',
-        sentence: 'what the sweep finds cannot be kept there',
+        sentence: 'the results of the sweep cannot be written there',
         facts: { file: this.#file, found: messageOf(cause) },
         hint: 'name a directory with --out where this user may write',
         cause,

@@ -97,7 +97,7 @@ export function assertOwnState(
   if (noted === undefined || noted === fingerprint) return
   throw new Failure({
     code: 'STATE_OF_OTHER_KEYS',
-    sentence: `the state directory was made with another key than that of ${credentialVariables(keys).apiKey}, or at another exchange`,
+    sentence: `the state directory was made with a key other than that of ${credentialVariables(keys).apiKey}, or at another exchange`,
     facts: { directory, exchange: access.baseUrl },
     hint:
       'for another account name a state.directory of its own; ' +

@@ -49,7 +49,7 @@ function create(file: string): number {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw unwritable(file, cause)
     throw new Failure({
       code: 'ARCHIVE_EXISTS',
-      sentence: 'there is a file of that name already, and an archive overwrites none',
+      sentence: 'the file exists already, and an archive never overwrites a file',
       facts: { file },
       hint: 'name another file with --to; an interrupted archive has removed nothing from the journal, so you can delete its file',
       cause,

@@ -135,7 +135,7 @@ function readPlace(directory: string): string {
 function notCopied(file: string, schema: string): Failure {
   return new Failure({
     code: 'JOURNAL_NOT_COPIED',
-    sentence: 'this state directory has a journal in a file, and there is nothing in the one on PostgreSQL',
+    sentence: 'this state directory has a journal in a file, but the one on PostgreSQL is empty',
     facts: { file, schema },
     hint: '`intentd journal copy --to postgres` moves it there; to begin anew with nothing open at the exchange, set another state.directory',
   })
@@ -144,7 +144,7 @@ function notCopied(file: string, schema: string): Failure {
 function notCopiedBack(file: string, replica: string): Failure {
   return new Failure({
     code: 'JOURNAL_NOT_COPIED',
-    sentence: 'the journal of this state directory was on PostgreSQL, and there is none in a file',
+    sentence: 'the journal of this state directory was on PostgreSQL, and there is no journal in a file',
     facts: { file, replica },
     hint: 'set journal.url again; `intentd journal copy --to file` moves it here; to begin anew with nothing open at the exchange, set another state.directory',
   })

@@ -31,7 +31,7 @@ export function repairState(config: DaemonConfig, directory: string, at: number)
 function onServer(url: string): Failure {
   return new Failure({
     code: 'REPAIR_ON_SERVER',
-    sentence: 'a journal on PostgreSQL is not repaired from here',
+    sentence: 'this journal is on PostgreSQL, and `intentd repair` repairs only files',
     facts: { url },
     hint: 'restore the database from its backup or its standby server',
   })

@@ -92,7 +92,7 @@ export class Watchdog {
     const { logger, timers, stopTimeoutMs } = this.#options
     const failure = new Failure({
       code: 'LOOP_HUNG',
-      sentence: 'a loop of the daemon does not come back',
+      sentence: 'a loop of the daemon hangs',
       facts: { ...hung },
       hint: 'the next start recovers; report the defect, with the log before it',
     })

@@ -16,7 +16,7 @@ export function nothingToCopy(where: string): Failure {
 export function copyTaken(where: string, found: string): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_TAKEN',
-    sentence: 'there is a journal already where this one is to be copied to',
+    sentence: 'there is already a journal at the target of the copy',
     facts: { where, found },
     hint: 'name another place (journal.schema, state.directory), or move away by hand what is there, if it is not needed',
   })
@@ -25,7 +25,7 @@ export function copyTaken(where: string, found: string): Failure {
 export function copyBehind(where: string, there: Mark, here: Mark): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_BEHIND',
-    sentence: 'what is to be copied ends before what is there already, so it is not the newer one',
+    sentence: 'the journal to be copied ends before the one at the target, so it is not the newer one',
     facts: { where, there: there.sequence, here: here.sequence },
     hint: 'find out which of the two traded last, and set journal.url accordingly',
   })
@@ -37,7 +37,7 @@ export function copyKilled(where: string, { by, reason }: Pick<OrderedKill, 'by'
     code: 'JOURNAL_COPY_KILLED',
     sentence: 'a kill of this account was ordered on the server, and is not released',
     facts: { where, by, reason },
-    hint: 'start the account there, which obeys it, release it, and copy then',
+    hint: 'start the account there, so that it obeys the kill, release it, and copy then',
   })
 }
 
@@ -46,7 +46,7 @@ export function copyFailed(error: unknown): Failure {
   if (error instanceof Failure) return error
   return new Failure({
     code: 'JOURNAL_COPY_FAILED',
-    sentence: 'the journal could not be copied: nothing has changed, and it goes on where it was',
+    sentence: 'the journal could not be copied: nothing has changed, and it continues where it was',
     facts: { found: foundOf(error) },
     hint: 'check the server, the connection, and the free space on both sides, then copy again',
     cause: error,
@@ -59,7 +59,7 @@ export function copyUnknown(error: unknown): Failure {
     code: 'JOURNAL_COPY_UNKNOWN',
     sentence: 'the server did not answer the last step of the copy, so it is not known whether it was done',
     facts: { found: messageOf(error) },
-    hint: 'repeat the command: it finds out; until then no start uses either side',
+    hint: 'repeat the command, which finds out; until then no start uses either side',
     cause: error,
   })
 }

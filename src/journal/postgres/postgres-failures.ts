@@ -97,7 +97,7 @@ export function notWritten(error: unknown): Failure {
 export function leaseHeld(place: PostgresPlace, holder: string, freeInMs: number): Failure {
   return new Failure({
     code: 'JOURNAL_LEASE_HELD',
-    sentence: 'another process writes this journal, or may still have requests on their way',
+    sentence: 'another process writes this journal, or may still have requests on the way to the exchange',
     facts: { ...placeFacts(place), holder, freeInSeconds: Math.ceil(freeInMs / 1000) },
     hint: '`intentd standby` waits for it and takes over by itself, `intentd handover` moves it here on purpose',
   })
@@ -115,7 +115,7 @@ export function leaseLost(why: string): Failure {
 export function movedAway(place: PostgresPlace, to: string): Failure {
   return new Failure({
     code: 'JOURNAL_MOVED',
-    sentence: 'the journal on PostgreSQL was moved elsewhere, and is written no more',
+    sentence: 'the journal on PostgreSQL was moved elsewhere, and is no longer written',
     facts: { ...placeFacts(place), to },
     hint: MOVED_TO_FILE,
   })
@@ -136,9 +136,9 @@ export function corruptOnServer(where: string, { sequence, found }: Flaw, cause?
 export function tailLostOnServer(where: string, found: number, durable: number): Failure {
   return new Failure({
     code: 'JOURNAL_TAIL_LOST',
-    sentence: 'the server came back without what it had said was durable',
+    sentence: 'the server came back without records that it had reported as durable',
     facts: { where, found, durable },
-    hint: 'promote a server that has it, or restore a backup that has it; if there is none, docs/scaling.md (What is on the server) says how to accept the loss',
+    hint: 'promote a server that has them, or restore a backup that has them; if there is none, docs/scaling.md (What is on the server) says how to accept the loss',
   })
 }
 

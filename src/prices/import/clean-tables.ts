@@ -200,7 +200,7 @@ function isEqual(columns: Columns, row: number, other: number): boolean {
 function nothingLeft(tables: readonly PriceTable[]): Failure {
   return new Failure({
     code: 'RECORDING_EMPTY',
-    sentence: 'no row is left that can be played',
+    sentence: 'no usable row is left',
     facts: { file: tables[0]?.source ?? '' },
     hint: 'check the order of the columns',
   })

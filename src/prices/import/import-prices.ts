@@ -91,7 +91,7 @@ function write(
   if (!isReplacing && existsSync(file)) {
     throw new Failure({
       code: 'IMPORT_EXISTS',
-      sentence: 'there is such a price file already',
+      sentence: 'the price file exists already',
       facts: { file },
       hint: '--replace writes over it; to add to it, also list it among the files',
     })
@@ -171,7 +171,7 @@ function symbolUnknown(file: string): Failure {
 function symbolsDiffer(symbol: string, found: readonly string[]): Failure {
   return new Failure({
     code: 'IMPORT_SYMBOLS_DIFFER',
-    sentence: 'files of several symbols are to become one',
+    sentence: 'the files are of several symbols, but would become one price file',
     facts: { symbol, found: found.slice(0, 5).join(', ') },
     hint: 'import each by itself, or leave --symbol out',
   })

@@ -81,7 +81,7 @@ function parseList(name: string, bytes: Buffer): readonly unknown[] {
   } catch (cause) {
     throw new Failure({
       code: 'IMPORT_JSON_UNREADABLE',
-      sentence: 'the file begins as JSON and is none',
+      sentence: 'the file begins like JSON, but is not JSON',
       facts: { file: name, problem: messageOf(cause).slice(0, 80) },
       hint: 'copy or download it again: it may end in the middle',
       cause,
@@ -92,7 +92,7 @@ function parseList(name: string, bytes: Buffer): readonly unknown[] {
 function unknownShape(where: string, found: string): Failure {
   return new Failure({
     code: 'IMPORT_SHAPE_UNKNOWN',
-    sentence: 'the file has no shape of prices that is known',
+    sentence: 'the file has no known format of prices',
     facts: { where, found },
     hint: SHAPES_HINT,
   })

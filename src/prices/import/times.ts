@@ -17,7 +17,7 @@ export function toUnixMs(times: Float64Array, whereOf: (row: number) => string):
     if (unit === undefined || time >= 1e20) {
       throw new Failure({
         code: 'RECORDING_TIME_UNIT',
-        sentence: 'the time is no Unix time',
+        sentence: 'the time is not a Unix time',
         facts: { where: whereOf(row), found: String(time) },
         hint: 'seconds, milliseconds, microseconds and dates are read: check the order of the columns',
       })

@@ -106,7 +106,7 @@ function unpackEntry(bytes: Buffer, entry: Entry): Buffer {
 function unsupported(path: string, name: string): Failure {
   return new Failure({
     code: 'RECORDING_ZIP_UNSUPPORTED',
-    sentence: 'a file in the zip is encrypted or packed in a way that is not read',
+    sentence: 'a file in the zip is encrypted, or packed in a way that cannot be read',
     facts: { file: path, name },
     hint: 'unpack it, and import the files',
   })

@@ -202,7 +202,7 @@ describe('what is not as it should be', () => {
 
   it('nothing that can be played is a failure', async () => {
     await expect(importOne(HEADER + candle(0, '0,0,0,0,0'))).rejects.toThrow(
-      /RECORDING_EMPTY: no row is left/,
+      /RECORDING_EMPTY: no usable row is left/,
     )
   })
 
