@@ -103,24 +103,23 @@ end
 table.sort(order)
 -- In the order in which their locks end.
 table.sort(gone, function(a, b) return a.ends < b.ends end)
--- How many can run of whom nothing is known, when the locks of all before that place are over.
-local function silentFrom(place)
-  local known = {}
-  for _, id in ipairs(order) do table.insert(known, s.who[id]) end
-  for i = place, #gone do table.insert(known, gone[i]) end
-  local together = 0
-  for _, one in ipairs(known) do
-    local n = 0
-    for _, m in ipairs(known) do
-      -- A version before this has said nothing of it.
-      if one.last and m.last and m.first <= one.last and one.last <= m.last then n = n + 1 end
-    end
-    together = math.max(together, n)
-  end
-  return math.max(0, q.members - together)
-end
+-- How many can run of whom nothing is known, when the locks of all before that place are over: of those that are
+-- left, and those that are live, the most that ran at one time are known.
 local silent = {}
-for place = 1, #gone + 1 do silent[place] = silentFrom(place) end
+for place = 1, #gone + 1 do silent[place] = q.members end
+local function ranAt(m, at) return m.last and m.first <= at and at <= m.last end
+local function look(one, own)
+  -- A version before this has said nothing of it.
+  if not one.last then return end
+  local n = 0
+  for _, id in ipairs(order) do if ranAt(s.who[id], one.last) then n = n + 1 end end
+  for place = #gone + 1, 1, -1 do
+    if gone[place] and ranAt(gone[place], one.last) then n = n + 1 end
+    if place <= own then silent[place] = math.max(0, math.min(silent[place], q.members - n)) end
+  end
+end
+for _, id in ipairs(order) do look(s.who[id], #gone + 1) end
+for place, one in ipairs(gone) do look(one, place) end
 -- What cannot be divided goes from one to the next.
 for _ = 1, math.floor(now / 5000) % math.max(1, #order) do table.insert(order, table.remove(order, 1)) end
 local answer = {}
