@@ -38,7 +38,7 @@ export const METRICS = {
   },
   intentd_shared_limit_gone: {
     type: 'gauge',
-    help: 'Those of them that daemons may have made that ended or are cut off, and nobody has until they count no more; label: limit.',
+    help: 'Those of them that daemons which ended or are cut off may have made; nobody has them until they no longer count. Label: limit.',
   },
   intentd_shared_limit_held: {
     type: 'gauge',
