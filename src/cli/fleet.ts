@@ -1,17 +1,13 @@
 import { type Command } from 'commander'
-import { loadConfig } from '../config/load-config.ts'
-import { loadJournalPassword } from '../config/secrets.ts'
 import { wrapWords } from '../daemon/reporting/wrap-words.ts'
-import { serverPlaceOf } from '../daemon/state/open-journal.ts'
-import type { PostgresPlace } from '../journal/postgres/connection.ts'
 import type { FleetAccount, FleetStandby, FleetWorkerRow } from '../journal/fleet/fleet-accounts.ts'
 import type { Fleet, FleetAlertRow, FleetReader } from '../journal/fleet/read-fleet.ts'
-import { Failure, messageOf } from '../lib/failure.ts'
+import { messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { age, COLUMNS } from './control/table.ts'
-import { placeOf } from './fleet/fleet-places.ts'
-import { EXITS } from './process/exit-codes.ts'
+import { type FleetDatabase, lookAtDatabases } from './fleet/fleet-databases.ts'
+import { EXITS, exitOf } from './process/exit-codes.ts'
 import { printOnce } from './process/operator.ts'
 import {
   addConfigOptions,
@@ -19,7 +15,6 @@ import {
   parseCount,
   parseDuration,
   parseServer,
-  toConfigRequest,
 } from './process/options.ts'
 import { type VerbFrame } from './process/verb-frame.ts'
 
@@ -50,14 +45,19 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .option('--watch [every]', 'repeat every second, or at this interval', parseDuration)
     .option('--json', 'as JSON')
     .option('--url <address>', 'this database, without a configuration', parseServer)
-    .action(async (options: FleetOptions) => setExit(await withReader(options, showFleet)))
+    .action(async (options: FleetOptions) => {
+      const screen = new FleetScreen()
+      setExit(await lookAtDatabases(options, (database) => showFleet(database, options, screen)))
+    })
   addConfigOptions(fleet.command('alerts'))
     .description('show the alerts of all accounts in one stream, the newest last')
     .option('--follow', 'go on with new ones, until Ctrl-C')
     .option('--limit <n>', 'how many earlier ones', parseCount, ALERTS_LISTED)
     .option('--json', 'one JSON object per line')
     .option('--url <address>', 'this database, without a configuration', parseServer)
-    .action(async (options: AlertsOptions) => setExit(await withReader(options, showAlerts)))
+    .action(async (options: AlertsOptions) =>
+      setExit(await lookAtDatabases(options, (database) => showAlerts(database, options))),
+    )
 }
 
 interface AlertsOptions extends ConfigOptions {
@@ -67,34 +67,24 @@ interface AlertsOptions extends ConfigOptions {
   readonly url?: string
 }
 
-async function withReader<Options extends ConfigOptions & { readonly url?: string }>(
-  options: Options,
-  use: (reader: FleetReader, options: Options) => Promise<number>,
-): Promise<number> {
-  const place = options.url === undefined ? configuredPlace(options) : placeOf(options.url)
-  const { FleetReader } = await import('../journal/fleet/read-fleet.ts')
-  const reader = new FleetReader(place)
-  try {
-    await reader.assertVersion()
-    return await use(reader, options)
-  } finally {
-    await reader.close()
-  }
-}
-
+/** Each line names its database where there are several. */
 export async function showAlerts(
-  reader: Pick<FleetReader, 'readAlerts'>,
+  { name, reader }: FleetDatabase<Pick<FleetReader, 'readAlerts' | 'assertVersion'>>,
   { limit, json, follow }: Pick<AlertsOptions, 'limit' | 'json' | 'follow'>,
 ): Promise<number> {
+  const prefix = name === undefined ? '' : `${name}: `
+  const of = name === undefined ? {} : { database: name }
+  const show = (alert: FleetAlertRow): string =>
+    json ? `${JSON.stringify({ ...of, ...alert })}\n` : `${prefix}${formatAlert(alert)}\n`
+  await reader.assertVersion()
   let last: number | undefined
   for (;;) {
     // The last one is where those that come begin.
     const most = last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
-    const alerts = await readOrWait(reader, last, most)
+    const alerts = await readOrWait(reader, { after: last, most, prefix })
     const shown = last === undefined && limit === 0 ? [] : alerts
-    if (json) process.stdout.write(shown.map((alert) => `${JSON.stringify(alert)}\n`).join(''))
-    else if (last === undefined && alerts.length === 0) process.stdout.write(`${NO_ALERTS}\n`)
-    else process.stdout.write(shown.map((alert) => `${formatAlert(alert)}\n`).join(''))
+    if (!json && last === undefined && alerts.length === 0) process.stdout.write(`${prefix}${NO_ALERTS}\n`)
+    else process.stdout.write(shown.map(show).join(''))
     last = alerts.at(-1)?.id ?? last ?? 0
     if (!follow || process.stdout.errored) return 0
     await new Promise<void>((resolve) => systemTimers.after(WATCH_MS, resolve))
@@ -104,36 +94,66 @@ export async function showAlerts(
 /** A server that goes away while they are followed is asked again. */
 async function readOrWait(
   reader: Pick<FleetReader, 'readAlerts'>,
-  last: number | undefined,
-  most: number,
+  {
+    after,
+    most,
+    prefix,
+  }: { readonly after: number | undefined; readonly most: number; readonly prefix: string },
 ): Promise<readonly FleetAlertRow[]> {
   try {
-    return await reader.readAlerts(last, most)
+    return await reader.readAlerts(after, most)
   } catch (error) {
-    if (last === undefined) throw error
-    printOnce(messageOf(error))
+    if (after === undefined) throw error
+    printOnce(`${prefix}${messageOf(error)}`)
     return []
   }
 }
 
-async function showFleet(reader: FleetReader, options: FleetOptions): Promise<number> {
-  for (;;) {
-    const fleet = await reader.read()
-    const isWatched = options.watch !== undefined
-    const text = options.json ? `${JSON.stringify(fleet, undefined, 2)}\n` : formatFleet(fleet)
-    process.stdout.write(`${isWatched && process.stdout.isTTY ? CLEAR_SCREEN : ''}${text}`)
-    // Nobody reads it any more.
-    if (!isWatched || process.stdout.errored) return exitOfFleet(fleet)
-    const everyMs = options.watch === true ? WATCH_MS : options.watch
-    await new Promise<void>((resolve) => systemTimers.after(everyMs ?? WATCH_MS, resolve))
+/** Writes what is known of each database: one after the other, or on a screen that is written anew. */
+class FleetScreen {
+  readonly #texts = new Map<string | undefined, string>()
+
+  write(name: string | undefined, text: string, isWatched: boolean): void {
+    if (!isWatched || !process.stdout.isTTY) return void process.stdout.write(text)
+    this.#texts.set(name, text)
+    process.stdout.write(`${CLEAR_SCREEN}${[...this.#texts.values()].join('\n')}`)
   }
 }
 
-function configuredPlace(options: ConfigOptions): PostgresPlace {
-  const request = toConfigRequest(options)
-  const { config } = loadConfig(request)
-  if (config.journal === undefined) throw noFleet(config.file)
-  return serverPlaceOf(config, loadJournalPassword(config, request))
+async function showFleet(
+  { name, reader }: FleetDatabase<FleetReader>,
+  { watch, json }: Pick<FleetOptions, 'watch' | 'json'>,
+  screen: FleetScreen,
+): Promise<number> {
+  const isWatched = watch !== undefined
+  for (;;) {
+    const { text, code } = await describeDatabase({ name, reader }, { json, isWatched })
+    screen.write(name, text, isWatched)
+    // Nobody reads it any more.
+    if (!isWatched || process.stdout.errored) return code
+    const everyMs = watch === true ? WATCH_MS : watch
+    await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
+  }
+}
+
+/** One of several that cannot be reached while they are watched is shown as that, and asked again. */
+export async function describeDatabase(
+  { name, reader }: FleetDatabase<Pick<FleetReader, 'assertVersion' | 'read'>>,
+  { json, isWatched }: { readonly json: boolean | undefined; readonly isWatched: boolean },
+): Promise<{ readonly text: string; readonly code: number }> {
+  const heading = name === undefined ? '' : `== ${name}\n`
+  try {
+    await reader.assertVersion()
+    const fleet = await reader.read()
+    const of = name === undefined ? {} : { database: name }
+    const text = json
+      ? `${JSON.stringify({ ...of, ...fleet }, undefined, 2)}\n`
+      : `${heading}${formatFleet(fleet)}`
+    return { text, code: exitOfFleet(fleet) }
+  } catch (error) {
+    if (name === undefined || !isWatched || json) throw error
+    return { text: `${heading}${paragraph(`! ${messageOf(error)}`)}`, code: exitOf(error) }
+  }
 }
 
 /** An account whose writer has vanished, or of which nothing can be said, is worth a look. */
@@ -244,13 +264,4 @@ function instant(at: number): string {
 function paragraph(text: string): string {
   const lines = wrapWords(text.replaceAll(/(\d) (s|min|h)\b/g, '$1\u00A0$2'), COLUMNS - 2 * INDENT.length)
   return `${INDENT}${lines.join(`\n${INDENT}${INDENT}`).replaceAll('\u00A0', ' ')}\n`
-}
-
-function noFleet(file: string): Failure {
-  return new Failure({
-    code: 'FLEET_IMPOSSIBLE',
-    sentence: 'the journal of this configuration is a file, so no other machine can be shown',
-    facts: { file },
-    hint: 'use `intentd status`; for several machines set journal.url',
-  })
 }

@@ -25,6 +25,24 @@ const one = {
   },
 }
 
+function readerOf(alerts: readonly object[]) {
+  return {
+    readAlerts: () => Promise.resolve(alerts as never),
+    assertVersion: () => Promise.resolve(),
+  }
+}
+
+test('fleet alerts names the database of each line where there are several', async () => {
+  const database = { name: 'db.example/base', reader: readerOf([one]) }
+  await showAlerts(database, { limit: 50 })
+  await showAlerts(database, { limit: 50, json: true })
+
+  expect(printed).toEqual([
+    'db.example/base: 1970-01-01 00:00:00 UTC  ! odd (live on a)\n',
+    expect.stringMatching(/^{"database":"db.example\/base","id":7,/),
+  ])
+})
+
 test.each<[string, object[], object, string]>([
   [
     'says so where there is none',
@@ -36,7 +54,7 @@ test.each<[string, object[], object, string]>([
   ['prints nothing of before where none is asked for', [one], { limit: 0 }, ''],
   ['prints one a line', [one, one], { limit: 50 }, '1970-01-01 00:00:00 UTC  ! odd (live on a)\n'.repeat(2)],
 ])('fleet alerts %s', async (_, alerts, options, text) => {
-  const reader = { readAlerts: () => Promise.resolve(alerts as never) }
-  expect(await showAlerts(reader, options as never)).toBe(0)
+  const reader = readerOf(alerts)
+  expect(await showAlerts({ name: undefined, reader }, options as never)).toBe(0)
   expect(printed.join('')).toBe(text)
 })

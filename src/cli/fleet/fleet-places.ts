@@ -19,17 +19,23 @@ export interface FleetPlaces {
   readonly code: number
 }
 
-/** @param options `url` names a database, and then no configuration is read. */
-export function loadFleetPlaces(options: ConfigOptions & { readonly url?: string | undefined }): FleetPlaces {
+/**
+ * @param options `url` names a database, and then no configuration is read.
+ * @param load Reads the configuration of an account.
+ */
+export function loadFleetPlaces(
+  options: ConfigOptions & { readonly url?: string | undefined },
+  load: (own: ConfigOptions) => DaemonConfig = loadOperated,
+): FleetPlaces {
   if (options.url !== undefined) return { places: [placeOf(options.url)], files: [], code: 0 }
-  const main = loadOperated(options)
+  const main = load(options)
   const places = new Map<string, PostgresPlace>()
   const files: { config: DaemonConfig; own: ConfigOptions }[] = []
   let code = 0
   for (const file of [main.file, ...(main.accounts ?? [])]) {
     try {
       const own = file === main.file ? options : { ...options, config: file, set: [], state: undefined }
-      const config = loadOperated(own)
+      const config = load(own)
       if (config.journal === undefined) files.push({ config, own })
       else
         places.set(
