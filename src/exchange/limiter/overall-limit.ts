@@ -22,6 +22,8 @@ export interface OverallLimitOptions {
 
 /** The share that is kept for calls that reduce risk: a cancel-all and a closing batch each second. */
 const KEPT_SHARE = 0.02
+/** At least so many of them: a daemon that shares the limit may have hardly more. */
+const KEPT_MIN = 10
 
 /** When more than this share of the window is used, reads are spread over time, so that they do not stop when it is used up. */
 const UNSPREAD_SHARE = 0.25
@@ -111,7 +113,7 @@ export class OverallLimit {
 
   /** Calls that are kept for what reduces risk. */
   get #kept(): number {
-    return Math.floor(this.#options.window.allowed * KEPT_SHARE)
+    return Math.max(Math.floor(this.#options.window.allowed * KEPT_SHARE), KEPT_MIN)
   }
 
   get #isSpreading(): boolean {

@@ -45,6 +45,13 @@ export interface ShareAnswer {
 
 /** What of its even share no member lends, so that it is there without asking anybody. */
 export const KEPT_SHARE = 0.5
+/**
+ * What of a limit is lent to nobody but in small parts to a member that has none. A daemon that is killed again and
+ * again locks what it held each time, until none would be left; so there are always some calls to cancel with, which
+ * its limiter keeps for what reduces risk.
+ */
+const SPARE_SHARE = 0.01
+const SPARE_PART = 10
 
 /**
  * Shares each limit among its members. One key holds everything, so that nothing is lost but all of it; then, and
@@ -138,7 +145,9 @@ for j, l in ipairs(q.limits) do
     held = held + gone[place].held[j]
     locked = math.max(locked, held + silent[place] * even)
   end
-  local left = l.calls - locked
+  local spare = math.floor(l.calls * ${SPARE_SHARE})
+  if spare < ${SPARE_PART} then spare = 0 end
+  local left = l.calls - locked - spare
   local target = {}
   for _, id in ipairs(order) do
     target[id] = math.ceil(even * ${KEPT_SHARE})
@@ -163,7 +172,9 @@ for j, l in ipairs(q.limits) do
   fill(function() return l.calls end)
   local grant = 0
   if not q.isLeaving and isSettled then
-    grant = math.max(0, math.min(target[q.id] - l.held, l.calls - locked - others - l.held))
+    local room = l.calls - locked - others - l.held
+    grant = math.max(0, math.min(target[q.id] - l.held, room - spare))
+    if spare > 0 then grant = math.max(grant, math.min(${SPARE_PART} - l.held, room)) end
   end
   me.held[j] = l.held + grant
   answer[j] = {held = me.held[j], target = target[q.id] or 0, gone = held}
