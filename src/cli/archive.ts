@@ -12,6 +12,7 @@ import {
   listOption,
   type ConfigOptions,
   parseSpeed,
+  repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
 
@@ -59,6 +60,7 @@ async function archive({ before, to, market, speed, ...options }: ArchiveCommand
   const report = await archiveState({
     ...{ config, directory, before, file, clock: systemClock, timers: systemTimers },
     password: loadJournalPassword(config, request),
+    configOption: repeatOptions(options),
     logger: { log: () => undefined },
   })
   const until = new Date(before).toISOString()

@@ -22,13 +22,14 @@ afterEach(async () => {
 async function look(
   settings: readonly string[],
   variables: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
 ): Promise<readonly Finding[]> {
   const workspace = new Workspace()
   workspaces.push(workspace)
-  workspace.fill({ 'config/main.yaml': MAIN.replace(SIMULATOR_SECTION, '') })
+  workspace.fill({ 'config/main.yaml': MAIN.replace(SIMULATOR_SECTION, ''), ...files })
   const { loaded, problems } = workspace.read(['exchange.baseUrl=http://127.0.0.1:1', ...settings])
   if (loaded === undefined) throw new Error(JSON.stringify(problems))
-  return examineServers(loaded.config, { cwd: workspace.directory, variables })
+  return examineServers(loaded.config, { cwd: workspace.directory, variables }, ' -c config/main.yaml')
 }
 
 const stateOf = (findings: readonly Finding[]) =>
@@ -61,6 +62,19 @@ describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () 
     expect(findings[0]?.found).toMatch(/^PostgreSQL 1\d\S* .*has no journal of this account yet/)
     expect(findings[2]?.found).toMatch(/^a commit took \d+ ms; beyond 2000 ms orders are dropped$/)
     await expect(ask(place, `SELECT 1 FROM "${place.schema}".meta`)).rejects.toThrow('does not exist')
+  })
+
+  test('a journal that is in a file still is named, where a start would refuse it', async () => {
+    const place = (await postgresServer()).newPlace()
+    const [none] = await look(at(place), {}, { '.intentd/paper/journal.sqlite': 'not empty' })
+
+    expect(none).toMatchObject({
+      state: 'fail',
+      found: expect.stringContaining('JOURNAL_NOT_COPIED'),
+      advice: expect.stringContaining(
+        '`intentd journal copy --to postgres -c config/main.yaml` moves it there',
+      ),
+    })
   })
 
   test('it is tried again in the words of the start: no server, no database, another account, no right', async () => {

@@ -50,7 +50,7 @@ function bookSome(): void {
 function archive(file?: string): Promise<ArchiveReport | undefined> {
   return archiveState({
     ...{ config, directory, before: DAY_AT, file, password: undefined },
-    ...{ clock: time, timers: time, logger: { log: () => undefined } },
+    ...{ clock: time, timers: time, logger: { log: () => undefined }, configOption: '' },
   })
 }
 

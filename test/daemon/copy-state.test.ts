@@ -34,7 +34,10 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
   /** As a start opens it, and an end in good order closes it. @returns how many records there were */
   const start = async (config: DaemonConfig): Promise<number> => {
     const logger = { log: () => undefined }
-    const journal = await openJournal({ ...frame, config, directory, logger, keepSince: () => 0 })
+    const journal = await openJournal({
+      ...{ ...frame, config, directory, logger, keepSince: () => 0 },
+      configOption: ' -c mine.yaml',
+    })
     const { length } = journal.load().records
     journal.append({ kind: 'foreign', at: length, symbol: 'A', orderIds: [] })
     await journal.close()
@@ -45,7 +48,7 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
 
   test('is opened where it was copied to, and refused where it was before', async () => {
     await start(inFile)
-    await expect(start(onServer)).rejects.toThrow('intentd journal copy --to postgres')
+    await expect(start(onServer)).rejects.toThrow('intentd journal copy --to postgres -c mine.yaml')
     await copy('postgres')
     await expect(start(inFile)).rejects.toThrow('JOURNAL_MOVED')
     expect(await start(onServer)).toBe(1)
@@ -66,7 +69,7 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
 
   test('is not begun anew in a file where it was on the server', async () => {
     await start(onServer)
-    await expect(start(inFile)).rejects.toThrow('intentd journal copy --to file')
+    await expect(start(inFile)).rejects.toThrow('intentd journal copy --to file -c mine.yaml')
     await copy('file')
     expect(await start(inFile)).toBe(1)
   })

@@ -75,7 +75,7 @@ class CopyScene {
 
   #open(side: Side): Promise<OpenedJournal> {
     return openJournal({
-      ...{ config: this.#configOf(side), directory: this.#directory, password: undefined },
+      ...{ config: this.#configOf(side), directory: this.#directory, password: undefined, configOption: '' },
       ...{ clock: systemClock, timers: systemTimers, logger: { log: () => undefined }, keepSince: () => 0 },
     })
   }

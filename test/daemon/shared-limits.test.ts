@@ -130,7 +130,7 @@ it('status and /metrics show what is held of the limits of the address, and who 
   const alone = show({ ...common, state: 'alone', reason: 'no answer', members: 0 })
   const refused = show({ ...common, state: 'refused', reason: 'too many', members: 0 })
 
-  expect(shared.text).toContain('with 2 other daemons of 3 for 60 s: all endpoints 1500 of 6000')
+  expect(shared.text).toMatch(/with 2 other daemons \(at most 3\) for 60 s: all endpoints 1500 of\s+6000/)
   expect(shared.metrics).toContain('intentd_shared_limits_state{state="shared"} 1\n')
   expect(shared.metrics).toContain('intentd_shared_limits_members 3\n')
   expect(shared.text).toMatch(/\n +of daemons that ended, and may count still: all endpoints 1200\n/)

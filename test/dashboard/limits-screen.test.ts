@@ -46,7 +46,7 @@ describe.skipIf(missing !== undefined)(`the limits in a browser (${missing ?? 'f
     }
 
     await openScreen(page, run, 'limits')
-    await look(card.getByText(/^With 0 other daemons of 2, since \d/))
+    await look(card.getByText(/^With 0 other daemons \(at most 2\), since \d/))
     expect(await card.locator('tbody tr').allInnerTexts()).toEqual([
       expect.stringMatching(/^all endpoints\s+\d[\d,]*\s+6,000\s+1 min\s+0$/),
       expect.stringMatching(/^tickers\s+\d+\s+20\s+1\.0 s\s+0$/),

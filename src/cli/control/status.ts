@@ -156,13 +156,13 @@ function describeStandby({ standby, now }: StatusView): string {
   return line('standby', looked) + (next === '' ? '' : line('', next))
 }
 
-/** `with 3 other daemons, 4 at most: tickers 5 of 20, …` */
+/** `with 2 other daemons (at most 3) for 60 s: tickers 5 of 20, …` */
 function describeSharedLimits({ sharedLimits, now }: StatusView): string {
   if (sharedLimits === undefined) return ''
   const { state, since, reason, members, membersMax, limits } = sharedLimits
   const held = limits.map(({ name, calls, mayMake }) => `${name} ${mayMake} of ${calls}`).join(', ')
   const gone = limits.filter((one) => one.gone > 0).map((one) => `${one.name} ${one.gone}`)
-  const others = `${members - 1} other ${members === 2 ? 'daemon' : 'daemons'} of ${membersMax - 1}`
+  const others = `${members - 1} other ${members === 2 ? 'daemon' : 'daemons'} (at most ${membersMax - 1})`
   const how = {
     shared: `with ${others} for ${age(now - since)}`,
     joining: 'waits for the first answer of Redis',

@@ -11,7 +11,7 @@ import {
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { accessTo } from '../../daemon/account/account-keys.ts'
 import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
-import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { addConfigOptions, type ConfigOptions, repeatOptions, toConfigRequest } from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
 import { examineDisk, examineFiles, examineLocks, examineRuntime, examineSocket } from './examine-machine.ts'
 import { examineServers } from './examine-servers.ts'
@@ -54,7 +54,8 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const accounts: Finding[] = []
   for (const config of configs) {
     const of = configs.length > 1 ? `${config.name}: ` : ''
-    const found = await examineAccount(config, { cwd: request.cwd, keysOfAll })
+    const own = config === main.config ? options : { config: config.file, set: [] }
+    const found = await examineAccount(config, { cwd: request.cwd, keysOfAll }, repeatOptions(own))
     accounts.push(...found.map((one) => ({ ...one, what: `${of}${one.what}` })))
   }
   return [
@@ -65,7 +66,11 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   ]
 }
 
-async function examineAccount(config: DaemonConfig, request: SecretsRequest): Promise<readonly Finding[]> {
+async function examineAccount(
+  config: DaemonConfig,
+  request: SecretsRequest,
+  configOption: string,
+): Promise<readonly Finding[]> {
   const { cwd } = request
   const keys = examineKeys(config, request)
   return [
@@ -74,7 +79,7 @@ async function examineAccount(config: DaemonConfig, request: SecretsRequest): Pr
     examineDisk(config),
     examineSocket(config),
     ...examineLocks(config, accessTo(config, keys.credentials)),
-    ...(await examineServers(config, request)),
+    ...(await examineServers(config, request, configOption)),
     ...(await examineExchange(config, keys.credentials)),
   ]
 }

@@ -1,10 +1,12 @@
+import { join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { loadJournalPassword, loadLimitsPassword, type SecretsRequest } from '../../config/secrets.ts'
-import { commitMsMaxOf, isNearlyLate, serverPlaceOf } from '../../daemon/state/open-journal.ts'
-import { journalPlaceOf } from '../../daemon/state/state-place.ts'
+import { commitMsMaxOf, isNearlyLate, notCopied, serverPlaceOf } from '../../daemon/state/open-journal.ts'
+import { JOURNAL_FILE, journalPlaceOf } from '../../daemon/state/state-place.ts'
 import { LOG_EVENTS } from '../../domain/log-events.ts'
 import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { isJournalFile } from '../../journal/sqlite-journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type Secret } from '../../lib/secret.ts'
 import { type Finding, finding, ok } from './finding.ts'
@@ -12,17 +14,25 @@ import { type Finding, finding, ok } from './finding.ts'
 /** The oldest that shared limits are tested with. */
 const REDIS_MIN = 7
 
-/** What a journal on PostgreSQL and shared limits stand on; nothing where there is neither. */
+/**
+ * What a journal on PostgreSQL and shared limits stand on; nothing where there is neither.
+ * @param configOption What a command needs to address this account.
+ */
 export async function examineServers(
   config: DaemonConfig,
   request: SecretsRequest,
+  configOption: string,
 ): Promise<readonly Finding[]> {
-  return [...(await examineJournalServer(config, request)), ...(await examineRedis(config, request))]
+  return [
+    ...(await examineJournalServer(config, request, configOption)),
+    ...(await examineRedis(config, request)),
+  ]
 }
 
 async function examineJournalServer(
   config: DaemonConfig,
   request: SecretsRequest,
+  configOption: string,
 ): Promise<readonly Finding[]> {
   const { journal } = config
   if (journal === undefined) return []
@@ -31,7 +41,14 @@ async function examineJournalServer(
     const { identity } = journalPlaceOf(config, config.state.directory)
     const { probeServer } = await import('../../journal/postgres/server-tables.ts')
     const server = await probeServer(place, identity, systemClock)
-    const there = server.hasJournal ? `has the journal ${place.schema}` : 'has no journal of this account yet'
+    const file = join(config.state.directory, JOURNAL_FILE)
+    // As a start would.
+    if (server.journal !== 'written' && isJournalFile(file)) throw notCopied(file, place.schema, configOption)
+    const there = {
+      none: 'has no journal of this account yet',
+      empty: `has the journal ${place.schema}, which is empty`,
+      written: `has the journal ${place.schema}`,
+    }[server.journal]
     return [
       ok('journal', `PostgreSQL ${server.version} at ${place.url} answers, and ${there}`),
       judgeDurability(server),

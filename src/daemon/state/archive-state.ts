@@ -10,7 +10,7 @@ import { writeArchive } from './archive-file.ts'
 
 export interface ArchiveOptions extends Pick<
   JournalToOpen,
-  'config' | 'directory' | 'password' | 'clock' | 'timers' | 'logger'
+  'config' | 'directory' | 'password' | 'clock' | 'timers' | 'logger' | 'configOption'
 > {
   /** Unix ms: what is older goes. */
   readonly before: number

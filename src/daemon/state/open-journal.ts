@@ -34,6 +34,8 @@ export interface JournalToOpen extends TablesGiven {
   readonly logger: Pick<DaemonLogger, 'log'>
   /** Waits for the lease of a journal on PostgreSQL, and follows it meanwhile. */
   readonly following?: Following | undefined
+  /** What a command needs to address this account. */
+  readonly configOption: string
 }
 
 /**
@@ -48,7 +50,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
   if (config.journal === undefined) {
     const replica = join(directory, REPLICA_FILE)
     const isNew = !isJournalFile(file) && !existsSync(markFileOf(file))
-    if (isNew && isJournalFile(replica)) throw notCopiedBack(file, replica)
+    if (isNew && isJournalFile(replica)) throw notCopiedBack(file, replica, options.configOption)
     const onUnpacked = (reason: string): void =>
       logger.log('warn', 'journal.notPacked', { file: place.file, reason })
     return openSqliteJournal({ ...options, ...place, onUnpacked })
@@ -70,7 +72,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
   const commitMs = Math.round(opened.commitMs)
   if (isEmpty && isJournalFile(file)) {
     await journal.close()
-    throw notCopied(file, server.schema)
+    throw notCopied(file, server.schema, options.configOption)
   }
   const { url, schema } = server
   const abandoned = journal.lease?.isAbandoned === true
@@ -132,20 +134,21 @@ function readPlace(directory: string): string {
   return place
 }
 
-function notCopied(file: string, schema: string): Failure {
+/** Its journal is in a file still, where that on the server has nothing. */
+export function notCopied(file: string, schema: string, configOption: string): Failure {
   return new Failure({
     code: 'JOURNAL_NOT_COPIED',
     sentence: 'this state directory has a journal in a file, but the one on PostgreSQL is empty',
     facts: { file, schema },
-    hint: '`intentd journal copy --to postgres` moves it there; to begin anew with nothing open at the exchange, set another state.directory',
+    hint: `\`intentd journal copy --to postgres${configOption}\` moves it there; to begin anew with nothing open at the exchange, set another state.directory`,
   })
 }
 
-function notCopiedBack(file: string, replica: string): Failure {
+function notCopiedBack(file: string, replica: string, configOption: string): Failure {
   return new Failure({
     code: 'JOURNAL_NOT_COPIED',
     sentence: 'the journal of this state directory was on PostgreSQL, and there is no journal in a file',
     facts: { file, replica },
-    hint: 'set journal.url again; `intentd journal copy --to file` moves it here; to begin anew with nothing open at the exchange, set another state.directory',
+    hint: `set journal.url again; \`intentd journal copy --to file${configOption}\` moves it here; to begin anew with nothing open at the exchange, set another state.directory`,
   })
 }

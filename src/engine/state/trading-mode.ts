@@ -84,7 +84,9 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
   const held: Restriction[] = []
   const unsynchronised = clockUnsynchronised(core)
   if (unsynchronised !== undefined) {
-    held.push(byDaemon('clockUnsynchronised', unsynchronised, clock.synchronisedAt))
+    // At a start it was never synchronised.
+    const since = Math.max(clock.synchronisedAt, run.startedAt)
+    held.push(byDaemon('clockUnsynchronised', unsynchronised, since))
   }
   if (run.spaceLowSince !== undefined) {
     held.push(byDaemon('diskLow', 'the disk of the journal is nearly full', run.spaceLowSince))

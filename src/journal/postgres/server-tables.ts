@@ -149,8 +149,8 @@ export async function readDurability(connection: Pick<Connection, 'query'>): Pro
 /** The server of a journal, as a start would find it. */
 export interface ProbedServer extends ServerDurability {
   readonly version: string
-  /** Whether the journal is there already. */
-  readonly hasJournal: boolean
+  /** Whether the journal is there already; `empty`: a start has made it, and nothing is in it. */
+  readonly journal: 'none' | 'empty' | 'written'
   /** How long a commit took, ms. */
   readonly commitMs: number
 }
@@ -172,10 +172,10 @@ export async function probeServer(
     const version = await assertServerVersion(connection, place)
     const nature = await readServerNature(connection, place)
     if (nature) assertIdentity(nature, place, identity)
-    await assertAllowed(connection, place, nature !== undefined)
+    const journal = await readWhatIsThere(connection, place, nature !== undefined)
     const durability = await readDurability(connection)
     return {
-      ...{ version, hasJournal: nature !== undefined, ...durability },
+      ...{ version, journal, ...durability },
       commitMs: await measureCommit(connection, clock),
     }
   } catch (error) {
@@ -185,21 +185,23 @@ export async function probeServer(
   }
 }
 
-async function assertAllowed(
+/** @throws Failure where this user may not write it, or it was moved */
+async function readWhatIsThere(
   connection: Pick<Connection, 'query'>,
   place: PostgresPlace,
   hasJournal: boolean,
-): Promise<void> {
+): Promise<ProbedServer['journal']> {
   if (!hasJournal) {
     const [may] = await connection.query(`SELECT has_database_privilege(current_database(), 'CREATE') AS may`)
     if (may?.['may'] !== true) throw notAllowed(place, 'this user may not make a schema in the database')
-    return
+    return 'none'
   }
   const lease = `${quoteName(place.schema)}.lease`
   const [may] = await connection.query(`SELECT has_table_privilege($1, 'SELECT, UPDATE') AS may`, [lease])
   if (may?.['may'] !== true) throw notAllowed(place, 'this user may not write the journal that is there')
-  const [row] = await connection.query(`SELECT moved_to FROM ${lease}`)
+  const [row] = await connection.query(`SELECT moved_to, last_sequence = 0 AS is_empty FROM ${lease}`)
   if (typeof row?.['moved_to'] === 'string') throw movedAway(place, row['moved_to'])
+  return row?.['is_empty'] === true ? 'empty' : 'written'
 }
 
 /** A message in the server's log of changes, which nobody reads: it is waited for as a record is. */

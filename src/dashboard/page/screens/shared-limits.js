@@ -41,7 +41,7 @@ function describe({ state, since, reason, members, membersMax }, now) {
   const others = members === 2 ? 'daemon' : 'daemons'
   const said = {
     joining: 'Waits for the first answer of Redis; no call leaves before it.',
-    shared: `With ${members - 1} other ${others} of ${membersMax - 1}, ${held}.`,
+    shared: `With ${members - 1} other ${others} (at most ${membersMax - 1}), ${held}.`,
     alone: `Not shared ${held}: at most an even share of ${membersMax} is used.`,
     refused: `No call leaves, not even a cancel, ${held}.`,
   }[state]
