@@ -185,7 +185,7 @@ export function formatFleet({ accounts, unread, workers, alerts, trouble }: Omit
 }
 
 function describeWriter(account: FleetAccount): string {
-  const { state, holder, takenAt, leaseLeftMs, freeInMs, isHandoverAsked } = account
+  const { state, holder, takenAt, leaseLeftMs, freeInMs, isHandoverAsked, movedTo } = account
   const since = `since ${instant(takenAt)}`
   switch (state) {
     case 'writes':
@@ -198,7 +198,7 @@ function describeWriter(account: FleetAccount): string {
     case 'ended':
       return `nobody writes it: ${holder} has given its lease back`
     case 'moved':
-      return `moved elsewhere; last written by ${holder}`
+      return `its journal was moved to ${movedTo ?? 'elsewhere'}; last written by ${holder}`
     case 'new':
       return 'nobody has written it yet'
     default:

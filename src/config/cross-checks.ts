@@ -34,8 +34,6 @@ export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkExecution(daemon),
   ...checkRecord(daemon),
   ...checkDryRun(daemon),
-  ...checkJournal(daemon),
-  ...checkSharedLimits(daemon),
 ]
 
 function checkVersion({ source, settings: { version } }: Daemon): Problem[] {
@@ -73,40 +71,6 @@ function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: Daemon
       ? [source.problem(['onStop'], 'a dry run cancels nothing: say onStop: leave')]
       : []),
   ]
-}
-
-/** A password in a file that is copied and shown is none (SEC1). */
-function checkJournal({ source, settings: { journal } }: Daemon): Problem[] {
-  const { url } = journal ?? {}
-  if (url === undefined) return []
-  const parsed = URL.parse(url)
-  const at = ['journal', 'url']
-  if (parsed === null || parsed.pathname.length < 2)
-    return [
-      source.problem(at, 'expected a server and a database, as in postgresql://intentd@db.example/intentd'),
-    ]
-  if (parsed.password === '' && !parsed.searchParams.has('password')) return []
-  return [
-    source.problem(at, 'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'),
-  ]
-}
-
-/** The simulator inside the daemon has no address to share. A password in a file is none (SEC1). */
-function checkSharedLimits({ source, settings: { exchange } }: Daemon): Problem[] {
-  const { shared, baseUrl } = exchange ?? {}
-  if (shared === undefined) return []
-  const problems: Problem[] = []
-  if (baseUrl === undefined) {
-    const message = 'limits are shared on the address of an exchange: set exchange.baseUrl, or remove this'
-    problems.push(source.problem(['exchange', 'shared'], message))
-  }
-  const parsed = URL.parse(shared.redis ?? '')
-  if (parsed !== null && parsed.password === '') return problems
-  const message =
-    parsed === null
-      ? 'expected a server, as in redis://cache.example:6379'
-      : 'a password does not belong here: put it into the variable INTENTD_LIMITS_PASSWORD'
-  return [...problems, source.problem(['exchange', 'shared', 'redis'], message)]
 }
 
 function checkAddress({ source, settings: { environment, exchange } }: Daemon): Problem[] {

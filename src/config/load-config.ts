@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-file.ts'
 import { checkAlerts } from './alert-checks.ts'
 import { checkDaemon, type Readable } from './cross-checks.ts'
+import { checkServers } from './server-checks.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
 import { applyOverrides, applyParams, checkParams } from './overrides.ts'
@@ -77,6 +78,7 @@ export function readConfig({ file, overrides = [], params = [], cwd }: ConfigReq
     ...main.problems,
     ...checkDaemon(daemon),
     ...checkAlerts(daemon),
+    ...checkServers(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
     ...strategies.flatMap((strategy) => strategy.problems),
     ...checkIds(readable),

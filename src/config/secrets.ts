@@ -108,13 +108,18 @@ const LIMITS_PASSWORD = 'INTENTD_LIMITS_PASSWORD'
 
 /**
  * Its password; undefined where no limits are shared, or none is given.
- * @throws ConfigError where it is unsafe
+ * @throws ConfigError where it is unsafe, or the address names a user: without a password it would be ignored
  */
 export function loadLimitsPassword(
   { exchange }: Pick<DaemonConfig, 'exchange'>,
   request: SecretsRequest,
 ): Secret | undefined {
-  return exchange.shared === undefined ? undefined : loadIfGiven(LIMITS_PASSWORD, request)
+  if (exchange.shared === undefined) return undefined
+  const password = loadIfGiven(LIMITS_PASSWORD, request)
+  const { username } = new URL(exchange.shared.redis)
+  if (password !== undefined || username === '') return password
+  const message = `exchange.shared.redis names the user ${username}: set the password of that user`
+  throw new ConfigError([variableProblem(LIMITS_PASSWORD, message)])
 }
 
 /** Of the server that holds the trials of sweeps for their workers. */

@@ -119,6 +119,10 @@ export const fleetSchema = z.strictObject({
       freeInMs: z.number().meta({ description: 'until a standby may take over' }),
       isHandoverAsked: z.boolean(),
       lastSequence: z.int(),
+      movedTo: z
+        .string()
+        .optional()
+        .meta({ description: 'machine and file of the journal, where it was moved' }),
       standbys: z.array(
         z.strictObject({
           holder: z.string(),

@@ -4,6 +4,7 @@ import { type Clock } from '../lib/clock.ts'
 import { type Secret } from '../lib/secret.ts'
 import { Failure } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
+import { CommandInbox, refuseCommand } from './account/command-inbox.ts'
 import { serveControl } from './control/open-control.ts'
 import { createFleetSource } from './state/fleet-source.ts'
 import { noteLook, type Seen, StandbyControl } from './control/standby-control.ts'
@@ -55,6 +56,12 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
     options,
   )
   await control.start()
+  // What it is told would else be obeyed when it takes over, perhaps days later.
+  const inbox = new CommandInbox({
+    directory: config.state.directory,
+    onCommand: () => refuseCommand({ standbyOf: seen?.state.holder ?? '' }),
+    onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
+  })
   return {
     following: {
       onState(state) {
@@ -63,7 +70,9 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
         log(state)
       },
       async pause(ms) {
+        inbox.empty()
         await new Promise<void>((resolve) => timers.after(ms, resolve))
+        inbox.empty()
         if (frame.isOver()) throw ended()
       },
     },

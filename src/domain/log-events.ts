@@ -135,6 +135,8 @@ export const LOG_EVENTS = {
   'kill.phase': 'A kill entered its next phase.',
   'kill.releasePending':
     'The release of the kill switch waits until it is proved that nothing rests; nothing to do.',
+  'kill.releaseTooOld':
+    'A release of the kill switch had waited, and the kill that stands was thrown after it: it ended nothing. If this kill is to end too, release it again.',
   'kill.releaseDropped':
     'A new kill was ordered while the release of the previous one waited; that release is void. Nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',

@@ -154,7 +154,12 @@ describe('[RSK3] a kill of the whole fleet', () => {
       { state: 'vanished', kill: kill('asked'), standbys: [standby] },
       /spare on host-b[^]*takes over/,
     ],
-    ['that was moved', { state: 'moved' }, /moved elsewhere/],
+    [
+      'that was moved',
+      { state: 'moved', movedTo: 'host-c /var/lib/dave/journal.sqlite' },
+      /moved to host-c \S+\n {2}on host-c: `intentd kill --state \/var\/lib\/dave`/,
+    ],
+    ['that was moved who knows where', { state: 'moved' }, /moved to elsewhere\n {2}kill it where it is now/],
   ])('never calls an account killed %s, and says what to do', async (_, more, words) => {
     const { code, text } = await run(
       new Server([account({ schema: 'a', kill: kill('clean') }), account(more)]),
@@ -201,6 +206,17 @@ describe('[RSK3] a kill of the whole fleet', () => {
       75,
       expect.stringMatching(/takes no order: permission denied\n {2}on host-a: `intentd kill/),
     ])
+  })
+
+  test('names no process that ended where the account takes no order', async () => {
+    const server = new Server([account({ state: 'ended', leaseLeftMs: -90_000 })])
+    server.refusal = { kind: 'refused', reason: 'permission denied' }
+    const { text } = await run(server)
+
+    expect(text).toMatch(
+      /permission denied; nobody writes it: .*given its lease back 90 s ago\n {2}orders may rest/,
+    )
+    expect(text).not.toContain('kill -KILL')
   })
 
   test('in two databases is ordered and proved side by side, and one out of reach keeps the other waiting for nothing', async () => {

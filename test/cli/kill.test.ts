@@ -61,6 +61,22 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     expect(run.events('kill.clean')).toHaveLength(1)
   })
 
+  test('is not ended by a release that was given before it, and waited', async () => {
+    const project = projects.open()
+    const release = project.start(['release', '--reason', 'of a kill before', '--wait', '0ms'])
+    expect((await release.ended).code).toBe(75)
+    expect((await project.start(['kill', '--wait', '0ms']).ended).code).toBe(0)
+
+    const run = project.run(FAST)
+    await run.untilEvent('kill.clean')
+    const again = project.start(['release', '--reason', 'of this one', '--wait', '30s'])
+    expect((await again.ended).code).toBe(0)
+    await run.untilEvent('order.sent')
+    await run.stop()
+    expect(run.events('kill.releaseTooOld')).toMatchObject([{ reason: 'of a kill before' }])
+    expect(run.events('kill.released')).toMatchObject([{ reason: 'of this one' }])
+  })
+
   test('with --all kills every account of the configuration, and those that can be where one is broken', async () => {
     const project = projects.open()
     const paper = project.read('config/paper.yaml')

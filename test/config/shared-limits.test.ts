@@ -31,3 +31,28 @@ it('[SEC1] has the password from the environment, and only where limits are shar
   expect(config && loadLimitsPassword(config, request)?.reveal()).toBe('word')
   expect(loadLimitsPassword({ exchange: {} } as never, request)).toBeUndefined()
 })
+
+it.each([
+  ['name: fleet', '{ url: "postgresql://u@h/d" }', 'intentd_fleet'],
+  ['name: sweeps', '{ url: "postgresql://u@h/d" }', 'intentd_sweeps'],
+  ['name: mine', '{ url: "postgresql://u@h/d", schema: public }', 'public'],
+  ['name: mine', '{ url: "postgresql://u@h/d", schema: pg_mine }', 'pg_mine'],
+])("the schema of a journal is nobody else's: %s, %s", (name, journal, schema) => {
+  workspace.fill({ 'config/main.yaml': `${MAIN.replace(/name: .*/, name)}journal: ${journal}\n` })
+
+  expect(workspace.complain().join('\n')).toMatch(
+    new RegExp(`journal.*: the schema ${schema} is not for a journal`),
+  )
+})
+
+it('a user in the address needs a password: without one the client would log in as nobody', () => {
+  const config = (redis: string) => ({ exchange: { shared: { redis } } }) as never
+  const without = { cwd: workspace.directory, variables: {} }
+  const request = { cwd: workspace.directory, variables: { INTENTD_LIMITS_PASSWORD: 'word' } }
+
+  expect(() => loadLimitsPassword(config('redis://limits@h:6379'), without)).toThrow(
+    /INTENTD_LIMITS_PASSWORD.*names the user limits/,
+  )
+  expect(loadLimitsPassword(config('redis://limits@h:6379'), request)?.reveal()).toBe('word')
+  expect(loadLimitsPassword(config('redis://h:6379'), without)).toBeUndefined()
+})

@@ -48,6 +48,11 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
 
       const standby = machines.standby('b')
       await standby.untilEvent('standby.following')
+      const early = machines.start('b', ['release', '--reason', 'given at the wrong machine'])
+      expect(await early.ended).toMatchObject({ code: 1 })
+      expect(early.stderr.join('\n')).toMatch(
+        /a standby has read this, and obeys nothing; it is written by crash on/,
+      )
       await writer.stop('SIGKILL')
       await machines.passLease()
       await standby.untilEvent('kill.clean')

@@ -46,7 +46,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ reason: REASON, hint: 'look at the exchange: cancel by hand what rests there', ends: ENDS },
   ...{ by: 'anna@office', scope: 'BTCUSDT', scopes: ['*', 'BTCUSDT', 'ETHUSDT'], restricted: ['BTCUSDT'] },
   ...{ mode: 'halted', ordered: 'reducing', movedMs: 300_000, offsetMs: -12, was: 'the machine slept' },
-  stillHeld: { BTCUSDT: 'long 0.012' },
+  ...{ stillHeld: { BTCUSDT: 'long 0.012' }, givenAt: AT },
   isOfRunBefore: true,
   ...{ target: 'phone', alerts: 12, because: 'nothing is in the way', body: '{"orderList":[…]}' },
   ...{ requestId: 'f00ba4f00ba4', result: 'BTCUSDT is held reducing', address: '127.0.0.1:8790' },

@@ -18,7 +18,12 @@ const doctor = () => 'doctor'
  */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
   'account.held': SILENT,
-  'account.notHeld': { urgency: warning, by: [], title: () => 'no lock keeps other daemons off the account' },
+  'account.notHeld': {
+    urgency: warning,
+    by: [],
+    endedBy: 'account.held',
+    title: () => 'no lock keeps other daemons off the account',
+  },
   'account.off': { urgency: urgent, by: [], title: () => 'an account does not trade', command: check },
   'account.refused': {
     urgency: urgent,
@@ -214,6 +219,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'kill.phase': SILENT,
   'kill.releasePending': SILENT,
+  'kill.releaseTooOld': SILENT,
   'kill.releaseDropped': SILENT,
   'kill.released': { urgency: warning, by: [], title: () => 'the kill switch was released' },
   'kill.unproved': { urgency: urgent, by: [], title: () => 'a kill is not proved: look at the exchange' },

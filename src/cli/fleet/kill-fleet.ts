@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
 import type { KillOrdered } from '../../journal/fleet/order-kills.ts'
 import type { Fleet, FleetReader } from '../../journal/fleet/read-fleet.ts'
@@ -105,14 +106,16 @@ export function judgeKill(
   isLate: boolean,
 ): KillOutcome {
   const { state, kill, holder } = account
-  if (state === 'moved' || ordered?.kind === 'moved')
-    return { kind: 'failed', text: 'its journal was moved elsewhere', advice: 'kill it where it is now' }
-  if (ordered?.kind === 'refused')
+  if (state === 'moved' || ordered?.kind === 'moved') return judgeMoved(account)
+  if (ordered?.kind === 'refused') {
+    const text = `the server takes no order: ${ordered.reason}`
+    if (state === 'writes') return { kind: 'failed', text, advice: adviseSilent(holder) }
     return {
       kind: 'failed',
-      text: `the server takes no order: ${ordered.reason}`,
-      advice: adviseSilent(holder),
+      text: `${text}; nobody writes it: ${describeEnd(account)}`,
+      advice: adviseGone(holder),
     }
+  }
   if (ordered === undefined || kill === undefined || kill.number < ordered.number)
     return { kind: 'waiting', text: 'it is ordered', advice: 'the order could not be written: say it again' }
   if (kill.state === 'clean')
@@ -136,15 +139,18 @@ export function judgeKill(
   return judgeWithoutWriter(account, isLate)
 }
 
+function judgeMoved({ movedTo = 'elsewhere' }: FleetAccount): KillOutcome {
+  const { host, file = '' } = /^(?<host>\S+) (?<file>\/.+)$/.exec(movedTo)?.groups ?? {}
+  const advice =
+    host === undefined ? 'kill it where it is now' : `on ${host}: \`intentd kill --state ${dirname(file)}\``
+  return { kind: 'failed', text: `its journal was moved to ${movedTo}`, advice }
+}
+
 /** The order stands; but orders may rest at the exchange meanwhile. */
-function judgeWithoutWriter(
-  { state, holder, leaseLeftMs, standbys }: FleetAccount,
-  isLate: boolean,
-): KillOutcome {
+function judgeWithoutWriter(account: FleetAccount, isLate: boolean): KillOutcome {
+  const { holder, leaseLeftMs, standbys } = account
   const isUnused = -leaseLeftMs >= UNUSED_AFTER_MS
-  const ago = isUnused ? ` ${age(-leaseLeftMs)} ago` : ''
-  const ended =
-    state === 'ended' ? `${holder} has given its lease back${ago}` : `the lease of ${holder} ran out${ago}`
+  const ended = describeEnd(account)
   const advice = adviseGone(holder) + (isUnused ? UNUSED : '')
   const next = standbys.find(({ isFollowing }) => isFollowing)
   if (next)
@@ -153,6 +159,13 @@ function judgeWithoutWriter(
       text: `nobody writes it: ${ended}; ${next.holder} takes over, and obeys before anything trades`,
     }
   return { kind: isLate || isUnused ? 'failed' : 'waiting', text: `nobody writes it: ${ended}`, advice }
+}
+
+function describeEnd({ state, holder, leaseLeftMs }: FleetAccount): string {
+  const ago = -leaseLeftMs >= UNUSED_AFTER_MS ? ` ${age(-leaseLeftMs)} ago` : ''
+  return state === 'ended'
+    ? `${holder} has given its lease back${ago}`
+    : `the lease of ${holder} ran out${ago}`
 }
 
 /** Nobody can say from here that nothing of it rests. */

@@ -76,6 +76,7 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
     print(`no daemon has read it yet; the next one that starts here will, unless you remove ${file}`)
     return EXIT_WAITING
   }
+  if (answer?.standbyOf !== undefined) return printAtStandby(answer.standbyOf)
   const isOfKill = order.scope === undefined
   if (answer === undefined && !(isOfKill && isObeyed)) return printNoAnswer(file)
   return answer && !isOfKill
@@ -96,14 +97,28 @@ async function waitFor({ file, order, directory, withinMs }: Posted) {
   const isObeyed = (): boolean => {
     if (existsSync(file)) return false
     found.answer ??= takeAnswer(file)
-    const { killFiles = [killFileOf(directory)] } = found.answer ?? {}
+    const { killFiles = [killFileOf(directory)], isTooOld } = found.answer ?? {}
+    if (isTooOld) return true
     return order.scope !== undefined || !killFiles.some((killFile) => existsSync(killFile))
   }
   const obeyed = await lookFor(() => isObeyed() || undefined, withinMs)
   return { isObeyed: obeyed === true, answer: found.answer }
 }
 
+/** Nothing of it is left for the moment when it takes over. */
+function printAtStandby(writer: string): number {
+  const where = writer === '' ? 'nobody writes the account now' : `it is written by ${writer}`
+  print(`not done: a standby has read this, and obeys nothing; ${where}: give the command there`)
+  return EXIT_NOT_DONE
+}
+
 function printOfKill(isObeyed: boolean, answer: CommandAnswer | undefined): number {
+  if (answer?.isTooOld) {
+    print(
+      'not done: the kill that stands was thrown after this release was given; say it again, if this kill is to end',
+    )
+    return EXIT_NOT_DONE
+  }
   if (answer?.killFiles.length === 0) {
     print('not done: no kill stands; name the scope that is to be released')
     printHeld(answer)

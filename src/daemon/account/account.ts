@@ -79,7 +79,10 @@ export class Account implements MarketListener {
     this.#grids = keepGrids(options.directory, settings.instruments)
     this.#recent = this.#createRecent()
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers })
-    this.#operator = listenToOperator(options, (command) => this.command(command))
+    this.#operator = listenToOperator(options, {
+      onCommand: (command) => this.command(command),
+      killedAt: () => killOf(this.#engine.book)?.at,
+    })
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()

@@ -56,6 +56,18 @@ export interface CommandAnswer {
   readonly unclosable: Readonly<Record<string, string>>
   /** Unix ms: a release came before then, and ended nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
+  /** The kill that stands was thrown after this release of one was given, so it ended nothing. */
+  readonly isTooOld?: true
+  /** A standby has read it, which obeys nothing: who writes the account, as the lease names it. */
+  readonly standbyOf?: string
+}
+
+/** What a command that is not obeyed has come to: nothing, and why. */
+export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>): CommandAnswer {
+  return {
+    ...{ held: [], lifted: [], killFiles: [], stillHeld: {}, unclosable: {} },
+    ...{ isScopeUnknown: false, ...why },
+  }
 }
 
 /** Why a release has ended nothing, in words. */
@@ -130,8 +142,8 @@ export function wasUnreadable(file: string): boolean {
 
 export interface CommandInboxOptions {
   readonly directory: string
-  /** Obeys; undefined when nobody can now: then the command waits. */
-  readonly onCommand: (command: ControlCommand) => CommandAnswer | undefined
+  /** Obeys; undefined when nobody can now: then the command waits. `givenAt`: Unix ms, clock of the disk. */
+  readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
   /** A file that is no command; it is set aside. */
   readonly onUnreadable: (file: string, reason: string) => void
 }
@@ -158,18 +170,19 @@ export class CommandInbox {
   empty(): void {
     const files = this.#try(this.#inbox, () => filesIn(this.#inbox, COMMAND)) ?? []
     for (const file of files.filter((one) => !this.#stuck.has(one)).slice(0, COMMANDS_MAX)) {
-      const command = this.#read(file)
-      const answer = command && this.#options.onCommand(command)
+      const given = this.#read(file)
+      const answer = given && this.#options.onCommand(given.command, given.at)
       if (answer === undefined) continue
       leaveAnswer(file, answer)
       this.#try(file, () => rmSync(file, { force: true }))
     }
   }
 
-  #read(file: string): ControlCommand | undefined {
+  #read(file: string): { readonly command: ControlCommand; readonly at: number } | undefined {
     try {
-      if (statSync(file).size > COMMAND_BYTES_MAX) throw new Error(`more than ${COMMAND_BYTES_MAX} bytes`)
-      return commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+      const { size, mtimeMs } = statSync(file)
+      if (size > COMMAND_BYTES_MAX) throw new Error(`more than ${COMMAND_BYTES_MAX} bytes`)
+      return { command: commandSchema.parse(JSON.parse(readFileSync(file, 'utf8'))), at: mtimeMs }
     } catch (error) {
       // Whoever left it has taken it back.
       if (isMissing(error)) return undefined

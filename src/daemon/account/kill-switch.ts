@@ -110,6 +110,16 @@ export class KillSwitch {
     return this.#files
   }
 
+  /** When it was thrown last, Unix ms, clock of the disk; undefined where no file is there. What cannot be looked at is the newest. */
+  thrownAt(): number | undefined {
+    try {
+      const times = this.#files.flatMap((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? [])
+      return times.length === 0 ? undefined : Math.max(...times)
+    } catch {
+      return Number.POSITIVE_INFINITY
+    }
+  }
+
   /** Looks at the disk. What cannot be looked at forbids, as what is there does. */
   isThrown(): boolean {
     const seen = this.#look()

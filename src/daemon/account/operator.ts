@@ -5,7 +5,7 @@ import { describeUnclosable } from '../../engine/lifecycle/flatten.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
-import { type CommandAnswer, CommandInbox, type ControlCommand } from './command-inbox.ts'
+import { type CommandAnswer, CommandInbox, type ControlCommand, refuseCommand } from './command-inbox.ts'
 import { KillSwitch, type KillSwitchOptions } from './kill-switch.ts'
 
 export interface OperatorOptions {
@@ -19,6 +19,13 @@ export interface OperatorOptions {
   readonly onKillNoted?: KillSwitchOptions['onNoted'] | undefined
 }
 
+export interface OperatedAccount {
+  /** Obeys; undefined when nobody can now. */
+  readonly onCommand: (command: EngineCommand) => CommandAnswer | undefined
+  /** Since when the journal knows of a kill, Unix ms. */
+  readonly killedAt: () => number | undefined
+}
+
 /** By what an operator reaches an account from another process: files in its state directory. */
 export interface Operator {
   readonly killSwitch: KillSwitch
@@ -27,7 +34,7 @@ export interface Operator {
 
 export function listenToOperator(
   { config, directory: stateDirectory, trusted, timers, logger, onKillNoted }: OperatorOptions,
-  onCommand: (command: EngineCommand) => CommandAnswer | undefined,
+  { onCommand, killedAt }: OperatedAccount,
 ): Operator {
   const { directory } = config.state
   const killSwitch = new KillSwitch({
@@ -41,7 +48,14 @@ export function listenToOperator(
   })
   const inbox = new CommandInbox({
     directory,
-    onCommand: (command) => onCommand(toEngineCommand(command)),
+    onCommand: (given, givenAt) => {
+      const command = toEngineCommand(given)
+      const thrownAt = killSwitch.thrownAt() ?? killedAt() ?? givenAt
+      if (command.kind !== 'releaseKill' || thrownAt <= givenAt) return onCommand(command)
+      const { reason, by } = command
+      logger.log('warn', 'kill.releaseTooOld', { reason, by, givenAt: new Date(givenAt).toISOString() })
+      return refuseCommand({ isTooOld: true })
+    },
     onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
   })
   return { killSwitch, inbox }

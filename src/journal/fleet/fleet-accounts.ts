@@ -41,6 +41,8 @@ export interface FleetAccount {
   readonly freeInMs: number
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
+  /** Where its journal is now, `HOST FILE`; absent where it is here. */
+  readonly movedTo?: string | undefined
   readonly standbys: readonly FleetStandby[]
   /** What its writer said of it last; undefined where it has not yet. */
   readonly shown: FleetMemberRow | undefined
@@ -134,6 +136,7 @@ function toAccount(schema: string, row: Readonly<Record<string, unknown>>): Omit
     freeInMs: row['released'] === true ? 0 : Math.max(0, Math.round(Number(row['free_in_ms']))),
     isHandoverAsked: row['wanted'] === true,
     lastSequence: Number(row['last_sequence']),
+    ...(typeof row['moved_to'] === 'string' ? { movedTo: row['moved_to'] } : {}),
     standbys: toStandbys(row['followers']),
     kill: parseKillOrder(row['kill']),
   }

@@ -21,7 +21,7 @@ const CONNECT_MS_MAX = 5000
 
 /** A server may be set to say that a commit is done before it is. Settings that promise more than `on` stay. */
 const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
-  WHERE current_setting('synchronous_commit') IN ('off', 'local')`
+  WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`
 
 type Row = Readonly<Record<string, unknown>>
 
