@@ -17,6 +17,7 @@ import { ShownOnServer } from './fleet/fleet-news.ts'
 import { OrderedKills, throwStandingKill } from './fleet/ordered-kill.ts'
 import { accessTo } from './account/account-keys.ts'
 import { holdAccount, type PassedOver } from './account/account-lock.ts'
+import { endOfStart, logFatal } from './account/breakdown.ts'
 import { toEngineSettings } from './account/engine-settings.ts'
 import { createCalls } from './account/exchange-calls.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
@@ -111,8 +112,10 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
     })
     return { ...ground, opening: options, access, settings, book, runners }
   } catch (error) {
+    const end = endOfStart(error, journal)
+    if (end !== error) logFatal(logger, end)
     await ground.close()
-    throw error
+    throw end
   }
 }
 

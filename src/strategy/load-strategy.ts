@@ -18,8 +18,12 @@ import {
   type StrategyFailure,
 } from './strategy-failure.ts'
 
-/** A file that waits for something that never comes would hold up every start. */
-const LOAD_MS_MAX = 20_000
+/**
+ * A file that waits for something that never comes would hold up every start. Counted in steps: while the process is
+ * suspended no step ends, and what was being read then is still heard.
+ */
+const LOAD_STEPS_MAX = 20
+const STEP_MS = 1000
 
 const HANGING_HINT = 'look for an `await` at the top of the file that never ends'
 
@@ -109,7 +113,7 @@ async function importFile(
 ): Promise<{ readonly default?: unknown }> {
   installContractResolution()
   const hanging = Promise.withResolvers<never>()
-  const cancel = timers.after(LOAD_MS_MAX, () =>
+  const cancel = afterSteps(timers, () =>
     hanging.reject(strategyFailure('STRATEGY_IMPORT_HANGS', { facts: { file: path }, hint: HANGING_HINT })),
   )
   try {
@@ -125,6 +129,19 @@ async function importFile(
   } finally {
     cancel()
   }
+}
+
+/** @returns what cancels it */
+function afterSteps(timers: Timers, callback: () => void): () => void {
+  let left = LOAD_STEPS_MAX
+  let cancel = (): void => {}
+  const step = (): void => {
+    if (left === 0) return callback()
+    left -= 1
+    cancel = timers.after(STEP_MS, step)
+  }
+  step()
+  return () => cancel()
 }
 
 /** Node's errors in words for whoever wrote the strategy. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageOf } from '../../src/lib/failure.ts'
+import { type Timers } from '../../src/lib/timers.ts'
 import { checkBinding, loadStrategy } from '../../src/strategy/load-strategy.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument } from '../support/market-moment.ts'
@@ -41,6 +42,31 @@ it('a file that waits for ever fails to load', async () => {
   await time.pass(20_000)
 
   await expect(loaded).rejects.toMatchObject({ code: 'STRATEGY_IMPORT_HANGS' })
+})
+
+it('a file is not blamed for the time during which the process was suspended', async () => {
+  const file = join(folder, 'continues.ts')
+  const release = Promise.withResolvers<void>()
+  Reflect.set(globalThis, 'testStrategyRelease', release.promise)
+  writeFileSync(
+    file,
+    "import { defineStrategy, z } from '#strategy'\nawait globalThis.testStrategyRelease\nexport default defineStrategy({ name: 'late', params: z.strictObject({}), initialState: () => ({}), decide: () => [] })\n",
+  )
+  // Its timers as the event loop finds them after a minute: what was due is called once, and then what came is heard.
+  const due: (() => void)[] = []
+  const suspended: Timers = {
+    after(delayMs, callback) {
+      if (delayMs < 60_000) due.push(callback)
+      return () => undefined
+    },
+  }
+
+  const loaded = loadStrategy(file, suspended)
+  for (const callback of due.splice(0)) callback()
+  release.resolve()
+
+  await expect(loaded).resolves.toMatchObject({ name: 'late' })
+  Reflect.deleteProperty(globalThis, 'testStrategyRelease')
 })
 
 const source = (contract: string) => `

@@ -22,6 +22,17 @@ export function isBarred({ lease }: Pick<OpenedJournal, 'lease'>): boolean {
   return lease?.objection() !== undefined
 }
 
+/**
+ * What a start ends with that failed. Where the lease ran out meanwhile, as while the process was suspended, it is that:
+ * a supervisor starts it again, whatever else was found.
+ */
+export function endOfStart(error: unknown, { lease }: Pick<OpenedJournal, 'lease'>): unknown {
+  let end = error
+  // What was given back is not lost.
+  if (lease?.objection() !== undefined) lease.onLost((lost) => (end = lost))
+  return end
+}
+
 interface Breakdown {
   readonly config: Pick<DaemonConfig, 'onStop'>
   readonly journal: Pick<OpenedJournal, 'lease'>
