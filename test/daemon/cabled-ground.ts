@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXCHANGE_FILE, WAIT_MS_MAX, writeExchange } from '../crash/crash-config.ts'
 import { credentialsFrom, FIRST_UID, readTruth } from '../crash/exchange-process.ts'
@@ -8,6 +9,7 @@ import { RedisServer } from '../support/redis-server.ts'
 import { IntentdProcess } from './intentd-process.ts'
 import { type Ground, MODE } from './machines.ts'
 import { Project } from './project.ts'
+import { readSigned, type SignedRequest } from './signed-requests.ts'
 
 /** Those that could trade the account. */
 export const MACHINES = ['a', 'b', 'c'] as const
@@ -16,12 +18,16 @@ const REDIS = 'redis'
 /** One that is passed over may still call when the next begins. */
 const MEMBERS = 2
 const EXCHANGE_STATE = 'exchange.sqlite'
+const COUNT_ARRIVALS = new URL('./count-arrivals.ts', import.meta.url).href
+const ARRIVALS_FILE = 'arrivals.txt'
 
 /** Each process on a machine of its own, with one cable to a switch: the server, `intentd simulate`, and those that trade. */
 export interface CabledGround extends Ground {
   readonly network: PrivateNetwork
   readonly servers: CabledServers
   readonly redis: RedisServer | undefined
+  /** What the machines have signed, as the exchange saw it; when it has ended. */
+  readonly signed: () => readonly SignedRequest[]
 }
 
 /**
@@ -59,7 +65,11 @@ export async function openCabledGround(seed: number, isShared = false): Promise<
         '--no-demo-past',
         '--print-accounts',
       ],
-      { cwd, within: network.host('exchange').within(cwd), waitMsMax: WAIT_MS_MAX },
+      {
+        ...{ cwd, within: network.host('exchange').within(cwd), waitMsMax: WAIT_MS_MAX },
+        preload: COUNT_ARRIVALS,
+        env: { ARRIVALS_FILE: join(cwd, ARRIVALS_FILE) },
+      },
     )
     await exchange.untilEvent('simulator.listening')
     const started = servers
@@ -88,6 +98,10 @@ export async function openCabledGround(seed: number, isShared = false): Promise<
       async readTruth() {
         await exchange?.stop()
         return readTruth(join(cwd, EXCHANGE_STATE))
+      },
+      signed() {
+        const lines = readFileSync(join(cwd, ARRIVALS_FILE), 'utf8').split('\n').slice(0, -1)
+        return readSigned(lines, new Map(MACHINES.map((machine) => [network.host(machine).address, machine])))
       },
       close,
       network,

@@ -1,4 +1,5 @@
-// Loaded before `intentd simulate`: writes down when each request came, its path, and the status of its answer.
+// Loaded before `intentd simulate`: writes down when each request came, its path, the status of its answer, from where it
+// came, and when it was signed (`-` for one that is not).
 
 import { appendFileSync } from 'node:fs'
 import { Server, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -18,7 +19,11 @@ Server.prototype.emit = function emit(this: Server, event: string, ...args: unkn
     const [incoming, outgoing] = args as [IncomingMessage, ServerResponse]
     const at = performance.timeOrigin + performance.now()
     const [path = ''] = (incoming.url ?? '').split('?')
-    outgoing.once('close', () => lines.push(`${at.toFixed(3)} ${path} ${outgoing.statusCode}\n`))
+    const from = incoming.socket.remoteAddress ?? '-'
+    const signedAt = String(incoming.headers['access-timestamp'] ?? '-')
+    outgoing.once('close', () =>
+      lines.push(`${at.toFixed(3)} ${path} ${outgoing.statusCode} ${from} ${signedAt}\n`),
+    )
   }
   return original.call(this, event, ...args)
 }

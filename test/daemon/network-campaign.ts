@@ -22,7 +22,7 @@ export async function runNetworkCampaign(campaign: NetworkCampaign): Promise<boo
   const { leaseMs, seed, atOnce } = campaign
   const plan = drawPlan(campaign)
   const all: NetworkFailover[] = []
-  const sums = { orders: 0, fills: 0, differences: 0 }
+  const sums = { orders: 0, fills: 0, signed: 0, differences: 0 }
   const chains = Array.from({ length: Math.ceil(plan.length / OF_ONE_ACCOUNT) }, (_, index) => index)
   const playNext = async (): Promise<void> => {
     const index = chains.shift()
@@ -32,10 +32,11 @@ export async function runNetworkCampaign(campaign: NetworkCampaign): Promise<boo
       console.log(`${index + 1}: ${inSeconds(takenMs)}  ${fault}`)
     try {
       const report = await failOverNetwork({ faults, leaseMs, seed: seed + index, onFailover })
-      const { orders, fills, differences } = report
+      const { orders, fills, signed, differences } = report
       all.push(...report.failovers)
       sums.orders += orders
       sums.fills += fills
+      sums.signed += signed
       sums.differences += differences.length
       console.log(`${index + 1}: ${orders} orders, ${fills} fills, ${differences.length} differences`)
       for (const difference of differences) console.log(`  ${difference}`)
@@ -48,7 +49,7 @@ export async function runNetworkCampaign(campaign: NetworkCampaign): Promise<boo
   await Promise.all(Array.from({ length: atOnce }, playNext))
   printFigures(all)
   console.log(
-    `${all.length} failovers, ${sums.orders} orders, ${sums.fills} fills, ${sums.differences} differences`,
+    `${all.length} failovers, ${sums.orders} orders, ${sums.fills} fills, ${sums.signed} signed requests, ${sums.differences} differences`,
   )
   return sums.differences === 0
 }

@@ -10,6 +10,7 @@ import { type CabledGround, MACHINES, openCabledGround } from './cabled-ground.t
 import { type IntentdProcess } from './intentd-process.ts'
 import { findLateOrders, timeWithoutOrder } from './ledger-times.ts'
 import { Machines } from './machines.ts'
+import { type Barred, findSignedWithoutLease } from './signed-requests.ts'
 import {
   CLOCK_WRONG_MS_MAX,
   type NetworkFault,
@@ -37,6 +38,8 @@ export interface NetworkReport {
   readonly failovers: readonly NetworkFailover[]
   readonly orders: number
   readonly fills: number
+  /** Signed requests that the exchange saw. */
+  readonly signed: number
   readonly differences: Differences
 }
 
@@ -82,6 +85,7 @@ class Play {
   readonly #clocks = mkdtempSync(join(tmpdir(), 'intentd-clocks-'))
   readonly #differences: string[] = []
   readonly #taken: Taken[] = []
+  readonly #barred: Barred[] = []
 
   constructor(chain: NetworkChain, ground: CabledGround) {
     this.#chain = chain
@@ -132,6 +136,7 @@ class Play {
     const hasTraded = await untilTradesOrStops(winner.run)
     if (fault.takeover === 'must') fault.mend?.(struck)
     const { code } = await writer.run.ended
+    this.#barred.push({ machine: writer.machine, from: at, to: systemClock.now() })
     const codes = isByFault ? fault.codes : [null]
     if (!codes.includes(code)) this.#differences.push(`${fault.name}: its writer ended with ${String(code)}`)
     await this.#sendAway(standbys.filter((standby) => standby !== winner))
@@ -176,6 +181,7 @@ class Play {
         return epoch === undefined ? [] : [[Number(epoch), at]]
       }),
     )
+    const signed = this.#ground.signed()
     const records = readAllRecords(this.#machines.journalFile(machine))
     return {
       failovers: this.#taken.map(({ fault, isByFault, takenMs, at, hasTraded }) => ({
@@ -184,10 +190,12 @@ class Play {
       })),
       orders: truth.orders.size,
       fills: truth.fills.size,
+      signed: signed.length,
       differences: [
         ...this.#differences,
         ...(await this.#machines.compare(machine, run)),
         ...findLateOrders(records, truth, takenAt),
+        ...findSignedWithoutLease(signed, this.#barred),
       ],
     }
   }
