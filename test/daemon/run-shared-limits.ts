@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util'
 import { RedisServer, redisMissing } from '../support/redis-server.ts'
 import { mostInWindow, ratesOf, usedShare } from './call-rates.ts'
 import { killLeftOver } from './intentd-process.ts'
-import { type Ended, LOADS, SharedAddress } from './shared-address.ts'
+import { type Ended, type Load, LOADS, SharedAddress } from './shared-address.ts'
+import { findUnsaid, findUnused, type Part } from './shared-findings.ts'
 
 const { values } = parseArgs({
   options: {
@@ -33,7 +34,7 @@ if (redisMissing === undefined) {
     try {
       const address = await SharedAddress.start(load, { marketData })
       await address.play(Math.max(180, Number(values.seconds)) * 1000)
-      report(await address.end(), address)
+      report(await address.end(), address, reachedBy(load, marketData))
       await address.close()
     } finally {
       RedisServer.killAll()
@@ -45,13 +46,25 @@ if (redisMissing === undefined) {
   process.exitCode = 1
 }
 
-function report({ arrivals, tooManyRequests, codes, said }: Ended, { startedAt, troubles }: SharedAddress) {
+/** The limits that hold the daemons up; of tickers that they read for each other they need fewer calls. */
+function reachedBy(load: Load, marketData: boolean): readonly string[] {
+  if (load === 'overall') return ['all together']
+  return marketData ? ['spotSymbols'] : ['tickers', 'spotSymbols']
+}
+
+function report(
+  { arrivals, tooManyRequests, codes, said }: Ended,
+  { startedAt, troubles }: SharedAddress,
+  reached: readonly string[],
+) {
   const rates = ratesOf(arrivals)
   const endedAt = Math.max(...arrivals.map(({ at }) => at))
   const marks = [{ at: startedAt, what: 'all started' }, ...troubles, { at: endedAt, what: '' }]
   console.log(`% of the limit used${' '.repeat(41)}${rates.map(({ name }) => name.padStart(16)).join('')}`)
+  const parts: Part[] = []
   for (const [place, { at, what }] of marks.slice(0, -1).entries()) {
     const to = marks[place + 1]?.at ?? endedAt
+    parts.push({ what, from: at, to })
     const used = rates.map((rate) => inPercent(usedShare(rate, at, to)).padStart(16))
     console.log(
       `${inSeconds(at - startedAt)} to ${inSeconds(to - startedAt)}  ${what.padEnd(41)}${used.join('')}`,
@@ -68,6 +81,14 @@ function report({ arrivals, tooManyRequests, codes, said }: Ended, { startedAt, 
   }
   console.log(`429: ${tooManyRequests}; exit codes ${codes.join(', ')}`)
   for (const [place, events] of said.entries()) console.log(`daemon ${place + 1}: ${JSON.stringify(events)}`)
+  // At first each holds half of an even share.
+  const unused = findUnused(
+    rates.filter(({ name }) => reached.includes(name)),
+    parts.slice(1),
+  )
+  const findings = [...unused, ...findUnsaid(said)]
+  for (const finding of findings) console.log(finding)
+  if (findings.length > 0) process.exitCode = 1
   if (tooManyRequests !== 0 || codes.some((code) => code !== 0)) process.exitCode = 1
 }
 
