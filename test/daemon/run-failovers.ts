@@ -16,7 +16,7 @@ const { values } = parseArgs({
     failovers: { type: 'string', default: '10' },
     /** How long a lease lasts, ms. */
     lease: { type: 'string', default: '4000' },
-    /** Decides the moments and the prices; drawn where there is none. */
+    /** Decides the moments, and with --network the prices too; drawn where there is none. */
     seed: { type: 'string', default: String(randomInt(1_000_000)) },
     /** So many takeovers on machines of a network of its own instead. */
     network: { type: 'string' },
