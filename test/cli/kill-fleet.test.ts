@@ -61,6 +61,13 @@ class Server {
     return Promise.resolve(undefined)
   }
 
+  /** Whether its trouble is one that no repetition mends. */
+  refuses = false
+
+  isRefusal(): boolean {
+    return this.refuses
+  }
+
   close(): Promise<void> {
     this.isClosed = true
     return Promise.resolve()
@@ -263,6 +270,18 @@ describe('[RSK3] a kill of the whole fleet', () => {
     }
     const { code, text } = await run(server)
     expect([code, text]).toEqual([75, expect.stringContaining('the server has taken 1 order, which stands')])
+  })
+
+  test('a server that refuses the login is not asked again', async () => {
+    const server = new Server([])
+    server.refuses = true
+    server.turn = () => {
+      throw new Error('no password was given')
+    }
+    const { code, text } = await run(server)
+
+    expect([code, server.asked]).toEqual([75, 1])
+    expect(text).toMatch(/NOT killed: nothing was ordered.*no password was given\n {2}mend that/)
   })
 
   test('a server that never answers has taken no order', async () => {

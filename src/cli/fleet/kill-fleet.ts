@@ -17,7 +17,7 @@ const UNUSED_AFTER_MS = 60_000
 const EXIT_NOT_PROVED = 75
 
 export interface KillFleetOptions {
-  readonly reader: Pick<FleetReader, 'read' | 'orderKills'>
+  readonly reader: Pick<FleetReader, 'read' | 'orderKills' | 'isRefusal'>
   readonly order: { readonly reason: string; readonly by: string }
   readonly withinMs: number
   readonly clock: Pick<Clock, 'monotonic'>
@@ -85,6 +85,7 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
       fleet = await options.reader.read()
     } catch (error) {
       trouble = messageOf(error)
+      if (noted.size === 0 && options.reader.isRefusal(error)) return reportRefusal(trouble, print)
     }
     if (trouble !== undefined) say('the server', `it is asked again, since it said: ${trouble}`)
     const outcomes = (fleet?.accounts ?? []).map((account) => ({
@@ -193,6 +194,13 @@ interface Reported {
   readonly outcomes: readonly { readonly account: FleetAccount; readonly outcome: KillOutcome }[]
   readonly trouble: string | undefined
   readonly print: (text: string) => void
+}
+
+/** Asked again it would say the same, and somebody waits for the kill. */
+function reportRefusal(trouble: string, print: (text: string) => void): number {
+  print(`NOT killed: nothing was ordered, since the server cannot be asked: ${trouble}`)
+  print('  mend that and say it again; without the server: `intentd kill` on each machine')
+  return EXIT_NOT_PROVED
 }
 
 /** What is not proved comes last, and is never called killed. */

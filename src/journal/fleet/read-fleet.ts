@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { Connection, type PostgresPlace, sqlStateOf } from '../postgres/connection.ts'
 import { type KillOrderRow } from '../postgres/kill-order.ts'
 import { FLEET_SCHEMA, IS_CONNECTED } from '../postgres/fleet-member.ts'
-import { translatePostgresError } from '../postgres/postgres-failures.ts'
+import { isRefusal, translatePostgresError } from '../postgres/postgres-failures.ts'
 import { assertServerVersion } from '../postgres/server-tables.ts'
 import {
   type FleetAccount,
@@ -115,6 +115,11 @@ export class FleetReader {
     } catch (error) {
       throw translatePostgresError(error, this.#place)
     }
+  }
+
+  /** Whether what it has thrown will be the same however often it is asked. */
+  isRefusal(error: unknown): boolean {
+    return isRefusal(error)
   }
 
   close(): Promise<void> {

@@ -21,13 +21,15 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
     sentence: 'the journal on PostgreSQL cannot be opened',
     facts: {
       ...placeFacts(place),
-      found: isPasswordMissing(error) ? 'no password was given' : foundOf(error),
+      found: isPasswordMissing(error) ? NO_PASSWORD : foundOf(error),
     },
     hint: adviseOpening(error, place),
-    cause: error,
+    // The driver's words for a missing password help nobody.
+    ...(isPasswordMissing(error) ? {} : { cause: error }),
   })
 }
 
+const NO_PASSWORD = 'no password was given'
 const PASSWORD = 'INTENTD_JOURNAL_PASSWORD, or the file that INTENTD_JOURNAL_PASSWORD_FILE names'
 /** Whoever looks at a whole database may look at one with a queue of sweeps. */
 const PASSWORD_OF_QUEUE = 'where neither is set, --url takes INTENTD_SWEEP_PASSWORD'
@@ -41,10 +43,36 @@ const ADVICE: Readonly<Record<string, string>> = {
     'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/scaling.md)',
 }
 
+const SIGNED_BY =
+  'if nobody known has signed its certificate, name a copy of it in the address (sslrootcert=FILE)'
+
+/** By Node's word for what is wrong with a certificate. */
+const CERTIFICATE_ADVICE: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: SIGNED_BY,
+  SELF_SIGNED_CERT_IN_CHAIN: SIGNED_BY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: SIGNED_BY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: SIGNED_BY,
+  CERT_HAS_EXPIRED: 'renew the certificate of the server',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'name the server in the address as its certificate does, or give it one for this name',
+}
+
+function adviseCertificate(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return CERTIFICATE_ADVICE[code]
+}
+
+/** Its words are its own language's; these are English, as those of a server that was set up without another. */
+const UNENCRYPTED = /no encryption|SSL off/
+
 function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
+  const advice = adviseCertificate(error)
+  if (advice !== undefined) return advice
   const password = schema === '' ? `${PASSWORD}; ${PASSWORD_OF_QUEUE}` : PASSWORD
   if (isPasswordMissing(error)) return `the server asks for a password: it is ${password}`
   const state = sqlStateOf(error) ?? ''
+  if (state === '28000' && UNENCRYPTED.test(messageOf(error)))
+    return 'this server takes only connections with TLS: add ?sslmode=verify-full to the address'
   if (state === '28P01') return `look at the password: it is ${password}`
   return ADVICE[state] ?? `look whether the server runs and lets this machine in; the password is ${password}`
 }
@@ -64,6 +92,13 @@ const PASSING = ['57P', '08', '53', '58', '25006']
 export function isPassing(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === undefined || PASSING.some((start) => state.startsWith(start))
+}
+
+/** Of what was translated, what no repetition mends: a login or a certificate that is refused, a database that is not there. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Failure)) return false
+  const { facts, cause } = error
+  return facts['found'] === NO_PASSWORD || adviseCertificate(cause) !== undefined || !isPassing(cause)
 }
 
 /** Whether a server cannot be asked just now: neither did it refuse anything for good, nor is it ours to mend. */
