@@ -90,7 +90,7 @@ export const LOG_EVENTS = {
     'After a release, fills that match no order of ours were given to no strategy; compare the position once more.',
   'fleet.shown': "The journal's server again takes what this account shows in `fleet status`; nothing to do.",
   'fleet.unable':
-    "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. Check the schema intentd_fleet, and the rights of this user.",
+    "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. If another user made the schema intentd_fleet, grant this one the rights that docs/scaling.md (Setting the servers up) names; intentd doctor looks at them.",
   'flatten.done':
     'The strategies hold nothing any more in a scope that is flattened; close by hand what the account still holds, and release the scope when it may trade again.',
   'flatten.dropped':

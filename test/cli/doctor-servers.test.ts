@@ -77,6 +77,29 @@ describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () 
     })
   })
 
+  test('a user without the rights to show itself in the fleet is told which', async () => {
+    const place = (await postgresServer()).newPlace()
+    const [user, database] = [`alice_${process.pid}`, `fleet_${process.pid}`]
+    await ask(place, `CREATE ROLE ${user} LOGIN`)
+    await ask(place, `CREATE DATABASE ${database}`)
+    const own = { ...place, url: place.url.replace(/[^/]+$/, database) }
+    await ask(own, `GRANT CREATE ON DATABASE ${database} TO ${user}`)
+    await ask(own, 'CREATE SCHEMA intentd_fleet')
+    await ask(own, 'CREATE TABLE intentd_fleet.members (id text)')
+    const asUser = at(own, own.url.replace('postgres@', `${user}@`))
+    const barred = await look(asUser)
+    await ask(own, `GRANT USAGE ON SCHEMA intentd_fleet TO ${user}`)
+    const half = await look(asUser)
+    await ask(own, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA intentd_fleet TO ${user}`)
+    const allowed = await look(asUser)
+
+    const found = [barred, half, allowed].map((one) => stateOf(one)['journal, fleet'])
+    expect(found).toEqual(['warn', 'warn', undefined])
+    expect(barred.find(({ what }) => what === 'journal, fleet')?.advice).toMatch(
+      /GRANT USAGE ON SCHEMA intentd_fleet/,
+    )
+  })
+
   test('it is tried again in the words of the start: no server, no database, another account, no right', async () => {
     const server = await postgresServer()
     const place = server.newPlace()

@@ -51,6 +51,7 @@ async function examineJournalServer(
     }[server.journal]
     return [
       ok('journal', `PostgreSQL ${server.version} at ${place.url} answers, and ${there}`),
+      ...(server.maySayInFleet ? [] : [NOT_IN_FLEET]),
       judgeDurability(server),
       judgeCommit(Math.round(server.commitMs), config),
     ]
@@ -58,6 +59,13 @@ async function examineJournalServer(
     return [finding('fail', 'journal', describe(error), hintOf(error, 'look at journal.url'))]
   }
 }
+
+const NOT_IN_FLEET = finding(
+  'warn',
+  'journal, fleet',
+  'this user may not write to the schema intentd_fleet, so `fleet status` and `fleet alerts` do not show the account',
+  '`GRANT USAGE ON SCHEMA intentd_fleet TO …` and `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA intentd_fleet TO …`',
+)
 
 function judgeDurability(server: {
   readonly isReplicated: boolean

@@ -43,6 +43,10 @@ const ADVICE: Readonly<Record<string, string>> = {
     'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/scaling.md)',
 }
 
+/** Whoever looks makes nothing. */
+const READING_ADVICE =
+  'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/scaling.md)'
+
 const SIGNED_BY =
   'if nobody known has signed its certificate, name a copy of it in the address (sslrootcert=FILE)'
 
@@ -73,6 +77,7 @@ function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
   const state = sqlStateOf(error) ?? ''
   if (state === '28000' && UNENCRYPTED.test(messageOf(error)))
     return 'this server takes only connections with TLS: add ?sslmode=verify-full to the address'
+  if (state === '42501' && schema === '') return READING_ADVICE
   if (state === '28P01') return `look at the password: it is ${password}`
   return ADVICE[state] ?? `look whether the server runs and lets this machine in; the password is ${password}`
 }

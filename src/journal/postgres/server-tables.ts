@@ -3,6 +3,7 @@ import { type JournalNature, createNature } from '../journal-layout.ts'
 import { foreign } from '../journal-failures.ts'
 import { Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
 import { type TableRow, toServerText } from './changes.ts'
+import { FLEET_SCHEMA } from './fleet-member.ts'
 import { ensureKillOrder } from './kill-order.ts'
 import { layoutOther, movedAway, notAllowed, serverOld, translatePostgresError } from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, SERVER_LAYOUT } from './tables.ts'
@@ -151,6 +152,8 @@ export interface ProbedServer extends ServerDurability {
   readonly version: string
   /** Whether the journal is there already; `empty`: a start has made it, and nothing is in it. */
   readonly journal: 'none' | 'empty' | 'written'
+  /** Whether this user may show the account in the fleet, where another user has made its schema. */
+  readonly maySayInFleet: boolean
   /** How long a commit took, ms. */
   readonly commitMs: number
 }
@@ -175,7 +178,7 @@ export async function probeServer(
     const journal = await readWhatIsThere(connection, place, nature !== undefined)
     const durability = await readDurability(connection)
     return {
-      ...{ version, journal, ...durability },
+      ...{ version, journal, ...durability, maySayInFleet: await maySayInFleet(connection) },
       commitMs: await measureCommit(connection, clock),
     }
   } catch (error) {
@@ -202,6 +205,21 @@ async function readWhatIsThere(
   const [row] = await connection.query(`SELECT moved_to, last_sequence = 0 AS is_empty FROM ${lease}`)
   if (typeof row?.['moved_to'] === 'string') throw movedAway(place, row['moved_to'])
   return row?.['is_empty'] === true ? 'empty' : 'written'
+}
+
+/** Asked step by step: a table cannot be named without a right to its schema. */
+async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boolean> {
+  const [row] = await connection.query(
+    `SELECT CASE
+      WHEN to_regnamespace($1) IS NULL THEN true
+      WHEN NOT has_schema_privilege($1, 'USAGE') THEN false
+      ELSE (SELECT bool_and(has_table_privilege(c.oid, privilege))
+        FROM pg_class c, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege
+        WHERE c.relnamespace = to_regnamespace($1) AND c.relkind = 'r')
+    END AS may`,
+    [FLEET_SCHEMA],
+  )
+  return row?.['may'] !== false
 }
 
 /** A message in the server's log of changes, which nobody reads: it is waited for as a record is. */

@@ -64,6 +64,12 @@ test('who looks at a whole database hears of the password of a queue too', () =>
   expect(translatePostgresError(refused('28P01'), place).hint).not.toContain('SWEEP')
 })
 
+test('who only looks is not told to let somebody make a schema', () => {
+  expect(translatePostgresError(refused('42501'), { ...place, schema: '' }).hint).toMatch(
+    /^let the user read it: `GRANT USAGE/,
+  )
+})
+
 test('of a whole database no schema is named', () => {
   expect(translatePostgresError(refused('3D000'), { ...place, schema: '' }).message).not.toContain('schema')
 })
