@@ -151,17 +151,24 @@ export class FleetReader {
   async #lookForFleet(): Promise<{ readonly now: number; readonly hasFleet: boolean }> {
     const [row] = await this.#connection.query(
       `SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
-        to_regclass('${FLEET_SCHEMA}.alerts') IS NOT NULL AS found`,
+        -- The catalogue may be read by whoever has no right to the schema.
+        EXISTS (SELECT FROM pg_tables WHERE schemaname = '${FLEET_SCHEMA}' AND tablename = 'alerts') AS found`,
     )
     return { now: Math.round(Number(row?.['now'])), hasFleet: row?.['found'] === true }
   }
 
   async #selectAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
     // Those that come after one are read in turn, the others from the end.
-    const [where, order] = after === undefined ? ['', 'DESC'] : [`WHERE id > ${after}`, 'ASC']
+    return this.#selectIds(
+      after === undefined ? lastAlerts(most) : `${ALERT_IDS} WHERE id > ${after} ORDER BY id LIMIT ${most}`,
+    )
+  }
+
+  /** @param ids Selects those of the alerts that are read. */
+  async #selectIds(ids: string): Promise<readonly FleetAlertRow[]> {
     const rows = await this.#connection.query(
-      `SELECT * FROM (SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines
-        FROM ${FLEET_SCHEMA}.alerts ${where} ORDER BY id ${order} LIMIT ${most}) AS found ORDER BY id`,
+      `SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines
+        FROM ${FLEET_SCHEMA}.alerts WHERE id IN (${ids}) ORDER BY id`,
     )
     return rows.map(({ id, at, holder, schema, urgency, event, title, lines }) => ({
       ...{ id: Number(id), at: Math.round(Number(at)), holder: String(holder), schema: String(schema) },
@@ -193,13 +200,23 @@ export class FleetReader {
         if (kind === 'daemon') daemons.set(String(schema), member)
         else workers.push({ ...member, isConnected: connected === true })
       }
-      const alerts = await this.#selectAlerts(undefined, ALERTS_SHOWN)
+      // What is urgent is not pushed out by what is said of other accounts.
+      const alerts = await this.#selectIds(
+        `(${lastAlerts(ALERTS_SHOWN)}) UNION (${lastAlerts(ALERTS_SHOWN, URGENT_LATELY)})`,
+      )
       return { now, daemons, workers, alerts, trouble: undefined }
     } catch (error) {
       if (sqlStateOf(error) === undefined) throw error
       return { now, daemons, workers, alerts: none, trouble: messageOf(error) }
     }
   }
+}
+
+const ALERT_IDS = `SELECT id FROM ${FLEET_SCHEMA}.alerts`
+const URGENT_LATELY = "WHERE urgency = 'urgent' AND at > clock_timestamp() - interval '1 day'"
+
+function lastAlerts(most: number, where = ''): string {
+  return `${ALERT_IDS} ${where} ORDER BY id DESC LIMIT ${most}`
 }
 
 /** What its writer said of it; the writer before another one is not believed. */

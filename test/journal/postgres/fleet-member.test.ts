@@ -72,6 +72,39 @@ describe.skipIf(postgresMissing !== undefined)('what members show to all who loo
     expect(await sql.query('SELECT id FROM intentd_fleet.members ORDER BY id')).toHaveLength(3)
   })
 
+  test('what is urgent is shown for a day, however much is said after it', async () => {
+    const said = (title: string, urgency: FleetAlert['urgency'] = 'info'): FleetAlert => ({
+      ...alert(title),
+      urgency,
+    })
+    const later = Array.from({ length: 30 }, (_, index) => said(`said ${index}`))
+    await member('one').show({}, [said('vanished long ago', 'urgent'), said('vanished', 'urgent'), ...later])
+    await sql.query(
+      `UPDATE intentd_fleet.alerts SET at = at - interval '2 days' WHERE title = 'vanished long ago'`,
+    )
+
+    const { alerts } = await reader.read()
+    expect(alerts.map(({ title }) => title)).toEqual([
+      'vanished',
+      ...later.slice(-10).map(({ title }) => title),
+    ])
+  })
+
+  test('a user without a right to the schema still sees the journals, and is said what it does not see', async () => {
+    await member('one').show({})
+    const user = `watcher_${process.pid}`
+    await sql.query(`CREATE ROLE ${user} LOGIN`)
+    const watcher = new FleetReader({ ...place, url: place.url.replace('postgres@', `${user}@`) })
+    const fleet = await watcher.read()
+    await watcher.close()
+
+    expect(fleet).toMatchObject({
+      accounts: [],
+      workers: [],
+      trouble: expect.stringMatching(/permission denied/),
+    })
+  })
+
   test('alerts of all are one stream, bounded by count and age', async () => {
     await member('one').show({}, [alert('first'), alert('second')])
     await member('two').show(undefined, [alert('third')])
