@@ -127,9 +127,10 @@ async function changeInVain(project: Project, run: IntentdProcess): Promise<void
   // The file that the run began with is read, and no other one, where it is gone as well.
   renameSync(join(project.directory, 'config/paper.yaml'), join(project.directory, 'config/away.yaml'))
   run.kill('SIGHUP')
-  expect(await run.untilEvent('reload.refused', 3)).toMatchObject({
-    problems: [expect.stringMatching(/^config\/paper\.yaml: /)],
-  })
+  // Two signals at once may have been refused once or twice.
+  await run.until('a refusal of the file that is gone', () =>
+    run.events('reload.refused').some(({ problems }) => String(problems).startsWith('config/paper.yaml: ')),
+  )
   const from = run.log.length
   await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
   await run.until('its own strategy', () =>

@@ -99,11 +99,16 @@ export function isPassing(error: unknown): boolean {
   return state === undefined || PASSING.some((start) => state.startsWith(start))
 }
 
+/** A login that is refused, no such database, no right. Anything else may pass. */
+const LASTING = ['28', '3D', '42501']
+
 /** Of what was translated, what no repetition mends: a login or a certificate that is refused, a database that is not there. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Failure)) return false
   const { facts, cause } = error
-  return facts['found'] === NO_PASSWORD || adviseCertificate(cause) !== undefined || !isPassing(cause)
+  const state = sqlStateOf(cause) ?? ''
+  if (LASTING.some((start) => state.startsWith(start))) return true
+  return facts['found'] === NO_PASSWORD || adviseCertificate(cause) !== undefined
 }
 
 /** Whether a server cannot be asked just now: neither did it refuse anything for good, nor is it ours to mend. */

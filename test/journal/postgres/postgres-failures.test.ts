@@ -47,7 +47,11 @@ test('what no repetition mends is told from a server that may come back', () => 
     true,
   ])
   expect(mended(new Error('client password must be a string'))).toBe(true)
-  expect([new Error('connect ECONNREFUSED'), refused('57P03')].map(mended)).toEqual([false, false])
+  expect([new Error('connect ECONNREFUSED'), refused('57P03'), refused('57014')].map(mended)).toEqual([
+    false,
+    false,
+    false,
+  ])
 })
 
 test('a connection that was cut is not said in the words of a socket alone', () => {
