@@ -8,6 +8,9 @@ export function checkServers(daemon: Readable<DaemonFile>): Problem[] {
   return [...checkJournal(daemon), ...checkSchema(daemon), ...checkSharedLimits(daemon)]
 }
 
+/** The driver takes others for one of these, or checks no certificate. */
+const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
+
 /** Schemas of a database that are somebody else's: PostgreSQL's own, those of the fleet and of the queue of sweeps. */
 const TAKEN_SCHEMA = /^(public|information_schema|pg_.*|intentd_fleet|intentd_sweeps)$/
 
@@ -27,6 +30,14 @@ function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): 
   if (parsed === null || parsed.pathname.length < 2)
     return [
       source.problem(at, 'expected a server and a database, as in postgresql://intentd@db.example/intentd'),
+    ]
+  const sslmode = parsed.searchParams.get('sslmode')
+  if (sslmode !== null && !SSL_MODES.has(sslmode))
+    return [
+      source.problem(
+        at,
+        `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`,
+      ),
     ]
   if (parsed.password === '' && !parsed.searchParams.has('password')) return []
   return [

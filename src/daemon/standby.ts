@@ -70,7 +70,6 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
         log(state)
       },
       async pause(ms) {
-        inbox.empty()
         await new Promise<void>((resolve) => timers.after(ms, resolve))
         inbox.empty()
         if (frame.isOver()) throw ended()

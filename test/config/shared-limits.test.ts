@@ -32,6 +32,16 @@ it('[SEC1] has the password from the environment, and only where limits are shar
   expect(loadLimitsPassword({ exchange: {} } as never, request)).toBeUndefined()
 })
 
+it.each(['require', 'no-verify', 'prefer'])(
+  'a mode of TLS that does not say what is checked is refused: %s',
+  (mode) => {
+    const journal = `{ url: "postgresql://u@h/d?sslmode=${mode}" }`
+    workspace.fill({ 'config/main.yaml': `${MAIN}journal: ${journal}\n` })
+
+    expect(workspace.complain().join('\n')).toMatch(/journal.*: sslmode=.*write sslmode=verify-full/)
+  },
+)
+
 it.each([
   ['name: fleet', '{ url: "postgresql://u@h/d" }', 'intentd_fleet'],
   ['name: sweeps', '{ url: "postgresql://u@h/d" }', 'intentd_sweeps'],

@@ -51,7 +51,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       const early = machines.start('b', ['release', '--reason', 'given at the wrong machine'])
       expect(await early.ended).toMatchObject({ code: 1 })
       expect(early.stderr.join('\n')).toMatch(
-        /a standby has read this, and obeys nothing; it is written by crash on/,
+        /a standby has read this, and obeys nothing: give it to whoever writes the account, which is crash on/,
       )
       await writer.stop('SIGKILL')
       await machines.passLease()

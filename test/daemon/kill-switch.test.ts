@@ -25,8 +25,11 @@ import {
   type ControlCommand,
   CommandInbox,
   postCommand,
+  refuseCommand,
   takeAnswer,
 } from '../../src/daemon/account/command-inbox.ts'
+import { listenToOperator } from '../../src/daemon/account/operator.ts'
+import { type EngineCommand } from '../../src/engine/event.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
@@ -125,6 +128,58 @@ describe('[RSK2] the kill file', () => {
     killSwitch.note('seen')
 
     expect(troubles).toHaveLength(1)
+  })
+})
+
+describe('[RSK2] a release of the kill switch', () => {
+  const NOW = Date.now()
+
+  /** What is obeyed of a release that was given then, under a kill that was thrown then, ms from now. */
+  function release(givenAt: number, thrownAt: number | undefined, killedAt?: number) {
+    const directory = mkdtempSync(join(tmpdir(), 'release-'))
+    made.push(directory)
+    const obeyed: EngineCommand[] = []
+    const time = new ManualTime(NOW)
+    const { inbox } = listenToOperator(
+      {
+        ...{ directory, config: { state: { directory, freeBytesMin: 0 } }, trusted: { clock: time } },
+        ...{ timers: time, logger: { log: () => undefined } },
+      },
+      {
+        onCommand: (command) => {
+          obeyed.push(command)
+          return refuseCommand({})
+        },
+        killedAt: () => (killedAt === undefined ? undefined : NOW + killedAt),
+      },
+    )
+    if (thrownAt !== undefined) throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
+    const file = postCommand(directory, { kind: 'release', reason: 'over', by: 'anna' })
+    const set = (path: string, at: number): void => utimesSync(path, new Date(NOW + at), new Date(NOW + at))
+    if (thrownAt !== undefined) set(killFileOf(directory), thrownAt)
+    set(file, givenAt)
+    inbox.empty()
+    return { isObeyed: obeyed.length === 1, isTooOld: takeAnswer(file)?.isTooOld === true }
+  }
+
+  const OBEYED = { isObeyed: true, isTooOld: false }
+  const TOO_OLD = { isObeyed: false, isTooOld: true }
+
+  test.each([
+    ['ends a kill that was thrown before it', -1000, -2000, undefined, OBEYED],
+    ['ends none that was thrown after it', -2000, -1000, undefined, TOO_OLD],
+    [
+      'ends none that the journal knows to be newer, as one of another machine',
+      -2000,
+      undefined,
+      -1000,
+      TOO_OLD,
+    ],
+    ['ends one that only the journal knows', -1000, undefined, -2000, OBEYED],
+    ['ends one that was thrown before the clock was set back', -1000, 3_600_000, undefined, OBEYED],
+    ['is passed on where no kill is known', -1000, undefined, undefined, OBEYED],
+  ])('%s', (_, givenAt, thrownAt, killedAt, what) => {
+    expect(release(givenAt, thrownAt, killedAt)).toEqual(what)
   })
 })
 

@@ -107,8 +107,8 @@ async function waitFor({ file, order, directory, withinMs }: Posted) {
 
 /** Nothing of it is left for the moment when it takes over. */
 function printAtStandby(writer: string): number {
-  const where = writer === '' ? 'nobody writes the account now' : `it is written by ${writer}`
-  print(`not done: a standby has read this, and obeys nothing; ${where}: give the command there`)
+  const where = writer === '' ? '' : `, which is ${writer}`
+  print(`not done: a standby has read this, and obeys nothing: give it to whoever writes the account${where}`)
   return EXIT_NOT_DONE
 }
 

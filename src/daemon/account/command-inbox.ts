@@ -142,7 +142,7 @@ export function wasUnreadable(file: string): boolean {
 
 export interface CommandInboxOptions {
   readonly directory: string
-  /** Obeys; undefined when nobody can now: then the command waits. `givenAt`: Unix ms, clock of the disk. */
+  /** Obeys; undefined when nobody can now: then the command waits. `givenAt`: Unix ms, clock of the machine. */
   readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
   /** A file that is no command; it is set aside. */
   readonly onUnreadable: (file: string, reason: string) => void

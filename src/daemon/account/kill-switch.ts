@@ -110,13 +110,13 @@ export class KillSwitch {
     return this.#files
   }
 
-  /** When it was thrown last, Unix ms, clock of the disk; undefined where no file is there. What cannot be looked at is the newest. */
+  /** When it was thrown last, Unix ms, clock of the machine; undefined where no file is there, or none can be looked at. */
   thrownAt(): number | undefined {
     try {
       const times = this.#files.flatMap((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? [])
       return times.length === 0 ? undefined : Math.max(...times)
     } catch {
-      return Number.POSITIVE_INFINITY
+      return undefined
     }
   }
 

@@ -2,7 +2,7 @@ import { type DaemonConfig } from '../../config/load-config.ts'
 import { listScopes, type Scope } from '../../domain/trading-mode.ts'
 import { type EngineCommand } from '../../engine/event.ts'
 import { describeUnclosable } from '../../engine/lifecycle/flatten.ts'
-import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { type CommandAnswer, CommandInbox, type ControlCommand, refuseCommand } from './command-inbox.ts'
@@ -12,7 +12,7 @@ export interface OperatorOptions {
   /** Of the state. */
   readonly directory: string
   readonly config: Pick<DaemonConfig, 'state'>
-  readonly trusted: Pick<TrustedClock, 'clock'>
+  readonly trusted: { readonly clock: Clock }
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
   /** Hears how far the account is with a kill. */
@@ -50,8 +50,10 @@ export function listenToOperator(
     directory,
     onCommand: (given, givenAt) => {
       const command = toEngineCommand(given)
+      if (command.kind !== 'releaseKill') return onCommand(command)
       const thrownAt = killSwitch.thrownAt() ?? killedAt() ?? givenAt
-      if (command.kind !== 'releaseKill' || thrownAt <= givenAt) return onCommand(command)
+      // A kill from the future was thrown before the clock was set back: times say nothing of it.
+      if (thrownAt <= givenAt || thrownAt > systemClock.now()) return onCommand(command)
       const { reason, by } = command
       logger.log('warn', 'kill.releaseTooOld', { reason, by, givenAt: new Date(givenAt).toISOString() })
       return refuseCommand({ isTooOld: true })
