@@ -17,6 +17,7 @@ import { Secret } from '../src/lib/secret.ts'
 import { systemTimers } from '../src/lib/timers.ts'
 import { type BatchPlaceRequest } from '../src/protocol/futures/batch-place-order.ts'
 import { percentileOf } from './figures.ts'
+import { TickerAnswers } from './ticker-answers.ts'
 
 export interface Floor {
   readonly p50Ms: number
@@ -26,7 +27,6 @@ export interface Floor {
 
 export const TICKERS_PATH = '/api/v2/mix/market/tickers'
 export const BATCH_PATH = '/api/v2/mix/order/batch-place-order'
-export const ROWS = 600
 export const ORDERS = 50
 const ROUNDS = 400
 /** Until the code is compiled and the connections are warm. */
@@ -152,7 +152,7 @@ function clientOidOf(rung: number): string {
 
 async function serve(): Promise<void> {
   let sentAt = 0
-  const tickersBody = tickersAnswer()
+  const answers = new TickerAnswers()
   const successList = Array.from({ length: ORDERS }, (_, rung) => ({
     orderId: String(1_234_567_890_123_456_000 + rung),
     clientOid: clientOidOf(rung),
@@ -165,7 +165,7 @@ async function serve(): Promise<void> {
     const arrivedAt = performance.now()
     response.setHeader('content-type', 'application/json')
     if (request.method === 'GET') {
-      response.end(tickersBody, () => (sentAt = performance.now()))
+      response.end(answers.next(42_000), () => (sentAt = performance.now()))
       return
     }
     parentPort?.postMessage(arrivedAt - sentAt)
@@ -174,39 +174,6 @@ async function serve(): Promise<void> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   parentPort?.postMessage((server.address() as AddressInfo).port)
-}
-
-function tickersAnswer(): Buffer {
-  const data = Array.from({ length: ROWS }, (_, index) => tickerRow(index))
-  return Buffer.from(JSON.stringify({ code: '00000', msg: 'success', requestTime: 1_700_000_000_123, data }))
-}
-
-/** A ticker as the exchange sends it, some 500 bytes. */
-export function tickerRow(index: number) {
-  return {
-    symbol: `S${index}USDT`,
-    lastPr: '42000.5',
-    askPr: '42001.0',
-    bidPr: '42000.0',
-    bidSz: '1.2345',
-    askSz: '2.3456',
-    high24h: '43000.0',
-    low24h: '41000.0',
-    ts: '1700000000123',
-    change24h: '-0.01234',
-    baseVolume: '123456.789',
-    quoteVolume: '5185185138.0',
-    usdtVolume: '5185185138.0',
-    openUtc: '41900.0',
-    changeUtc24h: '0.0024',
-    indexPrice: '42000.123456',
-    fundingRate: '0.0001',
-    holdingAmount: '54321.987',
-    deliveryStartTime: null,
-    deliveryTime: null,
-    deliveryStatus: '',
-    open24h: '42100.0',
-  }
 }
 
 if (!isMainThread && workerData === SERVER) {

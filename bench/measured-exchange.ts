@@ -6,7 +6,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
-import { BATCH_PATH, ROWS, tickerRow, TICKERS_PATH } from './floor.ts'
+import { BATCH_PATH, TICKERS_PATH } from './floor.ts'
+import { TickerAnswers } from './ticker-answers.ts'
 
 export const SIDES = ['daemon', 'floor'] as const
 export type Side = (typeof SIDES)[number]
@@ -24,17 +25,12 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 
 const REFUSAL = { errorCode: '40815', errorMsg: 'The order price is higher than the highest bid price' }
 
-const otherRows = JSON.stringify(Array.from({ length: ROWS - 1 }, (_, index) => tickerRow(index + 1))).slice(
-  1,
-)
+const answers = new TickerAnswers()
 let ticks = 0
 
-/** The first row's price goes up and down, so that every answer is news. */
-function tickersAnswer(): string {
-  const now = Date.now()
-  const bid = 42_000 + (ticks++ % 50)
-  const row = { ...tickerRow(0), bidPr: `${bid}.0`, askPr: `${bid}.5`, lastPr: `${bid}.0`, ts: String(now) }
-  return `{"code":"00000","msg":"success","requestTime":${now},"data":[${JSON.stringify(row)},${otherRows}}`
+/** Up and down, so that every answer is news. */
+function nextBid(): number {
+  return 42_000 + (ticks++ % 50)
 }
 
 function envelope(data: unknown): string {
@@ -47,7 +43,7 @@ async function listen(side: Side): Promise<number> {
     const arrivedAt = performance.now()
     const [path = ''] = (request.url ?? '').split('?')
     response.setHeader('content-type', 'application/json')
-    if (path === TICKERS_PATH) response.end(tickersAnswer(), () => (sentAt = performance.now()))
+    if (path === TICKERS_PATH) response.end(answers.next(nextBid()), () => (sentAt = performance.now()))
     else if (path === BATCH_PATH) void takeBatch(request, response, { side, elapsedMs: arrivedAt - sentAt })
     else request.resume().once('end', () => response.end(envelope(ANSWERS[path] ?? null)))
   })

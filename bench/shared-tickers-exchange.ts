@@ -5,7 +5,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
-import { BATCH_PATH, ROWS, tickerRow, TICKERS_PATH } from './floor.ts'
+import { BATCH_PATH, TICKERS_PATH } from './floor.ts'
+import { TickerAnswers } from './ticker-answers.ts'
 
 /** What it says to whoever started it. */
 export type Said =
@@ -22,18 +23,13 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 const REFUSAL = { errorCode: '40815', errorMsg: 'The order price is higher than the highest bid price' }
 const BIDS = 1000
 
-const otherRows = JSON.stringify(Array.from({ length: ROWS - 1 }, (_, index) => tickerRow(index + 1))).slice(
-  1,
-)
+const answers = new TickerAnswers()
 const sentAt = new Map<number, number>()
 let ticks = 0
 
 function answerTickers(response: ServerResponse): void {
-  const now = Date.now()
   const bid = 42_000 + (ticks++ % BIDS)
-  const row = { ...tickerRow(0), bidPr: `${bid}.0`, askPr: `${bid}.5`, lastPr: `${bid}.0`, ts: String(now) }
-  const text = `{"code":"00000","msg":"success","requestTime":${now},"data":[${JSON.stringify(row)},${otherRows}}`
-  response.end(text, () => sentAt.set(bid, performance.now()))
+  response.end(answers.next(bid), () => sentAt.set(bid, performance.now()))
   say({ kind: 'tickers' })
 }
 

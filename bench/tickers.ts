@@ -5,22 +5,15 @@ import { TickerTable } from '../src/domain/ticker-table.ts'
 import { readTickersJson } from '../src/exchange/readers/ticker-reader.ts'
 import { TickerScanner } from '../src/exchange/readers/ticker-scanner.ts'
 import { percentileOf } from './figures.ts'
-import { tickerRow } from './floor.ts'
+import { TickerAnswers } from './ticker-answers.ts'
 
 const ROUNDS = 1000
 const WARM_UP = 300
 const BODIES = 20
 
 const rows = Number(process.argv[2] ?? 600)
-const bodies = Array.from({ length: BODIES }, (_, body) => {
-  const data = Array.from({ length: rows }, (__, row) => ({
-    ...tickerRow(row),
-    bidPr: (42_000 + body + row / 10).toFixed(1),
-  }))
-  return Buffer.from(
-    JSON.stringify({ code: '00000', msg: 'success', requestTime: 1_700_000_000_123 + body, data }),
-  )
-})
+const answers = new TickerAnswers(rows)
+const bodies = Array.from({ length: BODIES }, (_, body) => Buffer.from(answers.next(42_000 + body)))
 
 const [table, scannedTable] = [new TickerTable(), new TickerTable()]
 const scanner = new TickerScanner()
