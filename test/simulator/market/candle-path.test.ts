@@ -235,8 +235,25 @@ describe('who looks at a random path', () => {
       const steps = looks.slice(1).map((price, look) => price - (looks[look] ?? 0))
       const gains = steps.slice(1).map((step, look) => step * Math.sign(steps[look] ?? 0))
 
-      // Of the mean move; by the place in the candle it is more, as docs/simulator.md says.
-      expect(Math.abs(meanOf(gains)) / meanOf(steps.map(Math.abs))).toBeLessThan(0.025)
+      expect(Math.abs(meanOf(gains)) / meanOf(steps.map(Math.abs))).toBeLessThan(0.02)
+    },
+  )
+
+  it.each([0, 8, 20])(
+    'earns nothing by following the way from the open until the close, where price jumps %i times a minute',
+    (jumps) => {
+      const name = `from the open ${jumps}`
+      const candles = jumpingCandles(createRandom(name), { count: 12_000, jumps })
+      const seenOf = looksAt(candles, name)
+
+      // Looks at a tenth, a quarter, a half and four fifths of the candle. It was up to a fifth of a move at the first.
+      for (const look of [1, 4, 8, 12]) {
+        const rests = seenOf.map((path) => (path[POINTS - 1] ?? 0) - (path[look] ?? 0))
+        const gains = seenOf.map(
+          (path, index) => Math.sign((path[look] ?? 0) - (path[0] ?? 0)) * (rests[index] ?? 0),
+        )
+        expect(Math.abs(meanOf(gains)) / meanOf(rests.map(Math.abs))).toBeLessThan(0.035)
+      }
     },
   )
 

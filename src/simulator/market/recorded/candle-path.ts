@@ -16,7 +16,8 @@
  *   mix of the two kinds of shapes follows the candles: it is such that the distance from a candle's open says
  *   nothing of the rest of the way.
  * - Of several paths the one is taken with which, over all candles and within them alone, the next move has neither
- *   the sign of the last one nor the opposite, and following or fading it brings nothing.
+ *   the sign of the last one nor the opposite, and following or fading it brings nothing; nor does following what has
+ *   moved between two looks at a candle.
  */
 import type { Random } from '../../../lib/random.ts'
 import { type Shape, Shapes } from './path-shapes.ts'
@@ -50,9 +51,33 @@ export const CANDLE_POINTS_MAX = 16
 export const CANDLE_POINTS_MIN = 4
 
 /** So many paths are laid into a candle; one is taken. */
-const DRAWN = 4
+const DRAWN = 3
 /** More than so much is not made up, in moves and in usual ranges. */
 const OWED_MAX = 20
+/**
+ * What a strategy may do within a candle: follow what has moved from one look to another, until a third. Shares of the
+ * candle: from its open on, and from quarter to quarter.
+ */
+const RULES = [
+  [0, 0.075, 1],
+  [0, 0.125, 1],
+  [0, 0.25, 1],
+  [0, 0.5, 1],
+  [0, 0.75, 1],
+  [0, 0.125, 0.375],
+  [0, 0.25, 0.5],
+  [0.125, 0.375, 0.625],
+  [0.25, 0.5, 0.75],
+  [0.375, 0.625, 0.875],
+  [0.5, 0.75, 1],
+] as const
+/** All looks, in order, and the rules by their numbers. */
+const LOOKS = [...new Set(RULES.flat())].sort((one, other) => one - other)
+const RULES_BY_LOOKS = RULES.map(([from, to, until]) => ({
+  from: LOOKS.indexOf(from),
+  to: LOOKS.indexOf(to),
+  until: LOOKS.indexOf(until),
+}))
 /** Candles that the usual range is the mean of. */
 const USUAL_CANDLES = 50
 /** How fast the mix follows what the distance from the open brought, in usual ranges. */
@@ -68,8 +93,8 @@ export interface PathMemory {
   readonly signs: number
   /** The same of pairs of moves within one candle. */
   readonly within: number
-  /** What following each move brought, in usual ranges. */
-  readonly gain: number
+  /** In usual ranges: what following each move brought, and then what each of the rules did. */
+  readonly gains: readonly number[]
   /** The mean range of the last candles, in ticks. */
   readonly usualRange: number
   /** The share of candles that are laid out by coarse shapes. */
@@ -81,7 +106,7 @@ export const NO_PATH: PathMemory = {
   lastSign: 0,
   signs: 0,
   within: 0,
-  gain: 0,
+  gains: [0, ...RULES.map(() => 0)],
   usualRange: 0,
   coarse: 0.3,
 }
@@ -98,7 +123,7 @@ interface Drawn extends CandlePath {
   lastSign: number
   signs: number
   within: number
-  gain: number
+  readonly gains: number[]
 }
 
 interface Laid {
@@ -114,6 +139,8 @@ interface Laid {
 export class CandlePaths {
   readonly #kind: CandlePathKind
   readonly #drawn: readonly Drawn[]
+  /** Prices at the looks. */
+  readonly #seen = new Float64Array(LOOKS.length)
   #memory: PathMemory
 
   /** @param points Of each candle, {@link CANDLE_POINTS_MIN} at least. */
@@ -126,7 +153,7 @@ export class CandlePaths {
       lows: new Float64Array(points),
       highs: new Float64Array(points),
       laid: undefined,
-      ...{ lastSign: 0, signs: 0, within: 0, gain: 0 },
+      ...{ lastSign: 0, signs: 0, within: 0, gains: [...NO_PATH.gains] },
     }))
   }
 
@@ -163,7 +190,7 @@ export class CandlePaths {
     for (const drawn of this.#drawn) {
       layShape(drawn, candle, { shapes, reach }, random)
       this.#judge(drawn, candle)
-      const owed = Math.abs(drawn.signs) + Math.abs(drawn.within) + Math.abs(drawn.gain) * GAIN_WEIGHT
+      const owed = Math.abs(drawn.signs) + Math.abs(drawn.within) + GAIN_WEIGHT * sizeOf(drawn.gains)
       if (owed < least) [best, least] = [drawn, owed]
     }
     return best
@@ -171,7 +198,7 @@ export class CandlePaths {
 
   /** What would be owed after this path. */
   #judge(path: Drawn, { open, high, low }: TickCandle): void {
-    const { lastTicks, lastSign, signs, within, gain, usualRange } = this.#memory
+    const { lastTicks, lastSign, signs, within, gains, usualRange } = this.#memory
     // The move from one candle to the next is the candles' own; it is only what is followed next.
     let sign = lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
     let [sameSigns, sameWithin, followed] = [0, 0, 0]
@@ -187,12 +214,30 @@ export class CandlePaths {
     path.lastSign = sign
     path.signs = clamp(signs + sameSigns, OWED_MAX)
     path.within = clamp(within + sameWithin, OWED_MAX)
-    path.gain = clamp(gain + followed / (usualRange || high - low || 1), OWED_MAX)
+    const range = usualRange || high - low || 1
+    path.gains[0] = clamp((gains[0] as number) + followed / range, OWED_MAX)
+    this.#look(path)
+    const seen = this.#seen
+    for (let rule = 0; rule < RULES_BY_LOOKS.length; rule++) {
+      const { from, to, until } = RULES_BY_LOOKS[rule] as (typeof RULES_BY_LOOKS)[number]
+      const held = Math.sign((seen[to] as number) - (seen[from] as number))
+      const brought = held * ((seen[until] as number) - (seen[to] as number))
+      path.gains[rule + 1] = clamp((gains[rule + 1] as number) + brought / range, OWED_MAX)
+    }
+  }
+
+  /** The price at each of the looks. */
+  #look({ prices, times }: CandlePath): void {
+    let point = 0
+    for (let look = 0; look < LOOKS.length; look++) {
+      while ((times[point + 1] ?? 1) <= (LOOKS[look] as number) && point + 1 < times.length) point++
+      this.#seen[look] = prices[point] as number
+    }
   }
 
   #remember(
     { open, high, low, close }: TickCandle,
-    { prices, times, lastSign, signs, within, gain }: Drawn,
+    { prices, times, lastSign, signs, within, gains }: Drawn,
   ): void {
     const usualRange = this.#memory.usualRange || high - low
     let brought = 0
@@ -203,7 +248,7 @@ export class CandlePaths {
     }
     const coarse = this.#memory.coarse + (MIX_PACE * brought) / usualRange
     this.#memory = {
-      ...{ lastTicks: close, lastSign, signs, within, gain },
+      ...{ lastTicks: close, lastSign, signs, within, gains: [...gains] },
       usualRange: usualRange + (high - low - usualRange) / USUAL_CANDLES,
       coarse: Math.max(0, Math.min(1, coarse)),
     }
@@ -212,6 +257,12 @@ export class CandlePaths {
 
 /** What following brings is owed in ranges, a few tenths each candle; signs are counted. */
 const GAIN_WEIGHT = 4
+
+function sizeOf(values: readonly number[]): number {
+  let sum = 0
+  for (const value of values) sum += Math.abs(value)
+  return sum
+}
 
 function clamp(value: number, reach: number): number {
   return Math.max(-reach, Math.min(reach, value))
