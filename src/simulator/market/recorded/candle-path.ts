@@ -51,9 +51,9 @@ export const CANDLE_POINTS_MAX = 16
 export const CANDLE_POINTS_MIN = 4
 
 /** So many paths are laid into a candle; one is taken. */
-const DRAWN = 3
+const DRAWN = 4
 /** More than so much is not made up, in moves and in usual ranges. */
-const OWED_MAX = 20
+const OWED_MAX = 60
 /**
  * What a strategy may do within a candle: follow what has moved from one look to another, until a third. Shares of the
  * candle: from its open on, and from quarter to quarter.
@@ -256,7 +256,7 @@ export class CandlePaths {
 }
 
 /** What following brings is owed in ranges, a few tenths each candle; signs are counted. */
-const GAIN_WEIGHT = 4
+const GAIN_WEIGHT = 2
 
 function sizeOf(values: readonly number[]): number {
   let sum = 0
