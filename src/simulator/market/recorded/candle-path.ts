@@ -17,9 +17,10 @@
  *   nothing of the rest of the way.
  * - Of several paths the one is taken with which, over all candles and within them alone, the next move has neither
  *   the sign of the last one nor the opposite, and following or fading it brings nothing; nor does following what has
- *   moved between two looks at a candle.
+ *   moved between two looks at a candle (candle-looks.ts).
  */
 import type { Random } from '../../../lib/random.ts'
+import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
 import { type Shape, Shapes } from './path-shapes.ts'
 
 /** How the points between the four prices of a candle are found. */
@@ -54,30 +55,6 @@ export const CANDLE_POINTS_MIN = 4
 const DRAWN = 4
 /** More than so much is not made up, in moves and in usual ranges. */
 const OWED_MAX = 60
-/**
- * What a strategy may do within a candle: follow what has moved from one look to another, until a third. Shares of the
- * candle: from its open on, and from quarter to quarter.
- */
-const RULES = [
-  [0, 0.075, 1],
-  [0, 0.125, 1],
-  [0, 0.25, 1],
-  [0, 0.5, 1],
-  [0, 0.75, 1],
-  [0, 0.125, 0.375],
-  [0, 0.25, 0.5],
-  [0.125, 0.375, 0.625],
-  [0.25, 0.5, 0.75],
-  [0.375, 0.625, 0.875],
-  [0.5, 0.75, 1],
-] as const
-/** All looks, in order, and the rules by their numbers. */
-const LOOKS = [...new Set(RULES.flat())].sort((one, other) => one - other)
-const RULES_BY_LOOKS = RULES.map(([from, to, until]) => ({
-  from: LOOKS.indexOf(from),
-  to: LOOKS.indexOf(to),
-  until: LOOKS.indexOf(until),
-}))
 /** Candles that the usual range is the mean of. */
 const USUAL_CANDLES = 50
 /** How fast the mix follows what the distance from the open brought, in usual ranges. */
@@ -93,7 +70,7 @@ export interface PathMemory {
   readonly signs: number
   /** The same of pairs of moves within one candle. */
   readonly within: number
-  /** In usual ranges: what following each move brought, and then what each of the rules did. */
+  /** In usual ranges: what following each move brought, and then what each rule of candle-looks.ts did. */
   readonly gains: readonly number[]
   /** The mean range of the last candles, in ticks. */
   readonly usualRange: number
@@ -106,7 +83,7 @@ export const NO_PATH: PathMemory = {
   lastSign: 0,
   signs: 0,
   within: 0,
-  gains: [0, ...RULES.map(() => 0)],
+  gains: Array(1 + RULES_COUNT).fill(0),
   usualRange: 0,
   coarse: 0.3,
 }
@@ -139,8 +116,7 @@ interface Laid {
 export class CandlePaths {
   readonly #kind: CandlePathKind
   readonly #drawn: readonly Drawn[]
-  /** Prices at the looks. */
-  readonly #seen = new Float64Array(LOOKS.length)
+  readonly #looks = new CandleLooks()
   #memory: PathMemory
 
   /** @param points Of each candle, {@link CANDLE_POINTS_MIN} at least. */
@@ -216,22 +192,9 @@ export class CandlePaths {
     path.within = clamp(within + sameWithin, OWED_MAX)
     const range = usualRange || high - low || 1
     path.gains[0] = clamp((gains[0] as number) + followed / range, OWED_MAX)
-    this.#look(path)
-    const seen = this.#seen
-    for (let rule = 0; rule < RULES_BY_LOOKS.length; rule++) {
-      const { from, to, until } = RULES_BY_LOOKS[rule] as (typeof RULES_BY_LOOKS)[number]
-      const held = Math.sign((seen[to] as number) - (seen[from] as number))
-      const brought = held * ((seen[until] as number) - (seen[to] as number))
-      path.gains[rule + 1] = clamp((gains[rule + 1] as number) + brought / range, OWED_MAX)
-    }
-  }
-
-  /** The price at each of the looks. */
-  #look({ prices, times }: CandlePath): void {
-    let point = 0
-    for (let look = 0; look < LOOKS.length; look++) {
-      while ((times[point + 1] ?? 1) <= (LOOKS[look] as number) && point + 1 < times.length) point++
-      this.#seen[look] = prices[point] as number
+    const brought = this.#looks.follow(path.prices, path.times)
+    for (let rule = 0; rule < RULES_COUNT; rule++) {
+      path.gains[rule + 1] = clamp((gains[rule + 1] as number) + (brought[rule] as number) / range, OWED_MAX)
     }
   }
 
