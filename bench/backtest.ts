@@ -14,7 +14,7 @@ import { createRandom } from '../src/lib/random.ts'
 import { loadRecording } from '../src/prices/load-recording.ts'
 import { type CandleRows, type Recording } from '../src/prices/recording.ts'
 import { buildInstruments, toMarketInstrument } from '../src/simulator/futures/instruments/instruments.ts'
-import { createRecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
+import { RecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
 import { BacktestProject } from '../test/backtest/backtest-project.ts'
 import { medianOf } from './figures.ts'
 
@@ -162,7 +162,7 @@ function loopBarely({ rows }: Recording): void {
 
 function playMarket(recording: Recording): void {
   const instruments = buildInstruments(START_AT).filter(({ symbol }) => symbol === recording.symbol)
-  const market = createRecordedMarket({
+  const market = new RecordedMarket({
     ...{ recordings: [recording], speed: 1, startAt: START_AT },
     ...{ instruments: instruments.map(toMarketInstrument), fallback: { seed: 1 } },
   })

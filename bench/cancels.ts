@@ -16,7 +16,7 @@ import { type EngineSettings, type StrategySettings } from '../src/engine/settin
 import { decimal } from '../src/lib/decimal.ts'
 import { toMarketInstrument } from '../src/simulator/futures/instruments/instruments.ts'
 import { loadRecording } from '../src/prices/load-recording.ts'
-import { createRecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
+import { RecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
 import { type Recording } from '../src/prices/recording.ts'
 import { defineStrategy, type QuoteLevel, type Strategy, z } from '../src/strategy/contract.ts'
 import grid from '../strategies/grid.ts'
@@ -145,7 +145,7 @@ async function measure({ data, strategy, instruments, exclusive }: Run): Promise
     leverage: 20,
     moveTicks: 1,
     market: (listed) =>
-      createRecordedMarket({
+      new RecordedMarket({
         recordings,
         speed: 1,
         startAt: START_AT,

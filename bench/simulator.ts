@@ -11,7 +11,7 @@ import {
   toMarketInstrument,
 } from '../src/simulator/futures/instruments/instruments.ts'
 import { Exchange } from '../src/simulator/exchange.ts'
-import { createRecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
+import { RecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
 import { buildPriceFile, parsePriceFile } from '../src/prices/price-file.ts'
 import { parseRecording } from '../src/prices/parse-recording.ts'
 import { type Recording } from '../src/prices/recording.ts'
@@ -170,7 +170,7 @@ function record(symbol: string): Recording {
 }
 
 function openMarket(instruments: readonly Instrument[]) {
-  return createRecordedMarket({
+  return new RecordedMarket({
     recordings: recordings.slice(0, instruments.length),
     speed: 1,
     startAt: START_AT,

@@ -1,10 +1,10 @@
 import { type Instrument, toMarketInstrument } from './futures/instruments/instruments.ts'
 import { type CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadRecording } from '../prices/load-recording.ts'
-import { type LiveSource, openLiveMarket } from './market/live/live-market.ts'
+import { type LiveSource, LiveMarket } from './market/live/live-market.ts'
 import { type Market, type MarketState } from './market/market.ts'
-import { createRecordedMarket } from './market/recorded/recorded-market.ts'
-import { createSeededMarket } from './market/seeded/seeded-market.ts'
+import { RecordedMarket } from './market/recorded/recorded-market.ts'
+import { SeededMarket } from './market/seeded/seeded-market.ts'
 
 /** Where the prices come from. */
 export type MarketChoice =
@@ -55,18 +55,18 @@ export async function prepareMarket(
   const rows = instruments.map(toMarketInstrument)
   if (choice.kind === 'live') {
     const { source } = choice
-    return (stored) => openLiveMarket({ source, instruments: rows }, stored)
+    return (stored) => new LiveMarket({ source, instruments: rows }, stored)
   }
   const { speed = 1, stepMs } = choice
   const step = stepMs === undefined ? {} : { stepMs }
   if (choice.kind === 'seeded') {
     const seeded = instruments.map((instrument) => toSeededInstrument(instrument, choice))
-    return (stored) => createSeededMarket({ seed, startAt, instruments: seeded, speed, ...step }, stored)
+    return (stored) => new SeededMarket({ seed, startAt, instruments: seeded, speed, ...step }, stored)
   }
   const recordings = await Promise.all(choice.files.map(loadRecording))
   const { repeat = false, candlePath = 'random' } = choice
   const common = { speed, startAt, instruments: rows, fallback: { seed, ...step } }
-  return (stored) => createRecordedMarket({ recordings, ...common, repeat, candlePath }, stored)
+  return (stored) => new RecordedMarket({ recordings, ...common, repeat, candlePath }, stored)
 }
 
 function toSeededInstrument(

@@ -5,7 +5,7 @@ import { type ProductType } from '../../src/domain/instrument.ts'
 import { batchPlaceOrder } from '../../src/protocol/futures/batch-place-order.ts'
 import { createExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
 import { buildInstruments, toMarketInstrument } from '../../src/simulator/futures/instruments/instruments.ts'
-import { createSeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
+import { SeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
 
 const START_AT = Date.UTC(2025, 5, 2, 6)
 const PRODUCT_TYPES: readonly ProductType[] = ['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES']
@@ -26,7 +26,7 @@ function openCore(productType: ProductType) {
         },
       },
     ],
-    market: () => createSeededMarket(market),
+    market: () => new SeededMarket(market),
     seed: 7,
   })
 }

@@ -10,7 +10,7 @@ import { type EngineSettings } from '../../src/engine/settings.ts'
 import { createExchangeCore, type ExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
 import { buildInstruments, toMarketInstrument } from '../../src/simulator/futures/instruments/instruments.ts'
 import { type LedgerStatement } from '../../src/simulator/futures/accounts/ledger-view.ts'
-import { createSeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
+import { SeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
 import { compareMoney } from '../support/invariants/book-comparison.ts'
 
 export const START_AT = Date.UTC(2025, 5, 2, 6)
@@ -40,7 +40,7 @@ export async function openPaperAccount(seed: string, { speed = 1 } = {}): Promis
         ...{ positionMode, role: 'ordinary', balances: { USDT: '100000' }, leverage: 10 },
       },
     ],
-    market: () => createSeededMarket(market),
+    market: () => new SeededMarket(market),
     settings: { marketStateEveryMs: Number.POSITIVE_INFINITY, fillVisibilityLagMs: 200 },
     seed,
   })

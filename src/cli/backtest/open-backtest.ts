@@ -25,9 +25,9 @@ import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import { type Instrument, toMarketInstrument } from '../../simulator/futures/instruments/instruments.ts'
 import { type Market } from '../../simulator/market/market.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
-import { createRecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
+import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
 import { type Recording } from '../../prices/recording.ts'
-import { createSeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
+import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import { type FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
 import { loadWarm } from './load-warm.ts'
@@ -210,7 +210,7 @@ function playRecordings(
   return {
     ...{ coverage, instruments },
     open: ({ seed, startAt, simulator: { market } }) =>
-      createRecordedMarket({
+      new RecordedMarket({
         ...{ recordings, speed: 1, startAt, instruments: instruments.map(toMarketInstrument) },
         ...{ fallback: { seed }, candlePath: market.candlePath },
       }),
@@ -243,7 +243,7 @@ function playSeed(
       ...{ fromAt, toAt: endAt, rows: 0, hasMark: true, hasFunding: true },
       gaps: { count: 0, totalMs: 0, longest: [] },
     })),
-    open: ({ seed, startAt }) => createSeededMarket({ seed, startAt, stepMs, instruments: rows }),
+    open: ({ seed, startAt }) => new SeededMarket({ seed, startAt, stepMs, instruments: rows }),
   }
 }
 

@@ -15,7 +15,7 @@
  * the recording says the mark price or the funding rate, it is what the recording says.
  */
 import { createRandom, exponential, restoreRandom, type Random, type RandomState } from '../../lib/random.ts'
-import { DEFAULT_DAILY_TURNOVER, type MarketInstrument, type MarketReference } from './market.ts'
+import { type MarketInstrument, type MarketReference } from './market.ts'
 
 export interface FairPriceFigures {
   /** Rounded to the nearest tick. */
@@ -83,7 +83,7 @@ export class FairPrice {
     this.#speed = speed
     this.#premiumDeviation = isReal ? 0 : PREMIUM_DEVIATION
     this.#lotNotionalPerTick = Number(instrument.tickSize) * Number(instrument.lotSize)
-    this.#turnover = instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER
+    this.#turnover = instrument.dailyTurnover
     if (state) {
       const { random, ...rest } = state
       this.#random = restoreRandom(random)

@@ -50,8 +50,6 @@ export function levelTicksFor(rangeTicks: number): number {
   return Math.max(1, Math.round(rangeTicks * LEVEL_RANGE_SHARE))
 }
 
-export const DEFAULT_DAILY_TURNOVER = 2e9
-
 export interface MarketInstrument {
   readonly symbol: string
   /** Decimal strings such as `0.1`. */
@@ -61,10 +59,8 @@ export interface MarketInstrument {
   readonly startPrice: string
   /** Standard deviation of a year of returns of a seeded path; 0.6 is 60 %, and the default. */
   readonly yearlyVolatility?: number
-  /** Traded in a day by a seeded path, in quote coin; default 2e9, a large perpetual. */
-  readonly dailyTurnover?: number
-  /** Displayed at each side of a seeded path (the median), in quote coin; default 50,000. */
-  readonly displayedNotional?: number
+  /** Traded in a day by a seeded path, in quote coin: 2e9 is a large perpetual. */
+  readonly dailyTurnover: number
 }
 
 /** What a recording knows of an instrument beside its quotes; the exchange makes up what it does not. */

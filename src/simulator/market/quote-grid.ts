@@ -1,15 +1,9 @@
 /** Quotes from elsewhere, recorded or live, laid on an instrument's grid, with what is assumed of their trades. */
 import { createGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../lib/grid.ts'
-import {
-  DEFAULT_DAILY_TURNOVER,
-  EMPTY_QUOTE,
-  levelTicksFor,
-  type MarketInstrument,
-  type Quote,
-} from './market.ts'
+import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from './market.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MINUTES = 1440
+const DAY_MS = 86_400_000
 
 /**
  * Where nobody says what was traded, a changed last price is taken for a trade of this share of what was displayed
@@ -25,9 +19,6 @@ const CANDLES_REMEMBERED = 20
  * that can be counted: whole lots below 2^53.
  */
 const RECORDED_LOTS_MAX = 1e10
-
-/** A float that was written on the grid may lie this far below it. */
-const GRID_NOISE = 1e-6
 
 /** What the candles before have shown; all zero before the first. */
 export interface CandleMemory {
@@ -89,17 +80,14 @@ export interface ForeignQuote {
 /** Lays one instrument's quotes on its grid, one after the other. */
 export class QuoteGrid {
   readonly #grid: Grid
-  readonly #lot: number
-  readonly #dailyTurnover: number
+  readonly #lotGrid: Grid
+  readonly #instrument: MarketInstrument
   #state: QuoteGridState
 
-  constructor(
-    { tickSize, lotSize, dailyTurnover = DEFAULT_DAILY_TURNOVER }: MarketInstrument,
-    state = NOTHING_SEEN,
-  ) {
-    this.#grid = createGrid(tickSize)
-    this.#lot = Number(lotSize)
-    this.#dailyTurnover = dailyTurnover
+  constructor(instrument: MarketInstrument, state = NOTHING_SEEN) {
+    this.#instrument = instrument
+    this.#grid = createGrid(instrument.tickSize)
+    this.#lotGrid = createGrid(instrument.lotSize)
     this.#state = state
   }
 
@@ -124,7 +112,10 @@ export class QuoteGrid {
       bidLots: Math.max(1, this.lots(foreign.bidSize)),
       askLots: Math.max(1, this.lots(foreign.askSize)),
       levelTicks: levelTicksFor(memory.rangeTicks),
-      candleLots: Math.max(this.#usualLots(memory, foreign.last), minute.lots),
+      candleLots: Math.max(
+        memory.candles > 0 ? memory.lots : this.usualLots(foreign.last, MINUTE_MS),
+        minute.lots,
+      ),
     }
     this.#state = { quote, memory, minute }
     return quote
@@ -132,7 +123,13 @@ export class QuoteGrid {
 
   /** Whole lots, rounded down: what is not a lot was not traded, and is not shared out. */
   lots(size: number): number {
-    return Math.min(RECORDED_LOTS_MAX, Math.floor(size / this.#lot + GRID_NOISE))
+    return Math.min(RECORDED_LOTS_MAX, stepBelow(this.#lotGrid, size))
+  }
+
+  /** Traded in so long, where nothing was seen yet: an instrument as large as its row in the list says. */
+  usualLots(price: number, durationMs: number): number {
+    const { dailyTurnover, lotSize } = this.#instrument
+    return (dailyTurnover * durationMs) / DAY_MS / (price * Number(lotSize))
   }
 
   #tradedIn({ volume }: ForeignQuote, lastTicks: number): number {
@@ -141,11 +138,6 @@ export class QuoteGrid {
     if (before.lastTicks === 0 || lastTicks === before.lastTicks) return 0
     const displayed = lastTicks > before.lastTicks ? before.askLots : before.bidLots
     return Math.max(1, Math.floor(displayed * QUOTE_TRADE_SHARE))
-  }
-
-  /** Of a minute; before the first is over, of an instrument as large as its row in the list says. */
-  #usualLots({ candles, lots }: CandleMemory, price: number): number {
-    return candles > 0 ? lots : this.#dailyTurnover / DAY_MINUTES / (price * this.#lot)
   }
 
   #count(candle: number, last: number, tradedLots: number): Omit<QuoteGridState, 'quote'> {

@@ -6,7 +6,7 @@ import {
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
 import { type CandlePathKind } from '../../../src/simulator/market/recorded/candle-path.ts'
-import { createRecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
+import { RecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
 import { parseRecording } from '../../../src/prices/parse-recording.ts'
 import { dataOf, openAccount } from '../futures/bench.ts'
 
@@ -119,14 +119,20 @@ export function openCandles(
   const instruments = buildInstruments(nextQuarterlyDelivery(START_AT)).filter(
     ({ symbol }) => symbol === ETH.symbol,
   )
-  const instrument = { symbol: ETH.symbol, tickSize: '0.01', lotSize: '0.01', startPrice: '1' }
+  const instrument = {
+    symbol: ETH.symbol,
+    tickSize: '0.01',
+    lotSize: '0.01',
+    startPrice: '1',
+    dailyTurnover: 2e9,
+  }
   const recordings = [parseRecording({ bytes: Buffer.from(text), source: 'candles.csv', symbol: ETH.symbol })]
   return createExchangeCore({
     instruments,
     accounts: [openAccount('1', 'one_way_mode', { balances: { USDT: '100000000' } })],
     settings: { fillModel },
     market: () =>
-      createRecordedMarket({
+      new RecordedMarket({
         ...{ recordings, speed: 1, startAt: START_AT, instruments: [instrument], fallback: { seed: 1 } },
         candlePath,
       }),

@@ -6,7 +6,7 @@ import {
   buildInstruments,
   toMarketInstrument,
 } from '../../../src/simulator/futures/instruments/instruments.ts'
-import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
+import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 import { openAccount, START_AT } from './bench.ts'
 import { FILL_MODELS, type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
 import { buildSession, openSession, SESSION_START_AT, sessionAccounts } from './random-session.ts'
@@ -90,7 +90,7 @@ test('a hundred resting orders and a position: more than 50,000 steps a second',
   const core = createExchangeCore({
     instruments,
     accounts: [openAccount('1', 'one_way_mode', { balances: { USDT: '10000000' } })],
-    market: () => createSeededMarket(market),
+    market: () => new SeededMarket(market),
     seed: 1,
   })
   const frame = {

@@ -14,8 +14,8 @@ import {
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type RowStore } from '../../../src/simulator/store/row-store.ts'
 import { parseRecording } from '../../../src/prices/parse-recording.ts'
-import { createRecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
-import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
+import { RecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
+import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 export const SESSION_START_AT = Date.UTC(2025, 5, 2, 6)
 /** The dated contract is delivered a few hours into the session. */
@@ -58,8 +58,8 @@ export function openSession(session: SessionOptions): ExchangeCore {
     accounts: sessionAccounts,
     market: (state) =>
       isRecorded
-        ? createRecordedMarket({ ...options, ...recordedOptions(seed), fallback: options }, state)
-        : createSeededMarket(options, state),
+        ? new RecordedMarket({ ...options, ...recordedOptions(seed), fallback: options }, state)
+        : new SeededMarket(options, state),
     settings,
     seed,
     ...(store && { store }),

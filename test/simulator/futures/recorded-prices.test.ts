@@ -7,7 +7,7 @@ import {
   nextQuarterlyDelivery,
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
-import { createRecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
+import { RecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
 import { parseRecording } from '../../../src/prices/parse-recording.ts'
 import { openAccount } from './bench.ts'
 
@@ -40,7 +40,7 @@ function openCore(text: string, speed = 1): ExchangeCore {
     instruments: INSTRUMENTS,
     accounts: [openAccount('1', 'one_way_mode', { balances: { USDT: '100000' }, leverage: 2 })],
     market: () =>
-      createRecordedMarket({
+      new RecordedMarket({
         ...{ recordings, speed, startAt: START_AT, instruments: [instrumentRow()], fallback: { seed: 1 } },
       }),
     seed: 1,
@@ -48,7 +48,7 @@ function openCore(text: string, speed = 1): ExchangeCore {
 }
 
 function instrumentRow() {
-  return { symbol: ETH.symbol, tickSize: '0.01', lotSize: '0.01', startPrice: '1' }
+  return { symbol: ETH.symbol, tickSize: '0.01', lotSize: '0.01', startPrice: '1', dailyTurnover: 2e9 }
 }
 
 function advance(core: ExchangeCore, now: number): void {

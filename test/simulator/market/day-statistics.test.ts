@@ -2,12 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { DayStatistics, type TickerFigures } from '../../../src/simulator/market/day-statistics.ts'
 import { EMPTY_QUOTE, type MarketInstrument, type Quote } from '../../../src/simulator/market/market.ts'
-import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
+import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 1440 * MINUTE_MS
 const NOON = Date.UTC(2025, 5, 1, 12)
-const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '105000' }
+const BTC: MarketInstrument = {
+  symbol: 'BTCUSDT',
+  tickSize: '0.1',
+  lotSize: '0.001',
+  startPrice: '105000',
+  dailyTurnover: 2e9,
+}
 
 const quoteAt = (lastTicks: number, tradedLots = 0): Quote => ({
   ...EMPTY_QUOTE,
@@ -124,7 +130,7 @@ describe('the statistics of 24 hours', () => {
 
 describe('a fresh ticker of a seeded market', () => {
   const startAt = NOON + 12_345
-  const market = createSeededMarket({ seed: 1, instruments: [BTC], startAt })
+  const market = new SeededMarket({ seed: 1, instruments: [BTC], startAt })
   const past = market.pastDay('BTCUSDT') ?? []
 
   it('has a past of whole minutes that ends at the start price', () => {

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import {
   type LiveSource,
   type LiveTicker,
-  openLiveMarket,
+  LiveMarket,
 } from '../../../src/simulator/market/live/live-market.ts'
 import { type Market, type MarketState, type MarketStep } from '../../../src/simulator/market/market.ts'
 
 const NOON = Date.UTC(2025, 5, 1, 12)
-const BTC = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '1' }
+const BTC = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '1', dailyTurnover: 2e9 }
 const TICKER: LiveTicker = {
   ...{ symbol: 'BTCUSDT', bid: 60_000.04, ask: 60_000.15, bidSize: 2, askSize: 3, last: 60_000 },
   ...{ mark: 60_010, fundingRate: 0.0002 },
@@ -25,7 +25,7 @@ class ScriptedSource implements LiveSource {
 
 function open(state?: MarketState): { source: ScriptedSource; market: Market } {
   const source = new ScriptedSource()
-  return { source, market: openLiveMarket({ source, instruments: [BTC] }, state) }
+  return { source, market: new LiveMarket({ source, instruments: [BTC] }, state) }
 }
 
 function stepsUntil(market: Market, now: number): MarketStep[] {

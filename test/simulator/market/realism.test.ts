@@ -1,11 +1,23 @@
 /** The seeded market beside what real ones measure: loose bounds around the numbers in seeded-market.ts. */
 import { describe, expect, it } from 'vitest'
 import type { MarketInstrument } from '../../../src/simulator/market/market.ts'
-import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
+import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 const DAYS = 3
-const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '105000' }
-const ETH: MarketInstrument = { symbol: 'ETHUSDT', tickSize: '0.01', lotSize: '0.01', startPrice: '2600' }
+const BTC: MarketInstrument = {
+  symbol: 'BTCUSDT',
+  tickSize: '0.1',
+  lotSize: '0.001',
+  startPrice: '105000',
+  dailyTurnover: 2e9,
+}
+const ETH: MarketInstrument = {
+  symbol: 'ETHUSDT',
+  tickSize: '0.01',
+  lotSize: '0.01',
+  startPrice: '2600',
+  dailyTurnover: 2e9,
+}
 
 interface Observed {
   closes: number[]
@@ -19,7 +31,7 @@ interface Observed {
 }
 
 function observe(): [Observed, Observed] {
-  const market = createSeededMarket({ seed: 1, instruments: [BTC, ETH], startAt: 0 })
+  const market = new SeededMarket({ seed: 1, instruments: [BTC, ETH], startAt: 0 })
   const all: Record<string, Observed & { middle: number; minute: number; volume: number }> = {}
   const visit: Parameters<typeof market.advance>[1] = ({ at, symbol, quote }) => {
     const seen = (all[symbol] ??= {

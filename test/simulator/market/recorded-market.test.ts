@@ -6,15 +6,27 @@ import {
   STEPS_PER_ADVANCE_MAX,
 } from '../../../src/simulator/market/market.ts'
 import {
-  createRecordedMarket,
+  RecordedMarket,
   type RecordedMarketOptions,
 } from '../../../src/simulator/market/recorded/recorded-market.ts'
 import { parseRecording } from '../../../src/prices/parse-recording.ts'
 
 const START_AT = Date.UTC(2025, 5, 1, 12)
 const FIRST_AT = Date.UTC(2024, 0, 1)
-const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '1' }
-const ETH: MarketInstrument = { symbol: 'ETHUSDT', tickSize: '0.01', lotSize: '0.01', startPrice: '2600' }
+const BTC: MarketInstrument = {
+  symbol: 'BTCUSDT',
+  tickSize: '0.1',
+  lotSize: '0.001',
+  startPrice: '1',
+  dailyTurnover: 2e9,
+}
+const ETH: MarketInstrument = {
+  symbol: 'ETHUSDT',
+  tickSize: '0.01',
+  lotSize: '0.01',
+  startPrice: '2600',
+  dailyTurnover: 2e9,
+}
 
 /** Candles as CSV, from a seed: prices with one decimal, opens at the close before. */
 function candleText({ seed, count, firstAt = FIRST_AT }: { seed: string; count: number; firstAt?: number }) {
@@ -67,7 +79,7 @@ function walk(market: Market, { from, until, calls = 1 }: { from: number; until:
 describe('a recorded market of candles', () => {
   for (const speed of [1, 600, 10_000]) {
     it(`has every candle's open, high, low, close and volume at speed ${speed}`, () => {
-      const market = createRecordedMarket(optionsAt(speed, [CANDLES]))
+      const market = new RecordedMarket(optionsAt(speed, [CANDLES]))
       const { rows } = CANDLES
       if (rows.kind !== 'candles') throw new Error('expected candles')
 
@@ -96,7 +108,7 @@ describe('a recorded market of candles', () => {
     if (rows.kind !== 'candles') throw new Error('expected candles')
     const wrong: number[] = []
 
-    createRecordedMarket(optionsAt(1)).advance(START_AT + 500 * 60_000, ({ symbol, quote }) => {
+    new RecordedMarket(optionsAt(1)).advance(START_AT + 500 * 60_000, ({ symbol, quote }) => {
       if (symbol !== 'BTCUSDT') return
       const { candle, candleLots } = quote
       if (candleLots !== Math.round((rows.volume[candle] as number) * 1000)) wrong.push(candle)
@@ -110,7 +122,7 @@ describe('a recorded market of candles', () => {
     const text = ['ts_ms,open,high,low,close,volume', ...rows].join('\n')
     const seen = new Map<number, number>()
 
-    createRecordedMarket(optionsAt(1, [recording(text, 'BTCUSDT')])).advance(START_AT + 119_999, (step) => {
+    new RecordedMarket(optionsAt(1, [recording(text, 'BTCUSDT')])).advance(START_AT + 119_999, (step) => {
       if (step.symbol === 'BTCUSDT') seen.set(step.quote.candle, step.quote.candleLots)
     })
 
@@ -121,7 +133,7 @@ describe('a recorded market of candles', () => {
   })
 
   it('puts bid and ask at the last price, mostly one tick apart', () => {
-    const market = createRecordedMarket(optionsAt(600))
+    const market = new RecordedMarket(optionsAt(600))
 
     const steps = walk(market, { from: START_AT, until: START_AT + 50_000 })
 
@@ -139,8 +151,8 @@ describe('a recorded market of candles', () => {
 
   it('gives the same steps in order of time, however the time is cut into calls', () => {
     const span = { from: START_AT, until: START_AT + 30_000 }
-    const whole = createRecordedMarket(optionsAt(600))
-    const pieces = createRecordedMarket(optionsAt(600))
+    const whole = new RecordedMarket(optionsAt(600))
+    const pieces = new RecordedMarket(optionsAt(600))
 
     const steps = walk(whole, span)
 
@@ -162,7 +174,7 @@ describe('a recorded market of candles', () => {
     const options = { ...optionsAt(1, recordings), instruments: [SOL, BTC, ETH] }
     const span = { from: START_AT, until: START_AT + 40 * 60_000 }
 
-    const steps = walk(createRecordedMarket(options), span)
+    const steps = walk(new RecordedMarket(options), span)
 
     expect(steps).toHaveLength(16 * (30 + 40 + 9) + 1)
     expect(steps).toEqual(steps.toSorted((a, b) => a.at - b.at))
@@ -171,18 +183,18 @@ describe('a recorded market of candles', () => {
   })
 
   it('goes on from a stored state as if it had never stopped', () => {
-    const market = createRecordedMarket(optionsAt(600))
+    const market = new RecordedMarket(optionsAt(600))
     walk(market, { from: START_AT, until: START_AT + 12_345 })
 
     const state = JSON.parse(JSON.stringify(market.state()))
-    const restored = createRecordedMarket(optionsAt(600), state)
+    const restored = new RecordedMarket(optionsAt(600), state)
     const span = { from: START_AT + 12_345, until: START_AT + 40_000 }
 
     expect(walk(restored, span)).toEqual(walk(market, span))
   })
 
   it('stands still after its end, while instruments without a recording go on', () => {
-    const market = createRecordedMarket(optionsAt(600))
+    const market = new RecordedMarket(optionsAt(600))
 
     expect(market.endsAt).toBe(START_AT + 50_000)
     walk(market, { from: START_AT, until: START_AT + 50_000 })
@@ -192,7 +204,7 @@ describe('a recorded market of candles', () => {
   })
 
   it('starts again at its end when told to', () => {
-    const market = createRecordedMarket({ ...optionsAt(600), instruments: [BTC], repeat: true })
+    const market = new RecordedMarket({ ...optionsAt(600), instruments: [BTC], repeat: true })
 
     const steps = walk(market, { from: START_AT, until: START_AT + 99_999 })
 
@@ -205,7 +217,7 @@ describe('a recorded market of candles', () => {
 
   it('hands over a bounded number of steps a call, also at the highest speed', () => {
     const long = recording(candleText({ seed: 'long', count: 20_000 }), 'BTCUSDT')
-    const market = createRecordedMarket(optionsAt(10_000, [long]))
+    const market = new RecordedMarket(optionsAt(10_000, [long]))
     const counts: number[] = []
 
     for (let isDone = false; !isDone;) {
@@ -224,7 +236,7 @@ describe('a recorded market of candles', () => {
       text.split('\n').toSpliced(2, 1).join('\n') + `\n${FIRST_AT + 300_000},9,9,9,9,0`,
       'ETHUSDT',
     )
-    const market = createRecordedMarket(optionsAt(60, [CANDLES, late]))
+    const market = new RecordedMarket(optionsAt(60, [CANDLES, late]))
 
     const steps = walk(market, { from: START_AT, until: START_AT + 6000 }).filter(
       (one) => one.symbol === 'ETHUSDT',
@@ -245,7 +257,7 @@ describe('a recorded market of quotes', () => {
   ].join('\n')
 
   it('replays them as they stand, rounded outward to the grid', () => {
-    const market = createRecordedMarket({ ...optionsAt(1, [recording(text, 'BTCUSDT')]), instruments: [BTC] })
+    const market = new RecordedMarket({ ...optionsAt(1, [recording(text, 'BTCUSDT')]), instruments: [BTC] })
 
     const steps = walk(market, { from: START_AT, until: START_AT + 1000 })
 
@@ -300,7 +312,7 @@ describe('a recorded market of quotes', () => {
     const tradedIn = (columns: number) => {
       const header = ['ts_ms', 'bid', 'ask', 'bidSz', 'askSz', 'last', 'volume'].slice(0, columns)
       const lines = [header, ...rows.map((row) => row.slice(0, columns))].join('\n')
-      const market = createRecordedMarket({
+      const market = new RecordedMarket({
         ...optionsAt(1, [recording(lines, 'BTCUSDT')]),
         instruments: [BTC],
       })
@@ -317,7 +329,7 @@ describe('a recorded market of quotes', () => {
       ['ts_ms', 'bid', 'ask', 'bidSz', 'askSz', 'last', 'volume'],
       ...[line(0, 3), line(30, 5), line(60, 1), line(90, 30), line(120, 1)],
     ].join('\n')
-    const market = createRecordedMarket({
+    const market = new RecordedMarket({
       ...optionsAt(1, [recording(lines, 'BTCUSDT')]),
       instruments: [BTC],
     })
@@ -338,14 +350,14 @@ describe('what a recorded market refuses', () => {
   it('a recording of an unknown instrument, two of one, none, a speed out of range', () => {
     const other = recording(candleText({ seed: 'other', count: 5 }), 'XRPUSDT')
 
-    expect(() => createRecordedMarket(optionsAt(1, [other]))).toThrow(/RECORDING_SYMBOL_UNKNOWN[^]*XRPUSDT/)
-    expect(() => createRecordedMarket(optionsAt(1, [CANDLES, CANDLES]))).toThrow(/RECORDING_SYMBOL_TWICE/)
+    expect(() => new RecordedMarket(optionsAt(1, [other]))).toThrow(/RECORDING_SYMBOL_UNKNOWN[^]*XRPUSDT/)
+    expect(() => new RecordedMarket(optionsAt(1, [CANDLES, CANDLES]))).toThrow(/RECORDING_SYMBOL_TWICE/)
     const coin = recording(`ts_ms,open,high,low,close,volume\n${FIRST_AT},0.08,0.09,0.04,0.06,5`, 'BTCUSDT')
-    expect(() => createRecordedMarket(optionsAt(1, [coin]))).toThrow(/RECORDING_BELOW_TICK[^]*0\.04[^]*0\.1/)
-    expect(() => createRecordedMarket(optionsAt(1, []))).toThrow(/MARKET_OPTION_INVALID/)
+    expect(() => new RecordedMarket(optionsAt(1, [coin]))).toThrow(/RECORDING_BELOW_TICK[^]*0\.04[^]*0\.1/)
+    expect(() => new RecordedMarket(optionsAt(1, []))).toThrow(/MARKET_OPTION_INVALID/)
     for (const speed of [0, -1, 10_001, NaN]) {
-      expect(() => createRecordedMarket(optionsAt(speed))).toThrow(/MARKET_OPTION_INVALID[^]*speed/)
+      expect(() => new RecordedMarket(optionsAt(speed))).toThrow(/MARKET_OPTION_INVALID[^]*speed/)
     }
-    expect(createRecordedMarket(optionsAt(600)).identity).toMatch(/^recorded:[0-9a-f]{12}:x600$/)
+    expect(new RecordedMarket(optionsAt(600)).identity).toMatch(/^recorded:[0-9a-f]{12}:x600$/)
   })
 })

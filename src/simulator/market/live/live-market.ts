@@ -4,16 +4,11 @@
  * it hears belongs to the moment at which it is played next.
  */
 import { ownState, type Market, type MarketInstrument, type MarketState, type MarketStep } from '../market.ts'
-import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
+import { type ForeignQuote, QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 
 /** One instrument as the other exchange shows it. Prices in quote coin, sizes in base coin. */
-export interface LiveTicker {
+export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
   readonly symbol: string
-  readonly bid: number
-  readonly ask: number
-  readonly bidSize: number
-  readonly askSize: number
-  readonly last: number
   /** Undefined where it does not say. */
   readonly mark: number | undefined
   readonly fundingRate: number | undefined
@@ -27,22 +22,11 @@ export interface LiveSource {
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
 }
 
-export interface LiveMarketOptions {
-  readonly source: LiveSource
-  readonly instruments: readonly MarketInstrument[]
-}
-
 interface LiveMarketState extends MarketState {
   readonly symbols: Readonly<Record<string, QuoteGridState>>
 }
 
-/** @param state A stored one, of whatever market. */
-export function openLiveMarket(options: LiveMarketOptions, state?: MarketState): Market {
-  const identity = `live:${options.source.name}`
-  return new LiveMarket(identity, options, ownState(identity, state))
-}
-
-class LiveMarket implements Market {
+export class LiveMarket implements Market {
   readonly identity: string
   readonly speed = 1
   readonly endsAt = undefined
@@ -50,13 +34,14 @@ class LiveMarket implements Market {
   /** Heard and not handed over yet: the latest of each symbol. */
   readonly #waiting = new Map<string, Omit<MarketStep, 'at'>>()
 
-  constructor(identity: string, { source, instruments }: LiveMarketOptions, state?: LiveMarketState) {
-    this.identity = identity
-    this.#grids = new Map(
-      instruments.map((instrument) => {
-        return [instrument.symbol, new QuoteGrid(instrument, state?.symbols[instrument.symbol])]
-      }),
-    )
+  /** @param stored A state of whatever market. */
+  constructor(
+    { source, instruments }: { source: LiveSource; instruments: readonly MarketInstrument[] },
+    stored?: MarketState,
+  ) {
+    this.identity = `live:${source.name}`
+    const known = ownState<LiveMarketState>(this.identity, stored)?.symbols
+    this.#grids = new Map(instruments.map((row) => [row.symbol, new QuoteGrid(row, known?.[row.symbol])]))
     source.follow((tickers, at) => {
       for (const ticker of tickers) this.#hear(ticker, at)
     })

@@ -1,34 +1,16 @@
 /** Candles as quotes: each is drawn whole when its first point is shown. */
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
-import {
-  DEFAULT_DAILY_TURNOVER,
-  EMPTY_QUOTE,
-  type MarketInstrument,
-  type MutableQuote,
-  type Quote,
-} from '../market.ts'
+import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } from '../market.ts'
 import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
 import { type CandlePathKind, CandlePaths, NO_PATH, type PathMemory, type TickCandle } from './candle-path.ts'
 import { type CandleScale, fillCandleQuotes } from './candle-quotes.ts'
 import type { CandleRows } from '../../../prices/recording.ts'
-
-const DAY_MS = 86_400_000
 
 /** As everything was before the current candle was drawn. */
 export interface CandleSourceState {
   readonly random: RandomState
   readonly path: PathMemory
   readonly memory: CandleMemory
-}
-
-export interface CandleSourceOptions {
-  readonly rows: CandleRows
-  readonly instrument: MarketInstrument
-  readonly intervalMs: number
-  /** Of each candle. */
-  readonly points: number
-  readonly seed: string | number
-  readonly candlePath: CandlePathKind
 }
 
 export class CandleSource {
@@ -45,8 +27,17 @@ export class CandleSource {
   /** Undefined until the current candle is drawn. */
   #drawnFrom: CandleSourceState | undefined
 
-  constructor(options: CandleSourceOptions, state?: CandleSourceState) {
-    const { rows, instrument, intervalMs, points, seed, candlePath } = options
+  constructor(options: {
+    readonly rows: CandleRows
+    readonly instrument: MarketInstrument
+    readonly intervalMs: number
+    /** Of each candle. */
+    readonly points: number
+    readonly seed: string | number
+    readonly candlePath: CandlePathKind
+    readonly state: CandleSourceState | undefined
+  }) {
+    const { rows, instrument, intervalMs, points, seed, candlePath, state } = options
     this.#rows = rows
     this.#grid = new QuoteGrid(instrument)
     this.#random = state
@@ -54,7 +45,11 @@ export class CandleSource {
       : createRandom(seed).fork(instrument.symbol).fork('recorded')
     this.#paths = new CandlePaths({ kind: candlePath, points, memory: { ...NO_PATH, ...state?.path } })
     this.#quotes = Array.from({ length: points }, () => ({ ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0 }))
-    this.#scale = scaleOf(instrument, { price: rows.open[0] as number, intervalMs })
+    this.#scale = {
+      lots: this.#grid.usualLots(rows.open[0] as number, intervalMs),
+      lotNotional: Number(instrument.tickSize) * Number(instrument.lotSize),
+      intervalMs,
+    }
     this.#memory = state?.memory ?? NO_MEMORY
   }
 
@@ -102,13 +97,4 @@ export class CandleSource {
   #lotsOf(row: number): number {
     return this.#grid.lots(this.#rows.volume[row] as number)
   }
-}
-
-/** Before the first candle is over, an instrument is taken for as large as its row in the list says. */
-function scaleOf(
-  { tickSize, lotSize, dailyTurnover = DEFAULT_DAILY_TURNOVER }: MarketInstrument,
-  { price, intervalMs }: { price: number; intervalMs: number },
-): CandleScale {
-  const lots = (dailyTurnover * intervalMs) / DAY_MS / (price * Number(lotSize))
-  return { lots, intervalMs, lotNotional: Number(tickSize) * Number(lotSize) }
 }

@@ -22,7 +22,7 @@ import {
 import type { CandlePathKind } from './candle-path.ts'
 import { type PathState, RecordedPath } from './recorded-path.ts'
 import type { Recording } from '../../../prices/recording.ts'
-import { createSeededMarket, type SeededMarket } from '../seeded/seeded-market.ts'
+import { SeededMarket } from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
   /** One a symbol; every symbol among the instruments. */
@@ -46,17 +46,7 @@ interface RecordedMarketState extends MarketState {
   readonly fallback: MarketState
 }
 
-/**
- * Goes on from a stored state, whose `startAt` then counts.
- *
- * @param stored Of whatever market.
- * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE, RECORDING_BELOW_TICK
- */
-export function createRecordedMarket(options: RecordedMarketOptions, stored?: MarketState): Market {
-  return new RecordedMarket(options, stored)
-}
-
-class RecordedMarket implements Market {
+export class RecordedMarket implements Market {
   readonly identity: string
   readonly speed: number
   readonly endsAt: number | undefined
@@ -74,11 +64,17 @@ class RecordedMarket implements Market {
   readonly #originAt: number
   readonly #lapMs: number
 
+  /**
+   * Goes on from a stored state, whose `startAt` then counts.
+   *
+   * @param stored Of whatever market.
+   * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE, RECORDING_BELOW_TICK
+   */
   constructor(options: RecordedMarketOptions, stored?: MarketState) {
     assertOptions(options)
     const { recordings, speed, startAt, instruments, fallback } = options
     const { repeat = false, candlePath = 'random' } = options
-    this.identity = identityOf({ recordings, speed, repeat, candlePath })
+    this.identity = identityOf({ ...options, repeat, candlePath })
     const state = ownState<RecordedMarketState>(this.identity, stored)
     this.speed = speed
     this.#startAt = state?.startAt ?? startAt
@@ -90,8 +86,7 @@ class RecordedMarket implements Market {
       return [new RecordedPath({ ...common, state: state?.paths[instrument.symbol] })]
     })
     const others = instruments.filter(({ symbol }) => !this.#isRecorded(symbol))
-    const seeded = { ...fallback, speed, startAt, instruments: others }
-    this.#fallback = createSeededMarket(seeded, state?.fallback)
+    this.#fallback = new SeededMarket({ ...fallback, speed, startAt, instruments: others }, state?.fallback)
     this.#originAt = Math.min(...this.#paths.map((path) => path.startAt))
     this.#lapMs = Math.max(...this.#paths.map((path) => path.endAt)) - this.#originAt
     this.#nextMs = Float64Array.from(this.#paths, (path) => this.#nextMsOf(path))
@@ -172,9 +167,7 @@ class RecordedMarket implements Market {
   }
 }
 
-type Named = Required<Pick<RecordedMarketOptions, 'recordings' | 'speed' | 'repeat' | 'candlePath'>>
-
-function identityOf({ recordings, speed, repeat, candlePath }: Named): string {
+function identityOf({ recordings, speed, repeat, candlePath }: Required<RecordedMarketOptions>): string {
   const contents = recordings.map((recording) => `${recording.symbol}=${recording.sha256}`).toSorted()
   const hash = sha256([...contents, repeat ? 'repeat' : 'once', candlePath]).toString('hex')
   return `recorded:${hash.slice(0, 12)}:x${speed}`

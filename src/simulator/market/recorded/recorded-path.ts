@@ -73,10 +73,10 @@ export class RecordedPath {
     this.#points = rows.kind === 'candles' ? pointsThatFit(this.#intervalMs / speed) : 1
     this.#source =
       rows.kind === 'candles'
-        ? new CandleSource(
-            { ...options, rows, intervalMs: this.#intervalMs, points: this.#points },
-            state?.source as CandleSourceState | undefined,
-          )
+        ? new CandleSource({
+            ...{ ...options, rows, intervalMs: this.#intervalMs, points: this.#points },
+            state: state?.source as CandleSourceState | undefined,
+          })
         : quoteSource(rows, new QuoteGrid(instrument, state?.source as QuoteGridState | undefined))
     this.startAt = rows.at[0] as number
     this.endAt = (rows.at[rows.at.length - 1] as number) + (this.#intervalMs || meanStep(rows.at))

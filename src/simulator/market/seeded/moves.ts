@@ -28,17 +28,13 @@ export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
 /** Volatility moves on once a second: it changes over minutes. */
 const VOLATILITY_UPDATE_MS = 1000
 
-/** Steps between two updates of the volatilities, and the market time they take. */
-export function volatilityUpdate(stepMs: number): { steps: number; ms: number } {
-  const steps = Math.max(1, Math.round(VOLATILITY_UPDATE_MS / stepMs))
-  return { steps, ms: steps * stepMs }
-}
-
 /**
  * Volatility that clusters: its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck) components with
  * memories from minutes to a day, which together decay as slowly as the absolute returns of real markets.
  */
 export class Volatility {
+  /** Steps between two calls of `advance`. */
+  readonly updateSteps: number
   readonly #components: readonly VolatilityComponent[]
   readonly #random: Random
   readonly #keep: number[]
@@ -47,12 +43,14 @@ export class Volatility {
   /** @param levels A stored state; without one the components are drawn from where they usually are. */
   constructor(options: {
     readonly components: readonly VolatilityComponent[]
-    /** Market time between two calls of `advance`. */
-    readonly updateMs: number
+    /** Market time of one step. */
+    readonly stepMs: number
     readonly random: Random
     readonly levels?: readonly number[] | undefined
   }) {
-    const { components, updateMs, random, levels } = options
+    const { components, stepMs, random, levels } = options
+    this.updateSteps = Math.max(1, Math.round(VOLATILITY_UPDATE_MS / stepMs))
+    const updateMs = this.updateSteps * stepMs
     this.#components = components
     this.#random = random
     this.#keep = components.map(({ memoryMs }) => exponential(-updateMs / memoryMs))
@@ -146,36 +144,30 @@ export interface FactorState {
 export class SharedFactor {
   /** This step's shock: 0 mostly; mean 0, variance 1. */
   shock = 0
-  /** ln(volatility) that all instruments share. */
-  level = 0
   readonly #random: Random
   readonly #volatility: Volatility
   readonly #shocks: Shocks
-  readonly #updateSteps: number
-  #shockSum = 0
+  #shockSum: number
 
-  /** @param stepMs Market time of one step. */
-  constructor({
-    seed,
-    stepMs,
-    state,
-  }: {
-    seed: number | string
-    stepMs: number
-    state?: FactorState | undefined
+  constructor(options: {
+    readonly seed: number | string
+    /** Market time of one step. */
+    readonly stepMs: number
+    readonly state?: FactorState | undefined
   }) {
-    const update = volatilityUpdate(stepMs)
-    this.#updateSteps = update.steps
+    const { seed, stepMs, state } = options
     this.#random = state ? restoreRandom(state.random) : createRandom(seed).fork('market')
     this.#volatility = new Volatility({
-      components: SHARED_VOLATILITY,
-      updateMs: update.ms,
-      random: this.#random,
+      ...{ components: SHARED_VOLATILITY, stepMs, random: this.#random },
       levels: state?.volatility,
     })
     this.#shocks = createShocks({ stepMs, perSecond: 0.8 })
     this.#shockSum = state?.shockSum ?? 0
-    this.level = this.#volatility.level()
+  }
+
+  /** ln(volatility) that all instruments share. */
+  get level(): number {
+    return this.#volatility.level()
   }
 
   get shockProbability(): number {
@@ -184,9 +176,9 @@ export class SharedFactor {
 
   /** @param index The number of the step since the start, from 0. */
   step(index: number): void {
-    if (index % this.#updateSteps === 0) {
-      this.#volatility.advance(this.#shockSum / Math.sqrt(this.#updateSteps), LEVERAGE)
-      this.level = this.#volatility.level()
+    const { updateSteps } = this.#volatility
+    if (index % updateSteps === 0) {
+      this.#volatility.advance(this.#shockSum / Math.sqrt(updateSteps), LEVERAGE)
       this.#shockSum = 0
     }
     this.shock = this.#shocks.draw(this.#random)

@@ -5,44 +5,50 @@
  */
 import { createGrid, nearestStep } from '../../../lib/grid.ts'
 import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
-import { DEFAULT_DAILY_TURNOVER, type MarketInstrument, type MinuteBar } from '../market.ts'
-import { SHARED_VOLATILITY, Volatility, type VolatilityComponent } from './moves.ts'
+import { type MarketInstrument, type MinuteBar } from '../market.ts'
+import { SHARED_VOLATILITY, Volatility } from './moves.ts'
 import { DEFAULT_YEARLY_VOLATILITY, OWN_VOLATILITY, SHARED_VARIANCE } from './seeded-path.ts'
 
 const MINUTE_MS = 60_000
 const MINUTES_A_DAY = 1440
 const MINUTES_A_YEAR = 525_600
 
-export interface PastDayOptions {
+/**
+ * 1440 minutes, oldest first; the last one closes at the start price.
+ *
+ * @param options.endAt Unix ms; the last bar ends at the start of this minute.
+ */
+export function buildPastDay(options: {
   readonly seed: number | string
   readonly instrument: MarketInstrument
-  /** Unix ms; the last bar ends at the start of this minute. */
   readonly endAt: number
-}
-
-/** 1440 minutes, oldest first; the last one closes at the start price. */
-export function buildPastDay({ seed, instrument, endAt }: PastDayOptions): MinuteBar[] {
-  const shared = createMinuteNoise(createRandom(seed).fork('past'), SHARED_VOLATILITY)
-  const own = createMinuteNoise(createRandom(seed).fork(instrument.symbol).fork('past'), OWN_VOLATILITY)
+}): MinuteBar[] {
+  const { seed, instrument, endAt } = options
+  const sharedRandom = createRandom(seed).fork('past')
+  const random = createRandom(seed).fork(instrument.symbol).fork('past')
+  const stepMs = MINUTE_MS
+  const shared = new Volatility({ components: SHARED_VOLATILITY, stepMs, random: sharedRandom })
+  const own = new Volatility({ components: OWN_VOLATILITY, stepMs, random })
   const yearly = instrument.yearlyVolatility ?? DEFAULT_YEARLY_VOLATILITY
   const usualDeviation = yearly / Math.sqrt(MINUTES_A_YEAR)
-  const turnover = (instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER) / MINUTES_A_DAY
+  const turnover = instrument.dailyTurnover / MINUTES_A_DAY
   const lot = Number(instrument.lotSize)
   const tickGrid = createGrid(instrument.tickSize)
   const endMinuteAt = Math.floor(endAt / MINUTE_MS) * MINUTE_MS
   const bars: MinuteBar[] = []
   let close = Number(instrument.startPrice)
   for (let minute = 1; minute <= MINUTES_A_DAY; minute++) {
-    const [sharedMove, ownMove] = [shared.next(), own.next()]
+    shared.advance()
+    own.advance()
+    const [sharedMove, ownMove] = [sharedRandom.normal(), random.normal()]
     const wildness = exponential(shared.level() + own.level())
     const deviation = usualDeviation * wildness
     const move = Math.sqrt(SHARED_VARIANCE) * sharedMove + Math.sqrt(1 - SHARED_VARIANCE) * ownMove
     const open = close / (1 + Math.max(-0.2, Math.min(0.2, deviation * move)))
     const toTicks = (price: number) => Math.max(1, nearestStep(tickGrid, price))
     const reach = { from: open, to: close, deviation: deviation * close }
-    const { high, low } = drawExtremes(own.random, reach)
-    const lots =
-      (turnover * wildness * wildness * exponential(0.5 * own.random.normal() - 0.125)) / close / lot
+    const { high, low } = drawExtremes(random, reach)
+    const lots = (turnover * wildness * wildness * exponential(0.5 * random.normal() - 0.125)) / close / lot
     bars.push({
       startAt: endMinuteAt - minute * MINUTE_MS,
       openTicks: toTicks(open),
@@ -54,18 +60,6 @@ export function buildPastDay({ seed, instrument, endAt }: PastDayOptions): Minut
     close = open
   }
   return bars.reverse()
-}
-
-function createMinuteNoise(random: Random, components: readonly VolatilityComponent[]) {
-  const volatility = new Volatility({ components, updateMs: MINUTE_MS, random })
-  return {
-    random,
-    level: () => volatility.level(),
-    next() {
-      volatility.advance()
-      return random.normal()
-    },
-  }
 }
 
 /** The highest and the lowest point of a Brownian bridge, each from its exact distribution. */

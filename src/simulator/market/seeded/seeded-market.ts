@@ -62,17 +62,6 @@ export interface SeededMarketState extends MarketState {
   readonly paths: Readonly<Record<string, PathState>>
 }
 
-/**
- * Goes on from a stored state, whose `startAt` then counts. An instrument that it does not know starts now at its start
- * price, one that is no longer configured is dropped.
- *
- * @param stored Of whatever market.
- * @throws Failure MARKET_OPTION_INVALID
- */
-export function createSeededMarket(options: SeededMarketOptions, stored?: MarketState): SeededMarket {
-  return new SeededMarket(options, stored)
-}
-
 export class SeededMarket implements Market {
   readonly identity: string
   readonly speed: number
@@ -85,6 +74,13 @@ export class SeededMarket implements Market {
   readonly #steps: readonly MutableStep[]
   #stepsDone: number
 
+  /**
+   * Goes on from a stored state, whose `startAt` then counts. An instrument that it does not know starts now at its
+   * start price, one that is no longer configured is dropped.
+   *
+   * @param stored Of whatever market.
+   * @throws Failure MARKET_OPTION_INVALID
+   */
   constructor(options: SeededMarketOptions, stored?: MarketState) {
     const { seed, instruments, stepMs = 100, speed = 1 } = options
     assertOptions({ ...options, stepMs, speed })
@@ -107,18 +103,17 @@ export class SeededMarket implements Market {
   }
 
   advance(now: number, visit: (step: MarketStep) => void): boolean {
-    let budget = STEPS_PER_ADVANCE_MAX
-    for (;;) {
+    const count = this.#paths.length
+    for (let visited = 0; this.nextAt <= now; visited += count) {
+      if (visited > 0 && visited + count > STEPS_PER_ADVANCE_MAX) return false
       const at = this.nextAt
-      if (at > now) return true
-      budget -= this.#paths.length
-      if (budget < 0 && budget + this.#paths.length < STEPS_PER_ADVANCE_MAX) return false
       this.#step()
       for (const step of this.#steps) {
         step.at = at
         visit(step)
       }
     }
+    return true
   }
 
   /** When its next step is due, on the exchange's clock; Infinity without instruments. */

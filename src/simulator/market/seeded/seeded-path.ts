@@ -8,14 +8,13 @@ import {
   type RandomState,
 } from '../../../lib/random.ts'
 import {
-  DEFAULT_DAILY_TURNOVER,
   EMPTY_QUOTE,
   levelTicksFor,
   type MarketInstrument,
   type MutableQuote,
   type Quote,
 } from '../market.ts'
-import { createShocks, Volatility, volatilityUpdate, type SharedFactor, type Shocks } from './moves.ts'
+import { createShocks, Volatility, type SharedFactor, type Shocks } from './moves.ts'
 
 const YEAR_MS = 365 * 86_400_000
 const MINUTE_MS = 60_000
@@ -53,7 +52,8 @@ const PRICE_TICKS_MIN = 10
 const MEAN_RANGE = 1.6
 
 export const DEFAULT_YEARLY_VOLATILITY = 0.6
-const DEFAULT_DISPLAYED_NOTIONAL = 50_000
+/** The median at each side, in quote coin. */
+const DISPLAYED_NOTIONAL = 50_000
 
 /** What changes with the steps. */
 interface Moving {
@@ -80,14 +80,12 @@ export class SeededPath {
   readonly #random: Random
   readonly #volatility: Volatility
   readonly #shocks: Shocks
-  readonly #updateSteps: number
   /** Standard deviation of one step's return at usual volatility. */
   readonly #stepDeviation: number
   readonly #stepMs: number
   readonly #turnoverAMinute: number
   readonly #sizeKeep: number
   readonly #gapKeep: number
-  readonly #displayedNotional: number
   readonly #tradeNotional: number
   readonly #quietTradeProbability: number
   readonly #now: Moving
@@ -107,12 +105,8 @@ export class SeededPath {
     this.#grid = createGrid(instrument.tickSize)
     this.#lot = Number(instrument.lotSize)
     this.#random = state ? restoreRandom(state.random) : createRandom(seed).fork(instrument.symbol)
-    const update = volatilityUpdate(stepMs)
-    this.#updateSteps = update.steps
     this.#volatility = new Volatility({
-      components: OWN_VOLATILITY,
-      updateMs: update.ms,
-      random: this.#random,
+      ...{ components: OWN_VOLATILITY, stepMs, random: this.#random },
       levels: state?.volatility,
     })
     this.#shocks = createShocks({ stepMs, perSecond: 0.6 })
@@ -120,11 +114,10 @@ export class SeededPath {
       (instrument.yearlyVolatility ?? DEFAULT_YEARLY_VOLATILITY) * Math.sqrt(stepMs / YEAR_MS)
     this.#sizeKeep = exponential(-stepMs / SIZE_MEMORY_MS)
     this.#gapKeep = stepMs < 100 ? 1 - ((1 - GAP_KEPT) * stepMs) / 100 : GAP_KEPT
-    this.#displayedNotional = instrument.displayedNotional ?? DEFAULT_DISPLAYED_NOTIONAL
     this.#quietTradeProbability = 1 - exponential((-QUIET_TRADES_PER_SECOND * stepMs) / 1000)
     const moves = 1 - (1 - factor.shockProbability) * (1 - this.#shocks.probability)
     const tradesAStep = (1 - moves) * this.#quietTradeProbability + moves * MOVE_TRADE_FACTOR
-    const turnoverAStep = ((instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER) * stepMs) / 86_400_000
+    const turnoverAStep = (instrument.dailyTurnover * stepMs) / 86_400_000
     this.#tradeNotional = turnoverAStep / tradesAStep / exponential((TRADE_DEVIATION * TRADE_DEVIATION) / 2)
     this.#turnoverAMinute = (turnoverAStep * MINUTE_MS) / stepMs
     this.#stepMs = stepMs
@@ -148,7 +141,7 @@ export class SeededPath {
 
   /** @param index The number of the step since the start, from 0. */
   step(index: number, factor: SharedFactor): void {
-    if (index % this.#updateSteps === 0) {
+    if (index % this.#volatility.updateSteps === 0) {
       this.#volatility.advance()
       this.#wildness = exponential(factor.level + this.#volatility.level())
       this.#spread()
@@ -228,7 +221,7 @@ export class SeededPath {
   #displayedLots(lasting: number): number {
     const level = lasting + Math.sqrt(1 - SIZE_LASTING_SHARE) * this.#random.normal()
     const bounded = Math.max(-SIZE_LEVEL_MAX, Math.min(SIZE_LEVEL_MAX, level))
-    const median = this.#displayedNotional / (this.#now.price * this.#lot * Math.sqrt(this.#wildness))
+    const median = DISPLAYED_NOTIONAL / (this.#now.price * this.#lot * Math.sqrt(this.#wildness))
     return Math.max(1, Math.round(median * exponential(SIZE_DEVIATION * bounded)))
   }
 
