@@ -51,23 +51,30 @@ async function handOver(options: HandoverOptions): Promise<number> {
   start \`intentd standby\` with this configuration on the machine that is to go on, then hand over again`,
       )
     const begunAt = systemClock.monotonic()
-    await handover.ask(before.token)
+    let { token } = before
+    await handover.ask(token)
     say(0, `asked ${before.holder} to hand over; ${standby} stands by`)
     for (;;) {
       await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
       const now = await handover.look()
       const tookMs = systemClock.monotonic() - begunAt
-      if (now.token > before.token && now.isHeld)
-        return say(
-          0,
-          `${now.holder} has taken over after ${(tookMs / 1000).toFixed(1)} s, and finds out, then trades`,
-        )
+      if (now.token > token && now.isHeld) {
+        if (now.holder !== before.holder) return say(0, takenOver(now.holder, tookMs))
+        // It was just reloading its configuration: with the lease that it took anew, it has not heard of this.
+        token = now.token
+        await handover.ask(token)
+      }
       if (tookMs > options.within)
         return say(EXIT_PENDING, `not done yet: look at the log of ${before.holder}`)
     }
   } finally {
     await handover.close()
   }
+}
+
+function takenOver(holder: string, tookMs: number): string {
+  return `${holder} has taken over after ${(tookMs / 1000).toFixed(1)} s
+  it trades when it knows what became of all orders, unless a kill or another restriction stands`
 }
 
 function say(code: number, text: string): number {

@@ -148,6 +148,26 @@ describe.skipIf(postgresMissing !== undefined)(
         expect(await machines.compare('b', standby)).toEqual([])
       }, LEASE_HANDED_OVER_MS))
 
+    test.concurrent('a handover that the writer misses because it reloads just then is asked for again', () =>
+      withMachines(async (machines) => {
+        const writer = machines.run('a')
+        await Machines.trades(writer)
+        const standby = machines.standby('b')
+        await standby.untilEvent('standby.following')
+        const handover = machines.start('a', ['handover'])
+        await handover.until('asked', () => handover.stdout.length > 0)
+
+        writer.kill('SIGHUP')
+        await writer.until('reloaded', () => writer.events('daemon.running').length === 2)
+
+        expect(await handover.ended).toMatchObject({ code: 0 })
+        expect(await standby.untilEvent('standby.tookOver')).toMatchObject({ abandoned: false })
+        expect(await writer.ended).toMatchObject({ code: 0 })
+        await Machines.trades(standby)
+        expect(await standby.stop()).toEqual({ code: 0, signal: null })
+        expect(await machines.compare('b', standby)).toEqual([])
+      }, LEASE_HANDED_OVER_MS))
+
     test.concurrent('handed over, one that was started as a standby ends so that it is started again, and stands by', () =>
       withMachines(async (machines) => {
         const first = machines.standby('a')
