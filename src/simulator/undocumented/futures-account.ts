@@ -28,7 +28,7 @@ import { ACCOUNTS } from '../futures/stored-entities.ts'
 import { type AccountChoices, type AccountRef } from '../shared/account.ts'
 import { accept } from '../shared/reply.ts'
 import { larger } from '../wallet/rounding.ts'
-import { exitsOf, exitFields } from './position-exits.ts'
+import { exitFields } from './position-exits.ts'
 import { change, read, textRow, type Asked } from './undocumented-row.ts'
 
 /** Samples of these endpoints also write it in lower case. */
@@ -130,7 +130,7 @@ function showPositions(state: CoreState, { uid }: AccountRef, request: Asked<typ
   return accept(
     symbols
       .flatMap((name) => positionsOf(account, name))
-      .map((one) => ({ ...toWirePosition(state, account, one), ...exitFields(state, exitsOf(one)) })),
+      .map((one) => ({ ...toWirePosition(state, account, one), ...exitFields(state, one) })),
   )
 }
 

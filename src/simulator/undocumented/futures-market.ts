@@ -10,10 +10,9 @@ import { refusals } from '../shared/refusals.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
 import { type DayStatistics } from '../market/day-statistics.ts'
 import { accept } from '../shared/reply.ts'
-import { readPublic, span, textRow, type Asked } from './undocumented-row.ts'
+import { ofProduct, readPublic, span, textRow, type Asked } from './undocumented-row.ts'
 
 const named = { symbol, productType }
-const contractsOf = { productType, symbol: symbol.optional() }
 const candlesOf = {
   ...named,
   granularity: z.string().min(1).describe('1m, 5m, 1H, 1D and others'),
@@ -31,7 +30,7 @@ export const futuresMarketRows = {
   }),
   /** What may be traded, and by which rules: the tick is priceEndStep × 10^-pricePlace. */
   contracts: readPublic('/mix/market/contracts', {
-    asks: contractsOf,
+    asks: ofProduct,
     shows: z.array(z.looseObject({ symbol: text, supportMarginCoins: z.array(text).nullish() })),
     answer: futuresContracts,
   }),
@@ -65,7 +64,7 @@ export const futuresMarketRows = {
   }),
 }
 
-function futuresContracts(state: CoreState, _: unknown, asked: Asked<typeof contractsOf>) {
+function futuresContracts(state: CoreState, _: unknown, asked: Asked<typeof ofProduct>) {
   const listed = [...state.symbols.values()].filter(
     ({ instrument, isSettled }) =>
       instrument.productType === asked.productType &&

@@ -1,61 +1,41 @@
 import { z } from 'zod'
 import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { batchPlaceOrder } from '../../protocol/futures/batch-place-order.ts'
-import {
-  batchResult,
-  exchangeId,
-  marginCoin,
-  orderReference,
-  productType,
-  symbol,
-} from '../../protocol/values.ts'
+import { batchResult, marginCoin, orderReference, productType, symbol } from '../../protocol/values.ts'
 import { accountOf, leverageOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
 import { isOfAsked, listedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { priceText, sizeText, type Instrument } from '../futures/instruments/instruments.ts'
 import { cancelAll, cancelByUser } from '../futures/orders/cancel-orders.ts'
-import { orderIdText, sequenceOfId, wireSide, type Order } from '../futures/orders/order.ts'
+import { orderIdText, referenceOf, sequenceOfId, wireSide, type Order } from '../futures/orders/order.ts'
 import { placeOne } from '../futures/orders/place-orders.ts'
 import { type Fill } from '../futures/positions/fill.ts'
 import { baseSize, quoteValue, type Position } from '../futures/positions/position.ts'
 import { refusals } from '../shared/refusals.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { readHistory } from '../shared/history-page.ts'
 import { accept, eachOf, type OrderReference, type Reply } from '../shared/reply.ts'
 import { negated } from '../wallet/rounding.ts'
 import { triggerFields } from './position-exits.ts'
 import {
   byEitherId,
   change,
-  LISTS,
+  ofProduct,
+  orderIdList,
+  orderPage,
   pageOfOrders,
   place,
   read,
-  span,
+  showPage,
   textRow,
-  toPage,
   type Asked,
 } from './undocumented-row.ts'
 
 const { orderList, ...instrumentOfBatch } = batchPlaceOrder.request.shape
 const oneOrder = { ...instrumentOfBatch, ...orderList.element.shape }
 const named = { symbol, productType, ...byEitherId }
-const list = {
-  productType,
-  symbol: symbol.optional(),
-  marginCoin: marginCoin.optional(),
-  orderIdList: z.array(z.looseObject(byEitherId)).optional(),
-}
-const page = {
-  productType,
-  symbol: symbol.optional(),
-  idLessThan: exchangeId.optional(),
-  ...span,
-  ...byEitherId,
-}
+const list = { ...ofProduct, marginCoin: marginCoin.optional(), orderIdList }
 const positions = {
-  productType,
-  symbol: symbol.optional(),
+  ...ofProduct,
   holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
 }
 
@@ -92,22 +72,22 @@ export const futuresOrderRows = {
   }),
   /** Newest first, whenever they were placed. */
   ordersPending: read('/mix/order/orders-pending', {
-    asks: page,
+    asks: orderPage,
     shows: pageOfOrders,
     answer: (state: CoreState, { uid }, { startTime: _start, endTime: _end, ...query }) => {
       const account = accountOf(state, uid)
-      return orderPage(state, account, query, [...account.openOrders.values()])
+      return showOrders(state, account, query, [...account.openOrders.values()])
     },
   }),
   /** Filled and cancelled orders, newest first: those of the idempotency window, no older ones are kept. */
   ordersHistory: read('/mix/order/orders-history', {
-    asks: page,
+    asks: orderPage,
     shows: pageOfOrders,
     answer: (state: CoreState, { uid }, query) => {
       const account = accountOf(state, uid)
       // They are kept in the order in which they ended.
       const orders = [...account.closedOrders.values()].sort((a, b) => a.sequence - b.sequence)
-      return orderPage(state, account, query, orders)
+      return showOrders(state, account, query, orders)
     },
   }),
   closePositions: place('/mix/order/close-positions', {
@@ -118,11 +98,7 @@ export const futuresOrderRows = {
   }),
 }
 
-function cancelNamed(
-  state: CoreState,
-  { uid }: AccountRef,
-  request: Asked<typeof named>,
-): Reply<OrderReference> {
+function cancelNamed(state: CoreState, { uid }: AccountRef, request: AskedOrder): Reply<OrderReference> {
   const order = findOrder(state, accountOf(state, uid), request)
   if (order === undefined) return refusals.orderUnknown
   return isOpen(order) ? cancelByUser(state, order) : refusals.noOrderToCancel
@@ -131,34 +107,33 @@ function cancelNamed(
 function cancelListed(
   state: CoreState,
   account: AccountRef,
-  { orderIdList, ...request }: Asked<typeof list>,
+  { orderIdList: names, ...request }: Asked<typeof list>,
 ) {
-  if (orderIdList === undefined) return cancelAll(state, account, request)
-  return eachOf(orderIdList, ({ orderId, clientOid }) => {
-    const order = orderNamed(accountOf(state, account.uid), { orderId, clientOid })
-    const { productType: product, symbol: name = order?.symbol ?? '' } = request
-    return cancelNamed(state, account, { orderId, clientOid, productType: product, symbol: name })
-  })
+  if (names === undefined) return cancelAll(state, account, request)
+  return eachOf(names, ({ orderId, clientOid }) =>
+    cancelNamed(state, account, { ...request, orderId, clientOid }),
+  )
 }
 
 /** @param orders Oldest first. */
-function orderPage(state: CoreState, account: Account, query: Asked<typeof page>, orders: readonly Order[]) {
-  const { orderId, clientOid } = query
-  const isListed = isOfAsked(state, { productType: query.productType, symbol: query.symbol })
-  const found = readHistory(orders, query, {
-    ...LISTS,
+function showOrders(
+  state: CoreState,
+  account: Account,
+  query: Asked<typeof orderPage>,
+  orders: readonly Order[],
+) {
+  const asked = { productType: query.productType, symbol: query.symbol }
+  const listed = orders.filter(isOfAsked(state, asked)).map((order) => ({ order, ...referenceOf(order) }))
+  return showPage(listed, query, {
     now: state.clock.now,
-    idOf: ({ sequence }) => orderIdText(sequence),
-    timeOf: ({ createdAt }) => createdAt,
-    accepts: (order) =>
-      isListed(order) &&
-      orderIdText(order.sequence) === (orderId ?? orderIdText(order.sequence)) &&
-      order.clientOid === (clientOid ?? order.clientOid),
+    timeOf: ({ order }) => order.createdAt,
+    toRow: ({ order }) => toOrderRow(state, account, order),
   })
-  return toPage(found.ok ? accept(found.data.map((order) => toOrderRow(state, account, order))) : found)
 }
 
-function findOrder(state: CoreState, account: Account, request: Asked<typeof named>): Order | undefined {
+type AskedOrder = Asked<typeof ofProduct & typeof byEitherId>
+
+function findOrder(state: CoreState, account: Account, request: AskedOrder): Order | undefined {
   const order = orderNamed(account, request)
   const isAsked = isOfAsked(state, { productType: request.productType, symbol: request.symbol })
   return order !== undefined && isAsked(order) ? order : undefined
@@ -167,7 +142,7 @@ function findOrder(state: CoreState, account: Account, request: Asked<typeof nam
 /** A clientOid names the newest order that carried it. */
 function orderNamed(
   { openOrders, closedOrders }: Account,
-  { orderId, clientOid }: Asked<typeof byEitherId>,
+  { orderId, clientOid }: AskedOrder,
 ): Order | undefined {
   if (orderId !== undefined) {
     const sequence = sequenceOfId(orderId) ?? 0

@@ -1,13 +1,5 @@
 import { z } from 'zod'
-import {
-  batchResult,
-  exchangeId,
-  foreignClientOid,
-  marginCoin,
-  orderReference,
-  productType,
-  symbol,
-} from '../../protocol/values.ts'
+import { batchResult, marginCoin, orderReference } from '../../protocol/values.ts'
 import { accountOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
 import { isOfAsked } from '../futures/instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../futures/instruments/instruments.ts'
@@ -17,30 +9,29 @@ import { isPending, type PlanOrder } from '../futures/plans/plan-order.ts'
 import { endPlanOrder, placePlanOrder } from '../futures/plans/plan-orders.ts'
 import { refusals } from '../shared/refusals.ts'
 import { type AccountRef } from '../shared/account.ts'
-import { readHistory } from '../shared/history-page.ts'
-import { accept, eachOf, type OrderReference } from '../shared/reply.ts'
+import { accept, eachOf } from '../shared/reply.ts'
 import { exitsOf, removeExit, toPlan, triggerFields, type ListedPlan } from './position-exits.ts'
-import { change, LISTS, pageOfOrders, place, read, toPage, type Asked } from './undocumented-row.ts'
+import {
+  change,
+  ofProduct,
+  orderIdList,
+  orderPage,
+  pageOfOrders,
+  place,
+  read,
+  showPage,
+  type Asked,
+} from './undocumented-row.ts'
 
-const empty = z.literal('')
-const byEitherId = {
-  orderId: z.union([exchangeId, empty]).optional(),
-  clientOid: z.union([foreignClientOid, empty]).optional(),
-}
-const page = {
+const planPage = {
   planType: z.string().min(1).describe('normal_plan, track_plan or profit_loss: the exits of positions'),
-  productType,
-  symbol: symbol.optional(),
-  idLessThan: exchangeId.optional(),
-  limit: z.string().optional(),
-  ...byEitherId,
+  ...orderPage,
 }
 const list = {
-  productType,
-  symbol: symbol.optional(),
+  ...ofProduct,
   marginCoin: marginCoin.optional(),
   planType: z.string().optional(),
-  orderIdList: z.array(z.looseObject(byEitherId)).optional(),
+  orderIdList,
 }
 
 /** Trigger orders outside the document, which can only change one that is there. */
@@ -51,7 +42,7 @@ export const planOrderRows = {
     answer: placePlanOrder,
   }),
   ordersPlanPending: read('/mix/order/orders-plan-pending', {
-    asks: page,
+    asks: planPage,
     shows: pageOfOrders,
     answer: showPending,
   }),
@@ -63,33 +54,26 @@ export const planOrderRows = {
 }
 
 /** Trigger orders that have not triggered, newest first; or the exits of positions. */
-function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof page>) {
+function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof planPage>) {
   const account = accountOf(state, uid)
-  const { planType, orderId, clientOid } = query
-  const rows =
-    planType === 'profit_loss'
-      ? // By id, which is not by age: stop-losses have the higher ones.
-        pendingExits(state, account, query)
-          .map((exit) => {
-            const { orderId: id, planType: orderSource } = exit
-            const shown = { orderId: id, clientOid: id, planStatus: 'live', orderSource }
-            return toPlanRow(state, account, toPlan(exit), shown)
-          })
-          .sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
-      : pendingPlans(state, account, query)
-          .filter((plan) => plan.planType === planType)
-          .map((plan) => {
-            const shown = { ...referenceOf(plan), planStatus: 'not_trigger', orderSource: 'normal' }
-            return toPlanRow(state, account, plan, shown)
-          })
-  const found = readHistory(rows, query, {
-    ...LISTS,
-    now: state.clock.now,
-    idOf: (row) => row.orderId,
-    accepts: (row) =>
-      row.orderId === (orderId || row.orderId) && row.clientOid === (clientOid || row.clientOid),
-  })
-  return toPage(found)
+  const { now } = state.clock
+  const toRow = (plan: ShownPlan) => toPlanRow(state, account, plan)
+  if (query.planType === 'profit_loss') {
+    const exits = pendingExits(state, account, query).map((exit) => ({
+      ...toPlan(exit),
+      ...{ orderId: exit.orderId, clientOid: exit.orderId, planStatus: 'live', orderSource: exit.planType },
+    }))
+    // By id, which is not by age: stop-losses have the higher ones.
+    exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
+    return showPage(exits, query, { now, toRow })
+  }
+  const plans = pendingPlans(state, account, query)
+    .filter((plan) => plan.planType === query.planType)
+    .map((plan) => ({
+      ...plan,
+      ...{ ...referenceOf(plan), planStatus: 'not_trigger', orderSource: 'normal' },
+    }))
+  return showPage(plans, query, { now, toRow })
 }
 
 /**
@@ -99,17 +83,17 @@ function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof 
 function cancelListed(state: CoreState, { uid }: AccountRef, request: Asked<typeof list>) {
   const account = accountOf(state, uid)
   const pending = pendingPlans(state, account, request)
-  const { orderIdList, planType } = request
+  const { orderIdList: names, planType } = request
   const cancel = (plan: PlanOrder) => {
     endPlanOrder(state, plan, 'cancelled')
     return accept(referenceOf(plan))
   }
-  if (orderIdList === undefined)
+  if (names === undefined)
     return eachOf(
       pending.filter((plan) => plan.planType === (planType ?? plan.planType)),
       cancel,
     )
-  return eachOf(orderIdList, (name) => {
+  return eachOf(names, (name) => {
     const exit = pendingExits(state, account, request).find(({ orderId }) => orderId === name.orderId)
     const plan = pending.find((candidate) => isPending(candidate) && isNamed(candidate, name))
     if (exit === undefined) return plan === undefined ? refusals.planOrderUnknown : cancel(plan)
@@ -118,7 +102,8 @@ function cancelListed(state: CoreState, { uid }: AccountRef, request: Asked<type
   })
 }
 
-type AskedPlans = Pick<Asked<typeof page>, 'productType' | 'symbol'>
+type AskedPlans = Asked<typeof ofProduct>
+type AskedIds = Pick<Asked<typeof orderPage>, 'orderId' | 'clientOid'>
 
 /** Oldest first. */
 function pendingPlans(state: CoreState, { planOrders }: Account, asked: AskedPlans): PlanOrder[] {
@@ -133,22 +118,20 @@ function pendingExits(state: CoreState, { positions }: Account, asked: AskedPlan
 }
 
 /** When both ids are given, orderId prevails. */
-function isNamed(plan: PlanOrder, { orderId, clientOid }: Asked<typeof byEitherId>): boolean {
-  return orderId ? sequenceOfId(orderId) === plan.sequence : clientOid === plan.clientOid
+function isNamed(plan: PlanOrder, { orderId, clientOid }: AskedIds): boolean {
+  return orderId === undefined ? clientOid === plan.clientOid : sequenceOfId(orderId) === plan.sequence
 }
 
-interface Shown extends OrderReference {
+interface ShownPlan extends ListedPlan {
+  readonly orderId: string
+  readonly clientOid: string
   readonly planStatus: string
   readonly orderSource: string
 }
 
-function toPlanRow(
-  state: CoreState,
-  account: Account,
-  plan: ListedPlan,
-  { orderId, clientOid, planStatus, orderSource }: Shown,
-) {
+function toPlanRow(state: CoreState, account: Account, plan: ShownPlan) {
   const { instrument } = symbolOf(state, plan.symbol)
+  const { orderId, clientOid } = plan
   const price = plan.priceTicks === 0 ? '' : priceText(instrument, plan.priceTicks)
   return {
     planType: plan.planType,
@@ -157,7 +140,7 @@ function toPlanRow(
     ...{ orderId, clientOid, price, executePrice: price, callbackRatio: plan.callbackPercent ?? '' },
     triggerPrice: priceText(instrument, plan.triggerTicks),
     triggerType: plan.triggerType,
-    planStatus,
+    planStatus: plan.planStatus,
     side: wireSide(plan),
     posSide: plan.slot,
     marginCoin: instrument.marginCoin,
@@ -166,7 +149,7 @@ function toPlanRow(
     tradeSide: plan.action === 'net' ? '' : plan.action,
     posMode: account.setup.positionMode,
     orderType: plan.orderType,
-    orderSource,
+    orderSource: plan.orderSource,
     cTime: String(plan.createdAt),
     uTime: String(plan.updatedAt),
     ...triggerFields('stopSurplusTrigger', instrument, plan.takeProfit),

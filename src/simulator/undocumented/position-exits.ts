@@ -1,6 +1,6 @@
 import { symbolOf, type CoreState } from '../futures/core-state.ts'
 import { priceText, type Instrument } from '../futures/instruments/instruments.ts'
-import { type PositionTrigger } from '../futures/orders/order.ts'
+import { type PositionExits, type PositionTrigger } from '../futures/orders/order.ts'
 import { type PlanOrder } from '../futures/plans/plan-order.ts'
 import { type Position } from '../futures/positions/position.ts'
 import { idText } from '../shared/order-sequence.ts'
@@ -8,39 +8,38 @@ import { POSITIONS } from '../futures/stored-entities.ts'
 
 /** A take-profit or stop-loss of a position, as the real exchange lists it among the trigger orders. */
 export interface PositionExit {
-  readonly planType: 'pos_profit' | 'pos_loss'
+  readonly planType: (typeof PLAN_TYPES)[keyof PositionExits]
+  readonly kind: keyof PositionExits
   readonly orderId: string
   readonly position: Position
   readonly trigger: PositionTrigger
 }
 
+const PLAN_TYPES = { takeProfit: 'pos_profit', stopLoss: 'pos_loss' } as const
+
 /** Take-profit before stop-loss. A position has one exit of a kind: its own sequence names it, whatever its price. */
 export function exitsOf(position: Position): PositionExit[] {
-  const { takeProfit, stopLoss, sequence } = position
-  const profit = { planType: 'pos_profit', orderId: idText('takeProfit', sequence), position } as const
-  const loss = { planType: 'pos_loss', orderId: idText('stopLoss', sequence), position } as const
-  return [
-    ...(takeProfit === undefined ? [] : [{ ...profit, trigger: takeProfit }]),
-    ...(stopLoss === undefined ? [] : [{ ...loss, trigger: stopLoss }]),
-  ]
+  return (['takeProfit', 'stopLoss'] as const).flatMap((kind) => {
+    const trigger = position[kind]
+    if (trigger === undefined) return []
+    const orderId = idText(kind, position.sequence)
+    return [{ planType: PLAN_TYPES[kind], kind, orderId, position, trigger }]
+  })
 }
 
 /** `takeProfit`, `stopLoss` and their ids in a position's row: empty where there is none. */
-export function exitFields(state: CoreState, exits: readonly PositionExit[]) {
-  const [profit, loss] = (['pos_profit', 'pos_loss'] as const).map((kind) => {
-    const exit = exits.find(({ planType }) => planType === kind)
-    if (exit === undefined) return { price: '', id: '' }
-    const { instrument } = symbolOf(state, exit.position.symbol)
-    return { price: priceText(instrument, exit.trigger.triggerTicks), id: exit.orderId }
-  })
+export function exitFields(state: CoreState, { symbol, sequence, takeProfit, stopLoss }: Position) {
+  const { instrument } = symbolOf(state, symbol)
   return {
-    ...{ takeProfit: profit?.price, stopLoss: loss?.price },
-    ...{ takeProfitId: profit?.id, stopLossId: loss?.id },
+    takeProfit: takeProfit === undefined ? '' : priceText(instrument, takeProfit.triggerTicks),
+    stopLoss: stopLoss === undefined ? '' : priceText(instrument, stopLoss.triggerTicks),
+    takeProfitId: takeProfit === undefined ? '' : idText('takeProfit', sequence),
+    stopLossId: stopLoss === undefined ? '' : idText('stopLoss', sequence),
   }
 }
 
-export function removeExit(state: CoreState, { position, planType }: PositionExit): void {
-  position[planType === 'pos_profit' ? 'takeProfit' : 'stopLoss'] = undefined
+export function removeExit(state: CoreState, { position, kind }: PositionExit): void {
+  position[kind] = undefined
   position.updatedAt = state.clock.now
   state.rows.put(POSITIONS, position)
 }

@@ -8,7 +8,7 @@ import { type SpotState } from '../spot/spot-state.ts'
 import { cancelSpotOrder } from '../spot/spot.ts'
 import { byEitherId, change, place, read, readPublic, span, textRow, type Asked } from './undocumented-row.ts'
 
-const tickersOf = { symbol: z.union([symbol, z.literal('')]).optional() }
+const tickersOf = { symbol: symbol.optional() }
 
 /** Spot prices, balances and orders outside the document, which can only read what was ordered. */
 export const spotRows = {
