@@ -1,25 +1,24 @@
 import { decimal } from '../../lib/decimal.ts'
 import { bookConversion, CONVERTED_COINS, type ConvertState } from '../convert/convert.ts'
-import { roundUp } from '../wallet/rounding.ts'
+import { decimalOfFloat, roundUp } from '../wallet/rounding.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { pastMoments } from './past-moments.ts'
 
 /** More than a page of the history has by default. */
 const CONVERSIONS = 30
-const DAYS = 88
 const DECIMALS = 8
 
 /** Leftovers worth a few USDT, converted now and then. */
 export function writeConversions(state: ConvertState, uid: string): void {
-  const { seed, startAt: endAt, wallet } = state.ports
-  const moments = pastMoments({ seed: `${seed}/convert/${uid}`, count: CONVERSIONS, days: DAYS, endAt })
+  const { ports } = state
+  const moments = pastMoments(ports, `convert/${uid}`, CONVERSIONS)
   for (const [index, { at, priceRatio }] of moments.entries()) {
     const fromCoin = CONVERTED_COINS[index % CONVERTED_COINS.length] ?? 'USDT'
-    const last = fromCoin === 'USDT' ? 1 : Number(lastPrice(state.ports, `${fromCoin}USDT`)) * priceRatio
-    const price = decimal(last.toFixed(DECIMALS))
+    const last = fromCoin === 'USDT' ? 1 : Number(lastPrice(ports, `${fromCoin}USDT`)) * priceRatio
+    const price = decimalOfFloat(last, DECIMALS)
     const from = roundUp(decimal(String(1 + (index % 9))).div(price), DECIMALS)
-    const { available } = wallet.coin({ uid, balance: 'spot', coin: fromCoin })
+    const { available } = ports.wallet.coin({ uid, balance: 'spot', coin: fromCoin })
     if (available.gte(from)) bookConversion(state, uid, { fromCoin, from, price, at })
   }
 }

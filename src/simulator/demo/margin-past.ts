@@ -9,7 +9,7 @@ import { placeOrder } from '../margin/orders/place-order.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
 import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { pairOf } from '../services/pair-order.ts'
-import { negated } from '../wallet/rounding.ts'
+import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
 /*
  * What margin accounts have behind them when the exchange opens. It is not written down but lived through, at made-up
@@ -118,13 +118,13 @@ const PLENTY_LOTS = 1e12
 
 /** Displays a price of the past: as deep as anybody wants. */
 function showPrice({ clock }: MarginState, pair: MarginPair, price: number): void {
-  const bidTicks = pair.ticks(decimal(price.toFixed(2)))
+  const bidTicks = pair.ticks(decimalOfFloat(price, 2))
   const plenty = { bidLots: PLENTY_LOTS, askLots: PLENTY_LOTS, candleLots: PLENTY_LOTS }
   pair.show({ ...EMPTY_QUOTE, bidTicks, askTicks: bidTicks + 10, lastTicks: bidTicks, ...plenty }, clock.now)
 }
 
 function toQuote(cents: number): Decimal {
-  return decimal((cents / 100).toFixed(2))
+  return decimalOfFloat(cents / 100, 2)
 }
 
 /** Collateral in quote coin, and what a market order buys with it and a loan: quote coin too. */
@@ -173,14 +173,9 @@ function placeMarginOrders(state: MarginState, uid: string, prices: ReadonlyMap<
     if (price === undefined) continue
     showPrice(state, pairOf(state, symbol), price)
     deposit(state, { uid, mode, symbol }, decimal(collateral))
-    const order = {
-      symbol,
-      side: 'buy',
-      orderType: 'market',
-      loanType: 'autoLoan',
-      quoteSize: bought,
-    } as const
-    placeOrder(state, { uid, mode, source: 'API' }, { ...order, clientOid: `${mode}-${symbol}-filled` })
+    const terms = { side: 'buy', orderType: 'market', loanType: 'autoLoan', quoteSize: bought } as const
+    const clientOid = `${mode}-${symbol}-filled`
+    placeOrder(state, { uid, mode, source: 'API' }, { symbol, ...terms, clientOid })
     for (const row of ORDERS) placeRow(state, { uid, mode, symbol, price }, row)
   }
 }

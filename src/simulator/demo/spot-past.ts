@@ -15,8 +15,6 @@ import { pastMoments } from './past-moments.ts'
 
 /** More than a page of the history has by default. */
 const ORDERS = 130
-/** A little less than the history reaches, so that the whole past is still to be read for two days. */
-const DAYS = 88
 /** Orders before this carry their fees under a coin's name. */
 const OLD_FEES_MS = 45 * 86_400_000
 
@@ -54,10 +52,8 @@ const ENTRIES = ['API', 'WEB', 'ANDROID', 'IOS', 'SYS'] as const
 
 /** Orders of every kind and outcome. Each coin is booked as if it happened: balances, fees and histories agree. */
 export function writeSpotOrders(state: SpotState, uid: string): void {
-  const { seed, startAt } = state.ports
   const pairs = [...state.pairs.values()].filter(({ market }) => market.at > 0)
-  const moments = pastMoments({ seed: `${seed}/spot/${uid}`, count: ORDERS, days: DAYS, endAt: startAt })
-  for (const [index, { at, priceRatio }] of moments.entries()) {
+  for (const [index, { at, priceRatio }] of pastMoments(state.ports, `spot/${uid}`, ORDERS).entries()) {
     const pair = pairs[Math.floor(index / 2) % pairs.length]
     const kind = OPEN_KINDS[index - ORDERS + OPEN_KINDS.length] ?? KINDS[index % KINDS.length]
     if (pair === undefined || kind === undefined) continue
@@ -86,7 +82,8 @@ function priceAt(pair: SpotPair, ratio: number): Decimal {
   return decimalOfFloat(Number(pair.lastPrice().toString()) * ratio, pair.rules.priceDecimals)
 }
 
-function writeOrder(state: SpotState, { pair, kind, at, reference }: PastOrder, terms: SpotTerms): void {
+function writeOrder(state: SpotState, past: PastOrder, terms: SpotTerms): void {
+  const { pair, kind, at, reference } = past
   const hasOldFees = at < state.ports.startAt - OLD_FEES_MS
   const order = openOrder(state, terms, { at, hasOldFees, reference })
   if (isStanding(kind) && terms.trigger !== undefined) return
@@ -94,16 +91,12 @@ function writeOrder(state: SpotState, { pair, kind, at, reference }: PastOrder, 
   venueAt(at).stopWaiting(order)
   order.status = 'live'
   if (isStanding(kind)) insertOrder(sideOf(pair, order), order)
-  fillShare(state, order, { pair, kind, at, reference })
+  fillShare(state, order, past)
   if (kind.cancelled !== undefined) cancelOrder(venueAt(at + 60_000), order, kind.cancelled)
   else if (kind.filled === '1' && isOpen(order)) finishOrder(venueAt(order.updatedAt), order)
 }
 
-function fillShare(
-  state: SpotState,
-  order: SpotOrder,
-  { pair, kind, at, reference }: Pick<PastOrder, 'pair' | 'kind' | 'at' | 'reference'>,
-): void {
+function fillShare(state: SpotState, order: SpotOrder, { pair, kind, at, reference }: PastOrder): void {
   const isMarket = order.orderType === 'market'
   const price = isMarket ? reference : order.price
   const whole = order.isQuoteSized ? remainingOf(order).div(price) : remainingOf(order)
@@ -148,16 +141,14 @@ const WITHDRAWALS = 8
 
 /** Withdrawals of every coin on each of its chains, and transfers to another account where there is one. */
 export function writeWithdrawals(state: SpotState, uid: string): void {
-  const { seed, startAt } = state.ports
   const routes = COINS.flatMap(({ coin, chains }) => chains.map((row) => ({ coin, ...row })))
-  const other = state.ports.accounts.map((account) => account.uid).find((one) => one !== uid)
-  const moments = pastMoments({ seed: `${seed}/out/${uid}`, count: WITHDRAWALS, days: DAYS, endAt: startAt })
-  for (const [index, { at }] of moments.entries()) {
+  const other = state.ports.accounts.find((account) => account.uid !== uid)
+  for (const [index, { at }] of pastMoments(state.ports, `out/${uid}`, WITHDRAWALS).entries()) {
     const clientOid = index % 2 === 0 ? { clientOid: `past-withdrawal-${index}` } : {}
     const route = routes[index % (routes.length + 1)]
     if (route === undefined) {
       if (other === undefined) continue
-      const receiver = { innerToType: 'email', address: contactOf(other).email } as const
+      const receiver = { innerToType: 'email', address: contactOf(other.uid).email } as const
       const transfer = { ...receiver, transferType: 'internal_transfer', coin: 'USDT', size: '15' } as const
       withdraw(state, { uid }, { ...transfer, ...clientOid }, at)
       continue
