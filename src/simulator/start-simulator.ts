@@ -10,7 +10,7 @@ import {
   nextQuarterlyDelivery,
 } from './futures/instruments/instruments.ts'
 import { type CoreSettings } from './futures/settings.ts'
-import { openSqliteStore } from './store/sqlite-store.ts'
+import { SqliteStore } from './store/sqlite-store.ts'
 import { type RowStore } from './store/row-store.ts'
 import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchange.ts'
 import { drawLatency, type LatencySettings, NO_LATENCY } from './shared/latency.ts'
@@ -109,7 +109,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   const startAt = clock.now()
   const instruments = options.instruments ?? buildInstruments(nextQuarterlyDelivery(startAt))
   const market = await prepareMarket(options.market, { instruments, seed, startAt })
-  const file = storeFile === undefined ? undefined : openSqliteStore(storeFile)
+  const file = storeFile === undefined ? undefined : new SqliteStore(storeFile)
   const store = file ?? options.store
   try {
     const accounts = options.accounts.map(openAccount)

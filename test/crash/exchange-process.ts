@@ -1,4 +1,4 @@
-import { openSqliteStore } from '../../src/simulator/store/sqlite-store.ts'
+import { SqliteStore } from '../../src/simulator/store/sqlite-store.ts'
 import { ExchangeTruth } from '../support/virtual/exchange-truth.ts'
 
 /** The first account of `intentd simulate`. */
@@ -14,7 +14,7 @@ export function credentialsFrom(line: string): Readonly<Record<string, string>> 
 
 /** The exchange's own books, from its file. */
 export function readTruth(file: string): ExchangeTruth {
-  const store = openSqliteStore(file)
+  const store = new SqliteStore(file)
   const truth = new ExchangeTruth()
   truth.save(store.load() ?? [])
   store.close()

@@ -7,7 +7,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { IS_WHOLE, shareOf } from '../../support/share.ts'
-import { openSqliteStore } from '../../../src/simulator/store/sqlite-store.ts'
+import { SqliteStore } from '../../../src/simulator/store/sqlite-store.ts'
 import { type RowStore } from '../../../src/simulator/store/row-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { buildSession, openSession, sessionAccounts, SESSION_START_AT } from './random-session.ts'
@@ -117,7 +117,7 @@ describe('a core that is killed and loaded from its store answers like one that 
   test('kept in a SQLite file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'core-store-'))
     folders.push(folder)
-    const store = openSqliteStore(join(folder, 'simulator.db'))
+    const store = new SqliteStore(join(folder, 'simulator.db'))
     const expected = playUninterrupted(41, 400, {})
 
     const actual = playInterrupted({
@@ -191,11 +191,11 @@ test('a file that another simulator has open is refused', () => {
   const folder = mkdtempSync(join(tmpdir(), 'core-store-'))
   folders.push(folder)
   const file = join(folder, 'simulator.db')
-  const store = openSqliteStore(file)
+  const store = new SqliteStore(file)
 
-  expect(() => openSqliteStore(file)).toThrow(/SIMULATOR_STORE_UNUSABLE[^]*stop the other simulator/)
+  expect(() => new SqliteStore(file)).toThrow(/SIMULATOR_STORE_UNUSABLE[^]*stop the other simulator/)
   store.close()
-  openSqliteStore(file).close()
+  new SqliteStore(file).close()
 })
 
 test('a paused core stays paused over a restart, and its market goes on from where it stopped', () => {
