@@ -5,17 +5,10 @@ import { type Refusal, type Reply } from '../shared/reply.ts'
 import { NOBODY } from '../shared/handlers.ts'
 import { authenticate, authenticateGateway } from './checks/authenticate.ts'
 import { batchOf, withRefusedItems } from './checks/batches.ts'
-import { checkParameters, receiveWindowRefusal, type CheckedParameters } from './checks/check-parameters.ts'
-import { readParameters } from './checks/parameters.ts'
+import { checkParameters, receiveWindowRefusal } from './checks/check-parameters.ts'
 import { RateLimits } from './checks/rate-limits.ts'
 import { gatewayRefusals, wireRefusals, type WireRefusal } from './checks/refusal.ts'
-import {
-  createEndpointFinder,
-  servedNames,
-  type EndpointFinder,
-  type NamedEndpoint,
-  type ServedName,
-} from './served-rows.ts'
+import { createEndpointFinder, servedNames, type NamedEndpoint, type ServedName } from './served-rows.ts'
 import { defaultWireSettings, type WireSettings } from './settings.ts'
 import { type WireCounters, type WireEvent } from './server-event.ts'
 import { type WireRequest, type WireResponse } from './wire-request.ts'
@@ -40,6 +33,8 @@ export interface WireOptions {
 /** A request on its way through the checks, and what was found out about it. */
 interface TakenRequest {
   readonly request: WireRequest
+  /** Undefined when the exchange has no such address. */
+  readonly endpoint: NamedEndpoint | undefined
   /** Unix ms of the exchange's clock when it was taken. */
   readonly now: number
   account: AccountSetup | undefined
@@ -47,13 +42,13 @@ interface TakenRequest {
   remaining: number | undefined
 }
 
+/** The document sets no maximum: this bounds what is read of a request. */
+const HEADERS_MAX = 64
+
 /** The exchange as its clients see it: requests in, responses out, no sockets. */
 export class Wire {
-  readonly #exchange: ServedExchange
-  readonly #endpointAt: EndpointFinder
-  readonly #clock: Clock
-  readonly #settings: WireSettings
-  readonly #onEvent: (event: WireEvent) => void
+  readonly #options: Required<WireOptions>
+  readonly #endpointAt: (request: WireRequest) => NamedEndpoint | undefined
   readonly #limits: RateLimits
   readonly #requests: Record<ServedName, number>
   readonly #refusals = new Map<string, number>()
@@ -61,26 +56,24 @@ export class Wire {
   readonly #tickersJson = new WeakMap<object, Buffer>()
   #latestAt = 0
 
-  constructor({ exchange, clock, settings = defaultWireSettings, onEvent = () => {} }: WireOptions) {
-    this.#exchange = exchange
-    this.#endpointAt = createEndpointFinder(settings.platformCoin)
-    this.#clock = clock
-    this.#settings = settings
-    this.#onEvent = onEvent
-    this.#limits = new RateLimits(settings.rateLimits)
+  constructor(options: WireOptions) {
+    this.#options = { settings: defaultWireSettings, onEvent: () => {}, ...options }
+    const { platformCoin, rateLimits } = this.#options.settings
+    this.#endpointAt = createEndpointFinder(platformCoin)
+    this.#limits = new RateLimits(rateLimits)
     this.#requests = Object.fromEntries(servedNames.map((name) => [name, 0])) as Record<ServedName, number>
   }
 
   handle(request: WireRequest): WireResponse {
     // A clock that steps back must neither reopen a rate limit nor move the market back.
-    const now = Math.max(this.#latestAt, this.#clock.now())
+    const now = Math.max(this.#latestAt, this.#options.clock.now())
     this.#latestAt = now
     const endpoint = this.#endpointAt(request)
     if (endpoint !== undefined) this.#requests[endpoint.name]++
-    const taken = { request, now, account: undefined, remaining: undefined }
-    const outcome = this.#answerSafely(endpoint, taken)
-    if (!outcome.ok) this.#countRefusal(outcome, endpoint, taken)
-    return this.#respond(outcome, endpoint, taken)
+    const taken = { request, endpoint, now, account: undefined, remaining: undefined }
+    const outcome = this.#answerSafely(taken)
+    if (!outcome.ok) this.#countRefusal(outcome, taken)
+    return this.#respond(outcome, taken)
   }
 
   endpointOf(request: WireRequest): ServedName | undefined {
@@ -96,48 +89,47 @@ export class Wire {
   }
 
   /** A defect of the exchange is the exchange's: its client sees an answer that settles nothing. */
-  #answerSafely(endpoint: NamedEndpoint | undefined, taken: TakenRequest): Reply<unknown> {
+  #answerSafely(taken: TakenRequest): Reply<unknown> {
     try {
-      return this.#answer(endpoint, taken)
+      return this.#answer(taken)
     } catch (error) {
-      this.#onEvent({ kind: 'handlerFailed', endpoint: endpoint?.name, reason: messageOf(error) })
+      const endpoint = taken.endpoint?.name
+      this.#options.onEvent({ kind: 'handlerFailed', endpoint, reason: messageOf(error) })
       return wireRefusals.internal
     }
   }
 
   /** Every check in the order of the real exchange, then the handler. */
-  #answer(endpoint: NamedEndpoint | undefined, taken: TakenRequest): Reply<unknown> {
-    const { request, now } = taken
-    const { headersMax, bodyBytesMax } = this.#settings
-    if (Object.keys(request.headers).length > headersMax) return wireRefusals.headersTooMany
-    if (Buffer.byteLength(request.body) > bodyBytesMax) return wireRefusals.bodyTooLarge
+  #answer(taken: TakenRequest): Reply<unknown> {
+    const { request, endpoint, now } = taken
+    const { exchange, settings } = this.#options
+    if (Object.keys(request.headers).length > HEADERS_MAX) return wireRefusals.headersTooMany
+    if (Buffer.byteLength(request.body) > settings.bodyBytesMax) return wireRefusals.bodyTooLarge
     if (!this.#limits.takeOverall(request.remoteAddress, now)) return wireRefusals.tooManyRequests
     if (endpoint === undefined) return wireRefusals.pathUnknown
     const { auth, limit, name } = endpoint
     if (limit.scope === 'ip' && !this.#take(endpoint, taken)) return wireRefusals.tooManyRequests
     if (auth !== 'public') {
-      const authenticated = this.#authenticate(endpoint, taken)
+      const authenticated = this.#authenticate(auth, taken)
       if (!authenticated.ok) return authenticated
       taken.account = authenticated.data
     }
     if (limit.scope === 'uid' && !this.#take(endpoint, taken)) return wireRefusals.tooManyRequests
-    const checked = this.#readParameters(endpoint, taken)
+    const checked = checkParameters(endpoint, request, settings)
     if (!checked.ok) return auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
     const { parameters, refusedItems } = checked.data
     const late = receiveWindowRefusal(parameters, now)
     if (late !== undefined) return late
-    const reply = this.#exchange.answer(name, taken.account ?? NOBODY, parameters as never, now)
+    const reply = exchange.answer(name, taken.account ?? NOBODY, parameters as never, now)
     return withRefusedItems(reply, batchOf(name), refusedItems)
   }
 
-  #authenticate({ auth }: NamedEndpoint, { request, now }: TakenRequest): Reply<AccountSetup> {
-    const { timestampToleranceMs, gatewayToleranceMs } = this.#settings
-    if (auth === 'schemeB') {
-      const accountByKey = (key: string) => this.#exchange.accountByGatewayKey(key)
-      return authenticateGateway(request, { accountByKey, toleranceMs: gatewayToleranceMs, now })
-    }
-    const accountByKey = (key: string) => this.#exchange.accountByKey(key)
-    return authenticate(request, { accountByKey, toleranceMs: timestampToleranceMs, now })
+  #authenticate(auth: 'schemeA' | 'schemeB', { request, now }: TakenRequest): Reply<AccountSetup> {
+    const { exchange, settings } = this.#options
+    if (auth === 'schemeB')
+      return authenticateGateway(request, { accountByKey: (key) => exchange.accountByGatewayKey(key), now })
+    const accountByKey = (key: string) => exchange.accountByKey(key)
+    return authenticate(request, { accountByKey, toleranceMs: settings.timestampToleranceMs, now })
   }
 
   /** Counts the call against its endpoint's limit. */
@@ -146,7 +138,7 @@ export class Wire {
     const { granted, remaining } = this.#limits.take(
       {
         endpoint: name,
-        limit: auth === 'schemeB' ? { ...limit, ...this.#settings.gatewayLimit } : limit,
+        limit: auth === 'schemeB' ? { ...limit, ...this.#options.settings.gatewayLimit } : limit,
         who: account?.uid ?? request.remoteAddress,
         isCopyTrader: account?.role === 'copyTrader',
       },
@@ -156,18 +148,8 @@ export class Wire {
     return granted
   }
 
-  #readParameters(endpoint: NamedEndpoint, { request }: TakenRequest): Reply<CheckedParameters> {
-    const read = readParameters(endpoint, request)
-    const batchList = batchOf(endpoint.name)?.list
-    return read.ok ? checkParameters(endpoint, read.data, { ...this.#settings, batchList }) : read
-  }
-
-  #respond(
-    outcome: Reply<unknown>,
-    endpoint: NamedEndpoint | undefined,
-    { now, remaining }: TakenRequest,
-  ): WireResponse {
-    const { businessErrorStatus, requestTimeTexts } = this.#settings
+  #respond(outcome: Reply<unknown>, { endpoint, now, remaining }: TakenRequest): WireResponse {
+    const { businessErrorStatus, requestTimeTexts } = this.#options.settings
     const headers: Record<string, string> = { 'content-type': 'application/json;charset=UTF-8' }
     if (remaining !== undefined) headers['x-mbx-used-remain-limit'] = String(remaining)
     if (!outcome.ok) {
@@ -189,13 +171,10 @@ export class Wire {
     return Buffer.concat([Buffer.from(head), json, CLOSING_BRACE])
   }
 
-  #countRefusal(
-    { code, message }: Refusal,
-    endpoint: NamedEndpoint | undefined,
-    { account }: TakenRequest,
-  ): void {
+  #countRefusal({ code, message }: Refusal, { endpoint, account }: TakenRequest): void {
     this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1)
-    this.#onEvent({ kind: 'requestRefused', endpoint: endpoint?.name, uid: account?.uid, code, message })
+    const [name, uid] = [endpoint?.name, account?.uid]
+    this.#options.onEvent({ kind: 'requestRefused', endpoint: name, uid, code, message })
   }
 }
 

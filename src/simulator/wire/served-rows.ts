@@ -23,16 +23,16 @@ export function servedRow(name: ServedName): NamedEndpoint {
 /** A row under its name, which is what its handler is found by. */
 export type NamedEndpoint = Endpoint & { readonly name: ServedName }
 
-/** The row that a request is for; undefined when the exchange has no such address. */
-export type EndpointFinder = (request: WireRequest) => NamedEndpoint | undefined
-
-/** @param platformCoin The platform's own coin, which stands in a path in small letters. */
-export function createEndpointFinder(platformCoin: string): EndpointFinder {
+/**
+ * @param platformCoin The platform's own coin, which stands in a path in small letters.
+ * @returns finds the row that a request is for; undefined when the exchange has no such address.
+ */
+export function createEndpointFinder(platformCoin: string) {
   const byAddress = new Map<string, NamedEndpoint>()
   for (const name of servedNames) {
     const row = servedRow(name)
     const path = formatPath(row.path, { platform_coin: platformCoin.toLowerCase() })
     byAddress.set(`${row.method} ${path}`, { ...row, path })
   }
-  return ({ method, path }) => byAddress.get(`${method} ${path}`)
+  return ({ method, path }: WireRequest) => byAddress.get(`${method} ${path}`)
 }

@@ -1,5 +1,4 @@
 import { oneOf } from '../shared/one-of.ts'
-import { SCHEME_B_TOLERANCE_MS } from '../../protocol/signing.ts'
 import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from './checks/rate-limits.ts'
 import { type ServedName } from './served-rows.ts'
@@ -24,8 +23,6 @@ export const defaultWireSettings = {
   businessErrorStatus: oneOf<200 | 400>(400),
   /** How far ACCESS-TIMESTAMP may stand from the exchange's clock, either way, ms: the vendor's signature page. */
   timestampToleranceMs: 30_000,
-  /** The signed gateway's: how far x-api-timestamp may stand from the exchange's clock, either way, ms. */
-  gatewayToleranceMs: SCHEME_B_TOLERANCE_MS,
   /**
    * Calls of the signed gateway that a client has before HTTP 429. The document names the answer and no
    * number: this is the simulator's own.
@@ -35,7 +32,7 @@ export const defaultWireSettings = {
   platformCoin: defaultPlatformCoin.name,
   /** Endpoints whose envelope has `requestTime` as a string, as answers of the real exchange now and then do. */
   requestTimeTexts: REQUEST_TIME_TEXTS,
-  /** What happens to parameters that no row lists. */
+  /** What happens to parameters that no row lists: the document's own samples carry some. */
   unknownParameters: oneOf('ignore', 'refuse'),
   /**
    * A `limit` beyond the document's maximum of a page: refused with 40053, or silently cut to the maximum. A client that
@@ -44,5 +41,4 @@ export const defaultWireSettings = {
   limitAboveMaximum: oneOf('refuse', 'cut'),
   /** A longer request body is refused. A full batch of 50 orders is about 15,000. */
   bodyBytesMax: 1_048_576,
-  headersMax: 64,
 }

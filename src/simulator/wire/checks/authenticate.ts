@@ -1,5 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { SCHEME_B_HEADERS, signSchemeA, signSchemeB } from '../../../protocol/signing.ts'
+import {
+  SCHEME_B_HEADERS,
+  SCHEME_B_TOLERANCE_MS,
+  signSchemeA,
+  signSchemeB,
+} from '../../../protocol/signing.ts'
 import { type AccountSetup } from '../../shared/account.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { type WireRequest } from '../wire-request.ts'
@@ -71,7 +76,7 @@ function decodeQuery(query: string): string {
  */
 export function authenticateGateway(
   request: WireRequest,
-  { accountByKey, toleranceMs, now }: AuthenticateOptions,
+  { accountByKey, now }: Omit<AuthenticateOptions, 'toleranceMs'>,
 ): Reply<AccountSetup> {
   const { headers, path: apiPath, body } = request
   const apiKey = headers[SCHEME_B_HEADERS.apiKey]
@@ -82,9 +87,8 @@ export function authenticateGateway(
   const account = accountByKey(apiKey)
   if (account?.gateway?.isWhitelisted !== true) return gatewayRefusals.forbidden('not on the whitelist')
   if (!UNIX_MS.test(timestamp)) return gatewayRefusals.badRequest('x-api-timestamp is not Unix ms')
-  if (Math.abs(now - Number(timestamp)) > toleranceMs) {
+  if (Math.abs(now - Number(timestamp)) > SCHEME_B_TOLERANCE_MS)
     return gatewayRefusals.badRequest('x-api-timestamp is more than 10 minutes off')
-  }
   try {
     // Over the body as it came, and the query's values before percent-encoding.
     const query = readQueryText(request.query)

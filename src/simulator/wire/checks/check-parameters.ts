@@ -1,19 +1,12 @@
 import { type z } from 'zod'
 import { isRecord } from '../../../lib/is-record.ts'
-import { type Endpoint } from '../../../protocol/endpoint.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
-import { type RefusedItem } from './batches.ts'
-import { type Parameters } from './parameters.ts'
-
-export interface CheckOptions {
-  /** The document's own samples carry parameters that it does not list. */
-  readonly unknownParameters: 'ignore' | 'refuse'
-  /** See WireSettings.limitAboveMaximum. */
-  readonly limitAboveMaximum?: 'refuse' | 'cut'
-  /** The parameter whose items are refused one by one; of a request without one, all is refused. */
-  readonly batchList?: string | undefined
-}
+import { type NamedEndpoint } from '../served-rows.ts'
+import { type WireSettings } from '../settings.ts'
+import { type WireRequest } from '../wire-request.ts'
+import { batchOf, type RefusedItem } from './batches.ts'
+import { readParameters, type Parameters } from './parameters.ts'
 
 export interface CheckedParameters {
   /** Without the items that are refused: their list may have become empty. */
@@ -39,28 +32,27 @@ interface Taken {
   readonly forSchema: Parameters
 }
 
-/** Holds the parameters against the row's schema, and says what is wrong in the exchange's own codes. */
+/** Holds a request's parameters against the row's schema, and says what is wrong in the exchange's own codes. */
 export function checkParameters(
-  endpoint: Endpoint,
-  read: Parameters,
-  options: CheckOptions,
+  endpoint: NamedEndpoint,
+  request: WireRequest,
+  settings: WireSettings,
 ): Reply<CheckedParameters> {
-  const parameters = withDocumentedDefaults(read)
+  const read = readParameters(endpoint, request)
+  if (!read.ok) return read
+  const parameters = withDocumentedDefaults(read.data)
   const issues = issuesOf(endpoint, parameters)
   if (issues.length === 0) return accept({ parameters, refusedItems: [] })
-  return refuseItems(endpoint, tolerate(parameters, issues, options), options.batchList)
+  return refuseItems(endpoint, tolerate(parameters, issues, settings))
 }
 
-function issuesOf(endpoint: Endpoint, forSchema: Parameters): readonly Issue[] {
+function issuesOf(endpoint: NamedEndpoint, forSchema: Parameters): readonly Issue[] {
   return endpoint.request.safeParse(forSchema).error?.issues ?? []
 }
 
 /** Takes the malformed items out of a batch. Any other fault refuses the request, and so does one without a batch. */
-function refuseItems(
-  endpoint: Endpoint,
-  { parameters, forSchema }: Taken,
-  list: string | undefined,
-): Reply<CheckedParameters> {
+function refuseItems(endpoint: NamedEndpoint, { parameters, forSchema }: Taken): Reply<CheckedParameters> {
+  const list = batchOf(endpoint.name)?.list
   const issues = issuesOf(endpoint, forSchema)
   const faults = issues.filter(({ path }) => list === undefined || !isOfItem(path, list))
   if (faults.length > 0) return refusalOf(faults, parameters)
@@ -97,8 +89,8 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
  * Takes away what the exchange bears and the schema does not: unknown parameters, a limit above its maximum
  * where it is cut, and a clientOid in the exchange's wider form.
  */
-function tolerate(parameters: Parameters, issues: readonly Issue[], options: CheckOptions): Taken {
-  const { unknownParameters, limitAboveMaximum } = options
+function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): Taken {
+  const { unknownParameters, limitAboveMaximum } = settings
   const kept = copyOf(parameters)
   for (const issue of issues) {
     const target = valueAt(kept, issue.path)
