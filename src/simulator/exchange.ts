@@ -70,7 +70,6 @@ export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly services: Services
   readonly #answers: Answers
-  readonly #byGatewayKey: ReadonlyMap<string, string>
 
   /** Opens the services, afresh or from the rows that the core's store holds for them. */
   constructor({ core, seed, startAt, settings = {}, demoPast = false }: ExchangeOptions) {
@@ -83,9 +82,6 @@ export class Exchange implements ServedExchange {
     this.services = opened.services
     this.#answers = opened.answers
     core.playAlso((at) => playServices(opened.services, at))
-    this.#byGatewayKey = new Map(
-      core.accounts().flatMap(({ key, gateway }) => (gateway === undefined ? [] : [[gateway.key, key]])),
-    )
     this.advance(now)
   }
 
@@ -112,8 +108,7 @@ export class Exchange implements ServedExchange {
   }
 
   accountByGatewayKey(apiKey: string): AccountSetup | undefined {
-    const key = this.#byGatewayKey.get(apiKey)
-    return key === undefined ? undefined : this.core.accountByKey(key)
+    return this.core.accounts().find(({ gateway }) => gateway?.key === apiKey)
   }
 
   /** How others name the account in transfers, and where it may withdraw to: for its operator. */

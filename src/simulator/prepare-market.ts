@@ -60,23 +60,16 @@ export async function prepareMarket(
   const { speed = 1, stepMs } = choice
   const step = stepMs === undefined ? {} : { stepMs }
   if (choice.kind === 'seeded') {
-    const seeded = instruments.map((instrument) => toSeededInstrument(instrument, choice))
+    const { prices, yearlyVolatility } = choice
+    const seeded = rows.map((row) => ({
+      ...row,
+      startPrice: prices?.[row.symbol] ?? row.startPrice,
+      ...(yearlyVolatility !== undefined && { yearlyVolatility }),
+    }))
     return (stored) => new SeededMarket({ seed, startAt, instruments: seeded, speed, ...step }, stored)
   }
   const recordings = await Promise.all(choice.files.map(loadRecording))
   const { repeat = false, candlePath = 'random' } = choice
   const common = { speed, startAt, instruments: rows, fallback: { seed, ...step } }
   return (stored) => new RecordedMarket({ recordings, ...common, repeat, candlePath }, stored)
-}
-
-function toSeededInstrument(
-  instrument: Instrument,
-  { prices, yearlyVolatility }: MarketChoice & { kind: 'seeded' },
-) {
-  const row = toMarketInstrument(instrument)
-  return {
-    ...row,
-    startPrice: prices?.[instrument.symbol] ?? row.startPrice,
-    ...(yearlyVolatility === undefined ? {} : { yearlyVolatility }),
-  }
 }

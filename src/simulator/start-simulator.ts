@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
 import { type AccountSetup, type GatewayClient } from './shared/account.ts'
-import { createExchangeCore, type ExchangeCore } from './futures/exchange-core.ts'
+import { createExchangeCore } from './futures/exchange-core.ts'
 import {
   buildInstruments,
   type Instrument,
@@ -20,8 +20,6 @@ import { Wire } from './wire/handle.ts'
 import { type ServerEvent, type WireCounters } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
-
-export { type MarketChoice } from './prepare-market.ts'
 
 /** An account to open. Credentials that are left out are drawn from the operating system. */
 export type AccountRequest = Omit<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role' | 'gateway'> &
@@ -42,10 +40,10 @@ export interface SimulatorOptions {
    * exchange. While nothing runs the market stands still.
    */
   readonly storeFile?: string
-  /** The market stands still until `resume`. Default false. */
-  readonly isPaused?: boolean
   /** The same in the hands of the caller, who closes it after the stop. */
   readonly store?: RowStore
+  /** The market stands still until `resume`. Default false. */
+  readonly isPaused?: boolean
   readonly core?: Partial<CoreSettings>
   /** The settings of the services beside futures. */
   readonly services?: ServiceSettings
@@ -76,8 +74,6 @@ export interface RunningSimulator {
   readonly baseUrl: string
   /** With their credentials: the only place where generated ones are shown. */
   readonly accounts: readonly AccountSetup[]
-  /** The futures side. */
-  readonly core: ExchangeCore
   /** The whole: futures and every service beside it. */
   readonly exchange: Exchange
   /**
@@ -161,7 +157,7 @@ async function serve(
     close()
   }
   return {
-    ...{ baseUrl: server.baseUrl, accounts: core.accounts(), core, exchange },
+    ...{ baseUrl: server.baseUrl, accounts: core.accounts(), exchange },
     get endsAt() {
       return core.endsAt
     },

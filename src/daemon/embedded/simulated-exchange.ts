@@ -2,13 +2,9 @@ import { type DaemonConfig } from '../../config/load-config.ts'
 import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
 import { type Credentials } from '../../exchange/client/signer.ts'
 import { Secret } from '../../lib/secret.ts'
-import type {
-  AccountRequest,
-  MarketChoice,
-  RunningSimulator,
-  SimulatorOptions,
-} from '../../simulator/start-simulator.ts'
+import type { AccountRequest, RunningSimulator, SimulatorOptions } from '../../simulator/start-simulator.ts'
 import type { LiveSource } from '../../simulator/market/live/live-market.ts'
+import type { MarketChoice } from '../../simulator/prepare-market.ts'
 import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from '../../simulator/wire/checks/rate-limits.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'

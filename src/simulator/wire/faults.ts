@@ -50,7 +50,8 @@ const DEFAULT_DELAY_MS = { min: 1000, max: 5000 }
  * kind off leaves the others where they were.
  */
 export class FaultPlan {
-  readonly #settings: FaultSettings
+  readonly #endpoints: readonly ServedName[] | undefined
+  readonly #delayMs: { readonly min: number; readonly max: number }
   readonly #streams: ReadonlyArray<{ readonly kind: FaultKind; readonly probability: number; random: Random }>
   readonly #delays: Random
   readonly #injected = new Map<FaultKind, number>()
@@ -58,9 +59,11 @@ export class FaultPlan {
   /** @throws RangeError when a probability is outside 0 to 1, or the delays are not in order. */
   constructor(settings: FaultSettings, seed: string | number) {
     const random = createRandom(seed).fork('faults')
-    const { min, max } = settings.delayMs ?? DEFAULT_DELAY_MS
+    const { endpoints, delayMs = DEFAULT_DELAY_MS } = settings
+    const { min, max } = delayMs
     if (!(min >= 0 && max >= min)) throw new RangeError(`delays must be in order, got ${min} to ${max}`)
-    this.#settings = settings
+    this.#endpoints = endpoints
+    this.#delayMs = delayMs
     this.#delays = random.fork('delayMs')
     this.#streams = faultKinds.flatMap((kind) => {
       const probability = settings.probability[kind] ?? 0
@@ -72,15 +75,15 @@ export class FaultPlan {
 
   /** What befalls the next request, of an endpoint or of an unknown path. */
   draw(endpoint: ServedName | undefined): Fault | undefined {
-    const { endpoints } = this.#settings
-    if (endpoints !== undefined && (endpoint === undefined || !endpoints.includes(endpoint))) return undefined
+    const isMeant = this.#endpoints?.some((name) => name === endpoint) ?? true
+    if (!isMeant) return undefined
     let drawn: FaultKind | undefined
     for (const { kind, probability, random } of this.#streams) {
       if (random.next() < probability) drawn ??= kind
     }
     if (drawn === undefined) return undefined
     this.#injected.set(drawn, (this.#injected.get(drawn) ?? 0) + 1)
-    const { min, max } = this.#settings.delayMs ?? DEFAULT_DELAY_MS
+    const { min, max } = this.#delayMs
     const delayMs = drawn === 'delayedAnswer' ? Math.round(min + this.#delays.next() * (max - min)) : 0
     return { kind: drawn, delayMs }
   }

@@ -1,6 +1,9 @@
 import { type Endpoint } from '../../protocol/endpoint.ts'
 
-/** What a browser is shown at `/`: what this is, and which endpoints it serves. Plain HTML, no script. */
+/**
+ * What a browser is shown at `/`: what this is, and which endpoints it serves. Plain HTML, no script. The cells are
+ * words of our own tables, which hold no markup.
+ */
 export function renderFrontPage(endpoints: readonly Endpoint[]): string {
   const rows = endpoints.map(renderRow).join('\n')
   return `<!doctype html>
@@ -21,19 +24,7 @@ ${rows}
 function renderRow({ method, path, auth, limit }: Endpoint): string {
   const calls = `${limit.calls} in ${limit.perMs} ms a ${limit.scope === 'ip' ? 'client address' : 'user'}`
   const cells = [method, path, SIGNED[auth], calls]
-  return `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}`).join('')}`
+  return `<tr><td>${cells.join('<td>')}`
 }
 
 const SIGNED = { public: 'no', schemeA: 'scheme A', schemeB: 'scheme B' } as const
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
-}

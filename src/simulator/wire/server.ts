@@ -1,22 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
-import { type Clock } from '../../lib/clock.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { Answerer } from './answerer.ts'
-import { type FaultPlan } from './faults.ts'
+import { Answerer, type AnswererOptions } from './answerer.ts'
 import { renderFrontPage } from './front-page.ts'
-import { type Wire } from './handle.ts'
 import { readRequest } from './checks/read-request.ts'
 import { servedNames, servedRow } from './served-rows.ts'
-import { type ServerEvent } from './server-event.ts'
 import { startTicking } from './ticking.ts'
 
-export interface ServerOptions {
-  readonly wire: Wire
-  readonly faults: FaultPlan
-  readonly clock: Clock
-  readonly timers: Timers
+export interface ServerOptions extends AnswererOptions {
   /** A loopback address unless the operator wants others in. */
   readonly host: string
   /** 0 takes any that is free. */
@@ -25,14 +16,11 @@ export interface ServerOptions {
   readonly stepMs: number
   /** Plays the market; `now` is Unix ms of the exchange's clock. */
   readonly advance: (now: number) => unknown
-  /** From a request carried out to its answer, ms: asked for each. */
-  readonly answerDelay: () => number
   readonly bodyBytesMax: number
   /** From the connection's first byte to the last of the headers, ms. Default {@link HEADERS_MS_MAX}. */
   readonly headersMsMax?: number
   /** And to the last byte of the body, ms; no shorter. Default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
-  readonly onEvent: (event: ServerEvent) => void
 }
 
 export interface RunningServer {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Counting, createCallCounter } from '../../../src/simulator/wire/checks/call-counter.ts'
+import { callCounters, type Counting } from '../../../src/simulator/wire/checks/call-counter.ts'
 import { defaultRateLimitSettings, RateLimits } from '../../../src/simulator/wire/checks/rate-limits.ts'
 import { servedRow } from '../../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
@@ -25,8 +25,8 @@ function countGranted(
   refusedCallsCount = true,
   calls = 5,
 ): number {
-  const counter = createCallCounter({ counting, calls, perMs: 1000, refusedCallsCount })
-  return times.filter((at) => counter.take(at).granted).length
+  const take = callCounters[counting]({ calls, perMs: 1000, refusedCallsCount })
+  return times.filter((at) => take(at).granted).length
 }
 
 const everyMs = (stepMs: number, count: number) =>
@@ -37,9 +37,9 @@ test.each(COUNTINGS)('%s counting grants a burst of the documented size and no m
 })
 
 test.each(COUNTINGS)('%s counting tells how many calls are left', (counting) => {
-  const counter = createCallCounter({ counting, calls: 3, perMs: 1000, refusedCallsCount: true })
+  const take = callCounters[counting]({ calls: 3, perMs: 1000, refusedCallsCount: true })
 
-  const remaining = [0, 1, 2, 3].map((offset) => counter.take(NOW + offset).remaining)
+  const remaining = [0, 1, 2, 3].map((offset) => take(NOW + offset).remaining)
 
   expect(remaining).toEqual([2, 1, 0, 0])
 })
@@ -80,12 +80,12 @@ test('hammering a bucket starves when refused calls count, and gets the document
 })
 
 test('in no window of a second does sliding counting grant more than the limit, whatever the calls', () => {
-  const counter = createCallCounter({ counting: 'sliding', calls: 5, perMs: 1000, refusedCallsCount: false })
+  const take = callCounters.sliding({ calls: 5, perMs: 1000, refusedCallsCount: false })
   const granted: number[] = []
   let at = NOW
   for (let call = 0; call < 5000; call++) {
     at += (call * 7919) % 131
-    if (counter.take(at).granted) granted.push(at)
+    if (take(at).granted) granted.push(at)
   }
 
   for (const [index, first] of granted.entries()) {

@@ -70,7 +70,7 @@ async function call<Name extends EndpointName>(
 }
 
 function tickerOf(simulator: RunningSimulator, now: number) {
-  const reply = simulator.core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now)
+  const reply = simulator.exchange.core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now)
   const ticker = reply.ok ? reply.data.find(({ symbol }) => symbol === 'BTCUSDT') : undefined
   if (ticker === undefined) throw new Error('BTCUSDT has no ticker')
   return ticker
@@ -218,7 +218,7 @@ test('an exchange that never stopped properly goes on from its last moment', asy
   const clock = { now: () => now, monotonic: () => now }
   const first = await start({ storeFile, clock, market: { kind: 'seeded', stepMs: 1000 } })
   now += 5000
-  first.core.advance(now)
+  first.exchange.core.advance(now)
   await copyFile(storeFile, `${storeFile}.killed`)
   await copyFile(`${storeFile}-wal`, `${storeFile}.killed-wal`)
   const { lastPr } = tickerOf(first, now)
@@ -251,10 +251,10 @@ test('one that starts paused goes on from where it was stopped when it is resume
   const { lastPr } = tickerOf(first, now)
 
   const second = await start({ ...options, isPaused: true })
-  second.core.advance(clock.now())
+  second.exchange.core.advance(clock.now())
   const paused = tickerOf(second, now)
   second.resume()
-  second.core.advance(clock.now())
+  second.exchange.core.advance(clock.now())
   const resumed = tickerOf(second, now)
   await second.stop()
   await rm(folder, { recursive: true })
@@ -325,7 +325,7 @@ test('the end of a recording moves with the time that the exchange did not run',
   const clock = { now: () => now, monotonic: () => now }
   const options = { storeFile, clock, market: { kind: 'recorded', files: [file], speed: 1 } } as const
   const first = await start(options)
-  first.core.advance(now)
+  first.exchange.core.advance(now)
   const { endsAt } = first
   now += 2000
   await first.stop()
@@ -334,7 +334,7 @@ test('the end of a recording moves with the time that the exchange did not run',
   const second = await start(options)
   const endsLater = second.endsAt
   now += 5000
-  second.core.advance(now)
+  second.exchange.core.advance(now)
   const endsStill = second.endsAt
   await second.stop()
   await rm(folder, { recursive: true })

@@ -5,7 +5,9 @@
  * - `fixed`: at most N in each second of the exchange's clock, so up to 2N around its turn.
  * - `bucket`: N tokens, refilled evenly; a burst of N and then N a second.
  */
-export type Counting = keyof typeof COUNTERS
+export const callCounters = { sliding: slidingCounter, fixed: fixedCounter, bucket: bucketCounter }
+
+export type Counting = keyof typeof callCounters
 
 /** What became of one call. `remaining` is how many more would be granted at this instant. */
 export interface Admission {
@@ -13,10 +15,8 @@ export interface Admission {
   readonly remaining: number
 }
 
-/** One limit for one caller. Instants are Unix ms and must not run backwards. */
-export interface CallCounter {
-  take(now: number): Admission
-}
+/** Takes a call against one limit of one caller. @param now Unix ms, and must not run backwards. */
+export type CallCounter = (now: number) => Admission
 
 interface CountedLimit {
   readonly calls: number
@@ -25,15 +25,6 @@ interface CountedLimit {
   readonly refusedCallsCount: boolean
 }
 
-export function createCallCounter({
-  counting,
-  ...limit
-}: CountedLimit & { readonly counting: Counting }): CallCounter {
-  return COUNTERS[counting](limit)
-}
-
-const COUNTERS = { sliding: slidingCounter, fixed: fixedCounter, bucket: bucketCounter }
-
 /**
  * Remembers the last N counted calls and no more: a call is refused while the N-th last is less than a
  * window old, so older ones can never matter. A call leaves the window exactly `perMs` after it was made.
@@ -41,16 +32,14 @@ const COUNTERS = { sliding: slidingCounter, fixed: fixedCounter, bucket: bucketC
 function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   const times = new Float64Array(calls).fill(Number.NEGATIVE_INFINITY)
   let oldest = 0
-  return {
-    take(now) {
-      const granted = (times[oldest] ?? 0) <= now - perMs
-      if (granted || refusedCallsCount) {
-        times[oldest] = now
-        oldest = (oldest + 1) % calls
-      }
-      if (!granted) return { granted, remaining: 0 }
-      return { granted, remaining: calls - times.filter((at) => at > now - perMs).length }
-    },
+  return (now) => {
+    const granted = (times[oldest] ?? 0) <= now - perMs
+    if (granted || refusedCallsCount) {
+      times[oldest] = now
+      oldest = (oldest + 1) % calls
+    }
+    if (!granted) return { granted, remaining: 0 }
+    return { granted, remaining: calls - times.filter((at) => at > now - perMs).length }
   }
 }
 
@@ -58,15 +47,13 @@ function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): Call
 function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
   let window = Number.NEGATIVE_INFINITY
   let count = 0
-  return {
-    take(now) {
-      const current = Math.floor(now / perMs)
-      if (current !== window) count = 0
-      window = current
-      if (count >= calls) return { granted: false, remaining: 0 }
-      count++
-      return { granted: true, remaining: calls - count }
-    },
+  return (now) => {
+    const current = Math.floor(now / perMs)
+    if (current !== window) count = 0
+    window = current
+    if (count >= calls) return { granted: false, remaining: 0 }
+    count++
+    return { granted: true, remaining: calls - count }
   }
 }
 
@@ -80,15 +67,13 @@ const TOKEN_NOISE = 1e-6
 function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   let tokens = calls
   let filledAt = Number.NEGATIVE_INFINITY
-  return {
-    take(now) {
-      tokens = Math.min(calls, tokens + ((now - filledAt) * calls) / perMs)
-      filledAt = now
-      // The noise of adding thirds and sevenths must not cost a call that is due on the millisecond.
-      const granted = tokens >= 1 - TOKEN_NOISE
-      if (granted) tokens = Math.max(0, tokens - 1)
-      else if (refusedCallsCount) tokens = 0
-      return { granted, remaining: Math.floor(tokens + TOKEN_NOISE) }
-    },
+  return (now) => {
+    tokens = Math.min(calls, tokens + ((now - filledAt) * calls) / perMs)
+    filledAt = now
+    // The noise of adding thirds and sevenths must not cost a call that is due on the millisecond.
+    const granted = tokens >= 1 - TOKEN_NOISE
+    if (granted) tokens = Math.max(0, tokens - 1)
+    else if (refusedCallsCount) tokens = 0
+    return { granted, remaining: Math.floor(tokens + TOKEN_NOISE) }
   }
 }

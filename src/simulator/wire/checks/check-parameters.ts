@@ -140,8 +140,8 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   if (issue.code === 'unrecognized_keys') return refusals.parameterPresent(issue.keys.join(',').slice(0, 40))
   if (value === undefined) return refusals.parameterEmpty(name)
   // Document: values are Strings. A number is no value of a wrong kind, but of a wrong type.
-  if (issue.code === 'invalid_type') return refusals.parameter(name)
-  if (issue.code === 'invalid_value' && typeof value !== 'string') return refusals.parameter(name)
+  const isWrongValue = issue.code === 'invalid_value' && typeof value !== 'string'
+  if (issue.code === 'invalid_type' || isWrongValue) return refusals.parameter(name)
   // A rule between parameters says nothing of the symbol's existence.
   if (name === 'symbol' && issue.code !== 'custom')
     return refusals.symbolUnknown(typeof value === 'string' ? value.slice(0, 40) : name)

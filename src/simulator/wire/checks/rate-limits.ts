@@ -1,6 +1,6 @@
 import { type RateLimit } from '../../../protocol/endpoint.ts'
 import { oneOf } from '../../shared/one-of.ts'
-import { type Admission, type CallCounter, type Counting, createCallCounter } from './call-counter.ts'
+import { type Admission, type CallCounter, callCounters, type Counting } from './call-counter.ts'
 
 export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
 
@@ -42,19 +42,19 @@ export class RateLimits {
     this.#settings = settings
   }
 
-  take(call: CountedCall, now: number): Admission {
-    const { endpoint, limit, who, isCopyTrader } = call
-    const key = `${endpoint} ${who}`
-    const counter = this.#counters.get(key) ?? this.#createCounter(limit, isCopyTrader)
-    remember(this.#counters, key, counter)
-    return counter.take(now)
+  take({ endpoint, limit, who, isCopyTrader }: CountedCall, now: number): Admission {
+    const { counting, refusedCallsCount } = this.#settings
+    const calls = isCopyTrader ? (limit.copyTraderCalls ?? limit.calls) : limit.calls
+    const counter = recall(this.#counters, `${endpoint} ${who}`, () =>
+      callCounters[counting]({ calls, perMs: limit.perMs, refusedCallsCount }),
+    )
+    return counter(now)
   }
 
   /** Counts one call against the limit of its address over all endpoints. */
   takeOverall(address: string, now: number): boolean {
     const { calls, perMs, recoveryMs } = this.#settings.overall
-    const window = this.#overall.get(address) ?? { takenAt: [], refusedUntil: now }
-    remember(this.#overall, address, window)
+    const window = recall(this.#overall, address, () => ({ takenAt: [], refusedUntil: now }))
     if (now < window.refusedUntil) return false
     const { takenAt } = window
     while ((takenAt[0] ?? now) <= now - perMs) takenAt.shift()
@@ -64,12 +64,6 @@ export class RateLimits {
     takenAt.length = 0
     return false
   }
-
-  #createCounter(limit: RateLimit, isCopyTrader: boolean): CallCounter {
-    const { counting, refusedCallsCount } = this.#settings
-    const calls = isCopyTrader ? (limit.copyTraderCalls ?? limit.calls) : limit.calls
-    return createCallCounter({ counting, calls, perMs: limit.perMs, refusedCallsCount })
-  }
 }
 
 interface OverallWindow {
@@ -78,11 +72,12 @@ interface OverallWindow {
   refusedUntil: number
 }
 
-/** Puts the entry last in the map's order, and drops the first when there are too many. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
+/** The caller's entry, now last in the map's order. The first is dropped when there are too many. */
+function recall<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
+  const value = map.get(key) ?? create()
   map.delete(key)
   map.set(key, value)
-  if (map.size <= CALLERS_MAX) return
   const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
+  if (oldest !== undefined && map.size > CALLERS_MAX) map.delete(oldest)
+  return value
 }
