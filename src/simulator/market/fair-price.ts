@@ -45,7 +45,7 @@ const HOLDING_DEVIATION = 0.12
 const PREMIUM_KEEP = exponential(-1 / 360)
 const HOLDING_KEEP = exponential(-1 / 4320)
 
-interface Moving extends Partial<MarketReference> {
+interface Moving {
   at: number
   smoothTicks: number
   basis: number
@@ -55,6 +55,7 @@ interface Moving extends Partial<MarketReference> {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
+  /** What the recording says: see {@link MarketReference}. */
   markTicks?: number | undefined
   fundingRate?: number | undefined
 }

@@ -147,9 +147,3 @@ export function invalidOption(option: string, value: string | number, expected: 
     facts: { option, value, expected },
   })
 }
-
-/** @throws Failure MARKET_OPTION_INVALID */
-export function assertClock({ startAt, speed }: { readonly startAt: number; readonly speed: number }): void {
-  if (!(speed > 0 && speed <= 10_000)) throw invalidOption('speed', speed, 'a number above 0, up to 10000')
-  if (!Number.isSafeInteger(startAt)) throw invalidOption('startAt', startAt, 'a whole number of Unix ms')
-}

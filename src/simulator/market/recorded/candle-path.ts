@@ -24,8 +24,7 @@ import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
 import { type Shape, Shapes } from './path-shapes.ts'
 
 /** How the points between the four prices of a candle are found. */
-export const CANDLE_PATHS = ['random', 'highFirst', 'lowFirst'] as const
-export type CandlePathKind = (typeof CANDLE_PATHS)[number]
+export type CandlePathKind = 'random' | 'highFirst' | 'lowFirst'
 
 /** Prices in ticks. */
 export interface TickCandle {
@@ -55,6 +54,8 @@ export const CANDLE_POINTS_MIN = 4
 const DRAWN = 4
 /** More than so much is not made up, in moves and in usual ranges. */
 const OWED_MAX = 60
+/** What following brings is owed in ranges, a few tenths each candle; signs are counted. */
+const GAIN_WEIGHT = 2
 /** Candles that the usual range is the mean of. */
 const USUAL_CANDLES = 50
 /** How fast the mix follows what the distance from the open brought, in usual ranges. */
@@ -86,12 +87,6 @@ export const NO_PATH: PathMemory = {
   gains: Array(1 + RULES_COUNT).fill(0),
   usualRange: 0,
   coarse: 0.3,
-}
-
-interface Wanted {
-  readonly shapes: Shapes
-  /** The candle's range, in usual ranges. */
-  readonly reach: number
 }
 
 interface Drawn extends CandlePath {
@@ -160,13 +155,15 @@ export class CandlePaths {
     const points = this.#drawn[0]?.prices.length ?? 0
     // The extremes of a smooth shape are points beside its own.
     const shapes = isCoarse ? shapesOf('coarse', points) : shapesOf('smooth', points - 2)
+    // In usual ranges.
     const reach = usualRange === 0 ? 1 : (candle.high - candle.low) / usualRange
     let [best] = this.#drawn as [Drawn]
     let least = Number.POSITIVE_INFINITY
     for (const drawn of this.#drawn) {
       layShape(drawn, candle, { shapes, reach }, random)
       this.#judge(drawn, candle)
-      const owed = Math.abs(drawn.signs) + Math.abs(drawn.within) + GAIN_WEIGHT * sizeOf(drawn.gains)
+      const owedGains = drawn.gains.reduce((sum, gain) => sum + Math.abs(gain), 0)
+      const owed = Math.abs(drawn.signs) + Math.abs(drawn.within) + GAIN_WEIGHT * owedGains
       if (owed < least) [best, least] = [drawn, owed]
     }
     return best
@@ -218,15 +215,6 @@ export class CandlePaths {
   }
 }
 
-/** What following brings is owed in ranges, a few tenths each candle; signs are counted. */
-const GAIN_WEIGHT = 2
-
-function sizeOf(values: readonly number[]): number {
-  let sum = 0
-  for (const value of values) sum += Math.abs(value)
-  return sum
-}
-
 function clamp(value: number, reach: number): number {
   return Math.max(-reach, Math.min(reach, value))
 }
@@ -242,7 +230,12 @@ function shapesOf(kind: 'smooth' | 'coarse', points: number): Shapes {
 }
 
 /** Lays a shape into a candle: as it is or turned round, up with down, or the end with the start. */
-function layShape(path: Drawn, candle: TickCandle, wanted: Wanted, random: Random): void {
+function layShape(
+  path: Drawn,
+  candle: TickCandle,
+  { shapes, reach }: { readonly shapes: Shapes; readonly reach: number },
+  random: Random,
+): void {
   const { high, low } = candle
   const range = high - low
   const isFlipped = random.next() < 0.5
@@ -250,7 +243,7 @@ function layShape(path: Drawn, candle: TickCandle, wanted: Wanted, random: Rando
   const open = (isFlipped ? high - candle.open : candle.open - low) / range
   const close = (isFlipped ? high - candle.close : candle.close - low) / range
   const begin = isReversed ? close : open
-  const shape = wanted.shapes.draw(begin, isReversed ? open : close, wanted.reach, random)
+  const shape = shapes.draw(begin, isReversed ? open : close, reach, random)
   const { prices } = shape
   const moves = prices.length - 1
   const first = prices[isReversed ? moves : 0] as number
@@ -353,14 +346,10 @@ function fillStraight(
   for (let point = 0; point <= last; point++) times[point] = point / prices.length
 }
 
-interface Leg {
-  readonly from: number
-  readonly to: number
-  readonly start: number
-  readonly end: number
-}
-
-function fillLine(prices: Float64Array, { from, to, start, end }: Leg): void {
+function fillLine(
+  prices: Float64Array,
+  { from, to, start, end }: { from: number; to: number; start: number; end: number },
+): void {
   for (let point = from; point <= to; point++) {
     prices[point] = Math.round(start + ((end - start) * (point - from)) / (to - from))
   }

@@ -10,7 +10,6 @@
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
 import {
-  assertClock,
   invalidOption,
   type Market,
   type MarketInstrument,
@@ -71,7 +70,7 @@ export class RecordedMarket implements Market {
    * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE, RECORDING_BELOW_TICK
    */
   constructor(options: RecordedMarketOptions, stored?: MarketState) {
-    assertOptions(options)
+    assertRecordings(options)
     const { recordings, speed, startAt, instruments, fallback } = options
     const { repeat = false, candlePath = 'random' } = options
     this.identity = identityOf({ ...options, repeat, candlePath })
@@ -79,14 +78,15 @@ export class RecordedMarket implements Market {
     this.speed = speed
     this.#startAt = state?.startAt ?? startAt
     this.#repeat = repeat
+    const recordingOf = ({ symbol }: MarketInstrument) => recordings.find((one) => one.symbol === symbol)
+    const others = instruments.filter((instrument) => recordingOf(instrument) === undefined)
+    this.#fallback = new SeededMarket({ ...fallback, speed, startAt, instruments: others }, state?.fallback)
     this.#paths = instruments.flatMap((instrument) => {
-      const recording = recordings.find(({ symbol }) => symbol === instrument.symbol)
+      const recording = recordingOf(instrument)
       if (!recording) return []
       const common = { recording, instrument, speed, candlePath, seed: fallback.seed }
       return [new RecordedPath({ ...common, state: state?.paths[instrument.symbol] })]
     })
-    const others = instruments.filter(({ symbol }) => !this.#isRecorded(symbol))
-    this.#fallback = new SeededMarket({ ...fallback, speed, startAt, instruments: others }, state?.fallback)
     this.#originAt = Math.min(...this.#paths.map((path) => path.startAt))
     this.#lapMs = Math.max(...this.#paths.map((path) => path.endAt)) - this.#originAt
     this.#nextMs = Float64Array.from(this.#paths, (path) => this.#nextMsOf(path))
@@ -126,7 +126,7 @@ export class RecordedMarket implements Market {
   }
 
   pastDay(symbol: string) {
-    return this.#isRecorded(symbol) ? undefined : this.#fallback.pastDay(symbol)
+    return this.#fallback.pastDay(symbol)
   }
 
   state(): RecordedMarketState {
@@ -136,10 +136,6 @@ export class RecordedMarket implements Market {
       paths: Object.fromEntries(this.#paths.map((path) => [path.symbol, path.state()])),
       fallback: this.#fallback.state(),
     }
-  }
-
-  #isRecorded(symbol: string): boolean {
-    return this.#paths.some((path) => path.symbol === symbol)
   }
 
   /** The first path has moved on. All take turns, so its place is near the end: it is looked for from there. */
@@ -173,9 +169,7 @@ function identityOf({ recordings, speed, repeat, candlePath }: Required<Recorded
   return `recorded:${hash.slice(0, 12)}:x${speed}`
 }
 
-function assertOptions(options: RecordedMarketOptions): void {
-  const { recordings, instruments } = options
-  assertClock(options)
+function assertRecordings({ recordings, instruments }: RecordedMarketOptions): void {
   if (recordings.length === 0) throw invalidOption('recordings', 'none', 'at least one; or a seeded market')
   for (const [index, recording] of recordings.entries()) {
     const { symbol, source } = recording

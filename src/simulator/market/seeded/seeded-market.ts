@@ -30,7 +30,6 @@
  * (autocorrelation of absolute 100 ms returns 0.1 to 0.2, here 0.01).
  */
 import {
-  assertClock,
   invalidOption,
   type Market,
   type MarketInstrument,
@@ -147,9 +146,9 @@ export class SeededMarket implements Market {
   }
 }
 
-function assertOptions(options: Required<SeededMarketOptions>): void {
-  const { stepMs, instruments } = options
-  assertClock(options)
+function assertOptions({ startAt, speed, stepMs, instruments }: Required<SeededMarketOptions>): void {
+  if (!(speed > 0 && speed <= 10_000)) throw invalidOption('speed', speed, 'a number above 0, up to 10000')
+  if (!Number.isSafeInteger(startAt)) throw invalidOption('startAt', startAt, 'a whole number of Unix ms')
   if (!Number.isInteger(stepMs) || stepMs < 1) throw invalidOption('stepMs', stepMs, 'a whole number of ms')
   for (const { symbol, startPrice } of instruments) {
     if (!(Number(startPrice) > 0)) throw invalidOption(`${symbol} startPrice`, startPrice, 'a positive price')
