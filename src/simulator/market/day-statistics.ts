@@ -39,12 +39,26 @@ export interface DayStatisticsState {
   readonly fair: FairPriceState
 }
 
-/** Of a minute, or of several. */
-interface Sums {
-  readonly high: number
-  readonly low: number
-  readonly lots: number
-  readonly quoteVolume: number
+export interface DayStatisticsOptions {
+  readonly instrument: MarketInstrument
+  readonly seed: number | string
+  /** The market's: what smooths over seconds of market time smooths over as many of them. */
+  readonly speed: number
+  /** The market's `pastDay`. Undefined of real prices: nothing is made up that could be earned. */
+  readonly past: readonly MinuteBar[] | undefined
+  /** What `state()` and `takeChanged()` gave; the past is left aside then. */
+  readonly state?: DayStatisticsState | undefined
+}
+
+interface DaySums {
+  high: number
+  low: number
+  lots: number
+  quoteVolume: number
+}
+
+interface HourSums extends DaySums {
+  readonly startMinute: number
 }
 
 const MINUTE_MS = 60_000
@@ -67,21 +81,11 @@ export class DayStatistics {
   /** The current bucket when {@link takeChanged} was called last: earlier ones have not changed since. */
   #takenMinute = -1
   /** Over the complete buckets; undefined until somebody asks. The current one is added when read. */
-  #closed: Sums | undefined
+  #closed: DaySums | undefined
   /** Of the last whole hours, each under its hour of the day. */
-  readonly #hours: { readonly startMinute: number; readonly sums: Sums }[] = []
+  readonly #hours: HourSums[] = []
 
-  constructor(options: {
-    readonly instrument: MarketInstrument
-    readonly seed: number | string
-    /** The market's: what smooths over seconds of market time smooths over as many of them. */
-    readonly speed: number
-    /** The market's `pastDay`. Undefined of real prices: nothing is made up that could be earned. */
-    readonly past: readonly MinuteBar[] | undefined
-    /** What `state()` and `takeChanged()` gave; the past is left aside then. */
-    readonly state?: DayStatisticsState | undefined
-  }) {
-    const { instrument, seed, speed, past, state } = options
+  constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
     this.#tick = Number(instrument.tickSize)
     this.#lot = Number(instrument.lotSize)
     this.#fair = new FairPrice({ instrument, seed, speed, isReal: past === undefined, state: state?.fair })
@@ -111,20 +115,21 @@ export class DayStatistics {
   read(now: number): TickerFigures | undefined {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
-    this.#closed ??= this.#sumClosed()
-    const { high, low, lots, quoteVolume } = addUp([this.#closed, this.#sumsOf(this.#minute)])
+    const closed = (this.#closed ??= this.#sumClosed())
+    const base = this.#slot(this.#minute)
+    const field = (index: number) => this.#ring[base + index] as number
+    const open24hTicks = this.#ring[this.#slot(this.#oldest) + OPEN] as number
     const midnight = Math.floor(this.#minute / BUCKETS) * BUCKETS
-    const open24hTicks = this.#field(this.#oldest, OPEN)
-    const openUtcTicks = this.#field(Math.max(midnight, this.#oldest), OPEN)
+    const openUtcTicks = this.#ring[this.#slot(Math.max(midnight, this.#oldest)) + OPEN] as number
     return {
-      high24hTicks: high,
-      low24hTicks: low,
+      high24hTicks: Math.max(closed.high, field(HIGH)),
+      low24hTicks: Math.min(closed.low, field(LOW)),
       open24hTicks,
       openUtcTicks,
       change24h: (this.#lastTicks - open24hTicks) / open24hTicks,
       changeUtc24h: (this.#lastTicks - openUtcTicks) / openUtcTicks,
-      baseLots: lots,
-      quoteVolume,
+      baseLots: closed.lots + field(LOTS),
+      quoteVolume: closed.quoteVolume + field(QUOTE_VOLUME),
       ...this.#fair.figures(),
     }
   }
@@ -200,32 +205,34 @@ export class DayStatistics {
    * From the buckets, at most once a minute: a running sum of floats would drift over months. Those of a whole hour
    * are summed once.
    */
-  #sumClosed(): Sums {
-    const parts: Sums[] = []
+  #sumClosed(): DaySums {
+    const sums = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
     for (let minute = this.#oldest; minute < this.#minute;) {
       const isHour = minute % HOUR === 0 && minute + HOUR <= this.#minute
-      parts.push(isHour ? this.#sumHour(minute) : this.#sumsOf(minute))
+      if (isHour) addHour(sums, this.#sumHour(minute))
+      else this.#addBucket(sums, minute)
       minute += isHour ? HOUR : 1
     }
-    return addUp(parts)
-  }
-
-  #sumHour(startMinute: number): Sums {
-    const place = (startMinute / HOUR) % (BUCKETS / HOUR)
-    const known = this.#hours[place]
-    if (known?.startMinute === startMinute) return known.sums
-    const sums = addUp(Array.from({ length: HOUR }, (_, index) => this.#sumsOf(startMinute + index)))
-    this.#hours[place] = { startMinute, sums }
     return sums
   }
 
-  #sumsOf(minute: number): Sums {
-    const field = (index: number) => this.#field(minute, index)
-    return { high: field(HIGH), low: field(LOW), lots: field(LOTS), quoteVolume: field(QUOTE_VOLUME) }
+  #sumHour(startMinute: number): HourSums {
+    const place = (startMinute / HOUR) % (BUCKETS / HOUR)
+    const known = this.#hours[place]
+    if (known?.startMinute === startMinute) return known
+    const hour = { startMinute, high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
+    for (let minute = startMinute; minute < startMinute + HOUR; minute++) this.#addBucket(hour, minute)
+    this.#hours[place] = hour
+    return hour
   }
 
-  #field(minute: number, index: number): number {
-    return this.#ring[this.#slot(minute) + index] as number
+  #addBucket(sums: DaySums, minute: number): void {
+    const ring = this.#ring
+    const base = this.#slot(minute)
+    if ((ring[base + HIGH] as number) > sums.high) sums.high = ring[base + HIGH] as number
+    if ((ring[base + LOW] as number) < sums.low) sums.low = ring[base + LOW] as number
+    sums.lots += ring[base + LOTS] as number
+    sums.quoteVolume += ring[base + QUOTE_VOLUME] as number
   }
 
   #slot(minute: number): number {
@@ -233,13 +240,9 @@ export class DayStatistics {
   }
 }
 
-function addUp(parts: readonly Sums[]): Sums {
-  const sums = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
-  for (const { high, low, lots, quoteVolume } of parts) {
-    sums.high = Math.max(sums.high, high)
-    sums.low = Math.min(sums.low, low)
-    sums.lots += lots
-    sums.quoteVolume += quoteVolume
-  }
-  return sums
+function addHour(sums: DaySums, { high, low, lots, quoteVolume }: HourSums): void {
+  if (high > sums.high) sums.high = high
+  if (low < sums.low) sums.low = low
+  sums.lots += lots
+  sums.quoteVolume += quoteVolume
 }

@@ -23,8 +23,6 @@ export interface FairPriceFigures {
   readonly markTicks: number
   /** The rate that would be settled now, as a share of the notional, six decimals: 0.0001 is 1 bp. */
   readonly fundingRate: number
-  /** Unix ms: when a rate is settled next. */
-  readonly nextFundingAt: number
   /** The rate of the latest settlement; undefined before the first. */
   readonly settledFundingRate: number | undefined
   /** Open interest: the document's holdingAmount. */
@@ -139,13 +137,12 @@ export class FairPrice {
   }
 
   figures(): FairPriceFigures {
-    const { smoothTicks, minute, settledFundingRate, holdingLevel } = this.#now
+    const { smoothTicks, settledFundingRate, holdingLevel } = this.#now
     const lots = (HOLDING_DAYS * this.#turnover * exponential(holdingLevel)) / this.#lotNotionalPerTick
     return {
       indexTicks: Math.round(this.#index()),
       markTicks: this.markTicks(),
       fundingRate: this.#fundingRate(),
-      nextFundingAt: (Math.floor(minute / FUNDING_MINUTES) + 1) * FUNDING_MINUTES * 60_000,
       settledFundingRate,
       holdingLots: smoothTicks === 0 ? 0 : Math.round(lots / smoothTicks),
     }
