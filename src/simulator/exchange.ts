@@ -72,16 +72,17 @@ export class Exchange implements ServedExchange {
   readonly #answers: Answers
 
   /** Opens the services, afresh or from the rows that the core's store holds for them. */
-  constructor({ core, seed, startAt, settings = {}, demoPast = false }: ExchangeOptions) {
+  constructor(options: ExchangeOptions) {
+    const { core, startAt } = options
     this.core = core
     const now = Math.max(core.now, startAt)
-    const opened = core.carryOut(now, (state) => {
-      const services = openServices(core, state, { seed, startAt, settings, demoPast })
-      return { services, answers: buildAnswers(state, services) }
+    const [services, answers] = core.carryOut(now, (state) => {
+      const opened = openServices(options, state)
+      return [opened, buildAnswers(state, opened)]
     })
-    this.services = opened.services
-    this.#answers = opened.answers
-    core.playAlso((at) => playServices(opened.services, at))
+    this.services = services
+    this.#answers = answers
+    core.playAlso((at) => playServices(services, at))
     this.advance(now)
   }
 
@@ -185,9 +186,8 @@ function writePast(services: Services): void {
 }
 
 function openServices(
-  core: ExchangeCore,
+  { core, seed, startAt, settings = {}, demoPast = false }: ExchangeOptions,
   state: CoreState,
-  { seed, startAt, settings, demoPast }: Required<Omit<ExchangeOptions, 'core'>>,
 ) {
   const { rows, clock, matching, symbols } = state
   const opened = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }

@@ -15,7 +15,7 @@ import { type RowStore } from './store/row-store.ts'
 import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchange.ts'
 import { drawLatency, type LatencySettings, NO_LATENCY } from './shared/latency.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
-import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
+import { FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { Wire } from './wire/handle.ts'
 import { type ServerEvent, type WireCounters } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
@@ -64,11 +64,6 @@ export interface SimulatorOptions {
   readonly onEvent?: (event: ServerEvent) => void
 }
 
-/** What the simulator has done so far. */
-export interface SimulatorCounters extends WireCounters {
-  readonly faults: Readonly<Partial<Record<FaultKind, number>>>
-}
-
 export interface RunningSimulator {
   /** `http://127.0.0.1:40123`, without a slash at its end. */
   readonly baseUrl: string
@@ -83,7 +78,8 @@ export interface RunningSimulator {
   readonly endsAt: number | undefined
   /** @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement
-  counters(): SimulatorCounters
+  /** What the wire has done so far, and how often each fault happened. */
+  counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
   /** The market stands still; requests are still served. */
   pause(): void
   resume(): void

@@ -57,22 +57,17 @@ export const planOrderRows = {
 function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof planPage>) {
   const account = accountOf(state, uid)
   const { now } = state.clock
-  const toRow = (plan: ShownPlan) => toPlanRow(state, account, plan)
+  const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
-    const exits = pendingExits(state, account, query).map((exit) => ({
-      ...toPlan(exit),
-      ...{ orderId: exit.orderId, clientOid: exit.orderId, planStatus: 'live', orderSource: exit.planType },
-    }))
+    const exits = pendingExits(state, account, query).map(toPlan)
     // By id, which is not by age: stop-losses have the higher ones.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }
+  const untriggered = { planStatus: 'not_trigger', orderSource: 'normal' } as const
   const plans = pendingPlans(state, account, query)
     .filter((plan) => plan.planType === query.planType)
-    .map((plan) => ({
-      ...plan,
-      ...{ ...referenceOf(plan), planStatus: 'not_trigger', orderSource: 'normal' },
-    }))
+    .map((plan) => ({ ...plan, ...referenceOf(plan), ...untriggered }))
   return showPage(plans, query, { now, toRow })
 }
 
@@ -122,14 +117,7 @@ function isNamed(plan: PlanOrder, { orderId, clientOid }: AskedIds): boolean {
   return orderId === undefined ? clientOid === plan.clientOid : sequenceOfId(orderId) === plan.sequence
 }
 
-interface ShownPlan extends ListedPlan {
-  readonly orderId: string
-  readonly clientOid: string
-  readonly planStatus: string
-  readonly orderSource: string
-}
-
-function toPlanRow(state: CoreState, account: Account, plan: ShownPlan) {
+function toPlanRow(state: CoreState, account: Account, plan: ListedPlan) {
   const { instrument } = symbolOf(state, plan.symbol)
   const { orderId, clientOid } = plan
   const price = plan.priceTicks === 0 ? '' : priceText(instrument, plan.priceTicks)

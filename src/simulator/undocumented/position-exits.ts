@@ -4,6 +4,7 @@ import { type PositionExits, type PositionTrigger } from '../futures/orders/orde
 import { type PlanOrder } from '../futures/plans/plan-order.ts'
 import { type Position } from '../futures/positions/position.ts'
 import { idText } from '../shared/order-sequence.ts'
+import { type OrderReference } from '../shared/reply.ts'
 import { POSITIONS } from '../futures/stored-entities.ts'
 
 /** A take-profit or stop-loss of a position, as the real exchange lists it among the trigger orders. */
@@ -45,7 +46,7 @@ export function removeExit(state: CoreState, { position, kind }: PositionExit): 
 }
 
 /** An exit as the trigger order that it stands for in the list of them: it closes the whole position. */
-export function toPlan({ position, trigger, planType }: PositionExit): ListedPlan {
+export function toPlan({ position, trigger, planType, orderId }: PositionExit): ListedPlan {
   const { symbol, slot, marginMode, lots, holdSide, openedAt, updatedAt } = position
   const { triggerTicks, triggerType, executeTicks = 0 } = trigger
   return {
@@ -56,14 +57,19 @@ export function toPlan({ position, trigger, planType }: PositionExit): ListedPla
     priceTicks: executeTicks,
     callbackPercent: undefined,
     ...{ takeProfit: undefined, stopLoss: undefined, createdAt: openedAt, updatedAt },
+    ...{ orderId, clientOid: orderId, planStatus: 'live', orderSource: planType },
   }
 }
 
-/** What the list shows of a trigger order beside its ids and its state. */
-export type ListedPlan = Omit<
-  PlanOrder,
-  'uid' | 'sequence' | 'clientOid' | 'planType' | 'status' | 'reduceOnly' | 'isRising' | 'extremeTicks'
-> & { readonly planType: PlanOrder['planType'] | PositionExit['planType'] }
+/** What the list shows of a trigger order. */
+export interface ListedPlan
+  extends
+    OrderReference,
+    Omit<PlanOrder, 'uid' | 'sequence' | 'planType' | 'status' | 'reduceOnly' | 'isRising' | 'extremeTicks'> {
+  readonly planType: PlanOrder['planType'] | PositionExit['planType']
+  readonly planStatus: 'live' | 'not_trigger'
+  readonly orderSource: 'normal' | PositionExit['planType']
+}
 
 /** `…Price`, `…Type` and the execution price of an order's exit: empty where it has none. */
 export function triggerFields(name: string, instrument: Instrument, trigger: PositionTrigger | undefined) {
