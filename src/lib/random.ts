@@ -200,6 +200,11 @@ export function logarithm(x: number): number {
   return ((high >>> 20) - 1023) * LN2 + (LOGARITHMS[part] as number) + series
 }
 
+/** The value, or the nearer end of -reach..reach where it lies outside: cuts the tails of what was drawn. */
+export function clamp(value: number, reach: number): number {
+  return Math.max(-reach, Math.min(reach, value))
+}
+
 /**
  * Below which a normal number lies with this probability, to a relative error of 1e-9: Acklam's rational approximations.
  * @param share Above 0, below 1.

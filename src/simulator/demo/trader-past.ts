@@ -1,5 +1,5 @@
 import { decimalOfInteger, sumDecimals, type Decimal } from '../../lib/decimal.ts'
-import { type Random } from '../../lib/random.ts'
+import { clamp, type Random } from '../../lib/random.ts'
 import { DAY_MS, DAYS_KEPT, type SymbolSetting, type Trader } from '../copy/trader.ts'
 
 /** A few orders a day, and days that seldom move the account by more than a few percent. */
@@ -32,7 +32,7 @@ export function writeTraderPast(trader: Trader, copied: SymbolSetting | undefine
 }
 
 function drawProfit(random: Random, opening: Decimal): Decimal {
-  const share = Math.max(-DAY_SPREAD_MAX, Math.min(DAY_SPREAD_MAX, random.normal() * DAY_SPREAD))
+  const share = clamp(random.normal() * DAY_SPREAD, DAY_SPREAD_MAX)
   // A month of the worst days would cost more than there is: the share is of the opening balance, and small.
   const perMille = decimalOfInteger(Math.round((share * 1000) / 2))
   return opening.times(perMille).div('1000').round(MONEY_DECIMALS)

@@ -14,7 +14,14 @@
  * Of real prices the premium is none, so that the funding is the interest, 1 bp per 8 hours: an assumption. Where
  * the recording says the mark price or the funding rate, it is what the recording says.
  */
-import { createRandom, exponential, restoreRandom, type Random, type RandomState } from '../../lib/random.ts'
+import {
+  clamp,
+  createRandom,
+  exponential,
+  restoreRandom,
+  type Random,
+  type RandomState,
+} from '../../lib/random.ts'
 import { type MarketInstrument, type MarketReference } from './market.ts'
 
 export interface FairPriceFigures {
@@ -167,8 +174,4 @@ export class FairPrice {
     const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
     return Math.round(rate * 1e6) / 1e6
   }
-}
-
-function clamp(value: number, reach: number): number {
-  return Math.max(-reach, Math.min(reach, value))
 }

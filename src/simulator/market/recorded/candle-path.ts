@@ -19,7 +19,7 @@
  *   the sign of the last one nor the opposite, and following or fading it brings nothing; nor does following what has
  *   moved between two looks at a candle (candle-looks.ts).
  */
-import type { Random } from '../../../lib/random.ts'
+import { clamp, type Random } from '../../../lib/random.ts'
 import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
 import { type Shape, Shapes } from './path-shapes.ts'
 
@@ -155,7 +155,7 @@ export class CandlePaths {
     const points = this.#drawn[0]?.prices.length ?? 0
     // The extremes of a smooth shape are points beside its own.
     const shapes = isCoarse ? shapesOf('coarse', points) : shapesOf('smooth', points - 2)
-    // In usual ranges.
+    // The range of the candle, in usual ranges.
     const reach = usualRange === 0 ? 1 : (candle.high - candle.low) / usualRange
     let [best] = this.#drawn as [Drawn]
     let least = Number.POSITIVE_INFINITY
@@ -213,10 +213,6 @@ export class CandlePaths {
       coarse: Math.max(0, Math.min(1, coarse)),
     }
   }
-}
-
-function clamp(value: number, reach: number): number {
-  return Math.max(-reach, Math.min(reach, value))
 }
 
 const SHAPES = new Map<string, Shapes>()

@@ -1,5 +1,6 @@
 /** What moves seeded prices: shocks, volatility that clusters, and what all instruments have of both in common. */
 import {
+  clamp,
   createRandom,
   exponential,
   logarithm,
@@ -121,8 +122,7 @@ export function createShocks({ stepMs, perSecond }: { stepMs: number; perSecond:
 /** Student's t with 4 degrees of freedom, scaled to variance 1: -2 ln(u v) is chi-square with 4. */
 function drawStudent(random: Random): number {
   const chi = -logarithm((1 - random.next()) * (1 - random.next()))
-  const shock = random.normal() / Math.sqrt(Math.max(chi, 1e-9))
-  return Math.max(-STUDENT_MAX, Math.min(STUDENT_MAX, shock))
+  return clamp(random.normal() / Math.sqrt(Math.max(chi, 1e-9)), STUDENT_MAX)
 }
 
 /** Double exponential with variance 1. */

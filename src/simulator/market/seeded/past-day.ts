@@ -4,7 +4,7 @@
  * for the past or not.
  */
 import { createGrid, nearestStep } from '../../../lib/grid.ts'
-import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
+import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
 import { type MarketInstrument, type MinuteBar } from '../market.ts'
 import { SHARED_VOLATILITY, Volatility } from './moves.ts'
 import { DEFAULT_YEARLY_VOLATILITY, OWN_VOLATILITY, SHARED_VARIANCE } from './seeded-path.ts'
@@ -44,7 +44,7 @@ export function buildPastDay(options: {
     const wildness = exponential(shared.level() + own.level())
     const deviation = usualDeviation * wildness
     const move = Math.sqrt(SHARED_VARIANCE) * sharedMove + Math.sqrt(1 - SHARED_VARIANCE) * ownMove
-    const open = close / (1 + Math.max(-0.2, Math.min(0.2, deviation * move)))
+    const open = close / (1 + clamp(deviation * move, 0.2))
     const toTicks = (price: number) => Math.max(1, nearestStep(tickGrid, price))
     const reach = { from: open, to: close, deviation: deviation * close }
     const { high, low } = drawExtremes(random, reach)

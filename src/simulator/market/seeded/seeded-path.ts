@@ -1,6 +1,7 @@
 /** One instrument's seeded path: its price, and what is displayed and traded around it. */
 import { createGrid, floatOnGrid, type Grid } from '../../../lib/grid.ts'
 import {
+  clamp,
   createRandom,
   exponential,
   restoreRandom,
@@ -173,8 +174,7 @@ export class SeededPath {
 
   /** Multiplies by 1 + return, so that the expected price is today's: no drift. */
   #move(shock: number): void {
-    const change = Math.max(-0.5, Math.min(0.5, this.#stepDeviation * this.#wildness * shock))
-    this.#now.price *= 1 + change
+    this.#now.price *= 1 + clamp(this.#stepDeviation * this.#wildness * shock, 0.5)
     if (this.#ticks() < PRICE_TICKS_MIN) this.#now.price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)
   }
 
@@ -220,9 +220,8 @@ export class SeededPath {
   /** Less is displayed when the market is wild. */
   #displayedLots(lasting: number): number {
     const level = lasting + Math.sqrt(1 - SIZE_LASTING_SHARE) * this.#random.normal()
-    const bounded = Math.max(-SIZE_LEVEL_MAX, Math.min(SIZE_LEVEL_MAX, level))
     const median = DISPLAYED_NOTIONAL / (this.#now.price * this.#lot * Math.sqrt(this.#wildness))
-    return Math.max(1, Math.round(median * exponential(SIZE_DEVIATION * bounded)))
+    return Math.max(1, Math.round(median * exponential(SIZE_DEVIATION * clamp(level, SIZE_LEVEL_MAX))))
   }
 
   /** A move is made by trades on its side; in between somebody trades at either side. */
