@@ -4,7 +4,7 @@ import { batchPlaceOrder } from '../../protocol/futures/batch-place-order.ts'
 import { batchResult, marginCoin, orderReference, productType, symbol } from '../../protocol/values.ts'
 import { accountOf, leverageOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
 import { isOfAsked, listedSymbol } from '../futures/instruments/asked-symbols.ts'
-import { priceText, sizeText, type Instrument } from '../futures/instruments/instruments.ts'
+import { priceText, sizeText } from '../futures/instruments/instruments.ts'
 import { cancelAll, cancelByUser } from '../futures/orders/cancel-orders.ts'
 import { orderIdText, referenceOf, sequenceOfId, wireSide, type Order } from '../futures/orders/order.ts'
 import { placeOne } from '../futures/orders/place-orders.ts'
@@ -199,6 +199,7 @@ function toOrderRow(state: CoreState, account: Account, order: Order) {
   const { instrument } = symbolOf(state, order.symbol)
   const fills = account.fills.filter(({ orderSequence }) => orderSequence === order.sequence)
   const sum = (amountOf: (fill: Fill) => Decimal) => sumDecimals(fills.map(amountOf))
+  const baseFilled = sum(({ lots }) => baseSize(instrument, lots))
   const quoteVolume = sum(({ priceTicks, lots }) => quoteValue(instrument, priceTicks, lots))
   const status = WIRE_STATUS[order.status]
   return {
@@ -207,7 +208,8 @@ function toOrderRow(state: CoreState, account: Account, order: Order) {
     orderId: orderIdText(order.sequence),
     clientOid: order.clientOid,
     baseVolume: sizeText(instrument, order.filledLots),
-    priceAvg: averagePrice(instrument, fills, quoteVolume),
+    // Empty while nothing is filled.
+    priceAvg: quoteVolume.eq(ZERO) ? '' : quoteVolume.div(baseFilled).round(PRICE_DECIMALS).toString(),
     fee: sum(({ fee }) => negated(fee)).toString(),
     price: order.priceTicks === 0 ? '' : priceText(instrument, order.priceTicks),
     state: status,
@@ -232,11 +234,4 @@ function toOrderRow(state: CoreState, account: Account, order: Order) {
     ...triggerFields('presetStopSurplus', instrument, order.takeProfit),
     ...triggerFields('presetStopLoss', instrument, order.stopLoss),
   }
-}
-
-/** Empty while nothing is filled. */
-function averagePrice(instrument: Instrument, fills: readonly Fill[], quoteVolume: Decimal): string {
-  if (quoteVolume.eq(ZERO)) return ''
-  const lots = fills.reduce((total, fill) => total + fill.lots, 0)
-  return quoteVolume.div(baseSize(instrument, lots)).round(PRICE_DECIMALS).toString()
 }
