@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { Answerer, type AnswererOptions } from './answerer.ts'
@@ -75,7 +75,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stopTicking()
     answerer.stop()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeIdleConnections()
     const cancel = timers.after(STOP_GRACE_MS, () => server.closeAllConnections())
     await closed
     cancel()
@@ -84,10 +83,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** What never fails: a defect is reported and answered, and the next request is served. */
-function createListener(
-  { bodyBytesMax, onEvent }: ServerOptions,
-  answerer: Answerer,
-): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+function createListener({ bodyBytesMax, onEvent }: ServerOptions, answerer: Answerer): RequestListener {
   const frontPage = renderFrontPage(servedNames.map(servedRow))
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (isFrontPage(incoming)) {
