@@ -23,15 +23,6 @@ type Path = readonly PropertyKey[]
  */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
-/** Any value that the schema takes where a {@link CLIENT_OID} stands. */
-const PLAIN_CLIENT_OID = 'x'
-
-/** What the exchange was sent, and the same as the schema is to see it. */
-interface Taken {
-  readonly parameters: Parameters
-  readonly forSchema: Parameters
-}
-
 /** Holds a request's parameters against the row's schema, and says what is wrong in the exchange's own codes. */
 export function checkParameters(
   endpoint: NamedEndpoint,
@@ -46,29 +37,31 @@ export function checkParameters(
   return refuseItems(endpoint, tolerate(parameters, issues, settings))
 }
 
-function issuesOf(endpoint: NamedEndpoint, forSchema: Parameters): readonly Issue[] {
-  return endpoint.request.safeParse(forSchema).error?.issues ?? []
+/** What the schema finds wrong, but for a clientOid in the exchange's wider form. */
+function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Issue[] {
+  const issues = endpoint.request.safeParse(parameters).error?.issues ?? []
+  return issues.filter(({ code, path }) => {
+    const isForm = code === 'invalid_format' && path.at(-1) === 'clientOid'
+    return !(isForm && CLIENT_OID.test(String(valueAt(parameters, path))))
+  })
 }
 
 /** Takes the malformed items out of a batch. Any other fault refuses the request, and so does one without a batch. */
-function refuseItems(endpoint: NamedEndpoint, { parameters, forSchema }: Taken): Reply<CheckedParameters> {
+function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<CheckedParameters> {
   const list = batchOf(endpoint.name)?.list
-  const issues = issuesOf(endpoint, forSchema)
+  const issues = issuesOf(endpoint, parameters)
   const faults = issues.filter(({ path }) => list === undefined || !isOfItem(path, list))
   if (faults.length > 0) return refusalOf(faults, parameters)
   if (list === undefined || issues.length === 0) return accept({ parameters, refusedItems: [] })
+  const items = parameters[list] as readonly unknown[]
   const byIndex = Map.groupBy(issues, ({ path }) => path[1])
   const refusedItems = [...byIndex].map(([index, found]) => ({
-    item: (parameters[list] as readonly unknown[])[Number(index)],
+    item: items[Number(index)],
     refusal: refusalOf(found, parameters, [list, Number(index)]),
   }))
-  const keep = (of: Parameters): Parameters => ({
-    ...of,
-    [list]: (of[list] as readonly unknown[]).filter((_, index) => !byIndex.has(index)),
-  })
-  const kept = keep(parameters)
+  const kept = { ...parameters, [list]: items.filter((_, index) => !byIndex.has(index)) }
   // What a schema says of the whole it says only of one whose items are right. An empty list is right by now.
-  const left = issuesOf(endpoint, keep(forSchema)).filter(({ path }) => path.length > 1 || path[0] !== list)
+  const left = issuesOf(endpoint, kept).filter(({ path }) => path.length > 1 || path[0] !== list)
   return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
 }
 
@@ -86,10 +79,10 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
 }
 
 /**
- * Takes away what the exchange bears and the schema does not: unknown parameters, a limit above its maximum
- * where it is cut, and a clientOid in the exchange's wider form.
+ * Takes away what the exchange bears and the schema does not: unknown parameters, and what a limit has above its
+ * maximum, where it is cut.
  */
-function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): Taken {
+function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): Parameters {
   const { unknownParameters, limitAboveMaximum } = settings
   const kept = copyOf(parameters)
   for (const issue of issues) {
@@ -98,15 +91,7 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], settings: Wi
     for (const key of issue.keys) delete target[key]
   }
   const limit = limitAboveMaximum === 'cut' ? cutLimit(kept['limit'], issues) : undefined
-  if (limit !== undefined) kept['limit'] = limit
-  const forSchema = copyOf(kept)
-  for (const { path } of issues) {
-    const parent = valueAt(forSchema, path.slice(0, -1))
-    if (path.at(-1) !== 'clientOid' || !isRecord(parent)) continue
-    const { clientOid } = parent
-    if (typeof clientOid === 'string' && CLIENT_OID.test(clientOid)) parent['clientOid'] = PLAIN_CLIENT_OID
-  }
-  return { parameters: kept, forSchema }
+  return limit === undefined ? kept : { ...kept, limit }
 }
 
 /** The maximum that the row names, where the asked limit is a number above it. */
