@@ -34,7 +34,8 @@ export function checkParameters(
   const parameters = withDocumentedDefaults(read.data)
   const issues = issuesOf(endpoint, parameters)
   if (issues.length === 0) return accept({ parameters, refusedItems: [] })
-  return refuseItems(endpoint, tolerate(parameters, issues, settings))
+  tolerate(parameters, issues, settings)
+  return refuseItems(endpoint, parameters)
 }
 
 /** What the schema finds wrong, but for a clientOid in the exchange's wider form. */
@@ -80,18 +81,17 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
 
 /**
  * Takes away what the exchange bears and the schema does not: unknown parameters, and what a limit has above its
- * maximum, where it is cut.
+ * maximum, where it is cut. In place, as the parameters were read for this check alone.
  */
-function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): Parameters {
+function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): void {
   const { unknownParameters, limitAboveMaximum } = settings
-  const kept = copyOf(parameters)
   for (const issue of issues) {
-    const target = valueAt(kept, issue.path)
+    const target = valueAt(parameters, issue.path)
     if (issue.code !== 'unrecognized_keys' || unknownParameters === 'refuse' || !isRecord(target)) continue
     for (const key of issue.keys) delete target[key]
   }
-  const limit = limitAboveMaximum === 'cut' ? cutLimit(kept['limit'], issues) : undefined
-  return limit === undefined ? kept : { ...kept, limit }
+  const limit = limitAboveMaximum === 'cut' ? cutLimit(parameters['limit'], issues) : undefined
+  if (limit !== undefined) parameters['limit'] = limit
 }
 
 /** The maximum that the row names, where the asked limit is a number above it. */
@@ -103,15 +103,6 @@ function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined 
 /** A row says of its limit `limit is 1 to 100`. */
 function maximumIn(issue: Issue | undefined): string | undefined {
   return /\d+$/.exec(issue?.message ?? '')?.[0]
-}
-
-/** As deep as parameters go, and no deeper: what a client nests a thousand times is not followed. */
-function copyOf(parameters: Parameters): Parameters {
-  const copy: Parameters = { ...parameters }
-  for (const [name, value] of Object.entries(copy)) {
-    if (Array.isArray(value)) copy[name] = value.map((item: unknown) => (isRecord(item) ? { ...item } : item))
-  }
-  return copy
 }
 
 /**
