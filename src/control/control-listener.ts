@@ -1,4 +1,4 @@
-import { type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { buildControlApp, type ControlAppOptions } from './control-app.ts'
 

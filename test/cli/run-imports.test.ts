@@ -35,6 +35,14 @@ test('a start reads no more packages than it needs: each costs time before the f
   ])
 })
 
+test('nor does it import Node’s HTTP, which would load an HTTP client beside ours', () => {
+  const importing = [...readAtStart(join(SOURCES, 'cli/run.ts'))].filter(
+    (file) =>
+      existsSync(file) && /^import (?!type)[^'"]*?from 'node:https?'/m.test(readFileSync(file, 'utf8')),
+  )
+  expect(importing).toEqual([])
+})
+
 test('nor does it read anything of what daemons share with others', () => {
   const files = [...readAtStart(join(SOURCES, 'cli/run.ts'))]
   expect(files.filter((file) => file.includes('daemon/market-data/open-shared'))).toHaveLength(2)

@@ -1,4 +1,4 @@
-import { type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type FaultKind, type FaultPlan } from './faults.ts'
