@@ -9,10 +9,10 @@ import { lastNinetyDays, readHistory } from '../shared/history-page.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
 import { accept, type Reply } from '../shared/reply.ts'
 import { refusals } from '../shared/refusals.ts'
-import { type CoinRef } from '../wallet/coin-money.ts'
+import { spotBalance } from '../wallet/coin-money.ts'
 import { defaultPlatformCoin, platformCoinPrice } from '../wallet/platform-coin.ts'
 import { wholeFee } from '../wallet/fees.ts'
-import { roundDown } from '../wallet/rounding.ts'
+import { negated, roundDown } from '../wallet/rounding.ts'
 
 /** The settings of the conversion service. */
 export type ConvertSettings = Readonly<typeof defaultConvertSettings>
@@ -42,19 +42,12 @@ export interface ConvertRecord {
 }
 
 /** As the wire writes it: the field table's `ts` is `ctime` in the sample. Document: Convert record. */
-function toWireRecord(record: ConvertRecord) {
-  const { orderId, fromCoin, fromAmount, fromCoinPrice, toCoin, toAmount, toCoinPrice, fee } = record
+function toWireRecord({ uid: _uid, fee, createdAt, ...record }: ConvertRecord) {
   return {
-    orderId,
-    fromCoin,
-    fromAmount,
-    fromCoinPrice,
-    toCoin,
-    toAmount,
-    toCoinPrice,
-    feeDetail: [{ feeCoin: toCoin, fee }],
+    ...record,
+    feeDetail: [{ feeCoin: record.toCoin, fee }],
     status: 'success',
-    ctime: String(record.createdAt),
+    ctime: String(createdAt),
   }
 }
 
@@ -125,9 +118,10 @@ export function bookConversion(
   const toPrice = decimal(platformCoinPrice(platformCoin, ports.seed, at))
   const to = roundDown(from.times(price).div(toPrice), DECIMALS)
   const fee = wholeFee(to, decimal(feeRate))
-  ports.wallet.book(balance(uid, fromCoin), 'conversion', from.times('-1'))
-  ports.wallet.book(balance(uid, platformCoin.name), 'conversion', to)
-  ports.wallet.book(balance(uid, platformCoin.name), 'fee', fee.times('-1'))
+  const target = spotBalance(uid, platformCoin.name)
+  ports.wallet.book(spotBalance(uid, fromCoin), 'conversion', negated(from))
+  ports.wallet.book(target, 'conversion', to)
+  ports.wallet.book(target, 'fee', negated(fee))
   records.add({
     orderId: serviceIdText(ports.sequence.next()),
     uid,
@@ -149,8 +143,4 @@ interface Conversion {
   readonly price: Decimal
   /** Unix ms. */
   readonly at: number
-}
-
-function balance(uid: string, coin: string): CoinRef {
-  return { uid, balance: 'spot', coin }
 }

@@ -86,8 +86,7 @@ function copyConfigSettingSymbols(
   if (trader === undefined) return refusals.notTrader
   const changed = changeSettings(trader.settings, settingList, state.futures)
   if (!changed.ok) return changed
-  trader.settings.clear()
-  for (const [symbol, setting] of changed.data) trader.settings.set(symbol, setting)
+  trader.settings = changed.data
   state.ports.rows.put(TRADERS, trader)
   // The document's sample answers with this very word.
   return accept('success')

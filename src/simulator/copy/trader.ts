@@ -38,7 +38,7 @@ export interface Trader {
   /** The last trade whose result is counted already. */
   tradeTaken: number
   /** By symbol. */
-  readonly settings: Map<string, SymbolSetting>
+  settings: ReadonlyMap<string, SymbolSetting>
 }
 
 export const DAY_MS = 86_400_000

@@ -28,7 +28,7 @@ export function writeTraderPast(trader: Trader, copied: SymbolSetting | undefine
   trader.losses = orders - trader.gains
   trader.followersEver = 1 + random.integer(FOLLOWERS_MAX)
   trader.followersNow = random.integer(trader.followersEver + 1)
-  if (copied !== undefined) trader.settings.set(copied.symbol, copied)
+  if (copied !== undefined) trader.settings = new Map([[copied.symbol, copied]])
 }
 
 function drawProfit(random: Random, opening: Decimal): Decimal {

@@ -4,13 +4,8 @@ import { openPairs, type PairTrading } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { Histories } from '../shared/histories.ts'
 import { singleRow, type Codec, type PlacedCodec } from '../store/stored-rows.ts'
-import { type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
-import {
-  balanceOf,
-  type BalanceRef,
-  type LiquidationRecord,
-  type MarginOrder,
-} from './orders/margin-order.ts'
+import { type BalanceRef, type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
+import { type LiquidationRecord, type MarginOrder, type ModeOwner } from './orders/margin-order.ts'
 import { type MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 
@@ -97,7 +92,7 @@ export function balanceKey({ uid, balance }: BalanceRef): string {
   return `${uid}/${balance}`
 }
 
-export function recordsKey({ uid, mode }: Pick<LiquidationRecord, 'uid' | 'mode'>): string {
+export function recordsKey({ uid, mode }: ModeOwner): string {
   return `${uid}/${mode}`
 }
 
@@ -112,11 +107,6 @@ export function moneyOf(state: MarginState, ref: BalanceRef, coin: string): Coin
 /** What is owed of a coin: principal and interest. */
 export function debtOf({ borrowed, interest }: CoinMoney): Decimal {
   return borrowed.plus(interest)
-}
-
-/** Open orders of the balance, oldest first. */
-export function openOrdersOf({ orders }: MarginState, { uid, balance }: BalanceRef): MarginOrder[] {
-  return orders.openOf(uid).filter(({ mode, symbol }) => balanceOf(mode, symbol) === balance)
 }
 
 /** Takes in what is displayed now: a quote that concerned nobody was not looked at. */

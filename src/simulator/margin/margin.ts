@@ -2,7 +2,7 @@ import { matchResting } from '../matching/match-orders.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { type Handlers } from '../shared/handlers.ts'
-import { type BalanceName } from '../wallet/coin-money.ts'
+import { type BalanceRef } from '../wallet/coin-money.ts'
 import { type WalletCoin } from '../wallet/wallet.ts'
 import { assessBalance, riskRatio } from './debts/balance-risk.ts'
 import { liquidationPage } from './debts/liquidation-page.ts'
@@ -64,7 +64,7 @@ export function marginLedger(state: MarginState, uid: string) {
     .sort()
   const count = (mode: MarginMode) => state.records.of(recordsKey({ uid, mode })).length
   return {
-    balances: balances.map((balance) => toBalance(state, uid, { balance, coins })),
+    balances: balances.map((balance) => toBalance(state, { uid, balance }, coins)),
     openOrders: orders.filter(isOpen).map(toWireOrder),
     /** Filled, cancelled and rejected ones that are remembered, oldest first. */
     endedOrders: orders.filter((order) => !isOpen(order)).map(toWireOrder),
@@ -72,12 +72,8 @@ export function marginLedger(state: MarginState, uid: string) {
   }
 }
 
-function toBalance(
-  state: MarginState,
-  uid: string,
-  { balance, coins }: { balance: string; coins: readonly WalletCoin[] },
-) {
-  const risk = assessBalance(state, { uid, balance: balance as BalanceName })
+function toBalance(state: MarginState, { uid, balance }: BalanceRef, coins: readonly WalletCoin[]) {
+  const risk = assessBalance(state, { uid, balance })
   return {
     balance,
     coins: coins.filter((coin) => coin.balance === balance),

@@ -59,17 +59,33 @@ export interface PairTrading<Order extends PairOrder, Rules extends Pair> {
   readonly ports: ServicePorts
   /** By symbol, in the order of the list, which bounds them. */
   readonly pairs: ReadonlyMap<string, PairMarket<Order, Rules>>
-  readonly orders: PairOrders<Order>
+  /** Of each account, open ones among them. */
+  readonly orders: Histories<Order>
 }
 
 /** As they were stored; without orders at the very first start. */
 export function openPairs<Order extends PairOrder, Rules extends Pair>(
   ports: ServicePorts,
   list: readonly Rules[],
-  options: OrdersOptions,
+  { table, decimals, ordersMax }: OrdersOptions,
 ): PairTrading<Order, Rules> {
   const pairs = new Map(list.map((rules) => [rules.symbol, new PairMarket<Order, Rules>(ports, rules)]))
-  return { ports, pairs, orders: new PairOrders(ports, pairs, options) }
+  const orders = new Histories<Order>(ports.rows, {
+    codec: {
+      ...{ table, id: ({ id }) => id },
+      decimals: ['price', 'size', 'filledBase', 'filledQuote', 'frozen', ...decimals],
+    },
+    max: ordersMax,
+    ownerOf: ({ uid }) => uid,
+    mayGo: (order) => !isOpen(order),
+  })
+  for (const order of orders.all()) {
+    const pair = isOpen(order) ? pairs.get(order.symbol) : undefined
+    if (pair === undefined) continue
+    if (order.status === 'pending') pair.waiting.add(order)
+    else insertOrder(sideOf(pair, order), order)
+  }
+  return { ports, pairs, orders }
 }
 
 /** @throws Failure SIMULATOR_UNKNOWN: only for symbols that were checked before. */
@@ -80,58 +96,13 @@ export function pairOf<Order extends PairOrder, Rules extends Pair>(
   return known(pairs, symbol, 'a pair')
 }
 
-/** The orders of one service: of each account, and those of them that its markets have. */
-export class PairOrders<Order extends PairOrder> {
-  readonly #histories: Histories<Order>
-  readonly #pairs: ReadonlyMap<string, PairMarket<Order>>
-
-  constructor(
-    { rows }: ServicePorts,
-    pairs: ReadonlyMap<string, PairMarket<Order>>,
-    { table, decimals, ordersMax }: OrdersOptions,
-  ) {
-    this.#pairs = pairs
-    this.#histories = new Histories<Order>(rows, {
-      codec: {
-        ...{ table, id: ({ id }) => id },
-        decimals: ['price', 'size', 'filledBase', 'filledQuote', 'frozen', ...decimals],
-      },
-      max: ordersMax,
-      ownerOf: ({ uid }) => uid,
-      mayGo: (order) => !isOpen(order),
-    })
-    for (const order of this.#histories.all()) {
-      const pair = isOpen(order) ? pairs.get(order.symbol) : undefined
-      if (pair === undefined) continue
-      if (order.status === 'pending') pair.waiting.add(order)
-      else insertOrder(sideOf(pair, order), order)
-    }
-  }
-
-  /** All of an account that are kept, oldest first. */
-  of(uid: string): readonly Order[] {
-    return this.#histories.of(uid)
-  }
-
-  /** Those in the markets, and those that wait for them, oldest first. */
-  openOf(uid: string): readonly Order[] {
-    return [...this.#pairs.values()]
-      .flatMap(({ buys, sells, waiting }) => [...buys.orders, ...sells.orders, ...waiting])
-      .filter((order) => order.uid === uid)
-      .sort((a, b) => a.sequence - b.sequence)
-  }
-
-  find(uid: string, id: string): Order | undefined {
-    return this.#histories.find(uid, id)
-  }
-
-  /** A new order: it waits until it enters the market. */
-  add(order: Order): void {
-    this.#pairs.get(order.symbol)?.waiting.add(order)
-    this.#histories.add(order)
-  }
-
-  put(order: Order): void {
-    this.#histories.put(order)
-  }
+/** Those of an account in the markets, and those that wait for them, oldest first. */
+export function openOrdersOf<Order extends PairOrder>(
+  { pairs }: Pick<PairTrading<Order, Pair>, 'pairs'>,
+  uid: string,
+): readonly Order[] {
+  return [...pairs.values()]
+    .flatMap(({ buys, sells, waiting }) => [...buys.orders, ...sells.orders, ...waiting])
+    .filter((order) => order.uid === uid)
+    .sort((a, b) => a.sequence - b.sequence)
 }

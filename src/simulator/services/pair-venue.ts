@@ -4,8 +4,7 @@ import { type Venue } from '../matching/venue.ts'
 import { type BalanceName, type CoinRef } from '../wallet/coin-money.ts'
 import { negated, smaller } from '../wallet/rounding.ts'
 import { type Pair, type PairMarket } from './pair-market.ts'
-import { remainingOf, type PairOrder, type PairOrders } from './pair-order.ts'
-import { type ServicePorts } from './service-ports.ts'
+import { remainingOf, type PairOrder, type PairTrading } from './pair-order.ts'
 
 /** What an order obtained of a trade. */
 export interface Receipt {
@@ -18,10 +17,7 @@ export interface Receipt {
 
 /** What spot and margin do each in their own way. */
 export interface PairRules<Order extends PairOrder> {
-  readonly trading: {
-    readonly ports: Pick<ServicePorts, 'matching' | 'wallet'>
-    readonly orders: PairOrders<Order>
-  }
+  readonly trading: Pick<PairTrading<Order, Pair>, 'ports' | 'orders'>
   readonly clock: { readonly now: number }
   readonly pair: PairMarket<Order>
   balanceOf(order: Order): BalanceName

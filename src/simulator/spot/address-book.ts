@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { createRandom, type Random } from '../../lib/random.ts'
-import { COINS, isSameName } from './coins.ts'
+import { COINS } from './coins.ts'
 
 /** How other accounts name an account in internal transfers. */
 export interface AccountContact {
@@ -32,14 +33,9 @@ export function addressesOf(uid: string): readonly BookAddress[] {
   )
 }
 
+/** @param sought With coin and chain spelled as they are listed. */
 export function hasAddress(uid: string, sought: BookAddress): boolean {
-  return addressesOf(uid).some(
-    ({ coin, chain, address, tag }) =>
-      address === sought.address &&
-      tag === sought.tag &&
-      isSameName(coin, sought.coin) &&
-      isSameName(chain, sought.chain),
-  )
+  return addressesOf(uid).some((entry) => isDeepStrictEqual(entry, sought))
 }
 
 /** How the accounts of the exchange can be reached: derived from their UIDs, the same at every start. */

@@ -12,13 +12,14 @@ import {
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
+import { spotBalance } from '../wallet/coin-money.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
-import { beginOrder, pairOf } from '../services/pair-order.ts'
+import { beginOrder, openOrdersOf, pairOf } from '../services/pair-order.ts'
 import { costOf, paidCoin } from '../services/pair-venue.ts'
 import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { refusals } from '../shared/refusals.ts'
 import { enterSpotMarket, isTriggered } from './spot-venue.ts'
-import { spotBalance, type SpotPair, type SpotState } from './spot-state.ts'
+import { type SpotPair, type SpotState } from './spot-state.ts'
 
 /** The document has no such endpoint. */
 export const placeRequest = z.looseObject({
@@ -92,16 +93,16 @@ export function openOrder(
     quoteSize: terms.isQuoteSized ? terms.size : terms.size.times(reference),
   }
   state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(pair.rules, terms)), frozen)
+  pair.waiting.add(order)
   state.orders.add(order)
   return order
 }
 
-interface Asked {
-  readonly pair: SpotPair
-  readonly request: PlaceRequest
-}
-
-function readTerms(state: SpotState, uid: string, { pair, request }: Asked): SpotTerms | Refusal {
+function readTerms(
+  state: SpotState,
+  uid: string,
+  { pair, request }: { readonly pair: SpotPair; readonly request: PlaceRequest },
+): SpotTerms | Refusal {
   const { status } = pair.rules.row
   // Document, status: `gray` (grey scale), `offline` (maintenance), `halt` (trading suspended).
   if (status === 'gray') return refusals.symbolClosed
@@ -161,30 +162,27 @@ function sizeRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
 
 /** A buy may stand only so far above the last price (or its trigger), a sell only so far below. */
 function priceRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
-  const { rules } = pair
+  const { direction, price, trigger } = terms
+  const { buyPriceRatioMax, sellPriceRatioMin } = pair.rules
   if (terms.orderType === 'market') return undefined
-  if (!terms.price.gt(ZERO)) return refusals.parameter('price')
-  const reference = terms.trigger?.price ?? pair.lastPrice()
-  const limit = reference.times(terms.direction === 'buy' ? rules.buyPriceRatioMax : rules.sellPriceRatioMin)
-  if (terms.direction === 'buy' && terms.price.gt(limit))
-    return refusals.priceAboveLimit.spot(limit.toString())
-  if (terms.direction === 'sell' && terms.price.lt(limit))
-    return refusals.priceBelowLimit.spot(limit.toString())
-  const { direction, price } = terms
-  const reaches = reachesMarket(pair.market, { direction, priceTicks: pair.ticks(price) })
-  const takesAtOnce = terms.trigger === undefined && reaches
-  if (terms.force !== 'post_only' || !takesAtOnce) return undefined
-  return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
+  if (!price.gt(ZERO)) return refusals.parameter('price')
+  const isBuy = direction === 'buy'
+  const reference = trigger?.price ?? pair.lastPrice()
+  const limit = reference.times(isBuy ? buyPriceRatioMax : sellPriceRatioMin)
+  if (isBuy && price.gt(limit)) return refusals.priceAboveLimit.spot(limit.toString())
+  if (!isBuy && price.lt(limit)) return refusals.priceBelowLimit.spot(limit.toString())
+  if (terms.force !== 'post_only' || trigger !== undefined) return undefined
+  if (!reachesMarket(pair.market, { direction, priceTicks: pair.ticks(price) })) return undefined
+  return isBuy ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
 }
 
 function accountRefusal(state: SpotState, { rules }: SpotPair, terms: SpotTerms): Refusal | undefined {
-  const { orders, ports } = state
   const { uid, clientOid } = terms
-  if (clientOid !== undefined && orders.of(uid).some((order) => order.clientOid === clientOid)) {
+  if (clientOid !== undefined && state.orders.of(uid).some((order) => order.clientOid === clientOid)) {
     return refusals.duplicateClientOid.spot
   }
-  const open = orders.openOf(uid).filter((order) => order.symbol === rules.symbol)
+  const open = openOrdersOf(state, uid).filter((order) => order.symbol === rules.symbol)
   if (open.length >= rules.openOrdersMax) return refusals.ordersFull.spot(rules.openOrdersMax)
-  const { available } = ports.wallet.coin(spotBalance(uid, paidCoin(rules, terms)))
+  const { available } = state.ports.wallet.coin(spotBalance(uid, paidCoin(rules, terms)))
   return available.lt(costOf(terms)) ? refusals.balanceEmpty : undefined
 }

@@ -3,6 +3,7 @@ import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.t
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type Reply } from '../shared/reply.ts'
 import { lastNinetyDays, readHistory, type HistoryQuery, type HistoryRules } from '../shared/history-page.ts'
+import { openOrdersOf } from '../services/pair-order.ts'
 import { ZERO } from '../../lib/decimal.ts'
 import { type SpotOrder } from './spot-order.ts'
 import { toHistoryOrder, toOrderDetail, toUnfilledOrder } from './spot-order-view.ts'
@@ -41,7 +42,7 @@ export function spotOrderInfo(
 
 /** The undocumented unfilled-orders: open orders, newest first. */
 export function spotUnfilled(state: SpotState, { uid }: AccountRef, query: SpotPageQuery) {
-  const page = orderPage(state, state.orders.openOf(uid), query)
+  const page = orderPage(state, openOrdersOf(state, uid), query)
   return page.ok ? accept(page.data.map(toUnfilledOrder)) : page
 }
 

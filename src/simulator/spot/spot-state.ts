@@ -2,7 +2,6 @@ import { type PairMarket } from '../services/pair-market.ts'
 import { openPairs, type PairTrading } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { Histories } from '../shared/histories.ts'
-import { type CoinRef } from '../wallet/coin-money.ts'
 import { type SpotOrder } from './spot-order.ts'
 import { type SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
@@ -49,8 +48,4 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
       ownerOf: ({ uid }) => uid,
     }),
   }
-}
-
-export function spotBalance(uid: string, coin: string): CoinRef {
-  return { uid, balance: 'spot', coin }
 }

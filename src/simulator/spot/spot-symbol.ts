@@ -1,24 +1,11 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { type ResponseOf } from '../../protocol/endpoints.ts'
 import { type Pair } from '../services/pair-market.ts'
 import { type FeeRates } from '../wallet/fees.ts'
 
-/** A trading pair as the wire writes it. Document: Spot symbol. */
-export interface SpotSymbolRow {
-  readonly symbol: string
-  readonly baseCoin: string
-  readonly quoteCoin: string
-  readonly minTradeAmount: string
-  readonly maxTradeAmount: string
-  readonly takerFeeRate: string
-  readonly makerFeeRate: string
-  readonly pricePrecision: string
-  readonly quantityPrecision: string
-  readonly quotePrecision: string
-  readonly minTradeUSDT: string
+/** A trading pair as the wire writes it, with a text in every field. Document: Spot symbol. */
+export interface SpotSymbolRow extends Readonly<Record<keyof ResponseOf<'spotSymbols'>[number], string>> {
   readonly status: 'offline' | 'gray' | 'online' | 'halt'
-  readonly buyLimitPriceRatio: string
-  readonly sellLimitPriceRatio: string
-  readonly orderQuantity: string
   readonly areaSymbol: 'yes' | 'no'
 }
 

@@ -2,14 +2,15 @@ import { decimal } from '../../lib/decimal.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
-import { pairOf } from '../services/pair-order.ts'
+import { openOrdersOf, pairOf } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
+import { spotBalance } from '../wallet/coin-money.ts'
 import { textsOf } from '../wallet/rounding.ts'
 import { refusals } from '../shared/refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
-import { openSpotState, spotBalance, type SpotState } from './spot-state.ts'
+import { openSpotState, type SpotState } from './spot-state.ts'
 import { createVenue, followPair } from './spot-venue.ts'
 import { withdraw } from './withdrawals.ts'
 
@@ -40,14 +41,15 @@ export const spotHandlers = {
 } satisfies Handlers<SpotState>
 
 /** What an account has at the spot service: coins of the spot balance as exact decimals in strings. */
-export function spotLedger({ ports, orders, withdrawals }: SpotState, uid: string) {
+export function spotLedger(state: SpotState, uid: string) {
+  const { ports, orders, withdrawals } = state
   return {
     uid,
     coins: [...ports.wallet.coins(uid, 'spot')].map(([coin, { available, frozen }]) => ({
       coin,
       ...textsOf({ available, frozen }),
     })),
-    ordersOpen: orders.openOf(uid).length,
+    ordersOpen: openOrdersOf(state, uid).length,
     ordersKept: orders.of(uid).length,
     withdrawals: withdrawals.of(uid).length,
   }
@@ -70,9 +72,7 @@ export function cancelSpotOrder(
     orderId === undefined
       ? state.orders.of(uid).findLast((other) => other.clientOid === clientOid)
       : state.orders.find(uid, orderId)
-  if (order === undefined || order.symbol !== symbol || !isOpen(order)) {
-    return refusals.orderUnknown
-  }
+  if (order === undefined || order.symbol !== symbol || !isOpen(order)) return refusals.orderUnknown
   cancelOrder(createVenue(state, pairOf(state, symbol)), order, 'user')
   return accept({ orderId: order.id, clientOid: order.clientOid })
 }

@@ -2,13 +2,13 @@ import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
-import { type CoinRef } from '../wallet/coin-money.ts'
+import { spotBalance } from '../wallet/coin-money.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
-import { decimalsOf } from '../wallet/rounding.ts'
+import { decimalsOf, negated } from '../wallet/rounding.ts'
 import { contactOf, hasAddress } from './address-book.ts'
 import { COINS, isSameName, TRANSFER_SCALE, type Coin, type CoinChain } from './coins.ts'
 import { refusals } from '../shared/refusals.ts'
-import { spotBalance, type SpotState } from './spot-state.ts'
+import { type SpotState } from './spot-state.ts'
 
 type Withdrawal = WireRequestOf<'spotWithdrawal'>
 
@@ -32,8 +32,12 @@ export function withdraw(
       : routeInternally(state, uid, request)
   if ('code' in route) return route
   const size = decimal(request.size)
-  if (wallet.coin(spotBalance(uid, coin.coin)).available.lt(size)) return refusals.balanceEmpty
-  pay(state, spotBalance(uid, coin.coin), { ...route, size })
+  const from = spotBalance(uid, coin.coin)
+  if (wallet.coin(from).available.lt(size)) return refusals.balanceEmpty
+  if (request.transferType === 'on_chain') {
+    wallet.book(from, 'withdrawal', route.fee.minus(size))
+    wallet.book(from, 'withdrawalFee', negated(route.fee))
+  } else wallet.transfer(from, { uid: route.to, balance: 'spot' }, size)
   const orderId = serviceIdText(sequence.next())
   state.withdrawals.add({
     orderId,
@@ -64,7 +68,7 @@ function routeOnChain(
   const sizes = sizeRefusal(size, chain)
   if (sizes !== undefined) return sizes
   if (!hasAddress(uid, { coin, chain: chain.chain, address, tag })) return refusals.addressNotInBook
-  return { kind: 'chain', to: address, chain: chain.chain, fee: decimal(chain.withdrawFee) }
+  return { to: address, chain: chain.chain, fee: decimal(chain.withdrawFee) }
 }
 
 /** Other accounts of the exchange count as entered in the address book; transfers cost nothing. */
@@ -81,21 +85,11 @@ function routeInternally(state: SpotState, uid: string, request: Withdrawal): Ro
     })
   if (receiver === undefined) return refusals.addressNotInBook
   if (receiver === uid) return refusals.ownAddress
-  return { kind: 'account', to: receiver, chain: '', fee: decimal('0') }
+  return { to: receiver, chain: '', fee: decimal('0') }
 }
 
-function pay(
-  { ports: { wallet } }: SpotState,
-  from: CoinRef,
-  { kind, to, fee, size }: Route & { readonly size: Decimal },
-): void {
-  if (kind === 'account') return wallet.transfer(from, { uid: to, balance: 'spot' }, size)
-  wallet.book(from, 'withdrawal', fee.minus(size))
-  wallet.book(from, 'withdrawalFee', fee.times('-1'))
-}
-
+/** To an address of a chain, or to another account by its UID. */
 interface Route {
-  readonly kind: 'chain' | 'account'
   readonly to: string
   readonly chain: string
   readonly fee: Decimal

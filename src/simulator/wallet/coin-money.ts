@@ -4,10 +4,13 @@ import { type PlacedCodec } from '../store/stored-rows.ts'
 /** Where an account keeps its coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
 export type BalanceName = 'spot' | 'crossed' | `isolated:${string}`
 
-/** An account's money in one coin of one balance. */
-export interface CoinRef {
+export interface BalanceRef {
   readonly uid: string
   readonly balance: BalanceName
+}
+
+/** An account's money in one coin of one balance. */
+export interface CoinRef extends BalanceRef {
   /** Capitals, as in `USDT`. */
   readonly coin: string
 }
@@ -65,6 +68,10 @@ export function equityOf({ available, frozen, borrowed, interest }: CoinMoney): 
 /** Whether the bookings explain the equity, to the last digit. */
 export function isExplained({ money, flows }: CoinAccount): boolean {
   return sumDecimals(Object.values(flows)).eq(equityOf(money))
+}
+
+export function spotBalance(uid: string, coin: string): CoinRef {
+  return { uid, balance: 'spot', coin }
 }
 
 export function coinKey({ uid, balance, coin }: CoinRef): string {

@@ -12,6 +12,7 @@ import {
   NO_COUNTERPARTIES,
   NO_MONEY,
   type BalanceName,
+  type BalanceRef,
   type CoinAccount,
   type CoinMoney,
   type CoinRef,
@@ -84,7 +85,7 @@ export class Wallet {
   }
 
   /** From one balance's available to another's, of the same account or another. @param amount Not negative. */
-  transfer(from: CoinRef, to: Omit<CoinRef, 'coin'>, amount: Decimal): void {
+  transfer(from: CoinRef, to: BalanceRef, amount: Decimal): void {
     const target = { ...to, coin: from.coin }
     this.#move(from, { available: amount.times('-1') })
     this.#flow(from, 'transfer', amount.times('-1'))

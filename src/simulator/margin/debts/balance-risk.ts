@@ -1,6 +1,7 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { type BalanceRef } from '../../wallet/coin-money.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
-import { modeOf, type BalanceRef } from '../orders/margin-order.ts'
+import { modeOf } from '../orders/margin-order.ts'
 import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 
 /** What a balance is worth, in quote coin: assets at the bid, debts at the ask. */

@@ -1,17 +1,13 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
 import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import { ninetyDays, readHistory, type HistoryRules } from '../../shared/history-page.ts'
-import { type LiquidationRecord, type MarginMode, type OrderRecord } from '../orders/margin-order.ts'
+import { type LiquidationRecord, type ModeOwner, type OrderRecord } from '../orders/margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { type MarginSettings } from '../margin-settings.ts'
 import { recordsKey, type MarginState } from '../margin-state.ts'
 import { averagePrice } from '../orders/open-orders-page.ts'
 
 export type LiquidationQuery = WireRequestOf<'isolatedLiquidationOrders'>
-export type LiquidationPage = WireResponseOf<'isolatedLiquidationOrders'>
-export type WireLiquidationRecord = NonNullable<
-  Extract<LiquidationPage['resultList'], readonly unknown[]>
->[number]
 
 /** Document: "limit (optional, default 100, max 500)", "startTime, endTime (optional, Unix ms; maximum interval 90 days)". */
 const LIQUIDATIONS: HistoryRules = {
@@ -30,12 +26,12 @@ const LIQUIDATIONS: HistoryRules = {
  */
 export function liquidationPage(
   state: MarginState,
-  { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
+  owner: ModeOwner,
   query: LiquidationQuery,
-): Reply<LiquidationPage> {
+): Reply<WireResponseOf<'isolatedLiquidationOrders'>> {
   const refusal = queryRefusal(state, query)
   if (refusal !== undefined) return refusal
-  const page = readHistory(state.records.of(recordsKey({ uid, mode })), query, {
+  const page = readHistory(state.records.of(recordsKey(owner)), query, {
     ...LIQUIDATIONS,
     now: state.clock.now,
     idOf: ({ id }) => id,
@@ -44,7 +40,7 @@ export function liquidationPage(
   })
   if (!page.ok) return page
   return accept({
-    resultList: page.data.map((record) => toWireRecord(record, mode, state.settings)),
+    resultList: page.data.map((record) => toWireRecord(record, state.settings)),
     idLessThan: page.data.at(-1)?.id ?? '',
   })
 }
@@ -76,21 +72,16 @@ const NO_ORDER = {
 const NO_SWAP = { fromCoin: '', toCoin: '', fromSize: '', toSize: '' } as const
 
 /** Document: Margin liquidation record. "Fields that do not apply to the requested type are returned as empty strings." */
-function toWireRecord(
-  record: LiquidationRecord,
-  mode: MarginMode,
-  settings: MarginSettings,
-): WireLiquidationRecord {
+function toWireRecord(record: LiquidationRecord, settings: MarginSettings) {
   const { type, id: orderId, createdAt, updatedAt } = record
-  const order = type === 'place_order' ? orderFields(record, mode, settings) : NO_ORDER
+  const order = type === 'place_order' ? orderFields(record, settings) : NO_ORDER
   const { fromCoin, toCoin, fromSize, toSize } = type === 'swap' ? record : NO_SWAP
   const swap = { fromCoin, toCoin, fromSize: fromSize.toString(), toSize: toSize.toString() }
   return { ...order, orderId, ...swap, cTime: String(createdAt), uTime: String(updatedAt) }
 }
 
 function orderFields(
-  { symbol, direction, price, size, filledBase, filledQuote }: OrderRecord,
-  mode: MarginMode,
+  { mode, symbol, direction, price, size, filledBase, filledQuote }: OrderRecord,
   { liquidationSide }: MarginSettings,
 ): Record<keyof typeof NO_ORDER, string> {
   return {

@@ -1,10 +1,11 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { type Refusal } from '../../shared/reply.ts'
+import { type BalanceRef } from '../../wallet/coin-money.ts'
 import { roundUp, smaller } from '../../wallet/rounding.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { balanceKey, coinIn, DEBTORS, moneyOf, pairsOf, type MarginState } from '../margin-state.ts'
 import { BORROWABLE_COINS } from '../margin-symbols.ts'
-import { modeOf, type BalanceRef } from '../orders/margin-order.ts'
+import { modeOf } from '../orders/margin-order.ts'
 import { assessBalance, pricesOf } from './balance-risk.ts'
 
 /** Lends to the balance; {@link borrowRefusal} says what may be lent. */

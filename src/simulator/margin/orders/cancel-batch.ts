@@ -1,14 +1,12 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
 import { type AccountRef } from '../../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
+import { openOrdersOf } from '../../services/pair-order.ts'
 import { isOpen } from '../../matching/order-lifecycle.ts'
-import { isMeant, type MarginMode, type MarginOrder, type OrderNames } from './margin-order.ts'
+import { isMeant, type MarginOrder, type ModeOwner, type OrderNames } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { type MarginState } from '../margin-state.ts'
 import { cancelMarginOrder } from './margin-venue.ts'
-
-type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
-type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
 
 /**
  * Cancels isolated orders of one symbol. Document: POST /api/v2/margin/isolated/batch-cancel-order.
@@ -23,24 +21,25 @@ type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
 export function cancelBatch(
   state: MarginState,
   { uid }: AccountRef,
-  { symbol, orderIdList }: BatchCancelRequest,
-): Reply<BatchCancelResult> {
+  { symbol, orderIdList }: WireRequestOf<'isolatedBatchCancelOrders'>,
+): Reply<WireResponseOf<'isolatedBatchCancelOrders'>> {
   if (!state.pairs.has(symbol)) return refusals.symbolUnknown(symbol)
   if (orderIdList === undefined) {
-    const resting = state.orders.openOf(uid).filter((order) => isMeant(order, 'isolated', { symbol }))
+    const resting = openOrdersOf(state, uid).filter((order) => isMeant(order, 'isolated', { symbol }))
     return accept({ successList: resting.map((order) => cancel(state, order)), failureList: [] })
   }
   const { cancelItemsMax } = state.settings
   if (orderIdList.length > cancelItemsMax) return refusals.cancelTooMany(cancelItemsMax)
+  const owner: ModeOwner = { uid, mode: 'isolated' }
   const successList: OrderReference[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const { orderId, clientOid, clientId } of orderIdList) {
     // The client's id has two names.
     const names = { symbol, orderId, clientOid: clientOid ?? clientId }
-    const reply = cancelOne(state, { uid, mode: 'isolated' }, names)
+    const reply = cancelOne(state, owner, names)
     if (reply.ok) successList.push(reply.data)
     else {
-      const meant = findOrder(state, { uid, mode: 'isolated' }, names)
+      const meant = findOrder(state, owner, names)
       const asked = names.clientOid ?? (orderId === undefined ? '' : (meant?.clientOid ?? ''))
       failureList.push({ clientOid: asked, errorMsg: reply.message })
     }
@@ -48,13 +47,8 @@ export function cancelBatch(
   return accept({ successList, failureList })
 }
 
-interface Owner {
-  readonly uid: string
-  readonly mode: MarginMode
-}
-
 /** Outside the document: cancels one order, isolated or crossed; where both ids are given it must answer to both. */
-export function cancelOne(state: MarginState, owner: Owner, names: OrderNames): Reply<OrderReference> {
+export function cancelOne(state: MarginState, owner: ModeOwner, names: OrderNames): Reply<OrderReference> {
   if (!state.pairs.has(names.symbol)) return refusals.symbolUnknown(names.symbol)
   if (names.orderId === undefined && names.clientOid === undefined) return refusals.idMissing
   const order = findOrder(state, owner, names)
@@ -64,7 +58,7 @@ export function cancelOne(state: MarginState, owner: Owner, names: OrderNames): 
 
 function findOrder(
   { orders }: MarginState,
-  { uid, mode }: Owner,
+  { uid, mode }: ModeOwner,
   names: OrderNames,
 ): MarginOrder | undefined {
   return orders.of(uid).find((order) => isMeant(order, mode, names))

@@ -1,11 +1,12 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { type BalanceRef } from '../../wallet/coin-money.ts'
 import { larger, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
-import { modeOf, type MarginOrder, type Purpose, type BalanceRef } from './margin-order.ts'
+import { modeOf, type MarginOrder, type Purpose } from './margin-order.ts'
 import { debtOf, moneyOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 import { shareAfterFee } from '../../wallet/fees.ts'
 
-export type ForcedPurpose = Exclude<Purpose, 'trade'>
+type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
  * Sends a market order of the system's that turns what the balance has into the coin it owes: base coin sold

@@ -1,6 +1,6 @@
 import { type Decimal } from '../../../lib/decimal.ts'
 import { type PairOrder } from '../../services/pair-order.ts'
-import { type BalanceName } from '../../wallet/coin-money.ts'
+import { type BalanceName, type BalanceRef } from '../../wallet/coin-money.ts'
 
 export type MarginMode = 'isolated' | 'crossed'
 export const LOAN_TYPES = ['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'] as const
@@ -10,9 +10,10 @@ export type OrderSource = 'WEB' | 'IOS' | 'ANDROID' | 'API' | 'SYS'
 /** Why it is there: an account's own order, a forced one, or one that repays an overdue loan. */
 export type Purpose = 'trade' | 'liquidation' | 'systemRepay'
 
-export interface BalanceRef {
+/** Whose orders or records of a mode are meant. */
+export interface ModeOwner {
   readonly uid: string
-  readonly balance: BalanceName
+  readonly mode: MarginMode
 }
 
 /** A forced one has the displayed price it was placed at. */
@@ -57,12 +58,10 @@ export type LiquidationRecord = OrderRecord | SwapRecord
 type RecordBase = Pick<MarginOrder, 'uid' | 'mode' | 'id' | 'createdAt' | 'updatedAt'>
 
 /** The price is the one displayed when the order was placed. */
-type OrderFigures = Pick<
-  MarginOrder,
-  'symbol' | 'direction' | 'price' | 'size' | 'filledBase' | 'filledQuote'
->
-
-export interface OrderRecord extends RecordBase, OrderFigures {
+export interface OrderRecord
+  extends
+    RecordBase,
+    Pick<MarginOrder, 'symbol' | 'direction' | 'price' | 'size' | 'filledBase' | 'filledQuote'> {
   readonly type: 'place_order'
 }
 

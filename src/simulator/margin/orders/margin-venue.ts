@@ -51,6 +51,7 @@ export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrd
   const begun = beginOrder(state.ports, pair, { ...terms, at: state.clock.now })
   // The sample answers an order without a clientOid with its orderId under both names.
   const order: MarginOrder = { ...terms, ...begun, stpMode: 'none', clientOid: terms.clientOid ?? begun.id }
+  pair.waiting.add(order)
   state.orders.add(order)
   enterMarket(createVenue(state, pair), order)
   return order

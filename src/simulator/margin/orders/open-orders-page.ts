@@ -1,14 +1,11 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
+import { openOrdersOf } from '../../services/pair-order.ts'
 import { readHistory, type HistoryRules } from '../../shared/history-page.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
-import { isMeant, type MarginMode, type MarginOrder } from './margin-order.ts'
+import { isMeant, type MarginOrder, type ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { type MarginState } from '../margin-state.ts'
-
-export type OpenOrdersQuery = WireRequestOf<'crossedOpenOrders'> | WireRequestOf<'isolatedOpenOrders'>
-export type OpenOrdersPage = WireResponseOf<'crossedOpenOrders'>
-export type WireMarginOrder = NonNullable<Extract<OpenOrdersPage['orderList'], readonly unknown[]>>[number]
 
 /** Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum: a larger limit counts as this. */
 const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }
@@ -21,15 +18,13 @@ const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisor
  */
 export function openOrdersPage(
   state: MarginState,
-  { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
-  query: OpenOrdersQuery,
-): Reply<OpenOrdersPage> {
+  { uid, mode }: ModeOwner,
+  query: WireRequestOf<'crossedOpenOrders'> | WireRequestOf<'isolatedOpenOrders'>,
+): Reply<WireResponseOf<'crossedOpenOrders'>> {
   if (!state.pairs.has(query.symbol)) return refusals.symbolUnknown(query.symbol)
-  if (mode === 'crossed' && query.startTime === undefined) {
-    return refusals.parameterEmpty('startTime')
-  }
+  if (mode === 'crossed' && query.startTime === undefined) return refusals.parameterEmpty('startTime')
   const isNamed = query.orderId !== undefined || query.clientOid !== undefined
-  const page = readHistory(isNamed ? state.orders.of(uid) : state.orders.openOf(uid), query, {
+  const page = readHistory(isNamed ? state.orders.of(uid) : openOrdersOf(state, uid), query, {
     ...OPEN_ORDERS,
     refusedLimits: mode === 'isolated' ? 'outOfRange' : 'belowOne',
     now: state.clock.now,
@@ -43,7 +38,7 @@ export function openOrdersPage(
 }
 
 /** Document: Margin order. `size` and `amount` are what was filled; `baseSize` and `quoteSize` what was ordered. */
-export function toWireOrder(order: MarginOrder): WireMarginOrder {
+export function toWireOrder(order: MarginOrder) {
   const { price, size, isQuoteSized, filledBase, filledQuote } = order
   return {
     symbol: order.symbol,

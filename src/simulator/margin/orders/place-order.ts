@@ -1,20 +1,14 @@
 import { z } from 'zod'
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import * as wire from '../../../protocol/values.ts'
-import { type PairOrder } from '../../services/pair-order.ts'
+import { openOrdersOf, type PairOrder } from '../../services/pair-order.ts'
 import { accept, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
+import { type BalanceRef } from '../../wallet/coin-money.ts'
 import { hasPlaces, larger, roundUp } from '../../wallet/rounding.ts'
 import { borrowRefusal, lend } from '../debts/loans.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { coinIn, moneyOf, refreshBooks, type MarginPair, type MarginState } from '../margin-state.ts'
-import {
-  balanceOf,
-  borrows,
-  LOAN_TYPES,
-  type BalanceRef,
-  type MarginMode,
-  type OrderSource,
-} from './margin-order.ts'
+import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from './margin-order.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 
 /**
@@ -37,16 +31,10 @@ export const placeMarginFields = {
 const looseRequest = z.looseObject(placeMarginFields).partial({ loanType: true })
 export type PlaceMarginOrderRequest = z.input<typeof looseRequest>
 
-interface Placing {
-  readonly uid: string
-  readonly mode: MarginMode
-  readonly source: OrderSource
-}
-
 /** What the endpoints ask for: at the prices of now, by the interface. */
 export function placeNow(
   state: MarginState,
-  { uid, mode }: Omit<Placing, 'source'>,
+  { uid, mode }: ModeOwner,
   request: PlaceMarginOrderRequest,
 ): Reply<OrderReference> {
   refreshBooks(state)
@@ -59,13 +47,13 @@ export function placeNow(
  */
 export function placeOrder(
   state: MarginState,
-  { uid, mode, source }: Placing,
+  { uid, mode, source }: ModeOwner & { readonly source: OrderSource },
   request: PlaceMarginOrderRequest,
 ): Reply<OrderReference> {
   const pair = state.pairs.get(request.symbol)
   if (pair === undefined) return refusals.symbolUnknown(request.symbol)
   const ref: BalanceRef = { uid, balance: balanceOf(mode, request.symbol) }
-  const refusal = accountRefusal(state, { uid, mode, clientOid: request.clientOid })
+  const refusal = accountRefusal(state, { uid, mode }, request.clientOid)
   if (refusal !== undefined) return refusal
   const terms = readTerms(pair, request)
   if ('code' in terms) return terms
@@ -90,12 +78,14 @@ export function placeOrder(
 }
 
 function accountRefusal(
-  { orders, settings }: MarginState,
-  { uid, mode, clientOid }: { uid: string; mode: MarginMode; clientOid: string | undefined },
+  state: MarginState,
+  { uid, mode }: ModeOwner,
+  clientOid: string | undefined,
 ): Refusal | undefined {
-  const open = orders.openOf(uid).filter((order) => order.mode === mode)
-  if (open.length >= settings.openOrdersMax) return refusals.ordersFull.margin
-  const isTaken = clientOid !== undefined && orders.of(uid).some((order) => order.clientOid === clientOid)
+  const open = openOrdersOf(state, uid).filter((order) => order.mode === mode)
+  if (open.length >= state.settings.openOrdersMax) return refusals.ordersFull.margin
+  const isTaken =
+    clientOid !== undefined && state.orders.of(uid).some((order) => order.clientOid === clientOid)
   return isTaken ? refusals.duplicateClientOid.margin : undefined
 }
 
