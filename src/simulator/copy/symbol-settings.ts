@@ -1,7 +1,6 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { type CoreState } from '../futures/core-state.ts'
 import { deliveryStatus } from '../futures/instruments/delivery.ts'
-import { type Instrument } from '../futures/instruments/instruments.ts'
 import { refusals } from '../shared/refusals.ts'
 import { accept, type Refusal, type Reply } from '../shared/reply.ts'
 import { type SymbolSetting } from './trader.ts'
@@ -20,12 +19,11 @@ type Settings = ReadonlyMap<string, SymbolSetting>
 export function changeSettings(
   settings: Settings,
   changes: readonly SettingChange[],
-  { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
+  futures: Pick<CoreState, 'symbols' | 'clock'>,
 ): Reply<Settings> {
   const changed = new Map(settings)
   for (const change of changes) {
-    const instrument = symbols.get(change.symbol)?.instrument
-    const refusal = refusalOf(change, { changed, instrument, now: clock.now })
+    const refusal = refusalOf(change, changed, futures)
     if (refusal !== undefined) return refusal
     if (change.settingType === 'DELETE') changed.delete(change.symbol)
     else changed.set(change.symbol, toSetting(change, changed.get(change.symbol)))
@@ -33,17 +31,16 @@ export function changeSettings(
   return accept<Settings>(changed)
 }
 
-interface Facts {
-  readonly changed: Settings
-  readonly instrument: Instrument | undefined
-  readonly now: number
-}
-
-function refusalOf(change: SettingChange, { changed, instrument, now }: Facts): Refusal | undefined {
+function refusalOf(
+  change: SettingChange,
+  changed: Settings,
+  { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
+): Refusal | undefined {
+  const instrument = symbols.get(change.symbol)?.instrument
   if (instrument?.productType !== change.productType) return refusals.copiedSymbolUnknown
   if (change.settingType === 'DELETE') return undefined
   if (change.settingType === 'UPDATE' && !changed.has(change.symbol)) return refusals.copiedSymbolNotOpened
-  return deliveryStatus(instrument, now) === 'delivery_normal' ? undefined : refusals.copiedSymbolClosed
+  return deliveryStatus(instrument, clock.now) === 'delivery_normal' ? undefined : refusals.copiedSymbolClosed
 }
 
 function toSetting(change: SettingChange, existing: SymbolSetting | undefined): SymbolSetting {

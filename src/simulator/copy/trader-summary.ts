@@ -1,6 +1,7 @@
 import { decimal, decimalOfInteger, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type FuturesResults } from './futures-results.ts'
+import { negated } from '../wallet/rounding.ts'
 import { type Trader, type TraderDay } from './trader.ts'
 
 const WEEK_DAYS = 7
@@ -52,5 +53,5 @@ function percent(part: Decimal, whole: Decimal, decimals: number): string {
 /** `$46.95`, as in the document's sample; a loss has its sign before it. */
 function dollars(amount: Decimal): string {
   const rounded = amount.round(PERCENT_DECIMALS)
-  return rounded.lt(ZERO) ? `-$${rounded.times('-1').toString()}` : `$${rounded.toString()}`
+  return rounded.lt(ZERO) ? `-$${negated(rounded).toString()}` : `$${rounded.toString()}`
 }

@@ -3,7 +3,7 @@ import { type PairMarket } from '../services/pair-market.ts'
 import { openPairs, type PairTrading } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { Histories } from '../shared/histories.ts'
-import { singleRow, type Codec, type PlacedCodec } from '../store/stored-rows.ts'
+import { singleRow, type PlacedCodec } from '../store/stored-rows.ts'
 import { type BalanceRef, type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
 import { type LiquidationRecord, type MarginOrder, type ModeOwner } from './orders/margin-order.ts'
 import { type MarginSettings } from './margin-settings.ts'
@@ -35,8 +35,7 @@ export interface Debtor extends BalanceRef {
 }
 
 /** The hour up to which interest has accrued. */
-export const ACCRUAL: Codec<{ accruedAt: number }> & { readonly id: () => string } =
-  singleRow('margin_accrual')
+export const ACCRUAL = singleRow<{ accruedAt: number }>('margin_accrual')
 
 type DebtorRow = Omit<Debtor, 'since'> & { readonly since: Readonly<Record<string, number>> }
 
@@ -52,7 +51,7 @@ export const DEBTORS: PlacedCodec<MarginState, Debtor, DebtorRow> = {
   },
 }
 
-const HOUR_MS = 3_600_000
+export const HOUR_MS = 3_600_000
 
 /** The state as it was stored; empty at the very first start. */
 export function openMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {

@@ -26,6 +26,13 @@ export interface PairOrder extends BookOrder {
   frozen: Decimal
 }
 
+/** What may name an order. */
+export interface OrderNames {
+  readonly symbol: string
+  readonly orderId?: string | undefined
+  readonly clientOid?: string | undefined
+}
+
 /** Unfilled, in the coin of its size. */
 export function remainingOf(order: PairOrder): Decimal {
   return order.size.minus(order.isQuoteSized ? order.filledQuote : order.filledBase)

@@ -107,11 +107,7 @@ export function obtainedCoin(
 }
 
 /** What an order sets aside of the coin that it pays with. */
-export function costOf({
-  direction,
-  isQuoteSized,
-  price,
-  size,
-}: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>): Decimal {
+export function costOf(order: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>): Decimal {
+  const { direction, isQuoteSized, price, size } = order
   return direction === 'sell' || isQuoteSized ? size : price.times(size)
 }

@@ -3,6 +3,7 @@ import { type OrderStatus } from '../matching/book-order.ts'
 import { pairOf } from '../services/pair-order.ts'
 import { obtainedCoin } from '../services/pair-venue.ts'
 import { type SpotOrder } from './spot-order.ts'
+import { negated } from '../wallet/rounding.ts'
 import { type SpotState } from './spot-state.ts'
 
 /** As the history writes it: statuses in its own words, the size of every market order in quote coin. */
@@ -114,5 +115,5 @@ function feeText(state: SpotState, order: SpotOrder, keys: readonly ('newFees' |
 }
 
 function paid(amount: Decimal): string {
-  return amount.eq('0') ? '0' : amount.times('-1').toString()
+  return amount.eq('0') ? '0' : negated(amount).toString()
 }

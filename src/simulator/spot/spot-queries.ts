@@ -1,5 +1,6 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.ts'
+import { textsOf } from '../wallet/rounding.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type Reply } from '../shared/reply.ts'
 import { lastNinetyDays, readHistory, type HistoryQuery, type HistoryRules } from '../shared/history-page.ts'
@@ -85,8 +86,7 @@ export function spotAssetRows(
     .filter(([, { available, frozen }]) => assetType === 'all' || available.plus(frozen).gt(ZERO))
     .map(([coin, { available, frozen }]) => ({
       coin,
-      available: available.toString(),
-      frozen: frozen.toString(),
+      ...textsOf({ available, frozen }),
       locked: '0',
       limitAvailable: '0',
       uTime: String(state.ports.clock.now),

@@ -7,6 +7,7 @@ import { spotBalance, type CoinRef } from '../wallet/coin-money.ts'
 import { deductFee, tradeFee } from '../wallet/fees.ts'
 import { platformCoinPrice } from '../wallet/platform-coin.ts'
 import { type SpotOrder } from './spot-order.ts'
+import { negated } from '../wallet/rounding.ts'
 import { type SpotPair, type SpotState } from './spot-state.ts'
 
 /** The orders of one pair, for the matching engine. @param clock The exchange's; another for a past. */
@@ -73,5 +74,5 @@ function chargeFee(
 }
 
 function bookFee(state: SpotState, balance: CoinRef, amount: Decimal): void {
-  if (amount.gt(ZERO)) state.ports.wallet.book(balance, 'fee', amount.times('-1'))
+  if (amount.gt(ZERO)) state.ports.wallet.book(balance, 'fee', negated(amount))
 }

@@ -2,7 +2,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 import { type Handlers } from '../shared/handlers.ts'
-import { openOrdersOf, pairOf } from '../services/pair-order.ts'
+import { openOrdersOf, pairOf, type OrderNames } from '../services/pair-order.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
@@ -55,17 +55,11 @@ export function spotLedger(state: SpotState, uid: string) {
   }
 }
 
-export interface SpotCancelRequest {
-  readonly symbol: string
-  readonly orderId?: string | undefined
-  readonly clientOid?: string | undefined
-}
-
 /** The undocumented cancel-order; a clientOid names what the client or the exchange set. */
 export function cancelSpotOrder(
   state: SpotState,
   { uid }: AccountRef,
-  { orderId, clientOid, symbol }: SpotCancelRequest,
+  { orderId, clientOid, symbol }: OrderNames,
 ): Reply<OrderReference> {
   if (orderId === undefined && clientOid === undefined) return refusals.idMissing
   const order =

@@ -1,7 +1,7 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type StoredRows } from '../store/stored-rows.ts'
-import { textsOf } from './rounding.ts'
+import { negated, textsOf } from './rounding.ts'
 import {
   COIN_ACCOUNTS,
   COIN_COUNTERPARTIES,
@@ -76,19 +76,19 @@ export class Wallet {
 
   /** Sets aside for an open order. @param amount Not negative. */
   freeze(ref: CoinRef, amount: Decimal): void {
-    this.#move(ref, { available: amount.times('-1'), frozen: amount })
+    this.#move(ref, { available: negated(amount), frozen: amount })
   }
 
   /** Gives back what was set aside. @param amount Not negative. */
   unfreeze(ref: CoinRef, amount: Decimal): void {
-    this.#move(ref, { available: amount, frozen: amount.times('-1') })
+    this.#move(ref, { available: amount, frozen: negated(amount) })
   }
 
   /** From one balance's available to another's, of the same account or another. @param amount Not negative. */
   transfer(from: CoinRef, to: BalanceRef, amount: Decimal): void {
     const target = { ...to, coin: from.coin }
-    this.#move(from, { available: amount.times('-1') })
-    this.#flow(from, 'transfer', amount.times('-1'))
+    this.#move(from, { available: negated(amount) })
+    this.#flow(from, 'transfer', negated(amount))
     this.#move(target, { available: amount })
     this.#flow(target, 'transfer', amount)
   }
@@ -101,8 +101,8 @@ export class Wallet {
   /** Interest falls due; it is owed until it is repaid. @param amount Not negative. */
   accrueInterest(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { interest: amount })
-    this.#flow(ref, 'interest', amount.times('-1'))
-    this.#charge(ref.coin, 'interest', amount.times('-1'))
+    this.#flow(ref, 'interest', negated(amount))
+    this.#charge(ref.coin, 'interest', negated(amount))
   }
 
   /** Pays debts out of available; what the insurance fund pays is booked as `insurance` first. */
@@ -111,9 +111,9 @@ export class Wallet {
     { principal, interest }: { readonly principal: Decimal; readonly interest: Decimal },
   ): void {
     this.#move(ref, {
-      available: principal.plus(interest).times('-1'),
-      borrowed: principal.times('-1'),
-      interest: interest.times('-1'),
+      available: negated(principal.plus(interest)),
+      borrowed: negated(principal),
+      interest: negated(interest),
     })
   }
 

@@ -6,7 +6,6 @@ import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-st
 
 /** What a balance is worth, in quote coin: assets at the bid, debts at the ask. */
 export interface BalanceRisk {
-  readonly assets: Decimal
   readonly debts: Decimal
   /** Assets less debts. */
   readonly equity: Decimal
@@ -29,7 +28,7 @@ export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk 
     debts = debts.plus(owed.times(prices.ask))
   }
   const equity = assets.minus(debts)
-  return { assets, debts, equity, maintenance: debts.times(decimal(maintenanceRate(state, ref))) }
+  return { debts, equity, maintenance: debts.times(decimal(maintenanceRate(state, ref))) }
 }
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {

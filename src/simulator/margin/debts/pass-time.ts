@@ -1,9 +1,7 @@
 import { ZERO } from '../../../lib/decimal.ts'
 import { placeForcedOrder } from '../orders/forced-orders.ts'
 import { chargeInterest, payBack } from './loans.ts'
-import { ACCRUAL, debtOf, moneyOf, type MarginState } from '../margin-state.ts'
-
-const HOUR_MS = 3_600_000
+import { ACCRUAL, debtOf, HOUR_MS, moneyOf, type MarginState } from '../margin-state.ts'
 
 /**
  * Passes every full hour up to `now` (Unix ms), one by one: interest falls due, and loans that have run out are repaid.

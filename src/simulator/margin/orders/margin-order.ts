@@ -1,5 +1,5 @@
 import { type Decimal } from '../../../lib/decimal.ts'
-import { type PairOrder } from '../../services/pair-order.ts'
+import { type OrderNames, type PairOrder } from '../../services/pair-order.ts'
 import { type BalanceName, type BalanceRef } from '../../wallet/coin-money.ts'
 
 export type MarginMode = 'isolated' | 'crossed'
@@ -76,13 +76,7 @@ interface SwapRecord extends RecordBase, SwapSizes {
   readonly type: 'swap'
 }
 
-/** What may name an order: it answers to all that is given. */
-export interface OrderNames {
-  readonly symbol: string
-  readonly orderId?: string | undefined
-  readonly clientOid?: string | undefined
-}
-
+/** Whether it answers to all names that are given. */
 export function isMeant(
   order: MarginOrder,
   mode: MarginMode,
