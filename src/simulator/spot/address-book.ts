@@ -2,15 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { createRandom, type Random } from '../../lib/random.ts'
 import { COINS } from './coins.ts'
 
-/** How other accounts name an account in internal transfers. */
-export interface AccountContact {
-  readonly uid: string
-  readonly email: string
-  /** Without the area code. */
-  readonly mobile: string
-  readonly areaCode: string
-}
-
 /** Where an account may withdraw to on chain. */
 export interface BookAddress {
   readonly coin: string
@@ -38,9 +29,15 @@ export function hasAddress(uid: string, sought: BookAddress): boolean {
   return addressesOf(uid).some((entry) => isDeepStrictEqual(entry, sought))
 }
 
-/** How the accounts of the exchange can be reached: derived from their UIDs, the same at every start. */
-export function contactOf(uid: string): AccountContact {
-  return { uid, email: `${uid}@mail.example`, mobile: uid.padStart(11, '0').slice(-11), areaCode: '1' }
+/** How other accounts name an account in internal transfers: derived from its UID, the same at every start. */
+export function contactOf(uid: string) {
+  return {
+    uid,
+    email: `${uid}@mail.example`,
+    /** Without the area code. */
+    mobile: uid.padStart(11, '0').slice(-11),
+    areaCode: '1',
+  }
 }
 
 const HEX = '0123456789abcdef'

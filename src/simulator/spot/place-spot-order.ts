@@ -11,6 +11,7 @@ import {
 } from '../../protocol/values.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
+import { enterMarket } from '../matching/match-orders.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
@@ -18,7 +19,7 @@ import { beginOrder, openOrdersOf, pairOf } from '../services/pair-order.ts'
 import { costOf, paidCoin } from '../services/pair-venue.ts'
 import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { refusals } from '../shared/refusals.ts'
-import { enterSpotMarket, isTriggered } from './spot-venue.ts'
+import { createVenue, isTriggered } from './spot-venue.ts'
 import { type SpotPair, type SpotState } from './spot-state.ts'
 
 /** The document has no such endpoint. */
@@ -60,7 +61,7 @@ export function placeSpotOrder(
   if ('code' in terms) return terms
   const { now } = state.ports.clock
   const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: pair.lastPrice() })
-  if (isTriggered(order, pair)) enterSpotMarket(state, order)
+  if (isTriggered(order, pair)) enterMarket(createVenue(state, pair), order)
   return accept({ orderId: order.id, clientOid: order.clientOid })
 }
 

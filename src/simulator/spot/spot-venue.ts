@@ -25,11 +25,7 @@ export function createVenue(
   })
 }
 
-/** Lets an order into the market: at once, or when its trigger was reached. */
-export function enterSpotMarket(state: SpotState, order: SpotOrder): void {
-  enterMarket(createVenue(state, pairOf(state, order.symbol)), order)
-}
-
+/** Whether it may enter the market: at once, or when its trigger was reached. */
 export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: SpotPair): boolean {
   if (trigger === undefined) return true
   const { lastTicks } = market
