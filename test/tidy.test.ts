@@ -280,6 +280,14 @@ describe('a planted violation is found', () => {
       rule: 'function-length',
     })),
     {
+      title: 'an import of types alone that reads its file',
+      files: {
+        'src/daemon/run.ts': "import { x } from './x.ts'\nimport {\n  type A,\n  type B,\n} from './y.ts'\n",
+      },
+      rule: 'type-import',
+      line: 2,
+    },
+    {
       title: 'a name in camelCase',
       files: { 'src/daemon/runLoop.ts': 'export const x = 1\n' },
       rule: 'file-name',
@@ -389,12 +397,11 @@ describe('what is no violation is left alone', () => {
   })
 
   test('the engine may know the exchange by its types', () => {
-    const whole = "import type { Reply } from '../exchange/reply.ts'\nexport type A = Reply\n"
-    const inline =
-      "import { type Reply, type Call } from '../exchange/reply.ts'\nexport type A = Reply | Call\n"
+    const one = "import type { Reply } from '../exchange/reply.ts'\nexport type A = Reply\n"
+    const two = "import type { Reply, Call } from '../exchange/reply.ts'\nexport type A = Reply | Call\n"
 
-    expect(rulesOf('src/engine/step.ts', whole)).toEqual([])
-    expect(rulesOf('src/engine/step.ts', inline)).toEqual([])
+    expect(rulesOf('src/engine/step.ts', one)).toEqual([])
+    expect(rulesOf('src/engine/step.ts', two)).toEqual([])
   })
 
   test('a file on top of its module may import everything in it, and none but lower folders are imported', () => {

@@ -1,4 +1,4 @@
-import { type LogEvent } from '../domain/log-events.ts'
+import type { LogEvent } from '../domain/log-events.ts'
 
 /** From what can wait to what wakes somebody. */
 export type Urgency = 'info' | 'warning' | 'urgent'

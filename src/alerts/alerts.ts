@@ -1,12 +1,12 @@
-import { type AlertSecrets } from '../config/alert-secrets.ts'
-import { type AlertSettings } from '../config/schema/alerts-schema.ts'
-import { type LogEvent } from '../domain/log-events.ts'
-import { type Clock } from '../lib/clock.ts'
+import type { AlertSecrets } from '../config/alert-secrets.ts'
+import type { AlertSettings } from '../config/schema/alerts-schema.ts'
+import type { LogEvent } from '../domain/log-events.ts'
+import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import { HiddenTexts, type Secret } from '../lib/secret.ts'
 import { SteadyClock } from '../lib/steady-clock.ts'
-import { type Timers } from '../lib/timers.ts'
-import { type Alert } from './alert.ts'
+import type { Timers } from '../lib/timers.ts'
+import type { Alert } from './alert.ts'
 import { Heartbeat } from './delivery/heartbeat.ts'
 import { createLocalClock, isBetween, type LocalTime, toMinute } from './delivery/local-time.ts'
 import { type Place, writeCall } from './delivery/message.ts'
@@ -19,7 +19,7 @@ import {
 } from './delivery/target-sender.ts'
 import { WebhookClient } from './delivery/webhook-client.ts'
 import { AlertRules } from './rules/alert-rules.ts'
-import { type Facts } from './rules/facts.ts'
+import type { Facts } from './rules/facts.ts'
 
 export interface AlertsOptions {
   readonly settings: AlertSettings

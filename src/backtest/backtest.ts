@@ -1,13 +1,13 @@
-import { type StrategyId } from '../domain/ids.ts'
+import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook } from '../engine/book/book.ts'
-import { type Equity } from '../domain/loss-limits.ts'
-import { type Announcement } from '../engine/effect.ts'
-import { type StopPolicy } from '../engine/event.ts'
-import { type EngineSettings } from '../engine/settings.ts'
-import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
-import { type JournalPort, type RunListener } from '../interpreter/ports.ts'
-import { type ExchangeCore } from '../simulator/futures/exchange-core.ts'
-import { type LedgerStatement } from '../simulator/futures/accounts/ledger-view.ts'
+import type { Equity } from '../domain/loss-limits.ts'
+import type { Announcement } from '../engine/effect.ts'
+import type { StopPolicy } from '../engine/event.ts'
+import type { EngineSettings } from '../engine/settings.ts'
+import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
+import type { JournalPort, RunListener } from '../interpreter/ports.ts'
+import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
+import type { LedgerStatement } from '../simulator/futures/accounts/ledger-view.ts'
 import { DirectExchange, type DirectExchangeOptions, UID } from './direct-exchange.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { DirectNetwork } from './network.ts'
@@ -17,7 +17,7 @@ import {
   type VirtualLimits,
   type VirtualStrategy,
 } from './virtual-account.ts'
-import { type VirtualPolling } from './virtual-pollers.ts'
+import type { VirtualPolling } from './virtual-pollers.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 export interface BacktestOptions {

@@ -1,13 +1,8 @@
 import { ZERO, type Decimal } from '../lib/decimal.ts'
-import {
-  type AccountFigures,
-  type RestingPrices,
-  type RunFill,
-  type RunFunding,
-} from '../report/run-facts.ts'
+import type { AccountFigures, RestingPrices, RunFill, RunFunding } from '../report/run-facts.ts'
 import { accountOf, type Account, type CoreState, type SymbolState } from '../simulator/futures/core-state.ts'
-import { type ExchangeCore } from '../simulator/futures/exchange-core.ts'
-import { type Fill } from '../simulator/futures/positions/fill.ts'
+import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
+import type { Fill } from '../simulator/futures/positions/fill.ts'
 import { orderIdText, tradeIdText, type Order } from '../simulator/futures/orders/order.ts'
 import { maintenanceTier, type Position } from '../simulator/futures/positions/position.ts'
 import { UID } from './direct-exchange.ts'

@@ -1,6 +1,6 @@
-import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
-import { type JournalPort } from '../interpreter/ports.ts'
-import { type Journal, type JournalContents, type RowChange } from '../journal/journal.ts'
+import type { JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
+import type { JournalPort } from '../interpreter/ports.ts'
+import type { Journal, JournalContents, RowChange } from '../journal/journal.ts'
 import { MemoryKeys, MemoryRows } from '../journal/tables/memory-tables.ts'
 
 /** A journal that ends with its process: for backtests. Records are copied as the disk would. */

@@ -1,9 +1,9 @@
-import { type Answer } from '../domain/answer.ts'
-import { type ClockSample } from '../exchange/clock/clock-offset.ts'
-import { type EndpointName } from '../protocol/endpoints.ts'
+import type { Answer } from '../domain/answer.ts'
+import type { ClockSample } from '../exchange/clock/clock-offset.ts'
+import type { EndpointName } from '../protocol/endpoints.ts'
 import { errorCode } from '../protocol/error-codes.ts'
-import { type Reply } from '../simulator/shared/reply.ts'
-import { type VirtualTime } from './virtual-time.ts'
+import type { Reply } from '../simulator/shared/reply.ts'
+import type { VirtualTime } from './virtual-time.ts'
 
 /** One call: what the exchange does when it arrives, and who hears the answer. */
 export interface VirtualCall<Data> {

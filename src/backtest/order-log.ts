@@ -1,11 +1,11 @@
-import { type DenialCode } from '../domain/denial.ts'
-import { type ClientOid } from '../domain/ids.ts'
+import type { DenialCode } from '../domain/denial.ts'
+import type { ClientOid } from '../domain/ids.ts'
 import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
 import { tradesAs } from '../domain/order-action.ts'
-import { type JournalRecord, type SendRecord } from '../domain/record.ts'
-import { type Book } from '../engine/book/book.ts'
-import { type RunFill } from '../report/run-facts.ts'
-import { type FillOrigin, type RunOrder } from '../report/run-collector.ts'
+import type { JournalRecord, SendRecord } from '../domain/record.ts'
+import type { Book } from '../engine/book/book.ts'
+import type { RunFill } from '../report/run-facts.ts'
+import type { FillOrigin, RunOrder } from '../report/run-collector.ts'
 
 interface OpenOrder {
   readonly terms: OrderTerms

@@ -1,7 +1,7 @@
 import { Failure } from '../lib/failure.ts'
-import { type PriceCoverage, type PriceGap } from '../report/run-facts.ts'
+import type { PriceCoverage, PriceGap } from '../report/run-facts.ts'
 import { indexFrom, type Recording } from '../prices/recording.ts'
-import { type TickerView } from './direct-exchange.ts'
+import type { TickerView } from './direct-exchange.ts'
 
 /** From when to when is played: Unix ms, the end excluded. */
 export interface PlayedRange {

@@ -1,30 +1,30 @@
-import { type StrategyId } from '../domain/ids.ts'
+import type { StrategyId } from '../domain/ids.ts'
 import { killOf, type Book } from '../engine/book/book.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
-import { type EngineEvent } from '../engine/event.ts'
-import { type EngineSettings } from '../engine/settings.ts'
+import type { EngineEvent } from '../engine/event.ts'
+import type { EngineSettings } from '../engine/settings.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
-import { type GrantSource } from '../exchange/limiter/grant.ts'
-import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
+import type { GrantSource } from '../exchange/limiter/grant.ts'
+import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { Limiter, type LimiterOptions } from '../exchange/limiter/limiter.ts'
 import { Interpreter } from '../interpreter/interpreter.ts'
-import {
-  type AnnouncementsPort,
-  type Interruptions,
-  type JournalPort,
-  type Ports,
-  type RetreatNotePort,
-  type RunListener,
+import type {
+  AnnouncementsPort,
+  Interruptions,
+  JournalPort,
+  Ports,
+  RetreatNotePort,
+  RunListener,
 } from '../interpreter/ports.ts'
-import { type Clock } from '../lib/clock.ts'
-import { type Strategy } from '../strategy/define-strategy.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Strategy } from '../strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy/strategy-runner.ts'
 import { DirectPool } from './direct-pool.ts'
-import { type SimulatedExchange } from './direct-exchange.ts'
-import { type Network } from './network.ts'
+import type { SimulatedExchange } from './direct-exchange.ts'
+import type { Network } from './network.ts'
 import { VirtualCalls } from './virtual-calls.ts'
 import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
-import { type VirtualTime } from './virtual-time.ts'
+import type { VirtualTime } from './virtual-time.ts'
 import { callEnds, type Gate, type VirtualWire } from './virtual-wire.ts'
 
 /** A strategy, and its params as its own schema gave them back. */

@@ -1,9 +1,9 @@
-import { type Answer } from '../domain/answer.ts'
+import type { Answer } from '../domain/answer.ts'
 import { TickerTable } from '../domain/ticker-table.ts'
-import { type EngineEvent } from '../engine/event.ts'
-import { type SimulatedExchange } from './direct-exchange.ts'
+import type { EngineEvent } from '../engine/event.ts'
+import type { SimulatedExchange } from './direct-exchange.ts'
 import { onlyOnce } from './virtual-readings.ts'
-import { type VirtualWire } from './virtual-wire.ts'
+import type { VirtualWire } from './virtual-wire.ts'
 
 /** How often is looked, ms: asked before each wait. */
 export interface VirtualPolling {

@@ -1,5 +1,5 @@
-import { type Clock } from '../lib/clock.ts'
-import { type Timers } from '../lib/timers.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Timers } from '../lib/timers.ts'
 
 interface Due {
   readonly at: number

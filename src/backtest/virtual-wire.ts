@@ -1,10 +1,10 @@
-import { type Answer } from '../domain/answer.ts'
-import { type TrustedClock } from '../exchange/clock/trusted-clock.ts'
-import { type Grant, type GrantSource } from '../exchange/limiter/grant.ts'
-import { type EndpointName } from '../protocol/endpoints.ts'
-import { type Reply } from '../simulator/shared/reply.ts'
-import { type Network, type VirtualCall } from './network.ts'
-import { type VirtualTime } from './virtual-time.ts'
+import type { Answer } from '../domain/answer.ts'
+import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { Grant, GrantSource } from '../exchange/limiter/grant.ts'
+import type { EndpointName } from '../protocol/endpoints.ts'
+import type { Reply } from '../simulator/shared/reply.ts'
+import type { Network, VirtualCall } from './network.ts'
+import type { VirtualTime } from './virtual-time.ts'
 
 /** How something reaches a process: at once in a backtest. In a fault world it stands still, and dies. */
 export interface Gate {

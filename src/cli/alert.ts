@@ -1,5 +1,5 @@
-import { type Command } from 'commander'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { EXITS } from './process/exit-codes.ts'
 import { openAlerts } from './process/open-alerts.ts'

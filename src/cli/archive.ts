@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
 import { archiveState } from '../daemon/state/archive-state.ts'

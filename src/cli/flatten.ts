@@ -1,5 +1,5 @@
-import { type Command } from 'commander'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from './process/verb-frame.ts'
 import { addOperatorCommand, commandDaemon, type CommandOptions } from './operator/operator-command.ts'
 
 /** `intentd flatten`: closes what the strategies hold in a scope, and holds it until a release. */

@@ -1,4 +1,4 @@
-import { type Command } from 'commander'
+import type { Command } from 'commander'
 import { wrapWords } from '../daemon/reporting/wrap-words.ts'
 import type { FleetAccount, FleetStandby, FleetWorkerRow } from '../journal/fleet/fleet-accounts.ts'
 import type { Fleet, FleetAlertRow, FleetReader } from '../journal/fleet/read-fleet.ts'
@@ -16,7 +16,7 @@ import {
   parseDuration,
   parseServer,
 } from './process/options.ts'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { VerbFrame } from './process/verb-frame.ts'
 
 const WATCH_MS = 1000
 const CLEAR_SCREEN = '\u001B[2J\u001B[H'

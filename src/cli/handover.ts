@@ -1,4 +1,4 @@
-import { type Command } from 'commander'
+import type { Command } from 'commander'
 import { loadConfig } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
 import { serverPlaceOf } from '../daemon/state/open-journal.ts'
@@ -6,7 +6,7 @@ import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { durationOption, addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { VerbFrame } from './process/verb-frame.ts'
 
 /** A stop that leaves what rests takes seconds; one that has more to prove says so itself. */
 const WITHIN_MS = 120_000

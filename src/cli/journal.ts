@@ -15,7 +15,7 @@ import {
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { VerbFrame } from './process/verb-frame.ts'
 
 /** A large journal takes minutes: it says so often how far it is. */
 const PROGRESS_MS = 2000

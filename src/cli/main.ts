@@ -4,7 +4,7 @@ import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { adviseAgain } from './process/options.ts'
-import { type AddVerb, type VerbFrame } from './process/verb-frame.ts'
+import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
 
 interface Verbs {
   readonly names: readonly string[]

@@ -1,5 +1,5 @@
-import { type Command } from 'commander'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from './process/verb-frame.ts'
 import { addOperatorCommand, commandDaemon, type CommandOptions } from './operator/operator-command.ts'
 
 /** `intentd release`: ends a kill, or what holds an instrument, a strategy or the account, with a reason. */

@@ -1,9 +1,9 @@
-import { type Command } from 'commander'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { repairState } from '../daemon/state/repair-state.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
-import { type RepairReport } from '../journal/repair-journal.ts'
+import type { RepairReport } from '../journal/repair-journal.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   addConfigOptions,

@@ -1,10 +1,10 @@
-import { type Command } from 'commander'
+import type { Command } from 'commander'
 import { processVariables } from '../config/secrets.ts'
 import { isEmbedded } from '../daemon/state/state-place.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { createSupervisor } from './process/supervisor.ts'
-import { type VerbFrame } from './process/verb-frame.ts'
+import type { VerbFrame } from './process/verb-frame.ts'
 import { addRunOptions, run, type RunOptions, type StandbyStart, type WaitingStandby } from './run.ts'
 
 /** `intentd standby`: follows the journal of a daemon elsewhere, and goes on where that one ends. */

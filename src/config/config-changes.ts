@@ -1,6 +1,6 @@
 // What differs between the configuration that runs and another, in the operator's words.
 
-import { type DaemonConfig, type StrategyConfig } from './load-config.ts'
+import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 
 /** A setting that is another one. */
 export interface SettingChange {

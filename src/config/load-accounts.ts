@@ -8,7 +8,7 @@ import {
   readConfig,
 } from './load-config.ts'
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
-import { type YamlSource } from './yaml/yaml-source.ts'
+import type { YamlSource } from './yaml/yaml-source.ts'
 
 /** Every problem of every file, and the accounts when there is none: the main file's first. */
 export interface AccountsReading {

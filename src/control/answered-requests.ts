@@ -1,5 +1,5 @@
 import { sha256Hex } from '../lib/digest.ts'
-import { type ControlAnswer, type ControlRequest } from './commands.ts'
+import type { ControlAnswer, ControlRequest } from './commands.ts'
 
 /** Commands whose answers are remembered: days of an operator's, and an hour of a program that sends one a second. */
 const REQUESTS_MAX = 4000

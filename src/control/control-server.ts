@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import type { RequestListener, Server } from 'node:http'
 import { messageOf } from '../lib/failure.ts'
-import { type Secret } from '../lib/secret.ts'
+import type { Secret } from '../lib/secret.ts'
 import { objectToPath, shortPath } from '../lib/socket-path.ts'
 import type { ControlAppOptions } from './control-app.ts'
 import type { Entrance } from './guard.ts'

@@ -1,17 +1,17 @@
-import { type ControlAnswer, type ControlRequest } from './commands.ts'
-import {
-  type BacktestView,
-  type CandleView,
-  type CurvesView,
-  type DenialsView,
-  type FleetView,
-  type InstrumentView,
-  type JournalQuery,
-  type JournalRowView,
-  type StoryView,
+import type { ControlAnswer, ControlRequest } from './commands.ts'
+import type {
+  BacktestView,
+  CandleView,
+  CurvesView,
+  DenialsView,
+  FleetView,
+  InstrumentView,
+  JournalQuery,
+  JournalRowView,
+  StoryView,
 } from './detail-views.ts'
-import { type EventHistory } from './event-history.ts'
-import { type FillView, type OrderView, type PositionView, type StatusView } from './views.ts'
+import type { EventHistory } from './event-history.ts'
+import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
 /** Whether the daemon does what it is for. */
 export interface Readiness {

@@ -1,4 +1,4 @@
-import { type EventView } from './views.ts'
+import type { EventView } from './views.ts'
 
 /** What is remembered for whoever comes late or was away: minutes of a busy day, hours of a quiet one. */
 const EVENTS_MAX = 2000

@@ -1,8 +1,8 @@
-import { type Context } from 'hono'
-import { type SSEStreamingApi } from 'hono/streaming'
+import type { Context } from 'hono'
+import type { SSEStreamingApi } from 'hono/streaming'
 import { systemTimers } from '../lib/timers.ts'
-import { type EventHistory } from './event-history.ts'
-import { type EventView } from './views.ts'
+import type { EventHistory } from './event-history.ts'
+import type { EventView } from './views.ts'
 
 /** Sent together, at most; and so often, at most: a screen shows no more. */
 export const EVENTS_TOGETHER = 200

@@ -1,7 +1,7 @@
-import { type SSEStreamingApi } from 'hono/streaming'
-import { type EventHistory } from './event-history.ts'
+import type { SSEStreamingApi } from 'hono/streaming'
+import type { EventHistory } from './event-history.ts'
 import { EVENTS_TOGETHER, EVERY_MS, toText } from './follow-events.ts'
-import { type LiveSections } from './live-sections.ts'
+import type { LiveSections } from './live-sections.ts'
 
 interface LiveOptions {
   readonly stream: SSEStreamingApi

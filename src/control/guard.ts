@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type Context, type MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { PAGE_PATHS } from '../dashboard/page-files.ts'
-import { type Secret } from '../lib/secret.ts'
-import { type SessionCodes } from './session-codes.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { SessionCodes } from './session-codes.ts'
 
 /** How somebody reached the daemon: the file system let them in, or they need the token. */
 export interface Entrance {

@@ -1,4 +1,4 @@
-import { type StatusView } from './views.ts'
+import type { StatusView } from './views.ts'
 
 /** One part of the status as text, and a number that grows with each change. */
 interface Section {

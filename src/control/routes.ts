@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Controlled } from './controlled.ts'
+import type { Controlled } from './controlled.ts'
 import {
   backtestSchema,
   CANDLE_INTERVALS_MS,

@@ -1,14 +1,14 @@
-import { type DaemonConfig } from '../config/load-config.ts'
-import { type Following, type StandbyState } from '../journal/postgres/follow.ts'
-import { type Clock } from '../lib/clock.ts'
-import { type Secret } from '../lib/secret.ts'
+import type { DaemonConfig } from '../config/load-config.ts'
+import type { Following, StandbyState } from '../journal/postgres/follow.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Secret } from '../lib/secret.ts'
 import { Failure } from '../lib/failure.ts'
-import { type Timers } from '../lib/timers.ts'
+import type { Timers } from '../lib/timers.ts'
 import { CommandInbox, refuseCommand } from './account/command-inbox.ts'
 import { serveControl } from './control/open-control.ts'
 import { createFleetSource } from './state/fleet-source.ts'
 import { noteLook, type Seen, StandbyControl } from './control/standby-control.ts'
-import { type DaemonLogger } from './reporting/logger.ts'
+import type { DaemonLogger } from './reporting/logger.ts'
 
 /** What a standby is told, and tells, from outside. */
 export interface StandbyFrame {

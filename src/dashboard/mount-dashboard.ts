@@ -1,4 +1,4 @@
-import { type Hono } from 'hono'
+import type { Hono } from 'hono'
 import { loadPage, type Page, PAGE_PATHS } from './page-files.ts'
 
 /** The files of the dashboard: a closed list. They hold nothing of the daemon, so they need no token. */

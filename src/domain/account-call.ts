@@ -1,4 +1,4 @@
-import { type AccountCallIntent, type Intent } from './intent.ts'
+import type { AccountCallIntent, Intent } from './intent.ts'
 
 /** The endpoints that a strategy's account calls go to. Doing one of them twice does no harm. */
 const ENDPOINTS = {

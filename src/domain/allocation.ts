@@ -1,4 +1,4 @@
-import { type Holding, type HoldingChange } from './position.ts'
+import type { Holding, HoldingChange } from './position.ts'
 
 /** The owner of what no order of ours explains. */
 export const NOBODY = ''

@@ -1,4 +1,4 @@
-import { type OrderId, type TradeId } from './ids.ts'
+import type { OrderId, TradeId } from './ids.ts'
 
 /** One execution against one of the account's orders, or one that the system made. Document: Futures fill. */
 export interface Fill {

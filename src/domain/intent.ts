@@ -1,4 +1,4 @@
-import { type OrderAction } from './order-action.ts'
+import type { OrderAction } from './order-action.ts'
 
 /**
  * What a strategy wants. Semantic, so that the wire's traps cannot be written: no side and trade side to

@@ -1,5 +1,5 @@
-import { type Holding } from './position.ts'
-import { type Scope } from './trading-mode.ts'
+import type { Holding } from './position.ts'
+import type { Scope } from './trading-mode.ts'
 
 /** What may be lost in a scope; what is absent is not limited. Amounts in the margin coin, above zero. */
 export interface LossLimits {

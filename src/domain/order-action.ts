@@ -1,4 +1,4 @@
-import { type PositionMode } from './instrument.ts'
+import type { PositionMode } from './instrument.ts'
 
 /** What an order does to the position. The wire's side, trade side and reduce-only follow from it. */
 export type OrderAction = 'openLong' | 'closeLong' | 'openShort' | 'closeShort'

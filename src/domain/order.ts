@@ -1,6 +1,6 @@
-import { type Force, type OrderPurpose } from './intent.ts'
-import { type ClientOid, type OrderId, type StrategyId } from './ids.ts'
-import { type OrderAction } from './order-action.ts'
+import type { Force, OrderPurpose } from './intent.ts'
+import type { ClientOid, OrderId, StrategyId } from './ids.ts'
+import type { OrderAction } from './order-action.ts'
 
 /**
  * The state of an order. The transitions are in `execution/order-machine.ts`.

@@ -1,4 +1,4 @@
-import { type PositionMode } from './instrument.ts'
+import type { PositionMode } from './instrument.ts'
 
 export type HoldSide = 'long' | 'short'
 

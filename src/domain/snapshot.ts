@@ -1,11 +1,11 @@
-import { type Decimal } from '../lib/decimal.ts'
-import { type CandleSeries } from './candles.ts'
-import { type FeedReading } from './feed.ts'
-import { type Instrument } from './instrument.ts'
-import { type Order } from './order.ts'
-import { type OwnTrades, type PositionMark } from './own-trades.ts'
-import { type Holding } from './position.ts'
-import { type TickerTable } from './ticker-table.ts'
+import type { Decimal } from '../lib/decimal.ts'
+import type { CandleSeries } from './candles.ts'
+import type { FeedReading } from './feed.ts'
+import type { Instrument } from './instrument.ts'
+import type { Order } from './order.ts'
+import type { OwnTrades, PositionMark } from './own-trades.ts'
+import type { Holding } from './position.ts'
+import type { TickerTable } from './ticker-table.ts'
 
 /** What one strategy is shown of one of its instruments. */
 export interface InstrumentMoment {

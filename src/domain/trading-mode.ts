@@ -1,5 +1,5 @@
 import { unreachable } from '../lib/unreachable.ts'
-import { type StrategyId } from './ids.ts'
+import type { StrategyId } from './ids.ts'
 
 /**
  * What may leave, from the laxest to the strictest.

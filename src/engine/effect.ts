@@ -1,11 +1,11 @@
-import { type AccountCallEndpoint } from '../domain/account-call.ts'
-import { type ClientOid, type StrategyId } from '../domain/ids.ts'
-import { type LogEvent } from '../domain/log-events.ts'
-import { type JournalRecord } from '../domain/record.ts'
-import { type Snapshot } from '../domain/snapshot.ts'
-import { type Recorded } from '../domain/proofs.ts'
-import { type Booking } from '../journal/booking.ts'
-import { type GrantedEndpoint } from './event.ts'
+import type { AccountCallEndpoint } from '../domain/account-call.ts'
+import type { ClientOid, StrategyId } from '../domain/ids.ts'
+import type { LogEvent } from '../domain/log-events.ts'
+import type { JournalRecord } from '../domain/record.ts'
+import type { Snapshot } from '../domain/snapshot.ts'
+import type { Recorded } from '../domain/proofs.ts'
+import type { Booking } from '../journal/booking.ts'
+import type { GrantedEndpoint } from './event.ts'
 
 /** A batch of orders to send. */
 export interface OutgoingBatch {

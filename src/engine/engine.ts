@@ -1,13 +1,13 @@
 import { listMissingCandles } from './state/candles.ts'
-import { type Denial } from '../domain/denial.ts'
-import { type Equity, type UsedLoss } from '../domain/loss-limits.ts'
-import { type Restriction } from '../domain/trading-mode.ts'
+import type { Denial } from '../domain/denial.ts'
+import type { Equity, UsedLoss } from '../domain/loss-limits.ts'
+import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
-import { type Book } from './book/book.ts'
+import type { Book } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
-import { type Effect, type OutgoingBatch } from './effect.ts'
-import { type EngineCommand, type EngineEvent, type GrantedEndpoint } from './event.ts'
+import type { Effect, OutgoingBatch } from './effect.ts'
+import type { EngineCommand, EngineEvent, GrantedEndpoint } from './event.ts'
 import {
   advanceKill,
   cancelEverything,
@@ -29,7 +29,7 @@ import { advanceResolution, postponeResolutionDeadline } from './resolution/reso
 import { showAttributedFills, takeFills } from './resolution/take-fills.ts'
 import { takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
-import { type EngineSettings } from './settings.ts'
+import type { EngineSettings } from './settings.ts'
 import { noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
 import { announce, beginStep, type Core, instrumentOf, type InstrumentState } from './state/core.ts'
 import {

@@ -1,17 +1,12 @@
-import { type DaemonFile } from '../config/schema/daemon-schema.ts'
-import { type CandleRow } from '../domain/candles.ts'
-import { type FeedId } from '../domain/feed.ts'
-import { type StrategyId } from '../domain/ids.ts'
-import {
-  type Instrument,
-  type MarginMode,
-  type PositionMode,
-  type ProductType,
-} from '../domain/instrument.ts'
-import { type LossLimits } from '../domain/loss-limits.ts'
-import { type Scope } from '../domain/trading-mode.ts'
-import { type Decimal } from '../lib/decimal.ts'
-import { type AccountLimits, type StrategyLimits } from '../risk/risk-context.ts'
+import type { DaemonFile } from '../config/schema/daemon-schema.ts'
+import type { CandleRow } from '../domain/candles.ts'
+import type { FeedId } from '../domain/feed.ts'
+import type { StrategyId } from '../domain/ids.ts'
+import type { Instrument, MarginMode, PositionMode, ProductType } from '../domain/instrument.ts'
+import type { LossLimits } from '../domain/loss-limits.ts'
+import type { Scope } from '../domain/trading-mode.ts'
+import type { Decimal } from '../lib/decimal.ts'
+import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
 
 /** One strategy as the engine knows it: its name, what it may trade and how much, what it is shown, and when. */
 export interface StrategySettings extends ShowSettings {

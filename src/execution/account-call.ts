@@ -1,10 +1,6 @@
-import { type AccountCall } from '../domain/account-call.ts'
-import { type Instrument } from '../domain/instrument.ts'
-import {
-  type AccountCallIntent,
-  type CopySettingsIntent,
-  type ModifyTriggerIntent,
-} from '../domain/intent.ts'
+import type { AccountCall } from '../domain/account-call.ts'
+import type { Instrument } from '../domain/instrument.ts'
+import type { AccountCallIntent, CopySettingsIntent, ModifyTriggerIntent } from '../domain/intent.ts'
 import { formatOnGrid } from '../lib/grid.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'

@@ -1,5 +1,5 @@
-import { type Fill } from '../domain/fill.ts'
-import { type PositionMode } from '../domain/instrument.ts'
+import type { Fill } from '../domain/fill.ts'
+import type { PositionMode } from '../domain/instrument.ts'
 import { canRest, type Order, openLots, type OrderTerms } from '../domain/order.ts'
 import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
 

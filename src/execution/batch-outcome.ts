@@ -1,9 +1,9 @@
-import { type Answer, type RefusalClass } from '../domain/answer.ts'
+import type { Answer, RefusalClass } from '../domain/answer.ts'
 import { type ClientOid, toOrderId } from '../domain/ids.ts'
-import { type ItemOutcome } from '../domain/record.ts'
+import type { ItemOutcome } from '../domain/record.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { errorCode } from '../protocol/error-codes.ts'
-import { type BatchResult } from '../protocol/values.ts'
+import type { BatchResult } from '../protocol/values.ts'
 
 /**
  * The outcome of each item of a batch, in the order in which they were sent. `00000` with a failure list is

@@ -1,8 +1,8 @@
-import { type Instrument, type MarginMode, type PositionMode } from '../domain/instrument.ts'
-import { type OrderTerms } from '../domain/order.ts'
+import type { Instrument, MarginMode, PositionMode } from '../domain/instrument.ts'
+import type { OrderTerms } from '../domain/order.ts'
 import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
 import { formatOnGrid } from '../lib/grid.ts'
-import { type BatchPlaceItem, type BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
+import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
 
 /** What all orders of an account have in common. */
 export interface OrderAccount {

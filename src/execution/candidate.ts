@@ -1,8 +1,8 @@
-import { type ClientOid } from '../domain/ids.ts'
-import { type Instrument, type PositionMode } from '../domain/instrument.ts'
-import { type OrderIntent } from '../domain/intent.ts'
-import { type Order } from '../domain/order.ts'
-import { type Holding } from '../domain/position.ts'
+import type { ClientOid } from '../domain/ids.ts'
+import type { Instrument, PositionMode } from '../domain/instrument.ts'
+import type { OrderIntent } from '../domain/intent.ts'
+import type { Order } from '../domain/order.ts'
+import type { Holding } from '../domain/position.ts'
 
 /** An order that should be placed now, if risk approves: a new one, or one that waits to be sent again. */
 export interface Candidate {

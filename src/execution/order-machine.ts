@@ -1,4 +1,4 @@
-import { type OrderId } from '../domain/ids.ts'
+import type { OrderId } from '../domain/ids.ts'
 import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
 
 /**

@@ -1,8 +1,8 @@
-import { type ClientOid } from '../domain/ids.ts'
-import { type PositionMode } from '../domain/instrument.ts'
-import { type OrderIntent } from '../domain/intent.ts'
-import { type Order } from '../domain/order.ts'
-import { type Approved } from '../domain/proofs.ts'
+import type { ClientOid } from '../domain/ids.ts'
+import type { PositionMode } from '../domain/instrument.ts'
+import type { OrderIntent } from '../domain/intent.ts'
+import type { Order } from '../domain/order.ts'
+import type { Approved } from '../domain/proofs.ts'
 import { attributionKeys } from './attribution.ts'
 
 /** An approved order: a new one, or one that waits to be sent again, unchanged. */

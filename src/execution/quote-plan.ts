@@ -1,8 +1,8 @@
-import { type PositionMode } from '../domain/instrument.ts'
-import { type OrderIntent, type QuoteLevel } from '../domain/intent.ts'
+import type { PositionMode } from '../domain/instrument.ts'
+import type { OrderIntent, QuoteLevel } from '../domain/intent.ts'
 import { isTerminal, openLots, type Order } from '../domain/order.ts'
 import { type OrderAction, tradesAs } from '../domain/order-action.ts'
-import { type Candidate, type PlanInput } from './candidate.ts'
+import type { Candidate, PlanInput } from './candidate.ts'
 
 export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]

@@ -1,4 +1,4 @@
-import { type Order } from '../domain/order.ts'
+import type { Order } from '../domain/order.ts'
 
 /** The document, batch place: "clientOid: unique; idempotency window 20 minutes". */
 const IDEMPOTENCY_WINDOW_MS = 20 * 60_000

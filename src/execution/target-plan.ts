@@ -1,9 +1,9 @@
-import { type OrderIntent, type OrderPurpose } from '../domain/intent.ts'
+import type { OrderIntent, OrderPurpose } from '../domain/intent.ts'
 import { isTerminal, type Order } from '../domain/order.ts'
 import { type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 import { stepAbove, stepBelow } from '../lib/grid.ts'
-import { type Candidate, type PlanInput } from './candidate.ts'
+import type { Candidate, PlanInput } from './candidate.ts'
 
 export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose

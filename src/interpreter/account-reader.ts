@@ -1,6 +1,6 @@
-import { type Answer } from '../domain/answer.ts'
-import { type EngineEvent } from '../engine/event.ts'
-import { type ExchangePort } from './ports.ts'
+import type { Answer } from '../domain/answer.ts'
+import type { EngineEvent } from '../engine/event.ts'
+import type { ExchangePort } from './ports.ts'
 
 /** Positions that are read at a time: as many calls as the exchange allows in a second. */
 const POSITIONS_ON_WIRE_MAX = 10

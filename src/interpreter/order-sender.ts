@@ -1,12 +1,12 @@
 import { takesAway } from '../domain/account-call.ts'
-import { type Answer } from '../domain/answer.ts'
-import { type Recorded } from '../domain/proofs.ts'
+import type { Answer } from '../domain/answer.ts'
+import type { Recorded } from '../domain/proofs.ts'
 import { killOf } from '../engine/book/book.ts'
-import { type Effect, type OutgoingBatch, type OutgoingCall, type Priority } from '../engine/effect.ts'
-import { type Engine } from '../engine/engine.ts'
-import { type EngineEvent, type GrantedEndpoint } from '../engine/event.ts'
-import { type Grant, type Priority as LimiterPriority } from '../exchange/limiter/grant.ts'
-import { type Ports } from './ports.ts'
+import type { Effect, OutgoingBatch, OutgoingCall, Priority } from '../engine/effect.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { EngineEvent, GrantedEndpoint } from '../engine/event.ts'
+import type { Grant, Priority as LimiterPriority } from '../exchange/limiter/grant.ts'
+import type { Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
   readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>

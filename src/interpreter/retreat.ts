@@ -1,10 +1,10 @@
-import { type Answer } from '../domain/answer.ts'
-import { type Instrument } from '../domain/instrument.ts'
-import { type Announcement } from '../engine/effect.ts'
-import { type StopPolicy } from '../engine/event.ts'
-import { type BatchResult } from '../protocol/values.ts'
+import type { Answer } from '../domain/answer.ts'
+import type { Instrument } from '../domain/instrument.ts'
+import type { Announcement } from '../engine/effect.ts'
+import type { StopPolicy } from '../engine/event.ts'
+import type { BatchResult } from '../protocol/values.ts'
 import { LIMITER_PRIORITY } from './order-sender.ts'
-import { type Ports } from './ports.ts'
+import type { Ports } from './ports.ts'
 
 /** Pause before a cancel-all that failed or found something is repeated, in ms. */
 const ROUND_MS = 1000

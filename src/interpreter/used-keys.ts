@@ -1,9 +1,9 @@
 import { isAccountCall } from '../domain/account-call.ts'
-import { type Intent } from '../domain/intent.ts'
-import { type StrategyKey } from '../domain/record.ts'
+import type { Intent } from '../domain/intent.ts'
+import type { StrategyKey } from '../domain/record.ts'
 import { type Book, pairKey } from '../engine/book/book.ts'
-import { type EngineEvent } from '../engine/event.ts'
-import { type JournalPort } from './ports.ts'
+import type { EngineEvent } from '../engine/event.ts'
+import type { JournalPort } from './ports.ts'
 
 /**
  * Adds to a decision which of its keys were used before. The book forgets a key together with its order, the journal

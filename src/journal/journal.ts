@@ -1,6 +1,6 @@
-import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
-import { type Failure } from '../lib/failure.ts'
-import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
+import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
+import type { Failure } from '../lib/failure.ts'
+import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 
 /** One entry of the book as text: its collection, its key there, and its value as JSON. */
 export interface BookRow {

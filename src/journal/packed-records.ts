@@ -1,4 +1,4 @@
-import { type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { nextLink } from './record-chain.ts'
 

@@ -1,4 +1,4 @@
-import { type SQLOutputValue } from 'node:sqlite'
+import type { SQLOutputValue } from 'node:sqlite'
 import { sha256Hex } from '../lib/digest.ts'
 
 /** 128 bits: enough against accidents. It is no protection against forgery: who can write the file can forge all links. */

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type DatabaseSync } from 'node:sqlite'
-import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { messageOf } from '../lib/failure.ts'
 import { createMark, DurableMark, type MarkReading, readMark } from './durable-mark.ts'
-import { type Flaw } from './journal-failures.ts'
+import type { Flaw } from './journal-failures.ts'
 import * as failures from './journal-failures.ts'
 import {
   createNature,
@@ -15,11 +15,11 @@ import {
   openWriting,
   readNature,
 } from './journal-layout.ts'
-import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
+import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import { areBookingsWhole } from './tables/booking-table.ts'
 import { JournalTables, type TablesGiven, toContents } from './journal-tables.ts'
-import { type BookingStore, type Journal, type JournalContents, type RowChange } from './journal.ts'
-import { type RecordBlock } from './packed-records.ts'
+import type { BookingStore, Journal, JournalContents, RowChange } from './journal.ts'
+import type { RecordBlock } from './packed-records.ts'
 import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 

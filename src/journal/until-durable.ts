@@ -1,5 +1,5 @@
 import { messageOf } from '../lib/failure.ts'
-import { type Journal } from './journal.ts'
+import type { Journal } from './journal.ts'
 
 /** Resolves when everything that was appended is durable. @throws the reason of a failed commit */
 export function untilDurable(journal: Pick<Journal, 'commit'>): Promise<void> {

@@ -1,6 +1,6 @@
-import { type DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../lib/failure.ts'
-import { type Mark } from './durable-mark.ts'
+import type { Mark } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
 import { hasBlocks, type JournalNature } from './journal-layout.ts'
 import { type Row, toBlock, unpackBlock } from './packed-records.ts'

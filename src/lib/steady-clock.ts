@@ -1,4 +1,4 @@
-import { type Clock } from './clock.ts'
+import type { Clock } from './clock.ts'
 
 /** The machine's clock moved by more than this against the time that passed: somebody set it, or we slept. */
 const STEP_MS = 250

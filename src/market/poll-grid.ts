@@ -1,6 +1,6 @@
-import { type Clock } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { type DurationSummary, Percentiles } from '../lib/percentiles.ts'
-import { type Timers } from '../lib/timers.ts'
+import type { Timers } from '../lib/timers.ts'
 
 export interface PollGridOptions {
   readonly intervalMs: number

@@ -1,6 +1,6 @@
-import { type Clock } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
-import { type Timers } from '../lib/timers.ts'
+import type { Timers } from '../lib/timers.ts'
 import { PollGrid } from './poll-grid.ts'
 
 export interface PollGridsOptions {

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { isPriceFile, parsePriceFile } from './price-file.ts'
 import { parseRecording } from './parse-recording.ts'
-import { type Recording } from './recording.ts'
+import type { Recording } from './recording.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
 /**

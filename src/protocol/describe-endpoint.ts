@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isRecord } from '../lib/is-record.ts'
-import { type Endpoint } from './endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 
 /** A row in plain words and values, for help texts and pages of documentation. */
 export interface EndpointDescription extends Pick<

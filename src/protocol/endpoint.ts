@@ -1,4 +1,4 @@
-import { type z } from 'zod'
+import type { z } from 'zod'
 
 /** `uid`: counted per account, all its keys together. `ip`: counted per address. */
 export type LimitScope = 'uid' | 'ip'

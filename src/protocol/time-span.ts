@@ -1,4 +1,4 @@
-import { type RuleContext } from './endpoint.ts'
+import type { RuleContext } from './endpoint.ts'
 
 /** Rules on `startTime` and `endTime`, Unix ms in strings. Document: Limits. */
 

@@ -1,4 +1,4 @@
-import { type Endpoint } from './endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 import { formatQuery } from './signing.ts'
 
 /** A request as it is signed and sent. */

@@ -1,15 +1,8 @@
 import { DENIAL_CODES, type DenialCode } from '../domain/denial.ts'
-import { type PriceFacts } from './collect/price-series.ts'
+import type { PriceFacts } from './collect/price-series.ts'
 import { computeRatios, type DayReturn, rollingSharpe, toDayReturns } from './metrics.ts'
-import { type PartSums, type RunCollector } from './run-collector.ts'
-import {
-  type FillQuality,
-  type LimiterUse,
-  type PartReport,
-  type RunMoney,
-  type Cause,
-  type RunReport,
-} from './run-report.ts'
+import type { PartSums, RunCollector } from './run-collector.ts'
+import type { FillQuality, LimiterUse, PartReport, RunMoney, Cause, RunReport } from './run-report.ts'
 
 /** What is known of a run only when it has ended. */
 export interface RunEnd {

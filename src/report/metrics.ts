@@ -1,4 +1,4 @@
-import { type DayClose, type EquityFacts } from './collect/equity-series.ts'
+import type { DayClose, EquityFacts } from './collect/equity-series.ts'
 import { DAY_MS } from './collect/time-buckets.ts'
 
 /** A figure with what it means. `value` is null where it has no meaning, and `note` says why. */

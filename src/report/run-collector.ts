@@ -8,7 +8,7 @@ import { EquitySeries } from './collect/equity-series.ts'
 import { PositionBook, type RoundTrip } from './collect/position-book.ts'
 import { PriceSeries } from './collect/price-series.ts'
 import { cutIntoBuckets, type TimeBuckets } from './collect/time-buckets.ts'
-import { type TripSums } from './metrics.ts'
+import type { TripSums } from './metrics.ts'
 import {
   type AccountFigures,
   isInverse,

@@ -1,5 +1,5 @@
-import { type Instrument } from '../domain/instrument.ts'
-import { type Decimal } from '../lib/decimal.ts'
+import type { Instrument } from '../domain/instrument.ts'
+import type { Decimal } from '../lib/decimal.ts'
 
 /** A stretch without prices. Unix ms. */
 export interface PriceGap {

@@ -1,8 +1,8 @@
-import { type Drawdown } from './collect/drawdowns.ts'
-import { type EquityColumns } from './collect/equity-series.ts'
-import { type PriceColumns } from './collect/price-series.ts'
-import { type DayReturn, type Ratio } from './metrics.ts'
-import { type PriceCoverage } from './run-facts.ts'
+import type { Drawdown } from './collect/drawdowns.ts'
+import type { EquityColumns } from './collect/equity-series.ts'
+import type { PriceColumns } from './collect/price-series.ts'
+import type { DayReturn, Ratio } from './metrics.ts'
+import type { PriceCoverage } from './run-facts.ts'
 
 /** Everything that report.json holds. Instants are Unix ms, shares 0 to 1, decimals of money strings in the margin coin. */
 export interface BacktestReport {

@@ -4,7 +4,7 @@ import { CsvFile } from './collect/csv-file.ts'
 import { renderPage } from './page/page.ts'
 import { RECIPE_FILE, REPORT_FILE } from './read-report.ts'
 import { DIGITS, roundNumbers } from './round-numbers.ts'
-import { type BacktestReport, type RunReport } from './run-report.ts'
+import type { BacktestReport, RunReport } from './run-report.ts'
 
 /** What makes a run again: versions, hashes, options. Written as it is. */
 export type RunRecipe = Readonly<Record<string, unknown>>

@@ -3,9 +3,9 @@
  * exact, and no request body can be written. So they are denied where an intent enters the core, and by the first risk
  * check.
  */
-import { type Objection } from '../domain/denial.ts'
+import type { Objection } from '../domain/denial.ts'
 import { type Instrument, lotsMax, ticksMax } from '../domain/instrument.ts'
-import { type Intent } from '../domain/intent.ts'
+import type { Intent } from '../domain/intent.ts'
 import { unreachable } from '../lib/unreachable.ts'
 
 /** The longest time to live of an intent, seven days: longer than any decision is useful, and within the time for which its key is remembered. */

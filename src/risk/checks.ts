@@ -1,13 +1,13 @@
-import { type DenialCode, type Objection } from '../domain/denial.ts'
+import type { DenialCode, Objection } from '../domain/denial.ts'
 import { notionalOf, ticksMax } from '../domain/instrument.ts'
-import { type OrderIntent } from '../domain/intent.ts'
+import type { OrderIntent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
 import { floatOnGrid, nearestStep } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'
 import { addToExposure, type Exposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { objectToLeverage, objectToPace, objectToSelfTrade } from './pace-checks.ts'
-import { type RiskContext } from './risk-context.ts'
+import type { RiskContext } from './risk-context.ts'
 
 /** A check returns its objection to an order, or undefined. */
 export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection | undefined

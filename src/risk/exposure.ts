@@ -1,4 +1,4 @@
-import { type Instrument, type PositionMode } from '../domain/instrument.ts'
+import type { Instrument, PositionMode } from '../domain/instrument.ts'
 import { openLots, type Order } from '../domain/order.ts'
 import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'

@@ -1,8 +1,8 @@
-import { type Objection } from '../domain/denial.ts'
-import { type OrderIntent } from '../domain/intent.ts'
+import type { Objection } from '../domain/denial.ts'
+import type { OrderIntent } from '../domain/intent.ts'
 import { tradesAs } from '../domain/order-action.ts'
 import { nearestStep } from '../lib/grid.ts'
-import { type RiskContext } from './risk-context.ts'
+import type { RiskContext } from './risk-context.ts'
 
 /** Denies an order that would trade with one of ours, of any strategy. A post-only order cannot. */
 export function objectToSelfTrade(

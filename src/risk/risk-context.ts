@@ -1,10 +1,10 @@
-import { type DaemonFile } from '../config/schema/daemon-schema.ts'
-import { type StrategyFile } from '../config/schema/strategy-schema.ts'
-import { type Instrument } from '../domain/instrument.ts'
-import { type Holding } from '../domain/position.ts'
-import { type TradingState } from '../domain/trading-mode.ts'
-import { type DeliveryState } from '../domain/ticker-table.ts'
-import { type Exposure } from './exposure.ts'
+import type { DaemonFile } from '../config/schema/daemon-schema.ts'
+import type { StrategyFile } from '../config/schema/strategy-schema.ts'
+import type { Instrument } from '../domain/instrument.ts'
+import type { Holding } from '../domain/position.ts'
+import type { TradingState } from '../domain/trading-mode.ts'
+import type { DeliveryState } from '../domain/ticker-table.ts'
+import type { Exposure } from './exposure.ts'
 
 /** The operator's limits for the account, each as its setting says; decimals as floats. */
 export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {

@@ -1,8 +1,8 @@
 import { type Instrument, toMarketInstrument } from './futures/instruments/instruments.ts'
-import { type CandlePathKind } from './market/recorded/candle-path.ts'
+import type { CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadRecording } from '../prices/load-recording.ts'
 import { type LiveSource, LiveMarket } from './market/live/live-market.ts'
-import { type Market, type MarketState } from './market/market.ts'
+import type { Market, MarketState } from './market/market.ts'
 import { RecordedMarket } from './market/recorded/recorded-market.ts'
 import { SeededMarket } from './market/seeded/seeded-market.ts'
 

@@ -2,22 +2,22 @@ import { createRandom } from '../lib/random.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
-import { type AccountSetup, type GatewayClient } from './shared/account.ts'
+import type { AccountSetup, GatewayClient } from './shared/account.ts'
 import { createExchangeCore } from './futures/exchange-core.ts'
 import {
   buildInstruments,
   type Instrument,
   nextQuarterlyDelivery,
 } from './futures/instruments/instruments.ts'
-import { type CoreSettings } from './futures/settings.ts'
+import type { CoreSettings } from './futures/settings.ts'
 import { SqliteStore } from './store/sqlite-store.ts'
-import { type RowStore } from './store/row-store.ts'
+import type { RowStore } from './store/row-store.ts'
 import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchange.ts'
 import { drawLatency, type LatencySettings, NO_LATENCY } from './shared/latency.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { Wire } from './wire/handle.ts'
-import { type ServerEvent, type WireCounters } from './wire/server-event.ts'
+import type { ServerEvent, WireCounters } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
 

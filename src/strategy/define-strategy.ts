@@ -1,11 +1,11 @@
-import { type z } from 'zod'
-import { type Intent } from '../domain/intent.ts'
+import type { z } from 'zod'
+import type { Intent } from '../domain/intent.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
-import { type IndicatorSpecs, type NoIndicators } from './indicators/specs.ts'
-import { type InstrumentRules } from './instrument-rules.ts'
-import { type DecideOn, type Needs } from './needs.ts'
-import { type StrategyLog } from './strategy-log.ts'
-import { type SnapshotView } from './snapshot-view.ts'
+import type { IndicatorSpecs, NoIndicators } from './indicators/specs.ts'
+import type { InstrumentRules } from './instrument-rules.ts'
+import type { DecideOn, Needs } from './needs.ts'
+import type { StrategyLog } from './strategy-log.ts'
+import type { SnapshotView } from './snapshot-view.ts'
 
 /** What `decide` answers: what the strategy wants now, and what it wants to remember. */
 export interface Decision<State> {

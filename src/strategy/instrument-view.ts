@@ -1,18 +1,18 @@
 import { candleKey, type CandleSeries, openOf, parseInterval } from '../domain/candles.ts'
-import { type Instrument } from '../domain/instrument.ts'
-import {
-  type CancelAllIntent,
-  type CancelMarginIntent,
-  type CopySettingsIntent,
-  type ModifyTriggerIntent,
-  type PlaceIntent,
-  type QuoteIntent,
-  type QuoteLevel,
-  type TargetIntent,
+import type { Instrument } from '../domain/instrument.ts'
+import type {
+  CancelAllIntent,
+  CancelMarginIntent,
+  CopySettingsIntent,
+  ModifyTriggerIntent,
+  PlaceIntent,
+  QuoteIntent,
+  QuoteLevel,
+  TargetIntent,
 } from '../domain/intent.ts'
 import { FLAT, netLots } from '../domain/position.ts'
-import { type OwnFill, type PositionMark } from '../domain/own-trades.ts'
-import { type AccountMoment, type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
+import type { OwnFill, PositionMark } from '../domain/own-trades.ts'
+import type { AccountMoment, InstrumentMoment, Snapshot } from '../domain/snapshot.ts'
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -22,8 +22,8 @@ import {
 import { floatOnGrid, nearestStep, parseOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { CandleView } from './views/candle-view.ts'
 import { indicatorValue } from './indicators/indicator-values.ts'
-import { type IndicatorValues, type NoIndicators } from './indicators/specs.ts'
-import { type InstrumentRules } from './instrument-rules.ts'
+import type { IndicatorValues, NoIndicators } from './indicators/specs.ts'
+import type { InstrumentRules } from './instrument-rules.ts'
 import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
 import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Instrument } from '../domain/instrument.ts'
+import type { Instrument } from '../domain/instrument.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import { sha256Hex } from '../lib/digest.ts'
 import { messageOf } from '../lib/failure.ts'

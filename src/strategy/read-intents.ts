@@ -2,17 +2,17 @@
  * Reads what a strategy answered. Nothing of it is trusted, and nothing of it is kept: what is good is copied,
  * so that a strategy holds no reference into the daemon; what is not becomes a denial with its index.
  */
-import { type Denial, type DenialCode } from '../domain/denial.ts'
-import {
-  type CancelMarginIntent,
-  type CopySettingsIntent,
-  type Force,
-  type Intent,
-  type ModifyTriggerIntent,
-  type PlaceIntent,
-  type QuoteLevel,
+import type { Denial, DenialCode } from '../domain/denial.ts'
+import type {
+  CancelMarginIntent,
+  CopySettingsIntent,
+  Force,
+  Intent,
+  ModifyTriggerIntent,
+  PlaceIntent,
+  QuoteLevel,
 } from '../domain/intent.ts'
-import { type OrderAction } from '../domain/order-action.ts'
+import type { OrderAction } from '../domain/order-action.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { isRecord } from '../lib/is-record.ts'
 

@@ -1,5 +1,5 @@
 /** What a strategy remembers: plain data, live as long as the process, and JSON text in the journal. */
-import { type Strategy } from './define-strategy.ts'
+import type { Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import { isRecord } from '../lib/is-record.ts'

@@ -1,4 +1,4 @@
-import { type ParamSet } from './param-sets.ts'
+import type { ParamSet } from './param-sets.ts'
 
 /** A combination, and how good it was. */
 export interface Scored {

@@ -1,6 +1,6 @@
-import { type Fold } from './folds.ts'
-import { type ParamSet } from './param-sets.ts'
-import { type Objective } from './sweep-file.ts'
+import type { Fold } from './folds.ts'
+import type { ParamSet } from './param-sets.ts'
+import type { Objective } from './sweep-file.ts'
 import { scoreOf, type Trial, type TrialOutcome } from './trial.ts'
 
 /** What a sweep runs, whatever was run of it already. */

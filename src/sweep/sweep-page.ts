@@ -1,9 +1,9 @@
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from '../report/page/html.ts'
 import { toDocument } from '../report/page/page.ts'
 import { showDuration, showNumber, showShare } from '../report/text/figures.ts'
-import { type HeatMap } from './landscape.ts'
-import { type ParamSet } from './param-sets.ts'
-import { type FoldRow, type SweepReport, type SweepRow } from './sweep-report.ts'
+import type { HeatMap } from './landscape.ts'
+import type { ParamSet } from './param-sets.ts'
+import type { FoldRow, SweepReport, SweepRow } from './sweep-report.ts'
 
 /** Rows that the page shows; all are in sweep.json and trials.csv. */
 const ROWS_MAX = 500

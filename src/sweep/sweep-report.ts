@@ -1,7 +1,7 @@
 import { roundNumbers } from '../report/round-numbers.ts'
-import { type Fold } from './folds.ts'
+import type { Fold } from './folds.ts'
 import { buildHeatMap, type HeatMap, isIsolated, type Scored } from './landscape.ts'
-import { type ParamSet } from './param-sets.ts'
+import type { ParamSet } from './param-sets.ts'
 import { type FindOutcome, listFolds, rankSets, type RankedSet, type SweepPlan, wholeOf } from './schedule.ts'
 import {
   expectedMaxSharpe,

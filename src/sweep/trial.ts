@@ -1,7 +1,7 @@
 import { sha256Hex } from '../lib/digest.ts'
-import { type ParamSet } from './param-sets.ts'
+import type { ParamSet } from './param-sets.ts'
 import { sharpeOf } from './statistics.ts'
-import { type Objective } from './sweep-file.ts'
+import type { Objective } from './sweep-file.ts'
 
 /** A combination on a range of the prices. Unix ms, the end excluded. */
 export interface Trial {

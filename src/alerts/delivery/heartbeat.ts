@@ -1,7 +1,7 @@
-import { type Secret } from '../../lib/secret.ts'
-import { type HiddenTexts } from '../../lib/secret.ts'
+import type { Secret } from '../../lib/secret.ts'
+import type { HiddenTexts } from '../../lib/secret.ts'
 import { type AlertLog, describeOutcome } from './target-sender.ts'
-import { type WebhookClient } from './webhook-client.ts'
+import type { WebhookClient } from './webhook-client.ts'
 
 export interface HeartbeatOptions {
   readonly url: Secret

@@ -1,9 +1,9 @@
-import { type AlertTarget } from '../../config/alert-secrets.ts'
-import { type HiddenTexts } from '../../lib/secret.ts'
+import type { AlertTarget } from '../../config/alert-secrets.ts'
+import type { HiddenTexts } from '../../lib/secret.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type Alert } from '../alert.ts'
+import type { Alert } from '../alert.ts'
 import { cutText, showFact } from '../rules/facts.ts'
-import { type WebhookCall } from './webhook-client.ts'
+import type { WebhookCall } from './webhook-client.ts'
 
 /** What every message says of the daemon. */
 export interface Place {

@@ -1,4 +1,4 @@
-import { type AlertSecrets } from '../../config/alert-secrets.ts'
+import type { AlertSecrets } from '../../config/alert-secrets.ts'
 import { Secret } from '../../lib/secret.ts'
 
 /** A part of an address that is as long is a token even without a digit. */

@@ -1,12 +1,12 @@
-import { type AlertTarget } from '../../config/alert-secrets.ts'
-import { type LogEvent } from '../../domain/log-events.ts'
-import { type HiddenTexts } from '../../lib/secret.ts'
+import type { AlertTarget } from '../../config/alert-secrets.ts'
+import type { LogEvent } from '../../domain/log-events.ts'
+import type { HiddenTexts } from '../../lib/secret.ts'
 import { type Alert, rankOf } from '../alert.ts'
 import { showFact } from '../rules/facts.ts'
 import { type Place, writeCall } from './message.ts'
 import { Outbox } from './outbox.ts'
 import { SendRate } from './send-rate.ts'
-import { type WebhookClient, type WebhookOutcome } from './webhook-client.ts'
+import type { WebhookClient, WebhookOutcome } from './webhook-client.ts'
 
 export interface AlertLog {
   log(level: 'info' | 'warn' | 'error', event: LogEvent, fields: Readonly<Record<string, unknown>>): void

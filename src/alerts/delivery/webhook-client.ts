@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type Undici from 'undici'
 import type { Dispatcher } from 'undici'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 
 export interface WebhookCall {
   readonly url: string

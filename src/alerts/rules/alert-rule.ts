@@ -1,6 +1,6 @@
-import { type LogEvent } from '../../domain/log-events.ts'
-import { type Urgency } from '../alert.ts'
-import { type Facts } from './facts.ts'
+import type { LogEvent } from '../../domain/log-events.ts'
+import type { Urgency } from '../alert.ts'
+import type { Facts } from './facts.ts'
 
 /** How a log event becomes an alert. */
 export interface AlertRule {

@@ -1,6 +1,6 @@
 import { LOG_EVENTS, type LogEvent } from '../../domain/log-events.ts'
-import { type Alert } from '../alert.ts'
-import { type AlertRule } from './alert-rule.ts'
+import type { Alert } from '../alert.ts'
+import type { AlertRule } from './alert-rule.ts'
 import { ALERT_TABLE } from './alert-table.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { type Facts, showFact } from './facts.ts'

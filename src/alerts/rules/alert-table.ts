@@ -1,5 +1,5 @@
-import { type LogEvent } from '../../domain/log-events.ts'
-import { type AlertRule } from './alert-rule.ts'
+import type { LogEvent } from '../../domain/log-events.ts'
+import type { AlertRule } from './alert-rule.ts'
 import { type Facts, showFact, showScope, toArgument } from './facts.ts'
 
 const SILENT = 'silent'

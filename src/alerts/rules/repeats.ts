@@ -1,4 +1,4 @@
-import { type Alert } from '../alert.ts'
+import type { Alert } from '../alert.ts'
 import { BoundedMap } from './bounded-map.ts'
 
 /** Different alerts that are remembered at a time: beyond any real trouble. */

@@ -1,4 +1,4 @@
-import { type LogEvent } from '../../domain/log-events.ts'
+import type { LogEvent } from '../../domain/log-events.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { type Facts, showFact } from './facts.ts'
 

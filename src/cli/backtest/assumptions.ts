@@ -1,6 +1,6 @@
-import { type BacktestReport } from '../../report/run-report.ts'
+import type { BacktestReport } from '../../report/run-report.ts'
 import { showDuration } from '../../report/text/figures.ts'
-import { type PreparedBacktest } from './open-backtest.ts'
+import type { PreparedBacktest } from './open-backtest.ts'
 
 const MODELS: Readonly<Record<string, string>> = {
   pessimistic:

@@ -1,5 +1,5 @@
 import { toShellWord } from '../process/options.ts'
-import { type PlayOptions } from './play-options.ts'
+import type { PlayOptions } from './play-options.ts'
 
 /** What to type to play the same again. @param config As it was given. */
 export function backtestCommand(config: string | undefined, options: PlayOptions): string {

@@ -1,4 +1,4 @@
-import { type BacktestTask } from './play-message.ts'
+import type { BacktestTask } from './play-message.ts'
 import { runBacktest } from './run-backtest.ts'
 import { playForWatcher } from './watched-thread.ts'
 

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addParamOption, durationOption, listOption, parseCount } from '../process/options.ts'
-import { type BacktestTask } from './play-message.ts'
-import { type BacktestOptions } from './play-options.ts'
+import type { BacktestTask } from './play-message.ts'
+import type { BacktestOptions } from './play-options.ts'
 import { playWatched } from './watched-play.ts'
 
 /** A decision, the files of prices, a report: none of them takes as long. */

@@ -1,8 +1,8 @@
-import { type LoadedConfig } from '../../config/load-config.ts'
+import type { LoadedConfig } from '../../config/load-config.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { warmUp } from '../../daemon/strategies/history.ts'
 import { type LoadedStrategy, loadStrategies } from '../../daemon/strategies/strategies.ts'
-import { type Recording } from '../../prices/recording.ts'
+import type { Recording } from '../../prices/recording.ts'
 
 interface BeforeRun {
   /** The files of prices, not cut to the run. */

@@ -1,5 +1,5 @@
 import { UID } from '../../backtest/direct-exchange.ts'
-import { type BacktestRunOptions } from '../../backtest/backtest-run.ts'
+import type { BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import {
   cutRecordings,
   describeRecording,
@@ -9,8 +9,8 @@ import {
   shareOffTick,
   shareWithoutVolume,
 } from '../../backtest/played-prices.ts'
-import { type VirtualPolling } from '../../backtest/virtual-pollers.ts'
-import { type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
+import type { VirtualPolling } from '../../backtest/virtual-pollers.ts'
+import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import {
   embeddedSimulatorSchema,
   type EmbeddedSimulatorSettings,
@@ -20,15 +20,15 @@ import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
-import { type PriceCoverage } from '../../report/run-facts.ts'
+import type { PriceCoverage } from '../../report/run-facts.ts'
 import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import { type Instrument, toMarketInstrument } from '../../simulator/futures/instruments/instruments.ts'
-import { type Market } from '../../simulator/market/market.ts'
+import type { Market } from '../../simulator/market/market.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
-import { type Recording } from '../../prices/recording.ts'
+import type { Recording } from '../../prices/recording.ts'
 import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
-import { type FillModelName } from '../../simulator/matching/fill-model.ts'
+import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
 import { loadWarm } from './load-warm.ts'
 import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../prices/priced-instruments.ts'

@@ -1,7 +1,7 @@
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 import { Failure, type FailureDetails } from '../../lib/failure.ts'
-import { type PlayMarks } from './play-marks.ts'
-import { type BacktestOptions } from './play-options.ts'
+import type { PlayMarks } from './play-marks.ts'
+import type { BacktestOptions } from './play-options.ts'
 
 /** A backtest, as the thread is to play it. */
 export interface BacktestTask {

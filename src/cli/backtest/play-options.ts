@@ -1,5 +1,5 @@
-import { type FillModelName } from '../../simulator/matching/fill-model.ts'
-import { type ConfigOptions } from '../process/options.ts'
+import type { FillModelName } from '../../simulator/matching/fill-model.ts'
+import type { ConfigOptions } from '../process/options.ts'
 
 /** What a backtest plays, as the command line says it. Instants are Unix ms. */
 export interface PlayOptions extends Pick<ConfigOptions, 'set'> {

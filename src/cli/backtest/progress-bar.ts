@@ -1,4 +1,4 @@
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { showDuration } from '../../report/text/figures.ts'
 
 /** Where the bar is drawn: a terminal. */

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { type Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { Failure } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
@@ -8,7 +8,7 @@ import { openProgramThread } from '../../lib/program-thread.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { PlayMarks } from './play-marks.ts'
 import { type PlayMessage, unpackError } from './play-message.ts'
-import { type ThreadData } from './watched-thread.ts'
+import type { ThreadData } from './watched-thread.ts'
 
 const CHECK_MS = 200
 /** The program, strategies and prices are loaded in this time at least, ms. */

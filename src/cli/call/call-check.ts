@@ -1,9 +1,9 @@
-import { type z } from 'zod'
+import type { z } from 'zod'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import { type EndpointDescription, type FieldDescription } from '../../protocol/describe-endpoint.ts'
-import { type Endpoint, type RuleContext } from '../../protocol/endpoint.ts'
+import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
+import type { Endpoint, RuleContext } from '../../protocol/endpoint.ts'
 import { toWireRequest } from '../../protocol/write-request.ts'
-import { type CallProblem } from './call-parameters.ts'
+import type { CallProblem } from './call-parameters.ts'
 import { toOption } from './endpoint-words.ts'
 
 export interface CallCheck {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import {
@@ -9,8 +9,8 @@ import {
   toAccount,
   toSimulatorOptions,
 } from '../../daemon/embedded/simulated-exchange.ts'
-import { type ExchangeClientOptions } from '../../exchange/exchange-client.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { ExchangeClientOptions } from '../../exchange/exchange-client.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import { Secret } from '../../lib/secret.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'

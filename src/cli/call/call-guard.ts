@@ -1,5 +1,5 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type RequestOf, type EndpointName } from '../../protocol/endpoints.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { RequestOf, EndpointName } from '../../protocol/endpoints.ts'
 import { type GuardedEndpoint, isGuarded } from '../../exchange/client/guarded-endpoints.ts'
 import { CallRefused } from './call-refused.ts'
 

@@ -2,7 +2,7 @@ import { didYouMean } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { isRecord } from '../../lib/is-record.ts'
 import { withCapitals } from '../../protocol/capitals.ts'
-import { type EndpointDescription, type FieldDescription } from '../../protocol/describe-endpoint.ts'
+import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { toKey } from './call-arguments.ts'
 import { hasItems, toOption, toShortName } from './endpoint-words.ts'
 

@@ -1,6 +1,6 @@
-import { type PositionMode } from '../../protocol/endpoint.ts'
-import { type EndpointName } from '../../protocol/endpoints.ts'
-import { type PendingOrder } from './call-arguments.ts'
+import type { PositionMode } from '../../protocol/endpoint.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { PendingOrder } from './call-arguments.ts'
 
 /** Options by name, without `--`. `undefined` takes the sample's own away. */
 type Options = Readonly<Record<string, string | undefined>>

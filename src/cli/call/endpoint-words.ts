@@ -1,5 +1,5 @@
-import { type EndpointDescription, type FieldDescription } from '../../protocol/describe-endpoint.ts'
-import { type Auth, type RateLimit, type Retry } from '../../protocol/endpoint.ts'
+import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
+import type { Auth, RateLimit, Retry } from '../../protocol/endpoint.ts'
 
 /** The table's columns in words, for help texts and for docs/exchange-api.md. */
 

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions, hungAfterOption } from '../backtest/backtest.ts'
 import { playWatched } from '../backtest/watched-play.ts'
 import { parseCount } from '../process/options.ts'
-import { type BiasOptions, type BiasTask } from './run-check.ts'
+import type { BiasOptions, BiasTask } from './run-check.ts'
 
 const CUTS_DEFAULT = 4
 const CUTS_MAX = 100

@@ -1,5 +1,5 @@
-import { type Effect } from '../../engine/effect.ts'
-import { type Step } from '../../interpreter/ports.ts'
+import type { Effect } from '../../engine/effect.ts'
+import type { Step } from '../../interpreter/ports.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { writeValue } from '../../lib/value-text.ts'
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type BookedFill, type BookedFunding } from '../../journal/booking.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newestJournal } from '../process/newest-journal.ts'

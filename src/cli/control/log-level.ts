@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
-import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
+import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { operatorName, print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import { type ConfigOptions } from '../process/options.ts'
+import type { ConfigOptions } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
 
 /** `intentd log-level`: how much a running daemon writes. */

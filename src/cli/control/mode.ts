@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { addOperatorCommand, commandDaemon, type CommandOptions } from '../operator/operator-command.ts'
 
 /** `intentd pause`, `resume`, `mode`: the same orders as `restrict` and `release`, in the words of every day. */

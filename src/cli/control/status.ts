@@ -1,15 +1,10 @@
 import { existsSync } from 'node:fs'
-import { type Command } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
-import {
-  type AccountView,
-  type ProfitView,
-  type RestrictionView,
-  type StatusView,
-} from '../../control/views.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from '../process/verb-frame.ts'
+import type { AccountView, ProfitView, RestrictionView, StatusView } from '../../control/views.ts'
 import { countWaiting } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
-import { type ShownAccount } from '../../daemon/account/shown-account.ts'
+import type { ShownAccount } from '../../daemon/account/shown-account.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
 import { viewAccount } from '../../daemon/control/account-view.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'

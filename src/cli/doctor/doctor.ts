@@ -1,7 +1,7 @@
-import { type Command } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import {
   type Credentials,
   loadCredentials,

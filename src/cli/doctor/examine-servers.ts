@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadJournalPassword, loadLimitsPassword, type SecretsRequest } from '../../config/secrets.ts'
 import { commitMsMaxOf, isNearlyLate, notCopied, serverPlaceOf } from '../../daemon/state/open-journal.ts'
 import { JOURNAL_FILE, journalPlaceOf } from '../../daemon/state/state-place.ts'
@@ -8,7 +8,7 @@ import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { isJournalFile } from '../../journal/sqlite-journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type Secret } from '../../lib/secret.ts'
+import type { Secret } from '../../lib/secret.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
 /** The oldest that shared limits are tested with. */

@@ -1,6 +1,6 @@
 import { isAccountCall } from '../../domain/account-call.ts'
-import { type Intent, type PlaceIntent, type QuoteLevel } from '../../domain/intent.ts'
-import { type Instrument } from '../../domain/instrument.ts'
+import type { Intent, PlaceIntent, QuoteLevel } from '../../domain/intent.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 

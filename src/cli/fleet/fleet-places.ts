@@ -1,4 +1,4 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadJournalPassword, loadSweepPassword } from '../../config/secrets.ts'
 import { serverPlaceOf } from '../../daemon/state/open-journal.ts'
 import type { PostgresPlace } from '../../journal/postgres/connection.ts'

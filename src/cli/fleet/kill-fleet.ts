@@ -3,8 +3,8 @@ import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
 import type { KillOrdered } from '../../journal/fleet/order-kills.ts'
 import type { Fleet, FleetReader } from '../../journal/fleet/read-fleet.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type Clock } from '../../lib/clock.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { age } from '../control/table.ts'
 
 /** How often the server is asked how far the accounts are. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Command } from 'commander'
+import type { Command } from 'commander'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { ConfigError, formatProblem } from '../../config/yaml/problem.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'

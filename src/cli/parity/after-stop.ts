@@ -1,4 +1,4 @@
-import { type BacktestRunOptions } from '../../backtest/backtest-run.ts'
+import type { BacktestRunOptions } from '../../backtest/backtest-run.ts'
 
 /**
  * A daemon that was told to stop reads prices until everything in flight is settled, and asks nobody on them. So does

@@ -1,9 +1,9 @@
-import { type Fill } from '../../domain/fill.ts'
-import { type Instrument } from '../../domain/instrument.ts'
+import type { Fill } from '../../domain/fill.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { toWords } from '../explain/intent-words.ts'
 import { firstOther, firstShownOther, unmatched } from './differences.ts'
-import { type Wish } from './run-trace.ts'
+import type { Wish } from './run-trace.ts'
 
 /** What two runs have in common, in lines. */
 export interface Parity {

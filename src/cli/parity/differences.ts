@@ -1,6 +1,6 @@
-import { type EngineSettings } from '../../engine/settings.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
 import { writeValue } from '../../lib/value-text.ts'
-import { type Shown } from './run-trace.ts'
+import type { Shown } from './run-trace.ts'
 
 /** Where two lists part; undefined where they are the same. */
 export function firstOther<Item>(

@@ -1,9 +1,9 @@
-import { type Command } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { hungAfterOption } from '../backtest/backtest.ts'
 import { playWatched } from '../backtest/watched-play.ts'
 import { addConfigOptions, addParamOption, type ConfigOptions } from '../process/options.ts'
-import { type ParityTask } from './run-parity.ts'
+import type { ParityTask } from './run-parity.ts'
 
 interface ParityOptions extends ConfigOptions {
   readonly hungAfter: number

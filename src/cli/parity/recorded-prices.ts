@@ -1,7 +1,7 @@
 import { medianStep } from '../../backtest/played-prices.ts'
 import { writePrices } from '../../prices/import/import-prices.ts'
-import { type PriceTable } from '../../prices/import/price-table.ts'
-import { type PriceCoverage } from '../../report/run-facts.ts'
+import type { PriceTable } from '../../prices/import/price-table.ts'
+import type { PriceCoverage } from '../../report/run-facts.ts'
 
 /** Tables of one instrument, in the order of their times. */
 type Quotes = readonly PriceTable[]

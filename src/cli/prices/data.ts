@@ -1,5 +1,5 @@
-import { type Command } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { findUnit } from '../../prices/column-codec.ts'
 import { findInterval, findGaps } from '../../prices/import/gaps.ts'
 import { nameInterval } from '../../prices/import/times.ts'

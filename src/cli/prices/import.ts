@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { type Imported, importPrices, isClean } from '../../prices/import/import-prices.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { EXITS } from '../process/exit-codes.ts'

@@ -1,8 +1,8 @@
 import { describePlace, hasRows, type PlayedRange } from '../../backtest/played-prices.ts'
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type Recording } from '../../prices/recording.ts'
-import { type PriceCoverage } from '../../report/run-facts.ts'
+import type { Recording } from '../../prices/recording.ts'
+import type { PriceCoverage } from '../../report/run-facts.ts'
 
 /** Of an instrument, by what identifies it. */
 export type PriceSource = Pick<PriceCoverage, 'symbol' | 'sha256' | 'source'>

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { readRecordedQuotes, type RecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
 import { type Imported, writePrices } from '../../prices/import/import-prices.ts'
 import { findSegments } from '../../recording/recordings.ts'

@@ -1,5 +1,5 @@
 import { listKeys } from '../../config/load-accounts.ts'
-import { type LoadedConfig } from '../../config/load-config.ts'
+import type { LoadedConfig } from '../../config/load-config.ts'
 import {
   loadCredentials,
   loadJournalPassword,
@@ -8,7 +8,7 @@ import {
 } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { keysMissing } from '../../daemon/account/account-keys.ts'
-import { type AccountGiven } from '../../daemon/open-account.ts'
+import type { AccountGiven } from '../../daemon/open-account.ts'
 
 /**
  * Each account with its keys. One whose keys cannot be read is off, as long as another one has its own.

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type ConfigRequest } from '../../config/load-config.ts'
+import type { ConfigRequest } from '../../config/load-config.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -1,4 +1,4 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { needsCredentials } from '../../config/secrets.ts'
 import { Failure } from '../../lib/failure.ts'
 

@@ -1,6 +1,6 @@
-import { type Daemon } from '../../daemon/daemon.ts'
-import { type StopPolicy } from '../../engine/event.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Daemon } from '../../daemon/daemon.ts'
+import type { StopPolicy } from '../../engine/event.ts'
+import type { Timers } from '../../lib/timers.ts'
 
 /** How long a stop waits for a reload to come up, ms: what rests must be cancelled by somebody. */
 const RELOADED_WITHIN_MS = 30_000

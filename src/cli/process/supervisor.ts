@@ -4,9 +4,9 @@
  */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import { type Variables } from '../../config/secrets.ts'
+import type { Variables } from '../../config/secrets.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 
 /** How often the file is written. */
 const HEARTBEAT_FILE_MS = 5000

@@ -1,4 +1,4 @@
-import { type Command } from 'commander'
+import type { Command } from 'commander'
 
 /** What a verb is given beside its options. */
 export interface VerbFrame {

@@ -1,6 +1,6 @@
-import { type ConfigChanges, type SettingChange } from '../../config/config-changes.ts'
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type OrderView, type PositionView } from '../../control/views.ts'
+import type { ConfigChanges, SettingChange } from '../../config/config-changes.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { OrderView, PositionView } from '../../control/views.ts'
 
 export interface Plan {
   readonly changes: ConfigChanges

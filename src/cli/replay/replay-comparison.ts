@@ -4,11 +4,11 @@ import {
   type Wishes,
 } from '../../daemon/strategies/changed-strategy.ts'
 import { loadChangedStrategy } from '../../daemon/strategies/load-changed-strategy.ts'
-import { type ReplayWatcher } from '../../daemon/recording/replay.ts'
-import { type Instrument } from '../../domain/instrument.ts'
+import type { ReplayWatcher } from '../../daemon/recording/replay.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { type SegmentFile } from '../../recording/recordings.ts'
+import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import { toWords } from '../explain/intent-words.ts'
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { type Command } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { type Difference, replay, type Replay } from '../../daemon/recording/replay.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import { parseCount } from '../process/options.ts'

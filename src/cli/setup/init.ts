@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type Command } from 'commander'
+import type { Command } from 'commander'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
 import { toShellWord } from '../process/options.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type Command } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { Command } from 'commander'
+import type { VerbFrame } from '../process/verb-frame.ts'
 
 /** With the extension that this file has itself: .ts as it is written, .js when it was compiled. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))

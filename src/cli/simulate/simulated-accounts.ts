@@ -1,4 +1,4 @@
-import { type SimulatorFile } from '../../config/schema/simulator-schema.ts'
+import type { SimulatorFile } from '../../config/schema/simulator-schema.ts'
 import { sha256 } from '../../lib/digest.ts'
 import type { AccountRequest } from '../../simulator/start-simulator.ts'
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type VerbFrame } from '../process/verb-frame.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions } from '../backtest/backtest.ts'
 import { EXITS } from '../process/exit-codes.ts'

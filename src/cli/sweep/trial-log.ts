@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type TrialRow } from '../../sweep/trial.ts'
+import type { TrialRow } from '../../sweep/trial.ts'
 
 const LOG_FILE = 'trials.jsonl'
 

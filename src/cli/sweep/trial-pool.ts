@@ -3,7 +3,7 @@ import { showDuration } from '../../report/text/figures.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
 import { withoutPlace } from '../../lib/without-place.ts'
 import { HEAP_MB_MAX } from '../backtest/watched-play.ts'
-import { type TrialAnswer, type TrialOrder } from './play-trial.ts'
+import type { TrialAnswer, TrialOrder } from './play-trial.ts'
 
 /** Runs a trial in a thread; never throws. @param limitMs Real time of the whole trial. @param stop Ends it, and all. */
 export function runTrial(

@@ -1,6 +1,6 @@
 import { inParallel } from '../../lib/in-parallel.ts'
-import { type Trial, type TrialOutcome } from '../../sweep/trial.ts'
-import { type TrialOrder } from './play-trial.ts'
+import type { Trial, TrialOutcome } from '../../sweep/trial.ts'
+import type { TrialOrder } from './play-trial.ts'
 import { runTrial } from './trial-pool.ts'
 
 /** Trials that can be run at the same time, and who hears what came of each. */

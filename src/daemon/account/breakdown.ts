@@ -1,8 +1,8 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type StopPolicy } from '../../engine/event.ts'
-import { type OpenedJournal } from '../../journal/journal.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { StopPolicy } from '../../engine/event.ts'
+import type { OpenedJournal } from '../../journal/journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 
 /** Refused keys are the operator's to mend, and nothing has broken. */
 export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): void {

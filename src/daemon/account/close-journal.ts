@@ -1,9 +1,9 @@
-import { type Book } from '../../engine/book/book.ts'
+import type { Book } from '../../engine/book/book.ts'
 import { takeBookChanges } from '../../engine/book/book-rows.ts'
-import { type BookingStore, type OpenedJournal } from '../../journal/journal.ts'
+import type { BookingStore, OpenedJournal } from '../../journal/journal.ts'
 import { untilDurable } from '../../journal/until-durable.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 import { forgetRetreat } from '../state/retreat-note.ts'
 
 export interface JournalToClose {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { type Restriction } from '../../domain/trading-mode.ts'
+import type { Restriction } from '../../domain/trading-mode.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'

@@ -1,11 +1,11 @@
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
-import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 import { simulatorCoin } from '../embedded/simulated-exchange.ts'
 
 export interface ExchangeCallsOptions {

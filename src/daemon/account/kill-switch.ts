@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { syncDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
 

@@ -1,7 +1,7 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { DRAWDOWN_STEPS, type LossLimits } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
-import { type LossSettings } from '../../engine/settings.ts'
+import type { LossSettings } from '../../engine/settings.ts'
 
 type Amounts = { readonly [name in string]?: string | number | undefined }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type AnswerStore } from '../../control/answered-requests.ts'
+import type { AnswerStore } from '../../control/answered-requests.ts'
 import { controlAnswerSchema } from '../../control/commands.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'

@@ -1,42 +1,42 @@
 import { resolve } from 'node:path'
-import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
-import { type Controlled, type Readiness } from '../../control/controlled.ts'
-import {
-  type BacktestView,
-  type CandleView,
-  type CurvesView,
-  type DenialsView,
-  type InstrumentView,
-  type JournalQuery,
-  type JournalRowView,
-  type StoryView,
+import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
+import type { Controlled, Readiness } from '../../control/controlled.ts'
+import type {
+  BacktestView,
+  CandleView,
+  CurvesView,
+  DenialsView,
+  InstrumentView,
+  JournalQuery,
+  JournalRowView,
+  StoryView,
 } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
-import { type FillView, type OrderView, type PositionView, type StatusView } from '../../control/views.ts'
+import type { FillView, OrderView, PositionView, StatusView } from '../../control/views.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
-import { type EngineCommand, type EngineEvent } from '../../engine/event.ts'
+import type { EngineCommand, EngineEvent } from '../../engine/event.ts'
 import { describeUnclosable, isOpen } from '../../engine/lifecycle/flatten.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { headlineOf, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type PollGridStats } from '../../market/poll-grid.ts'
-import { type Account } from '../account/account.ts'
-import { type AccountOff } from '../account/shown-account.ts'
+import type { PollGridStats } from '../../market/poll-grid.ts'
+import type { Account } from '../account/account.ts'
+import type { AccountOff } from '../account/shown-account.ts'
 import {
   adviseUnclosable,
   type CommandAnswer,
   describeRefusedRelease,
   describeStillHeld,
 } from '../account/command-inbox.ts'
-import { type Readings } from '../explain/readings.ts'
-import { type MarketListener } from '../market-data/product-market.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { Readings } from '../explain/readings.ts'
+import type { MarketListener } from '../market-data/product-market.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 import { viewAccount, viewFill, viewOrders, viewPositions } from './account-view.ts'
 import { DenialCounts } from './denial-counts.ts'
-import { type FleetSource } from '../state/fleet-source.ts'
+import type { FleetSource } from '../state/fleet-source.ts'
 import { checkReadiness } from './hindrances.ts'
 import { viewInstrument } from './instrument-view.ts'
 import { viewEquity } from './losses-view.ts'

@@ -1,11 +1,11 @@
-import { type Readiness } from '../../control/controlled.ts'
-import { type AccountView } from '../../control/views.ts'
+import type { Readiness } from '../../control/controlled.ts'
+import type { AccountView } from '../../control/views.ts'
 import { candleKey, formatInterval } from '../../domain/candles.ts'
-import { type Restriction } from '../../domain/trading-mode.ts'
+import type { Restriction } from '../../domain/trading-mode.ts'
 import { restrictionsOn } from '../../engine/book/book.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
 import { isPoisoned } from '../account/breakdown.ts'
-import { type ShownAccount } from '../account/shown-account.ts'
+import type { ShownAccount } from '../account/shown-account.ts'
 import { type LateBatches, roundWait } from '../state/journal-pace.ts'
 
 type Ages = AccountView['ages']

@@ -1,8 +1,8 @@
-import { type InstrumentView } from '../../control/detail-views.ts'
+import type { InstrumentView } from '../../control/detail-views.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
-import { type InstrumentState, type Resolution } from '../../engine/state/core.ts'
+import type { InstrumentState, Resolution } from '../../engine/state/core.ts'
 import { showOnGrid } from '../../lib/grid.ts'
-import { type ShownAccount } from '../account/shown-account.ts'
+import type { ShownAccount } from '../account/shown-account.ts'
 import { findHindrances } from './hindrances.ts'
 
 const CAUSES: Readonly<Record<Resolution['cause'], string>> = {

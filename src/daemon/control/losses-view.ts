@@ -1,8 +1,8 @@
-import { type AccountView } from '../../control/views.ts'
+import type { AccountView } from '../../control/views.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { type ShownAccount } from '../account/shown-account.ts'
+import type { ShownAccount } from '../account/shown-account.ts'
 
 /** Digits after the point: as many as the wire has. */
 const DIGITS = 8

@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type MetricName, renderMetrics, type Sample } from '../../control/metrics-text.ts'
-import { type AccountView, type StatusView } from '../../control/views.ts'
+import type { AccountView, StatusView } from '../../control/views.ts'
 import { strategyScope, TRADING_MODES, type TradingMode } from '../../domain/trading-mode.ts'
-import { type PollGridStats } from '../../market/poll-grid.ts'
-import { type DurationSummary } from '../../lib/percentiles.ts'
-import { type ShownAccount } from '../account/shown-account.ts'
+import type { PollGridStats } from '../../market/poll-grid.ts'
+import type { DurationSummary } from '../../lib/percentiles.ts'
+import type { ShownAccount } from '../account/shown-account.ts'
 
 const MS = 1000
 const NANOSECONDS = 1e9

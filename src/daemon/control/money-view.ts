@@ -1,9 +1,9 @@
-import { type AccountView, type ProfitView } from '../../control/views.ts'
-import { type Money } from '../../domain/snapshot.ts'
+import type { AccountView, ProfitView } from '../../control/views.ts'
+import type { Money } from '../../domain/snapshot.ts'
 import { moneyOf } from '../../engine/book/apply-fill.ts'
 import { splitPair } from '../../engine/book/book.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
-import { type ShownAccount } from '../account/shown-account.ts'
+import type { ShownAccount } from '../account/shown-account.ts'
 
 interface Beside {
   readonly funding?: Decimal | undefined

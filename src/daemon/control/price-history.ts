@@ -1,6 +1,6 @@
-import { type CandleView } from '../../control/detail-views.ts'
+import type { CandleView } from '../../control/detail-views.ts'
 import { CANDLE_INTERVALS_MS } from '../../control/detail-views.ts'
-import { type TickerTable } from '../../domain/ticker-table.ts'
+import type { TickerTable } from '../../domain/ticker-table.ts'
 
 /** Of each interval: half an hour of five seconds, six hours of minutes, nearly four days of quarters. */
 const CANDLES_MAX = 360

@@ -1,5 +1,5 @@
-import { type CurvesView } from '../../control/detail-views.ts'
-import { type AccountView } from '../../control/views.ts'
+import type { CurvesView } from '../../control/detail-views.ts'
+import type { AccountView } from '../../control/views.ts'
 
 /** Each a span of time with the lowest and the highest point in it. Of so many, each two become one. */
 const SPANS_MAX = 600

@@ -1,4 +1,4 @@
-import { type RestrictionView } from '../../control/views.ts'
+import type { RestrictionView } from '../../control/views.ts'
 import { MODE_REASONS, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 
 /** Ends by itself: the daemon measures it. */

@@ -1,13 +1,13 @@
-import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
-import { type Controlled, type Readiness } from '../../control/controlled.ts'
-import { type CurvesView, type DenialsView } from '../../control/detail-views.ts'
+import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
+import type { Controlled, Readiness } from '../../control/controlled.ts'
+import type { CurvesView, DenialsView } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { renderMetrics } from '../../control/metrics-text.ts'
-import { type StatusView } from '../../control/views.ts'
-import { type FleetSource } from '../state/fleet-source.ts'
-import { type StandbyState } from '../../journal/postgres/follow.ts'
-import { type Clock } from '../../lib/clock.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { StatusView } from '../../control/views.ts'
+import type { FleetSource } from '../state/fleet-source.ts'
+import type { StandbyState } from '../../journal/postgres/follow.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 
 export interface StandbyControlOptions {
   readonly name: string

@@ -1,12 +1,12 @@
 import { basename, join } from 'node:path'
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
-import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { listInstruments } from './listed-instruments.ts'
 import {
   credentialsOf,
@@ -17,7 +17,7 @@ import {
   toSimulatorOptions,
 } from './simulated-exchange.ts'
 import { LivePrices, type LivePricesOptions } from './live-prices.ts'
-import { type ExchangeLedger, type SimulatedPrices } from '../reporting/summary.ts'
+import type { ExchangeLedger, SimulatedPrices } from '../reporting/summary.ts'
 
 export interface EmbeddedExchangeOptions {
   readonly config: DaemonConfig

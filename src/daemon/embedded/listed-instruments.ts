@@ -1,4 +1,4 @@
-import { type InstrumentSettings } from '../../config/schema/exchange-schema.ts'
+import type { InstrumentSettings } from '../../config/schema/exchange-schema.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
 import {

@@ -1,14 +1,14 @@
-import { type Answer } from '../../domain/answer.ts'
-import { type LogEvent } from '../../domain/log-events.ts'
+import type { Answer } from '../../domain/answer.ts'
+import type { LogEvent } from '../../domain/log-events.ts'
 import { type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
 import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type ProductType } from '../../protocol/values.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { ProductType } from '../../protocol/values.ts'
 import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-market.ts'
-import { type LogLevel } from '../reporting/logger.ts'
+import type { LogLevel } from '../reporting/logger.ts'
 
 export interface LivePricesOptions {
   /** Scheme, host and port of the exchange whose prices are followed. */

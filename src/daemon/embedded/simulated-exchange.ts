@@ -1,6 +1,6 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
-import { type Credentials } from '../../exchange/client/signer.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import type { Credentials } from '../../exchange/client/signer.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { AccountRequest, RunningSimulator, SimulatorOptions } from '../../simulator/start-simulator.ts'
 import type { LiveSource } from '../../simulator/market/live/live-market.ts'
@@ -8,7 +8,7 @@ import type { MarketChoice } from '../../simulator/prepare-market.ts'
 import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from '../../simulator/wire/checks/rate-limits.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
-import { type LogLevel } from '../reporting/logger.ts'
+import type { LogLevel } from '../reporting/logger.ts'
 
 /** The settings that the simulator inside the daemon and the one on its own have in common. */
 export type SimulatorSettings = Omit<EmbeddedSimulatorSettings, 'startingBalance' | 'leverage'>

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { isFile } from '../../config/yaml/read-file.ts'
-import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { filesOf, type MarketOverride } from './simulated-exchange.ts'
 

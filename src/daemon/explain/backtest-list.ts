@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type BacktestView } from '../../control/detail-views.ts'
-import { type BacktestReport, type RunReport } from '../../report/run-report.ts'
+import type { BacktestView } from '../../control/detail-views.ts'
+import type { BacktestReport, RunReport } from '../../report/run-report.ts'
 import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.ts'
 
 /** The newest; of a report that is larger only its page is to be looked at. */

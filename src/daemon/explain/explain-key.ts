@@ -1,4 +1,4 @@
-import { type NumberedRecord } from '../../journal/journal-reader.ts'
+import type { NumberedRecord } from '../../journal/journal-reader.ts'
 import { explainOrder, type ExplainFrame } from './explain-order.ts'
 import { type Moment, type Story, wordsOfDecision, wordsOfDenial } from './explain-words.ts'
 

@@ -1,14 +1,14 @@
 import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
-import { type ClientOid, type OrderId } from '../../domain/ids.ts'
-import { type PositionMode } from '../../domain/instrument.ts'
+import type { ClientOid, OrderId } from '../../domain/ids.ts'
+import type { PositionMode } from '../../domain/instrument.ts'
 import { levelsNamedBy } from '../../engine/book/ladder-change.ts'
-import { type Order, type OrderTerms } from '../../domain/order.ts'
+import type { Order, OrderTerms } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
-import { type DecisionRecord, type ItemOutcome, type JournalRecord } from '../../domain/record.ts'
+import type { DecisionRecord, ItemOutcome, JournalRecord } from '../../domain/record.ts'
 import { applyRecord } from '../../engine/book/apply-record.ts'
 import { createBook } from '../../engine/book/book.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type JournalReader, type NumberedRecord } from '../../journal/journal-reader.ts'
+import type { JournalReader, NumberedRecord } from '../../journal/journal-reader.ts'
 import {
   type Instruments,
   type Moment,

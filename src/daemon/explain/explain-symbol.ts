@@ -1,5 +1,5 @@
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { type JournalRecord } from '../../domain/record.ts'
+import type { JournalRecord } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Entries, type ExplainFrame, describeAround } from './explain-order.ts'
 import {

@@ -1,20 +1,20 @@
 import { DENIAL_CODES } from '../../domain/denial.ts'
-import { type ClientOid } from '../../domain/ids.ts'
-import { type Fill } from '../../domain/fill.ts'
-import { type Instrument } from '../../domain/instrument.ts'
-import { type OrderIntent } from '../../domain/intent.ts'
+import type { ClientOid } from '../../domain/ids.ts'
+import type { Fill } from '../../domain/fill.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { OrderIntent } from '../../domain/intent.ts'
 import { countLevels, levelsNamedBy } from '../../engine/book/ladder-change.ts'
-import { type SeenMarket } from '../../domain/seen-market.ts'
-import { type OrderTerms } from '../../domain/order.ts'
-import { type Holding } from '../../domain/position.ts'
-import {
-  type DecisionRecord,
-  type DenialRecord,
-  type ItemOutcome,
-  type LadderChange,
-  type OutcomeRecord,
-  type SendRecord,
-  type SettledOrder,
+import type { SeenMarket } from '../../domain/seen-market.ts'
+import type { OrderTerms } from '../../domain/order.ts'
+import type { Holding } from '../../domain/position.ts'
+import type {
+  DecisionRecord,
+  DenialRecord,
+  ItemOutcome,
+  LadderChange,
+  OutcomeRecord,
+  SendRecord,
+  SettledOrder,
 } from '../../domain/record.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 

@@ -1,6 +1,6 @@
-import { type JournalQuery, type JournalRowView } from '../../control/detail-views.ts'
-import { type JournalRecord } from '../../domain/record.ts'
-import { type ExplainFrame } from './explain-order.ts'
+import type { JournalQuery, JournalRowView } from '../../control/detail-views.ts'
+import type { JournalRecord } from '../../domain/record.ts'
+import type { ExplainFrame } from './explain-order.ts'
 import { describeRecord } from './explain-symbol.ts'
 
 /** Records that are looked at for one answer, at most: a text that stands in none of them ends here too. */

@@ -1,5 +1,5 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type JournalQuery } from '../../control/detail-views.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { JournalQuery } from '../../control/detail-views.ts'
 
 /** What the thread that reads is given once. */
 export interface ReadingData {

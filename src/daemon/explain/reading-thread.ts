@@ -9,7 +9,7 @@ import { listBacktests } from './backtest-list.ts'
 import { explainKey } from './explain-key.ts'
 import { explainOrder, type ExplainFrame } from './explain-order.ts'
 import { searchJournal } from './journal-search.ts'
-import { type Asked, type ReadingData, type Reading } from './reading-data.ts'
+import type { Asked, ReadingData, Reading } from './reading-data.ts'
 
 const data = workerData as ReadingData
 

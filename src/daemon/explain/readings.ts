@@ -1,8 +1,8 @@
-import { type Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { Failure } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
-import { type Answered, type Reading, type ReadingData } from './reading-data.ts'
+import type { Answered, Reading, ReadingData } from './reading-data.ts'
 
 /** Who asks for more at a time is turned away. */
 const WAITING_MAX = 8

@@ -1,12 +1,12 @@
-import { type Alert } from '../../alerts/alert.ts'
+import type { Alert } from '../../alerts/alert.ts'
 import { AlertRules } from '../../alerts/rules/alert-rules.ts'
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type FleetAlert, type FleetNews, type FleetState } from '../../journal/journal.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { FleetAlert, FleetNews, FleetState } from '../../journal/journal.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type Account } from '../account/account.ts'
+import type { Account } from '../account/account.ts'
 import { viewAccount } from '../control/account-view.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 
 /** Alerts that wait for the server; the oldest go first. */
 const WAITING_MAX = 100

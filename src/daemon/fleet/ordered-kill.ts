@@ -1,6 +1,6 @@
 import { killOf } from '../../engine/book/book.ts'
-import { type KillAnswer, type OrderedKill, type WriterLease } from '../../journal/journal.ts'
-import { type Account } from '../account/account.ts'
+import type { KillAnswer, OrderedKill, WriterLease } from '../../journal/journal.ts'
+import type { Account } from '../account/account.ts'
 import { dropReleasedOrder, throwKillSwitch } from '../account/kill-switch.ts'
 
 /**

@@ -1,13 +1,13 @@
-import { type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
-import { type EngineEvent } from '../../engine/event.ts'
-import { type ExchangeClient } from '../../exchange/exchange-client.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
+import type { EngineEvent } from '../../engine/event.ts'
+import type { ExchangeClient } from '../../exchange/exchange-client.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
-import { type WatchedLoop } from '../watchdog/loop-deadlines.ts'
-import { type Feed } from './feed-plan.ts'
+import type { WatchedLoop } from '../watchdog/loop-deadlines.ts'
+import type { Feed } from './feed-plan.ts'
 
 export interface FeedsOptions {
   readonly feeds: readonly Feed[]

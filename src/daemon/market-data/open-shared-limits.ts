@@ -1,10 +1,10 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
-import { type Secret } from '../../lib/secret.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { Secret } from '../../lib/secret.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 
 export interface OpenSharedLimitsOptions {
   readonly config: Pick<DaemonConfig, 'exchange'>

@@ -1,6 +1,6 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import type { SharedTickers, SharedTickersOptions } from '../../exchange/shared-tickers/shared-tickers.ts'
-import { type Secret } from '../../lib/secret.ts'
+import type { Secret } from '../../lib/secret.ts'
 
 export interface OpenSharedTickersOptions extends Pick<
   SharedTickersOptions,

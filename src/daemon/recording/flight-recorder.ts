@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs'
-import { type Engine } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { keepEvent, type KeptEvent, writeEffect, writeEvent } from '../../engine/replay/event-text.ts'
-import { type Step } from '../../interpreter/ports.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { Step } from '../../interpreter/ports.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { nameRun, pruneSegments, segmentFile } from '../../recording/recordings.ts'
 import { FORMAT, type SegmentEnd, type SegmentHead, writeEnd, writeStep } from '../../recording/segment.ts'
 import { SegmentWriter } from '../../recording/segment-writer.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 
 /** What a kill may cost: half a second of steps, and the moment that it takes to write them. */
 const FLUSH_MS = 500

@@ -1,13 +1,13 @@
 import { parseCore } from '../../engine/replay/core-image.ts'
-import { type Core } from '../../engine/state/core.ts'
-import { type Effect } from '../../engine/effect.ts'
+import type { Core } from '../../engine/state/core.ts'
+import type { Effect } from '../../engine/effect.ts'
 import { type Engine, resumeEngine } from '../../engine/engine.ts'
-import { type EngineEvent } from '../../engine/event.ts'
+import type { EngineEvent } from '../../engine/event.ts'
 import { parseEvent, writeEffect } from '../../engine/replay/event-text.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type SegmentFile } from '../../recording/recordings.ts'
+import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment, type OpenedSegment, type SegmentEnding } from '../../recording/segment-reader.ts'
-import { type StepTexts } from '../../recording/segment.ts'
+import type { StepTexts } from '../../recording/segment.ts'
 
 /** Looks on while a recording is made again. */
 export interface ReplayWatcher {

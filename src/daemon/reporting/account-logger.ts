@@ -1,4 +1,4 @@
-import { type DaemonLogger } from './logger.ts'
+import type { DaemonLogger } from './logger.ts'
 
 /** The log of one account among several: each line names it, and whoever listens hears its own and what is said of all. */
 export function accountLogger(logger: DaemonLogger, account: string): DaemonLogger {

@@ -1,5 +1,5 @@
-import { type Alerts } from '../../alerts/alerts.ts'
-import { type DaemonLogger } from './logger.ts'
+import type { Alerts } from '../../alerts/alerts.ts'
+import type { DaemonLogger } from './logger.ts'
 
 /** A log whose lines the alerts hear too, whatever level is written. */
 export function alertedLogger(logger: DaemonLogger, alerts: Pick<Alerts, 'hear' | 'hide'>): DaemonLogger {

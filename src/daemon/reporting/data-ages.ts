@@ -1,4 +1,4 @@
-import { type EngineEvent } from '../../engine/event.ts'
+import type { EngineEvent } from '../../engine/event.ts'
 
 /** How old what is known is, as the core heard it. Ages in ms, infinite for what was never read. */
 export class DataAges {

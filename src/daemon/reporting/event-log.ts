@@ -1,10 +1,10 @@
-import { type JournalRecord } from '../../domain/record.ts'
-import { type Announcement } from '../../engine/effect.ts'
-import { type EngineEvent } from '../../engine/event.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { JournalRecord } from '../../domain/record.ts'
+import type { Announcement } from '../../engine/effect.ts'
+import type { EngineEvent } from '../../engine/event.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { showOnGrid, type Grid } from '../../lib/grid.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type DaemonLogger } from './logger.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { DaemonLogger } from './logger.ts'
 
 /** The steps of an instrument's prices and sizes. */
 export interface InstrumentGrids {

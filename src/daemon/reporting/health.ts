@@ -1,15 +1,15 @@
-import { type PositionReading } from '../../domain/position.ts'
+import type { PositionReading } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, restrictionsOn } from '../../engine/book/book.ts'
-import { type Engine } from '../../engine/engine.ts'
-import { type EngineEvent } from '../../engine/event.ts'
-import { type EngineSettings } from '../../engine/settings.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { EngineEvent } from '../../engine/event.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { DataAges } from './data-ages.ts'
-import { type DaemonLogger } from './logger.ts'
-import { type RunStatistics } from './run-statistics.ts'
+import type { DaemonLogger } from './logger.ts'
+import type { RunStatistics } from './run-statistics.ts'
 import { StatisticsSince } from './statistics-since.ts'
-import { type RunSummary } from './summary.ts'
+import type { RunSummary } from './summary.ts'
 
 export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>

@@ -1,5 +1,5 @@
 import { destination, type Logger, pino } from 'pino'
-import { type LogEvent } from '../../domain/log-events.ts'
+import type { LogEvent } from '../../domain/log-events.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 

@@ -1,8 +1,8 @@
-import { type Fill } from '../../domain/fill.ts'
-import { type JournalRecord } from '../../domain/record.ts'
-import { type Money } from '../../domain/snapshot.ts'
+import type { Fill } from '../../domain/fill.ts'
+import type { JournalRecord } from '../../domain/record.ts'
+import type { Money } from '../../domain/snapshot.ts'
 import { type Book, NO_MONEY, pairKey } from '../../engine/book/book.ts'
-import { type BookedFill, type BookedRow } from '../../journal/booking.ts'
+import type { BookedFill, BookedRow } from '../../journal/booking.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 

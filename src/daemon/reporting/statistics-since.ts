@@ -1,4 +1,4 @@
-import { type RunStatistics } from './run-statistics.ts'
+import type { RunStatistics } from './run-statistics.ts'
 
 const NAMES = ['ordersSent', 'cancelAlls', 'fills', 'restrictions'] as const
 

@@ -1,9 +1,9 @@
-import { type Equity } from '../../domain/loss-limits.ts'
-import { type DurationSummary } from '../../lib/percentiles.ts'
+import type { Equity } from '../../domain/loss-limits.ts'
+import type { DurationSummary } from '../../lib/percentiles.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { wrapWords } from './wrap-words.ts'
-import { type RunSummary, type SimulatedPrices, type StandingRestriction } from './summary.ts'
-import { type UnattendedPosition } from './unattended.ts'
+import type { RunSummary, SimulatedPrices, StandingRestriction } from './summary.ts'
+import type { UnattendedPosition } from './unattended.ts'
 
 type Row = readonly [name: string, value: string]
 

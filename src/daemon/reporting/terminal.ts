@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { type DestinationStream } from 'pino'
+import type { DestinationStream } from 'pino'
 import type pinoPretty from 'pino-pretty'
 import { printTerminalLine, toTerminalLine } from './terminal-line.ts'
 

@@ -1,8 +1,8 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type StrategyId } from '../../domain/ids.ts'
-import { type Holding } from '../../domain/position.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { StrategyId } from '../../domain/ids.ts'
+import type { Holding } from '../../domain/position.ts'
 import { type Book, splitPair } from '../../engine/book/book.ts'
-import { type EngineSettings } from '../../engine/settings.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
 import { formatOnGrid, type Grid } from '../../lib/grid.ts'
 
 /** A position that nobody here trades any more, and why. */

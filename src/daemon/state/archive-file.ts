@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type BookedRow } from '../../journal/booking.ts'
+import type { BookedRow } from '../../journal/booking.ts'
 import { syncDirectory } from '../../lib/durable-file.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 
 /** Room for the records of many recoveries: what a daemon needs to come to rest on a disk that is full. */
 const BALLAST_BYTES = 8_388_608

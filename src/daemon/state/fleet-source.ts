@@ -1,6 +1,6 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type FleetView } from '../../control/detail-views.ts'
-import { type Secret } from '../../lib/secret.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { FleetView } from '../../control/detail-views.ts'
+import type { Secret } from '../../lib/secret.ts'
 import { serverPlaceOf } from './open-journal.ts'
 
 /** Reads what the journal's server knows of all who use it. */

@@ -1,7 +1,7 @@
-import { type BatchWait } from '../../interpreter/ports.ts'
-import { type Clock } from '../../lib/clock.ts'
+import type { BatchWait } from '../../interpreter/ports.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { Percentiles } from '../../lib/percentiles.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 
 /** What is wanted is tried again after each commit, and one takes seconds at most: without a batch nothing is late, ms. */
 const QUIET_MS = 30_000

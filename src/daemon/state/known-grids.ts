@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Instrument } from '../../domain/instrument.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { createGrid } from '../../lib/grid.ts'
-import { type InstrumentGrids } from '../reporting/event-log.ts'
+import type { InstrumentGrids } from '../reporting/event-log.ts'
 
 /** In the state directory: the steps of every instrument that was ever traded on this state. */
 const GRIDS_FILE = 'instruments.json'

@@ -1,4 +1,4 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { Failure } from '../../lib/failure.ts'
 import { repairJournal, type RepairReport } from '../../journal/repair-journal.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'

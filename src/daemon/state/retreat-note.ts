@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type RetreatNotePort } from '../../interpreter/ports.ts'
+import type { RetreatNotePort } from '../../interpreter/ports.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 
 const NOTE_FILE = 'cancelled-unrecorded'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { type DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'

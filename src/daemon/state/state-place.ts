@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type DaemonConfig } from '../../config/load-config.ts'
-import { type MarketOverride } from '../embedded/simulated-exchange.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { MarketOverride } from '../embedded/simulated-exchange.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { worldOf } from '../embedded/simulator-world.ts'
 

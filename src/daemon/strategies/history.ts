@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { type StrategyConfig } from '../../config/load-config.ts'
-import { type Problem } from '../../config/yaml/problem.ts'
-import { type YamlSource } from '../../config/yaml/yaml-source.ts'
+import type { StrategyConfig } from '../../config/load-config.ts'
+import type { Problem } from '../../config/yaml/problem.ts'
+import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import {
   addTick,
   candleKey,
@@ -13,11 +13,11 @@ import {
   openOf,
   toRow,
 } from '../../domain/candles.ts'
-import { type ShowSettings } from '../../engine/settings.ts'
+import type { ShowSettings } from '../../engine/settings.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { type CandleRows, indexFrom, type Recording } from '../../prices/recording.ts'
-import { type ResolvedNeeds } from '../../strategy/needs.ts'
+import type { ResolvedNeeds } from '../../strategy/needs.ts'
 
 export type CandleHistory = NonNullable<ShowSettings['history']>
 

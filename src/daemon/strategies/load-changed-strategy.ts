@@ -1,7 +1,7 @@
 import { loadStrategyFile } from '../../config/load-config.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { toStrategyId } from '../../domain/ids.ts'
-import { type EngineSettings } from '../../engine/settings.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type LoadedStrategy, readStrategy } from './strategies.ts'
 

@@ -1,10 +1,10 @@
 /** What a configuration asks of the exchange against what the document allows: nothing breaks, but it comes late. */
-import { type LoadedConfig } from '../../config/load-config.ts'
-import { type Problem } from '../../config/yaml/problem.ts'
+import type { LoadedConfig } from '../../config/load-config.ts'
+import type { Problem } from '../../config/yaml/problem.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
-import { type RateLimit } from '../../protocol/endpoint.ts'
+import type { RateLimit } from '../../protocol/endpoint.ts'
 import { feedsOf, overloadedEndpoints } from '../market-data/feed-plan.ts'
-import { type LoadedStrategy } from './strategies.ts'
+import type { LoadedStrategy } from './strategies.ts'
 
 export interface CheckedAccount {
   readonly loaded: LoadedConfig

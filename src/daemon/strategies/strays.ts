@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { type ConfigDocuments, type DaemonConfig } from '../../config/load-config.ts'
-import { type Problem } from '../../config/yaml/problem.ts'
+import type { ConfigDocuments, DaemonConfig } from '../../config/load-config.ts'
+import type { Problem } from '../../config/yaml/problem.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { strategyAtFault } from '../../strategy/strategy-context.ts'

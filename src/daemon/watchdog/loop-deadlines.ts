@@ -1,4 +1,4 @@
-import { type PollLoop } from '../../market/poll-grids.ts'
+import type { PollLoop } from '../../market/poll-grids.ts'
 
 /** A loop of the daemon. It hangs when its turn stays the same for longer than it may. */
 export interface WatchedLoop extends PollLoop {

@@ -1,8 +1,8 @@
-import { type Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { Failure } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../reporting/logger.ts'
 import { type HungLoop, LoopDeadlines, type WatchedLoop } from './loop-deadlines.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 

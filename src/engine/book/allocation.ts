@@ -1,7 +1,7 @@
 import { type Move, NOBODY, type UnsettledAllocation } from '../../domain/allocation.ts'
 import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
-import { type Fill } from '../../domain/fill.ts'
-import { type OrderId, type StrategyId } from '../../domain/ids.ts'
+import type { Fill } from '../../domain/fill.ts'
+import type { OrderId, StrategyId } from '../../domain/ids.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
 
 /**

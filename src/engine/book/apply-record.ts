@@ -13,21 +13,21 @@ import {
   markSentAgain,
   markUnknown,
 } from '../../execution/order-machine.ts'
-import { type Order } from '../../domain/order.ts'
-import { type PositionMode } from '../../domain/instrument.ts'
+import type { Order } from '../../domain/order.ts'
+import type { PositionMode } from '../../domain/instrument.ts'
 import { type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
-import {
-  type AdoptRecord,
-  type DecisionRecord,
-  type ExpireRecord,
-  type FundingRecord,
-  type ItemOutcome,
-  type JournalRecord,
-  type PruneRecord,
-  type ReleasedRecord,
-  type RepairedRecord,
-  type SendRecord,
-  type SettledOrder,
+import type {
+  AdoptRecord,
+  DecisionRecord,
+  ExpireRecord,
+  FundingRecord,
+  ItemOutcome,
+  JournalRecord,
+  PruneRecord,
+  ReleasedRecord,
+  RepairedRecord,
+  SendRecord,
+  SettledOrder,
 } from '../../domain/record.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'

@@ -1,11 +1,11 @@
-import { type Fill } from '../../domain/fill.ts'
-import { type OrderId } from '../../domain/ids.ts'
-import { type Instrument } from '../../domain/instrument.ts'
-import { type FundingRecord, type JournalRecord } from '../../domain/record.ts'
-import { type BookedFill, type BookedFunding, type BookedOwner, type Booking } from '../../journal/booking.ts'
+import type { Fill } from '../../domain/fill.ts'
+import type { OrderId } from '../../domain/ids.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { FundingRecord, JournalRecord } from '../../domain/record.ts'
+import type { BookedFill, BookedFunding, BookedOwner, Booking } from '../../journal/booking.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
-import { type Book } from './book.ts'
+import type { Book } from './book.ts'
 
 interface BookedBy {
   /** The book after the record was applied. */

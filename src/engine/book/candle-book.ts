@@ -7,8 +7,8 @@ import {
   createCandleSeries,
   toRows,
 } from '../../domain/candles.ts'
-import { type CandlesRecord } from '../../domain/record.ts'
-import { type WritableBook } from './book.ts'
+import type { CandlesRecord } from '../../domain/record.ts'
+import type { WritableBook } from './book.ts'
 
 /** Adds closed candles to the book, which keeps as many of a series as its strategies need. */
 export function applyCandles(book: WritableBook, record: CandlesRecord): void {

@@ -2,14 +2,14 @@
  * The book counts prices in ticks and sizes in lots. When the exchange has changed the tick or lot size of an instrument,
  * the same counts would mean other prices and sizes. So they are converted, if all of them convert exactly.
  */
-import { type Move, type UnsettledAllocation } from '../../domain/allocation.ts'
-import { type Fill } from '../../domain/fill.ts'
-import { type Instrument } from '../../domain/instrument.ts'
-import { type QuoteLevel } from '../../domain/intent.ts'
-import { type OwnTrades } from '../../domain/own-trades.ts'
-import { type Order } from '../../domain/order.ts'
-import { type Holding } from '../../domain/position.ts'
-import { type InstrumentGrids } from '../../domain/record.ts'
+import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
+import type { Fill } from '../../domain/fill.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { QuoteLevel } from '../../domain/intent.ts'
+import type { OwnTrades } from '../../domain/own-trades.ts'
+import type { Order } from '../../domain/order.ts'
+import type { Holding } from '../../domain/position.ts'
+import type { InstrumentGrids } from '../../domain/record.ts'
 import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
 import { splitPair, storeOrder, type WritableBook, type Book, storePlace } from './book.ts'
 

@@ -1,4 +1,4 @@
-import { type ClientOid } from '../../domain/ids.ts'
+import type { ClientOid } from '../../domain/ids.ts'
 
 /** An order that has ended. It may be open again later: the order itself says when it ended last. */
 export interface EndedOrder {

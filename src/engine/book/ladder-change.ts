@@ -1,5 +1,5 @@
-import { type QuoteLevel } from '../../domain/intent.ts'
-import { type LadderChange } from '../../domain/record.ts'
+import type { QuoteLevel } from '../../domain/intent.ts'
+import type { LadderChange } from '../../domain/record.ts'
 
 /** Writes a change as the new ladder, where levels that stood before are given by their place there: that is shorter. */
 export function buildLadderChange(

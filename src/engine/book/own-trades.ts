@@ -1,5 +1,5 @@
-import { type Fill } from '../../domain/fill.ts'
-import { type PositionMode } from '../../domain/instrument.ts'
+import type { Fill } from '../../domain/fill.ts'
+import type { PositionMode } from '../../domain/instrument.ts'
 import { type Entry, OWN_FILLS_MAX, type OwnTrades } from '../../domain/own-trades.ts'
 import { applyToHolding } from '../../domain/position.ts'
 import { decimal } from '../../lib/decimal.ts'

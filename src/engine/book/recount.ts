@@ -1,8 +1,8 @@
-import { type Fill } from '../../domain/fill.ts'
-import { type AdoptRecord, type JournalRecord } from '../../domain/record.ts'
+import type { Fill } from '../../domain/fill.ts'
+import type { AdoptRecord, JournalRecord } from '../../domain/record.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
-import { type Book } from './book.ts'
+import type { Book } from './book.ts'
 
 /**
  * What the account holds of one instrument and has realised on it, counted from the records of fills alone. The count

@@ -1,4 +1,4 @@
-import { type ModeReason, type Restriction } from '../../domain/trading-mode.ts'
+import type { ModeReason, Restriction } from '../../domain/trading-mode.ts'
 import { splitPair, type WritableBook } from './book.ts'
 
 /** After the release of a loss limit, losses are counted from now on. */

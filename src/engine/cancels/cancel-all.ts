@@ -1,4 +1,4 @@
-import { type CancelAllRequest } from '../../protocol/futures/cancel-all-orders.ts'
+import type { CancelAllRequest } from '../../protocol/futures/cancel-all-orders.ts'
 import { closeBehindCancel, startResolution } from '../resolution/resolution.ts'
 import {
   announce,

@@ -1,7 +1,7 @@
 import { canRest } from '../../domain/order.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { isUnderCancel } from '../state/open-calls.ts'
-import { type Core, type InstrumentState } from '../state/core.ts'
+import type { Core, InstrumentState } from '../state/core.ts'
 
 /**
  * Whether the unwanted orders of an instrument are worth a cancel-all. It also cancels the wanted orders, and those are

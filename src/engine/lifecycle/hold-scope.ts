@@ -1,6 +1,6 @@
 import { listScopes, TRADING_MODES } from '../../domain/trading-mode.ts'
 import { restrictionOf } from '../book/book.ts'
-import { type EngineCommand } from '../event.ts'
+import type { EngineCommand } from '../event.ts'
 import { announce, type Core } from '../state/core.ts'
 import { restrict } from '../state/trading-mode.ts'
 import { describeUnclosable, startFlatten } from './flatten.ts'

@@ -1,7 +1,7 @@
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { beginMinute, findDifference, noteCompared } from '../book/recount.ts'
 import { restrictionOf } from '../book/book.ts'
-import { type EngineEvent } from '../event.ts'
+import type { EngineEvent } from '../event.ts'
 import { announce, type Core } from '../state/core.ts'
 import { halt } from '../state/trading-mode.ts'
 

@@ -1,4 +1,4 @@
-import { type Book } from '../book/book.ts'
+import type { Book } from '../book/book.ts'
 import { hasEndedBefore } from '../book/ended-orders.ts'
 import { type Core, record } from '../state/core.ts'
 import { knownThrough, tradesNeededSince } from '../state/readings.ts'

@@ -1,4 +1,4 @@
-import { type Order } from '../../domain/order.ts'
+import type { Order } from '../../domain/order.ts'
 import { isFlat, netLots } from '../../domain/position.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'

@@ -1,6 +1,6 @@
 import { own } from '../../lib/own.ts'
 import { killOf, openOrdersOf } from '../book/book.ts'
-import { type StopPolicy } from '../event.ts'
+import type { StopPolicy } from '../event.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { announce, type Core, emit, type InstrumentState } from '../state/core.ts'
 import { isAnythingOpen } from '../state/open-calls.ts'

@@ -1,6 +1,6 @@
-import { type StrategyId } from '../../domain/ids.ts'
+import type { StrategyId } from '../../domain/ids.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
-import { type FailurePolicy } from '../settings.ts'
+import type { FailurePolicy } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFailure } from '../state/decision-state.ts'
 import { halt, hasFailed, restrict } from '../state/trading-mode.ts'

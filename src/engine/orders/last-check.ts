@@ -1,10 +1,10 @@
 import { heldBackBy } from '../../domain/trading-mode.ts'
-import { type OrderTerms } from '../../domain/order.ts'
+import type { OrderTerms } from '../../domain/order.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure } from '../../risk/exposure.ts'
 import { type Book, holdingOf, openOrdersOf } from '../book/book.ts'
-import { type OutgoingBatch } from '../effect.ts'
-import { type Core } from '../state/core.ts'
+import type { OutgoingBatch } from '../effect.ts'
+import type { Core } from '../state/core.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { type Denial, type DenialCode } from '../../domain/denial.ts'
+import type { Denial, DenialCode } from '../../domain/denial.ts'
 import { clockUnsynchronised } from '../state/clock-state.ts'
 import { noteDenied } from '../state/changes.ts'
-import { type Core } from '../state/core.ts'
+import type { Core } from '../state/core.ts'
 import { marketOf } from '../state/market-state.ts'
 import { accountAgeMs } from '../state/readings.ts'
 

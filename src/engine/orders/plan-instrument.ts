@@ -1,11 +1,11 @@
-import { type Candidate } from '../../execution/candidate.ts'
+import type { Candidate } from '../../execution/candidate.ts'
 import { planQuote } from '../../execution/quote-plan.ts'
 import { isInsideWindow } from '../../execution/resend-window.ts'
 import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execution/target-plan.ts'
-import { type StrategyId } from '../../domain/ids.ts'
-import { type OrderIntent } from '../../domain/intent.ts'
+import type { StrategyId } from '../../domain/ids.ts'
+import type { OrderIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
-import { type Holding } from '../../domain/position.ts'
+import type { Holding } from '../../domain/position.ts'
 import { stepBelow } from '../../lib/grid.ts'
 import {
   accountHoldingOf,

@@ -1,6 +1,6 @@
 import { type TickerRows, toTickerRows, toTickerTable } from '../../domain/ticker-rows.ts'
 import { parseValue, writeValue } from '../../lib/value-text.ts'
-import { type Core } from '../state/core.ts'
+import type { Core } from '../state/core.ts'
 
 /** The core as it is written down: of the ticker table it holds only the rows of its own instruments. */
 type CoreImage = Omit<Core, 'market' | 'effects' | 'totals'> & {

@@ -1,10 +1,10 @@
-import { type Order } from '../../domain/order.ts'
-import { type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
+import type { Order } from '../../domain/order.ts'
+import type { InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import { type TickerRows, toTickerRows, toTickerTable } from '../../domain/ticker-rows.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import { parseValue, writeValue } from '../../lib/value-text.ts'
-import { type Effect } from '../effect.ts'
-import { type EngineEvent } from '../event.ts'
+import type { Effect } from '../effect.ts'
+import type { EngineEvent } from '../event.ts'
 
 /** An event that can be kept: ticker tables are filled again later, so it holds a copy of their rows. */
 export type KeptEvent =

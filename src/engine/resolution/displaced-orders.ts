@@ -1,4 +1,4 @@
-import { type OrderTerms } from '../../domain/order.ts'
+import type { OrderTerms } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { pairKey } from '../book/book.ts'
 import { announce, type Core, type InstrumentState } from '../state/core.ts'

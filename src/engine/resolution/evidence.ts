@@ -1,9 +1,9 @@
 import { couldBe, fitsClass } from '../../execution/attribution.ts'
-import { type OrderId } from '../../domain/ids.ts'
-import { type Order } from '../../domain/order.ts'
-import { type SettledOrder } from '../../domain/record.ts'
+import type { OrderId } from '../../domain/ids.ts'
+import type { Order } from '../../domain/order.ts'
+import type { SettledOrder } from '../../domain/record.ts'
 import { openOrdersOf } from '../book/book.ts'
-import { type Core } from '../state/core.ts'
+import type { Core } from '../state/core.ts'
 
 /**
  * Finds the orderIds of orders for which no answer named one: the orphans of the symbol are matched with the orders that

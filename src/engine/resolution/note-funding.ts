@@ -1,5 +1,5 @@
 import { decimal } from '../../lib/decimal.ts'
-import { type Holding, type HoldSide } from '../../domain/position.ts'
+import type { Holding, HoldSide } from '../../domain/position.ts'
 import { pairKey } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record, type InstrumentState, type PendingReading } from '../state/core.ts'

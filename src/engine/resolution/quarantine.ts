@@ -1,4 +1,4 @@
-import { type SettledOrder } from '../../domain/record.ts'
+import type { SettledOrder } from '../../domain/record.ts'
 import { isHalted, isHaltedItself } from '../book/book.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { hasOrder } from '../state/instrument-state.ts'

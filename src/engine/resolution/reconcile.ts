@@ -1,4 +1,4 @@
-import { type Fill } from '../../domain/fill.ts'
+import type { Fill } from '../../domain/fill.ts'
 import {
   applyToHolding,
   FLAT,

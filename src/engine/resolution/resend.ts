@@ -1,7 +1,7 @@
 import { isInsideWindow } from '../../execution/resend-window.ts'
 import { isClosing } from '../../domain/order-action.ts'
 import { canRest, openLots, type Order } from '../../domain/order.ts'
-import { type SettledOrder } from '../../domain/record.ts'
+import type { SettledOrder } from '../../domain/record.ts'
 import { killOf, restrictionsOn } from '../book/book.ts'
 import { isFlattening } from '../state/trading-mode.ts'
 import { exchangeNow } from '../state/clock-state.ts'

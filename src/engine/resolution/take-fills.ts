@@ -1,6 +1,6 @@
 import { couldBe, fitsClass } from '../../execution/attribution.ts'
-import { type Fill, type FillsReading } from '../../domain/fill.ts'
-import { type OrderId, type StrategyId } from '../../domain/ids.ts'
+import type { Fill, FillsReading } from '../../domain/fill.ts'
+import type { OrderId, StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
 import { openOrdersOf } from '../book/book.ts'

@@ -1,4 +1,4 @@
-import { type FillsReading } from '../../domain/fill.ts'
+import type { FillsReading } from '../../domain/fill.ts'
 import { type Book, restrictionOf } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteReadable, noteUnreadable } from '../state/readings.ts'

@@ -10,10 +10,10 @@ import {
   toRow,
   toRows,
 } from '../../domain/candles.ts'
-import { type StrategyId } from '../../domain/ids.ts'
-import { type TickerTable } from '../../domain/ticker-table.ts'
+import type { StrategyId } from '../../domain/ids.ts'
+import type { TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
-import { type EngineSettings } from '../settings.ts'
+import type { EngineSettings } from '../settings.ts'
 import { exchangeNow } from './clock-state.ts'
 import { type Core, type NeededCandles, record } from './core.ts'
 

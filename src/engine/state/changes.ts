@@ -1,5 +1,5 @@
-import { type Order } from '../../domain/order.ts'
-import { type ExpireRecord, type JournalRecord } from '../../domain/record.ts'
+import type { Order } from '../../domain/order.ts'
+import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Book, pairKey } from '../book/book.ts'

@@ -1,8 +1,8 @@
 import { toNeededCandles } from './candles.ts'
-import { type Book } from '../book/book.ts'
+import type { Book } from '../book/book.ts'
 import { createRecount } from '../book/recount.ts'
-import { type EngineSettings } from '../settings.ts'
-import { type Core, type InstrumentState } from './core.ts'
+import type { EngineSettings } from '../settings.ts'
+import type { Core, InstrumentState } from './core.ts'
 
 /** A core at the beginning of a run, with the book that was rebuilt from the journal. */
 export function createCore(settings: EngineSettings, book: Book): Core {

@@ -1,11 +1,11 @@
-import { type StrategyId } from '../../domain/ids.ts'
-import { type OrderTerms } from '../../domain/order.ts'
+import type { StrategyId } from '../../domain/ids.ts'
+import type { OrderTerms } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import { wishKey } from '../book/book.ts'
-import { type StrategySettings } from '../settings.ts'
+import type { StrategySettings } from '../settings.ts'
 import { noteChanged } from './changes.ts'
-import { type Core } from './core.ts'
+import type { Core } from './core.ts'
 
 /** How long a strategy's wish waits after the second refusal in a row, and at most after more of them, in ms. */
 const BACK_OFF_MS = 250

@@ -1,4 +1,4 @@
-import { type Denial } from '../../domain/denial.ts'
+import type { Denial } from '../../domain/denial.ts'
 import { own } from '../../lib/own.ts'
 import { announce, type Core, record, type LoggedDenial } from './core.ts'
 

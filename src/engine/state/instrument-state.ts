@@ -1,10 +1,10 @@
-import { type ClientOid } from '../../domain/ids.ts'
+import type { ClientOid } from '../../domain/ids.ts'
 import { canRest, type OrderState } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { exchangeNow } from './clock-state.ts'
-import { type Core, type DisplacedOrder, type InstrumentState, type Resolution } from './core.ts'
-import { type InstrumentStart } from './run-state.ts'
+import type { Core, DisplacedOrder, InstrumentState, Resolution } from './core.ts'
+import type { InstrumentStart } from './run-state.ts'
 import { totalsOf } from './totals.ts'
 
 export function noteStartStage(instrument: InstrumentState, start: InstrumentStart): void {

@@ -1,7 +1,7 @@
-import { type StrategyId } from '../../domain/ids.ts'
+import type { StrategyId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
-import { type Priority } from '../effect.ts'
-import { type GrantedEndpoint } from '../event.ts'
+import type { Priority } from '../effect.ts'
+import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
 import { exchangeNow } from './clock-state.ts'
 

@@ -1,5 +1,5 @@
-import { type FillsReading } from '../../domain/fill.ts'
-import { type OrderId } from '../../domain/ids.ts'
+import type { FillsReading } from '../../domain/fill.ts'
+import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './clock-state.ts'
 import { type Core, emit, type UnreadableNote } from './core.ts'

@@ -1,6 +1,6 @@
-import { type ModeReason, type Scope } from '../../domain/trading-mode.ts'
+import type { ModeReason, Scope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
-import { type StopPolicy } from '../event.ts'
+import type { StopPolicy } from '../event.ts'
 
 /**
  * The phase of a run of the process. It says whether strategies are asked, not what may leave (that is the trading mode).

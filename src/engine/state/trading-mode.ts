@@ -1,4 +1,4 @@
-import { type StrategyId } from '../../domain/ids.ts'
+import type { StrategyId } from '../../domain/ids.ts'
 import {
   ACCOUNT,
   MODE_REASONS,

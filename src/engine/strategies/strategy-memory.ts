@@ -1,4 +1,4 @@
-import { type StrategyId } from '../../domain/ids.ts'
+import type { StrategyId } from '../../domain/ids.ts'
 import { type Core, record } from '../state/core.ts'
 import { noteStateRecorded } from '../state/decision-state.ts'
 

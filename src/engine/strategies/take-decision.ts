@@ -1,17 +1,17 @@
 import { type AccountCall, isAccountCall } from '../../domain/account-call.ts'
-import { type Denial, type DenialCode } from '../../domain/denial.ts'
-import { type ClientOid, type StrategyId } from '../../domain/ids.ts'
-import {
-  type AccountCallIntent,
-  type Intent,
-  type OrderIntent,
-  type PlaceIntent,
-  type QuoteIntent,
-  type QuoteLevel,
-  type TargetIntent,
+import type { Denial, DenialCode } from '../../domain/denial.ts'
+import type { ClientOid, StrategyId } from '../../domain/ids.ts'
+import type {
+  AccountCallIntent,
+  Intent,
+  OrderIntent,
+  PlaceIntent,
+  QuoteIntent,
+  QuoteLevel,
+  TargetIntent,
 } from '../../domain/intent.ts'
 import { canRest } from '../../domain/order.ts'
-import { type DecisionRecord, type UsedKey } from '../../domain/record.ts'
+import type { DecisionRecord, UsedKey } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { holdingOf, killOf, openOrdersOf, pairKey, pairOf, splitPair } from '../book/book.ts'
 import { buildLadderChange } from '../book/ladder-change.ts'
@@ -25,7 +25,7 @@ import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { isKnownToStand, noteStanding } from '../state/totals.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
-import { type StrategySettings } from '../settings.ts'
+import type { StrategySettings } from '../settings.ts'
 import { newestStateOf } from './strategy-memory.ts'
 
 /** How many `place` intents of a strategy wait to be sent, at most: minutes of what the exchange takes. */

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { gunzipSync } from 'node:zlib'
-import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import { type Envelope, envelope, requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { dataText } from './data-text.ts'
-import { type WireAnswer } from './pending-call.ts'
+import type { WireAnswer } from './pending-call.ts'
 
 /** So much of the exchange's message is kept for the log. */
 const MESSAGE_CHARS_MAX = 300

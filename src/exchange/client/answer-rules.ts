@@ -1,5 +1,5 @@
 import { endpointNamed, type EndpointName, type ResponseOf } from '../../protocol/endpoints.ts'
-import { type AnswerRules, type ParsedData } from './answer-reader.ts'
+import type { AnswerRules, ParsedData } from './answer-reader.ts'
 
 /** How the answers of an endpoint are read: by the schema of the table. */
 export function answerRulesOf<Name extends EndpointName>(

@@ -1,6 +1,6 @@
-import { type Timers } from '../../lib/timers.ts'
-import { type EndpointName } from '../../protocol/endpoints.ts'
-import { type Grant, type GrantSource, type Priority } from '../limiter/grant.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { Grant, GrantSource, Priority } from '../limiter/grant.ts'
 
 export interface GrantRequest {
   readonly limiter: Pick<GrantSource, 'request'>

@@ -1,8 +1,8 @@
-import { type Answer } from '../../domain/answer.ts'
-import { type EndpointName, type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
-import { type Clock } from '../../lib/clock.ts'
-import { type ClockOffset } from '../clock/clock-offset.ts'
-import { type Grant, type Priority } from '../limiter/grant.ts'
+import type { Answer } from '../../domain/answer.ts'
+import type { EndpointName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ClockOffset } from '../clock/clock-offset.ts'
+import type { Grant, Priority } from '../limiter/grant.ts'
 
 export interface CallOptions {
   /** The grant, where the caller has one already. The client ends it, whatever becomes of the call. */

@@ -1,4 +1,4 @@
-import { type Envelope } from '../../protocol/envelope.ts'
+import type { Envelope } from '../../protocol/envelope.ts'
 
 /** What the runtime has, and the types of es2024 have not: a number's own text. */
 interface ExactJson {

@@ -1,4 +1,4 @@
-import { type EndpointName } from '../../protocol/endpoints.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
 
 /** Endpoints that move money out of the account or make accounts. */
 export type GuardedEndpoint = Extract<EndpointName, 'spotWithdrawal' | 'createVirtualSubaccounts'>

@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici'
-import { type Clock } from '../../lib/clock.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type RequestHandler } from './connections.ts'
-import { type OutgoingRequest } from './request-writer.ts'
-import { type AnswerBuffer, type AnswerBuffers } from './answer-buffers.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { RequestHandler } from './connections.ts'
+import type { OutgoingRequest } from './request-writer.ts'
+import type { AnswerBuffer, AnswerBuffers } from './answer-buffers.ts'
 
 /** One request as it goes on the wire. */
 export interface WireRequest<Result> extends Pick<OutgoingRequest, 'method' | 'target' | 'headers' | 'body'> {

@@ -1,5 +1,5 @@
-import { type z } from 'zod'
-import { type RuleContext } from '../../protocol/endpoint.ts'
+import type { z } from 'zod'
+import type { RuleContext } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed, type RequestOf } from '../../protocol/endpoints.ts'
 import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
 

@@ -1,8 +1,8 @@
 import { formatPath } from '../../protocol/endpoint-path.ts'
-import { type Endpoint } from '../../protocol/endpoint.ts'
+import type { Endpoint } from '../../protocol/endpoint.ts'
 import { endpointNamed } from '../../protocol/endpoints.ts'
-import { type PreparedRequest } from './prepared-request.ts'
-import { type Signer } from './signer.ts'
+import type { PreparedRequest } from './prepared-request.ts'
+import type { Signer } from './signer.ts'
 
 export interface RequestWriterOptions {
   /** Absent: only public endpoints can be written. */

@@ -1,4 +1,4 @@
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { SteadyClock } from '../../lib/steady-clock.ts'
 import { type ClockJump, ClockOffset } from './clock-offset.ts'
 

@@ -1,6 +1,6 @@
-import { type Clock } from '../../lib/clock.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type TokenPool, type TokenPoolOptions } from './token-pool.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { TokenPool, TokenPoolOptions } from './token-pool.ts'
 
 export interface CallWindowOptions {
   /** Calls that we allow ourselves in a window. */

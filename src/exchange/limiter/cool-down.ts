@@ -1,4 +1,4 @@
-import { type EndpointName } from '../../protocol/endpoints.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
 
 /** Two endpoints that are refused within this time, in ms, mean more than the limit of one endpoint. */
 const TOGETHER_MS = 1000

@@ -1,11 +1,11 @@
-import { type Clock } from '../../lib/clock.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type EndpointName } from '../../protocol/endpoints.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
 import { type ArrivalBounds, DRIFT } from './arrival-bounds.ts'
-import { type CallWindow } from './call-window.ts'
+import type { CallWindow } from './call-window.ts'
 import { type Grant, type GrantedCall, PRIORITY, type Priority, type WaitingRequest } from './grant.ts'
 import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
-import { type OverallLimit } from './overall-limit.ts'
+import type { OverallLimit } from './overall-limit.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
 
 export interface EndpointQueueOptions {

@@ -1,4 +1,4 @@
-import { type EndpointName } from '../../protocol/endpoints.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
 
 /** Who goes first: the lower number. */
 export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2 } as const

@@ -1,5 +1,5 @@
 import { Percentiles } from '../../lib/percentiles.ts'
-import { type EndpointName } from '../../protocol/endpoints.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
 
 /** What the closing summary says of one endpoint. */
 export interface EndpointStatistics {

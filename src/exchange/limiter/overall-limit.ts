@@ -1,8 +1,8 @@
-import { type Clock } from '../../lib/clock.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type EndpointName } from '../../protocol/endpoints.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
 import { DRIFT } from './arrival-bounds.ts'
-import { type CallWindow } from './call-window.ts'
+import type { CallWindow } from './call-window.ts'
 import { CoolDown } from './cool-down.ts'
 import { PRIORITY, type Priority } from './grant.ts'
 

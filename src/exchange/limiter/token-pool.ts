@@ -1,5 +1,5 @@
 import Bottleneck from 'bottleneck'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 
 /** Tokens that pay for calls. Some are in stock and can be taken at once; the pool counts the others. */
 export interface TokenPool {

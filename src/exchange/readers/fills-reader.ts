@@ -1,11 +1,11 @@
-import { type Answer } from '../../domain/answer.ts'
-import { type Fill, type FillsReading, type UnreadableFill } from '../../domain/fill.ts'
-import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
+import type { Answer } from '../../domain/answer.ts'
+import type { Fill, FillsReading, UnreadableFill } from '../../domain/fill.ts'
+import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
-import { type ProductType } from '../../protocol/values.ts'
-import { type ReadingCall } from '../client/call-options.ts'
+import type { ProductType } from '../../protocol/values.ts'
+import type { ReadingCall } from '../client/call-options.ts'
 import { toFill } from './wire-fill.ts'
 
 export interface FillsQuery {

@@ -1,11 +1,11 @@
-import { type Answer } from '../../domain/answer.ts'
+import type { Answer } from '../../domain/answer.ts'
 import { type Instrument, lotsMax } from '../../domain/instrument.ts'
-import { type PositionReading, type PositionRow } from '../../domain/position.ts'
+import type { PositionReading, PositionRow } from '../../domain/position.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
-import { type WirePosition } from '../../protocol/futures/single-position.ts'
-import { type ReadingCall } from '../client/call-options.ts'
+import type { WirePosition } from '../../protocol/futures/single-position.ts'
+import type { ReadingCall } from '../client/call-options.ts'
 import { MONEY } from './wire-fill.ts'
 
 export interface PositionCall extends ReadingCall {

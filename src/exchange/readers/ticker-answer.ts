@@ -1,10 +1,10 @@
-import { type Answer } from '../../domain/answer.ts'
-import { type TickerTable } from '../../domain/ticker-table.ts'
+import type { Answer } from '../../domain/answer.ts'
+import type { TickerTable } from '../../domain/ticker-table.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { type AnswerRules, readAnswer, unpackAnswer } from '../client/answer-reader.ts'
-import { type WireAnswer } from '../client/pending-call.ts'
-import { type TickersRead } from './ticker-reader.ts'
-import { type TickerScanner } from './ticker-scanner.ts'
+import type { WireAnswer } from '../client/pending-call.ts'
+import type { TickersRead } from './ticker-reader.ts'
+import type { TickerScanner } from './ticker-scanner.ts'
 
 const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tickers' } as const
 

@@ -1,9 +1,9 @@
-import { type Fill } from '../../domain/fill.ts'
+import type { Fill } from '../../domain/fill.ts'
 import { toOrderId, toTradeId } from '../../domain/ids.ts'
 import { type Instrument, lotsMax, type PositionMode, ticksMax } from '../../domain/instrument.ts'
 import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
-import { type WireFill } from '../../protocol/futures/order-fills.ts'
+import type { WireFill } from '../../protocol/futures/order-fills.ts'
 
 /** Money in a string, with a sign; an exponent is how some runtimes print small values. */
 export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/

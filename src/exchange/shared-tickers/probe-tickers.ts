@@ -1,4 +1,4 @@
-import { type Secret } from '../../lib/secret.ts'
+import type { Secret } from '../../lib/secret.ts'
 import { askOnce } from '../limiter/shared/redis-client.ts'
 import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 

@@ -1,6 +1,6 @@
-import { type Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { messageOf } from '../../lib/failure.ts'
-import { type Secret } from '../../lib/secret.ts'
+import type { Secret } from '../../lib/secret.ts'
 import { createRedis, explainRefusal } from '../limiter/shared/redis-client.ts'
 import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 

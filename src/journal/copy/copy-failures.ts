@@ -1,6 +1,6 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type Mark } from '../durable-mark.ts'
-import { type OrderedKill } from '../journal.ts'
+import type { Mark } from '../durable-mark.ts'
+import type { OrderedKill } from '../journal.ts'
 import { foundOf } from '../postgres/postgres-failures.ts'
 
 /** `where` is a file, or a server with its schema. */

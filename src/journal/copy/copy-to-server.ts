@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs'
-import { type DatabaseSync } from 'node:sqlite'
-import { type Failure } from '../../lib/failure.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Failure } from '../../lib/failure.ts'
 import { type Counted, countJournal } from './count-journal.ts'
 import { createMark, createMovedMark, type MarkReading, readMark } from '../durable-mark.ts'
 import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'

@@ -1,4 +1,4 @@
-import { type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { hasBlocks } from '../journal-layout.ts'
 
 /** How much there is in a journal. */

@@ -1,5 +1,5 @@
 import { messageOf } from '../../lib/failure.ts'
-import { type FleetState } from '../journal.ts'
+import type { FleetState } from '../journal.ts'
 import { type Connection, sqlStateOf } from '../postgres/connection.ts'
 import { killOrderColumn, type KillOrderRow, parseKillOrder } from '../postgres/kill-order.ts'
 import { quoteName } from '../postgres/tables.ts'

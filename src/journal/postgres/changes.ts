@@ -1,4 +1,4 @@
-import { type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
 
 /** A row of a table of the journal, or as much of it as names it. */

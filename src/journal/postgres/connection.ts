@@ -1,6 +1,6 @@
-import { type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import pg from 'pg'
-import { type Secret } from '../../lib/secret.ts'
+import type { Secret } from '../../lib/secret.ts'
 
 /** Where a journal lies on PostgreSQL. */
 export interface PostgresPlace {

@@ -1,9 +1,9 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs'
-import { type DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { openWriting } from '../journal-layout.ts'
 import { putBlock, takeBlock } from '../packed-records.ts'
 import { putRows } from './changes.ts'
-import { type Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { readServerTable } from './server-tables.ts'
 import { JOURNAL_TABLES } from './tables.ts'
 

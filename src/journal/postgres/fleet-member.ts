@@ -1,4 +1,4 @@
-import { type FleetAlert, type FleetState } from '../journal.ts'
+import type { FleetAlert, FleetState } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText } from './tables.ts'
 

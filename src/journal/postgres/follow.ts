@@ -1,9 +1,9 @@
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type Connection, type PostgresPlace } from './connection.ts'
+import type { Connection, PostgresPlace } from './connection.ts'
 import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { isAway, isPassing } from './postgres-failures.ts'
-import { type Replica } from './replica.ts'
+import type { Replica } from './replica.ts'
 import { quoteName } from './tables.ts'
 
 /** How often it is looked for news. */

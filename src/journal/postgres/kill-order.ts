@@ -1,4 +1,4 @@
-import { type KillAnswer, type OrderedKill } from '../journal.ts'
+import type { KillAnswer, OrderedKill } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText, quoteName } from './tables.ts'
 

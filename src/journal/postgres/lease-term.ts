@@ -1,4 +1,4 @@
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 /** It is made to last again this often within its time; where that fails, sooner, since its time runs out. */
 const RENEWALS = 4

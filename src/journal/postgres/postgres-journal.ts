@@ -1,22 +1,17 @@
-import {
-  type ArchivedRecord,
-  type JournalRecord,
-  type StrategyKey,
-  type UsedKey,
-} from '../../domain/record.ts'
-import { type Clock } from '../../lib/clock.ts'
-import { type Failure } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type BookedRow, type Booking, type BookingSpan } from '../booking.ts'
+import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../../domain/record.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Failure } from '../../lib/failure.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
 import { JournalTables, type TablesGiven, toContents } from '../journal-tables.ts'
-import { type JournalContents, type OpenedJournal, type RowChange, type WriterLease } from '../journal.ts'
+import type { JournalContents, OpenedJournal, RowChange, WriterLease } from '../journal.ts'
 import { untilDurable } from '../until-durable.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
-import { type JournalNature } from '../journal-layout.ts'
+import type { JournalNature } from '../journal-layout.ts'
 import { readChanges, toServerText } from './changes.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
-import { type HeldLease } from './lease.ts'
+import type { HeldLease } from './lease.ts'
 import { foundOf, isPassing, notWritten } from './postgres-failures.ts'
 import { putFeedPlace, type Replica } from './replica.ts'
 import { LEASE_GONE, quoteName } from './tables.ts'

@@ -1,5 +1,5 @@
 import { existsSync, renameSync } from 'node:fs'
-import { type DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/failure.ts'
 import { isDamage } from '../journal-failures.ts'
 import { isBlank, type JournalNature, makeTables, readNature } from '../journal-layout.ts'

@@ -1,4 +1,4 @@
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { type JournalNature, createNature } from '../journal-layout.ts'
 import { foreign } from '../journal-failures.ts'
 import { Connection, type PostgresPlace, sqlStateOf } from './connection.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { type DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type BookRow, type RowChange } from '../journal.ts'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { BookRow, RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
 /** A row of the book with its position: the rows of a collection are in the order of a map. */

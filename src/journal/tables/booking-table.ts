@@ -1,12 +1,6 @@
 import { hash } from 'node:crypto'
-import { type DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
-import {
-  type BookedFill,
-  type BookedFunding,
-  type BookedRow,
-  type Booking,
-  type BookingSpan,
-} from '../booking.ts'
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { BookedFill, BookedFunding, BookedRow, Booking, BookingSpan } from '../booking.ts'
 import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
 
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { type DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type JournalRecord, type StrategyKey, type UsedKey } from '../../domain/record.ts'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { JournalRecord, StrategyKey, UsedKey } from '../../domain/record.ts'
 import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
 import { MemoryKeys, nameOf } from './memory-tables.ts'
 

@@ -1,4 +1,4 @@
-import { type AccountFigures } from '../run-facts.ts'
+import type { AccountFigures } from '../run-facts.ts'
 import { type Drawdown, DrawdownTracker } from './drawdowns.ts'
 import { bucketOf, emptyColumn, DAY_MS, type TimeBuckets } from './time-buckets.ts'
 

@@ -1,4 +1,4 @@
-import { type Instrument } from '../../domain/instrument.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import { type Decimal, decimal, decimalOfInteger, ZERO } from '../../lib/decimal.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { isInverse, type PositionSlot, type RunFill } from '../run-facts.ts'

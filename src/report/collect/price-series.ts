@@ -1,4 +1,4 @@
-import { type RestingPrices } from '../run-facts.ts'
+import type { RestingPrices } from '../run-facts.ts'
 import { bucketOf, emptyColumn, type TimeBuckets } from './time-buckets.ts'
 
 /** Prices of one instrument and what was traded at them, a value a bucket; NaN for none. Quote coin. */

@@ -1,4 +1,4 @@
-import { type RunReport } from '../run-report.ts'
+import type { RunReport } from '../run-report.ts'
 import { moneyDecimals, showTime, withSign } from '../text/figures.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
 import { renderComparison, toDocument } from './page.ts'

@@ -1,4 +1,4 @@
-import { type BacktestReport, type RunReport } from '../run-report.ts'
+import type { BacktestReport, RunReport } from '../run-report.ts'
 import {
   moneyDecimals,
   showNumber,

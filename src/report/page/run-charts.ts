@@ -1,4 +1,4 @@
-import { type RunReport } from '../run-report.ts'
+import type { RunReport } from '../run-report.ts'
 import { type ChartOptions, renderChart } from './chart.ts'
 import { renderSection } from './html.ts'
 

@@ -7,7 +7,7 @@ import {
   showTime,
   withSign,
 } from '../text/figures.ts'
-import { type Cause, type PartReport, type RunReport } from '../run-report.ts'
+import type { Cause, PartReport, RunReport } from '../run-report.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
 import { renderRolling } from './run-charts.ts'
 

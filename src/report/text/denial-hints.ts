@@ -1,5 +1,5 @@
-import { type DenialCode } from '../../domain/denial.ts'
-import { type Cause } from '../run-report.ts'
+import type { DenialCode } from '../../domain/denial.ts'
+import type { Cause } from '../run-report.ts'
 
 /** What is most often behind a denial, and what to do; the other codes say it themselves. */
 const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {

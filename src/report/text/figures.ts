@@ -1,4 +1,4 @@
-import { type Ratio } from '../metrics.ts'
+import type { Ratio } from '../metrics.ts'
 
 /** How figures are written for people: the same in the terminal and in the page. */
 export function showShare(value: number, decimals = 2): string {

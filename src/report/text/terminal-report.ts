@@ -1,4 +1,4 @@
-import { type BacktestReport, type PartReport, type RunReport } from '../run-report.ts'
+import type { BacktestReport, PartReport, RunReport } from '../run-report.ts'
 import { describeDenials, describeRejections } from './denial-hints.ts'
 import { isPerDay, moneyDecimals, showBeside, showNumber, showShare, showTime, withSign } from './figures.ts'
 

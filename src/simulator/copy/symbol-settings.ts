@@ -1,9 +1,9 @@
-import { type WireRequestOf } from '../../protocol/endpoints.ts'
-import { type CoreState } from '../futures/core-state.ts'
+import type { WireRequestOf } from '../../protocol/endpoints.ts'
+import type { CoreState } from '../futures/core-state.ts'
 import { deliveryStatus } from '../futures/instruments/delivery.ts'
 import { refusals } from '../shared/refusals.ts'
 import { accept, type Refusal, type Reply } from '../shared/reply.ts'
-import { type SymbolSetting } from './trader.ts'
+import type { SymbolSetting } from './trader.ts'
 
 type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 

@@ -1,8 +1,8 @@
 import { decimal, decimalOfInteger, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { type WireResponseOf } from '../../protocol/endpoints.ts'
-import { type FuturesResults } from './futures-results.ts'
+import type { WireResponseOf } from '../../protocol/endpoints.ts'
+import type { FuturesResults } from './futures-results.ts'
 import { negated } from '../wallet/rounding.ts'
-import { type Trader, type TraderDay } from './trader.ts'
+import type { Trader, TraderDay } from './trader.ts'
 
 const WEEK_DAYS = 7
 const RATE_DECIMALS = 6

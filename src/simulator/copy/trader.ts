@@ -1,7 +1,7 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { type Random } from '../../lib/random.ts'
-import { type ProductType } from '../../protocol/values.ts'
-import { type PlacedCodec } from '../store/stored-rows.ts'
+import type { Random } from '../../lib/random.ts'
+import type { ProductType } from '../../protocol/values.ts'
+import type { PlacedCodec } from '../store/stored-rows.ts'
 
 /** What a trader's followers take over of a symbol. Ratios in percent, 1 to 400, or none set. */
 export interface SymbolSetting {

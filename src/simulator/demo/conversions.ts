@@ -2,7 +2,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { bookConversion, CONVERTED_COINS, type ConvertState } from '../convert/convert.ts'
 import { decimalOfFloat, roundUp } from '../wallet/rounding.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
-import { type ServicePorts } from '../services/service-ports.ts'
+import type { ServicePorts } from '../services/service-ports.ts'
 import { pastMoments } from './past-moments.ts'
 
 /** More than a page of the history has by default. */

@@ -1,5 +1,5 @@
 import { createRandom } from '../../lib/random.ts'
-import { type ServicePorts } from '../services/service-ports.ts'
+import type { ServicePorts } from '../services/service-ports.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000

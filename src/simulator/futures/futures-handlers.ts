@@ -1,6 +1,6 @@
-import { type Handlers } from '../shared/handlers.ts'
+import type { Handlers } from '../shared/handlers.ts'
 import { cancelAll } from './orders/cancel-orders.ts'
-import { type CoreState } from './core-state.ts'
+import type { CoreState } from './core-state.ts'
 import { fillsPage } from './positions/fills-page.ts'
 import { longShortRatio } from './instruments/long-short-ratio.ts'
 import { modifyPlan } from './plans/plan-orders.ts'

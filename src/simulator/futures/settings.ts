@@ -1,4 +1,4 @@
-import { type FillModelName } from '../matching/fill-model.ts'
+import type { FillModelName } from '../matching/fill-model.ts'
 import { NO_LATENCY } from '../shared/latency.ts'
 import { oneOf } from '../shared/one-of.ts'
 

@@ -1,8 +1,8 @@
 import { Failure } from '../../lib/failure.ts'
-import { type Taken } from '../matching/displayed-market.ts'
+import type { Taken } from '../matching/displayed-market.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../store/stored-rows.ts'
-import { type AccountChoices } from '../shared/account.ts'
+import type { AccountChoices } from '../shared/account.ts'
 import {
   applyChoices,
   counterpartiesOf,
@@ -13,10 +13,10 @@ import {
   type IdempotencyEntry,
   type SymbolState,
 } from './core-state.ts'
-import { type Fill } from './positions/fill.ts'
+import type { Fill } from './positions/fill.ts'
 import { NO_COUNTERPARTIES, NO_MONEY, type CoinBalance, type Counterparties } from './accounts/ledger.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
-import { type Order } from './orders/order.ts'
+import type { Order } from './orders/order.ts'
 import { isPending, type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 

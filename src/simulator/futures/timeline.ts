@@ -1,5 +1,5 @@
-import { type Market, type MarketStep } from '../market/market.ts'
-import { type CoreState, type SymbolState } from './core-state.ts'
+import type { Market, MarketStep } from '../market/market.ts'
+import type { CoreState, SymbolState } from './core-state.ts'
 import { isTrading, settleDelivery, settlementAt } from './instruments/delivery.ts'
 import { nextFundingAfter, settleFunding } from './positions/funding.ts'
 import { liquidateAtMark } from './positions/liquidation.ts'
@@ -7,7 +7,7 @@ import { showQuote } from '../matching/displayed-market.ts'
 import { enterMatching, matchSymbol } from './orders/futures-venue.ts'
 import { triggerPlanOrders } from './plans/plan-orders.ts'
 import { fireExits } from './positions/position-exits.ts'
-import { type SymbolRow } from './stored-entities.ts'
+import type { SymbolRow } from './stored-entities.ts'
 
 /**
  * Plays everything that is due up to `now`, in time order: arrivals, funding and settlements first, then

@@ -1,5 +1,5 @@
 import { accept } from '../shared/reply.ts'
-import { type Handlers } from '../shared/handlers.ts'
+import type { Handlers } from '../shared/handlers.ts'
 
 /**
  * The signed gateway: whoever gets an answer has key, clock and signature right. The document does not show what its

@@ -1,12 +1,12 @@
-import { type Decimal } from '../../lib/decimal.ts'
-import { type PairMarket } from '../services/pair-market.ts'
+import type { Decimal } from '../../lib/decimal.ts'
+import type { PairMarket } from '../services/pair-market.ts'
 import { openPairs, type PairTrading } from '../services/pair-order.ts'
-import { type ServicePorts } from '../services/service-ports.ts'
+import type { ServicePorts } from '../services/service-ports.ts'
 import { Histories } from '../shared/histories.ts'
 import { singleRow, type PlacedCodec } from '../store/stored-rows.ts'
-import { type BalanceRef, type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
-import { type LiquidationRecord, type MarginOrder, type ModeOwner } from './orders/margin-order.ts'
-import { type MarginSettings } from './margin-settings.ts'
+import type { BalanceRef, CoinMoney, CoinRef } from '../wallet/coin-money.ts'
+import type { LiquidationRecord, MarginOrder, ModeOwner } from './orders/margin-order.ts'
+import type { MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 
 /** Everything the margin service knows beside the wallet. Each function of this module takes it as its first argument. */

@@ -1,5 +1,5 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
-import { type Pair } from '../services/pair-market.ts'
+import type { Pair } from '../services/pair-market.ts'
 
 /** A pair that can be traded on margin, isolated and crossed, with both coins borrowable. */
 export interface MarginSymbol extends Pair {

@@ -1,9 +1,9 @@
 import { matchResting } from '../matching/match-orders.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
-import { type ServicePorts } from '../services/service-ports.ts'
-import { type Handlers } from '../shared/handlers.ts'
-import { type BalanceRef } from '../wallet/coin-money.ts'
-import { type WalletCoin } from '../wallet/wallet.ts'
+import type { ServicePorts } from '../services/service-ports.ts'
+import type { Handlers } from '../shared/handlers.ts'
+import type { BalanceRef } from '../wallet/coin-money.ts'
+import type { WalletCoin } from '../wallet/wallet.ts'
 import { assessBalance, riskRatio } from './debts/balance-risk.ts'
 import { liquidationPage } from './debts/liquidation-page.ts'
 import { judgeDebtors } from './debts/liquidation.ts'
@@ -17,7 +17,7 @@ import {
   type MarginState,
 } from './margin-state.ts'
 import { cancelBatch } from './orders/cancel-batch.ts'
-import { type MarginMode } from './orders/margin-order.ts'
+import type { MarginMode } from './orders/margin-order.ts'
 import { createVenue } from './orders/margin-venue.ts'
 import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 

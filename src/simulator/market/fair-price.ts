@@ -22,7 +22,7 @@ import {
   type Random,
   type RandomState,
 } from '../../lib/random.ts'
-import { type MarketInstrument, type MarketReference } from './market.ts'
+import type { MarketInstrument, MarketReference } from './market.ts'
 
 export interface FairPriceFigures {
   /** Rounded to the nearest tick. */

@@ -1,7 +1,7 @@
 import { exponential } from '../../lib/random.ts'
-import { type MutableQuote, type Quote } from '../market/market.ts'
-import { type Direction } from './book-order.ts'
-import { type FillModel, type MatchingRules } from './fill-model.ts'
+import type { MutableQuote, Quote } from '../market/market.ts'
+import type { Direction } from './book-order.ts'
+import type { FillModel, MatchingRules } from './fill-model.ts'
 
 /**
  * What is displayed of a market, and what orders have taken of it. Nothing else of it reacts to them: accounts never

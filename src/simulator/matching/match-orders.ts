@@ -11,7 +11,7 @@ import {
 import { insertOrder, type OrderBook, sideOf } from './order-book.ts'
 import { cancelOrder, endMarketOrder, fillOrder, isOpen } from './order-lifecycle.ts'
 import { preventSelfTrade } from './self-trade.ts'
-import { type Venue } from './venue.ts'
+import type { Venue } from './venue.ts'
 
 /*
  * How orders meet the market: of futures, spot and margin, and nowhere else. Accounts never meet each other.

@@ -1,5 +1,5 @@
-import { type BookOrder } from './book-order.ts'
-import { type DisplayedMarket } from './displayed-market.ts'
+import type { BookOrder } from './book-order.ts'
+import type { DisplayedMarket } from './displayed-market.ts'
 
 /** The resting orders of one market on one side, best price first and oldest first at one price, over all accounts. */
 export interface BookSide<Order extends BookOrder> {

@@ -1,6 +1,6 @@
 import { QUEUE_UNKNOWN, type BookOrder, type CancelReason, type Trade } from './book-order.ts'
 import { removeOrder, sideOf } from './order-book.ts'
-import { type Venue } from './venue.ts'
+import type { Venue } from './venue.ts'
 
 /*
  * From acceptance to the end: the one way in which orders of futures, spot and margin change their status. How they

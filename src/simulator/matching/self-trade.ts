@@ -1,6 +1,6 @@
-import { type BookOrder } from './book-order.ts'
+import type { BookOrder } from './book-order.ts'
 import { cancelOrder } from './order-lifecycle.ts'
-import { type Venue } from './venue.ts'
+import type { Venue } from './venue.ts'
 
 /**
  * Self-trade prevention: what happens when an incoming order would meet a resting order of its own account.

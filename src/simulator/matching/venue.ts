@@ -1,6 +1,6 @@
-import { type BookOrder, type Trade } from './book-order.ts'
-import { type FillModel } from './fill-model.ts'
-import { type OrderBook } from './order-book.ts'
+import type { BookOrder, Trade } from './book-order.ts'
+import type { FillModel } from './fill-model.ts'
+import type { OrderBook } from './order-book.ts'
 
 /**
  * What futures, spot and margin give the matching engine and the lifecycle of one market's orders: how they are paid,

@@ -1,9 +1,9 @@
 import { decimal, decimalOfInteger, type Decimal } from '../../lib/decimal.ts'
 import { createGrid, type Grid } from '../../lib/grid.ts'
-import { type PairTaken } from './pairs-taken.ts'
-import { type FollowedMarket, type ServicePorts } from './service-ports.ts'
-import { type Quote } from '../market/market.ts'
-import { type BookOrder } from '../matching/book-order.ts'
+import type { PairTaken } from './pairs-taken.ts'
+import type { FollowedMarket, ServicePorts } from './service-ports.ts'
+import type { Quote } from '../market/market.ts'
+import type { BookOrder } from '../matching/book-order.ts'
 import {
   createDisplayedMarket,
   createTaken,

@@ -1,12 +1,12 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { isOpen, pendingSince } from '../matching/order-lifecycle.ts'
-import { type BookOrder } from '../matching/book-order.ts'
+import type { BookOrder } from '../matching/book-order.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { Histories } from '../shared/histories.ts'
 import { known } from '../shared/known.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
 import { PairMarket, type Pair } from './pair-market.ts'
-import { type ServicePorts } from './service-ports.ts'
+import type { ServicePorts } from './service-ports.ts'
 
 /** An order of spot or margin: it pays one coin of a pair with the other. */
 export interface PairOrder extends BookOrder {

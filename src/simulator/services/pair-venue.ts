@@ -1,9 +1,9 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { type Trade } from '../matching/book-order.ts'
-import { type Venue } from '../matching/venue.ts'
-import { type BalanceName, type CoinRef } from '../wallet/coin-money.ts'
+import type { Trade } from '../matching/book-order.ts'
+import type { Venue } from '../matching/venue.ts'
+import type { BalanceName, CoinRef } from '../wallet/coin-money.ts'
 import { negated, smaller } from '../wallet/rounding.ts'
-import { type Pair, type PairMarket } from './pair-market.ts'
+import type { Pair, PairMarket } from './pair-market.ts'
 import { remainingOf, type PairOrder, type PairTrading } from './pair-order.ts'
 
 /** What an order obtained of a trade. */

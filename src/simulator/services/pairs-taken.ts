@@ -1,5 +1,5 @@
 import { createTaken, type Taken } from '../matching/displayed-market.ts'
-import { type Codec, type StoredRows } from '../store/stored-rows.ts'
+import type { Codec, StoredRows } from '../store/stored-rows.ts'
 
 /** What orders took of a pair. */
 export interface PairTaken {

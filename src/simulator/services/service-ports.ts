@@ -1,11 +1,11 @@
-import { type WireTicker } from '../../protocol/futures/tickers.ts'
-import { type AccountSetup } from '../shared/account.ts'
-import { type DisplayedMarket } from '../matching/displayed-market.ts'
-import { type MatchingRules } from '../matching/fill-model.ts'
-import { type PairsTaken } from './pairs-taken.ts'
-import { type StoredRows } from '../store/stored-rows.ts'
-import { type OrderSequence } from '../shared/order-sequence.ts'
-import { type Wallet } from '../wallet/wallet.ts'
+import type { WireTicker } from '../../protocol/futures/tickers.ts'
+import type { AccountSetup } from '../shared/account.ts'
+import type { DisplayedMarket } from '../matching/displayed-market.ts'
+import type { MatchingRules } from '../matching/fill-model.ts'
+import type { PairsTaken } from './pairs-taken.ts'
+import type { StoredRows } from '../store/stored-rows.ts'
+import type { OrderSequence } from '../shared/order-sequence.ts'
+import type { Wallet } from '../wallet/wallet.ts'
 
 /** The futures market of a symbol, for a service that trades at its prices. */
 export interface FollowedMarket {

@@ -1,6 +1,6 @@
 import { decimal } from '../../lib/decimal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type PositionMode } from '../../protocol/endpoint.ts'
+import type { PositionMode } from '../../protocol/endpoint.ts'
 
 /** An account of the simulated exchange, as its operator opens it. */
 export interface AccountSetup {

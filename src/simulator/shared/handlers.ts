@@ -1,6 +1,6 @@
-import { type EndpointName, type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
-import { type AccountRef } from './account.ts'
-import { type Reply } from './reply.ts'
+import type { EndpointName, WireRequestOf, WireResponseOf } from '../../protocol/endpoints.ts'
+import type { AccountRef } from './account.ts'
+import type { Reply } from './reply.ts'
 
 /** The caller of a public endpoint: no account has an empty UID. */
 export const NOBODY: AccountRef = { uid: '' }

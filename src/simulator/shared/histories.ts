@@ -1,4 +1,4 @@
-import { type Codec, type StoredRows } from '../store/stored-rows.ts'
+import type { Codec, StoredRows } from '../store/stored-rows.ts'
 import { countFirst } from './history-page.ts'
 import { isIdBefore } from './order-sequence.ts'
 

@@ -1,4 +1,4 @@
-import { type Refusal } from './reply.ts'
+import type { Refusal } from './reply.ts'
 
 /**
  * Why requests and orders of futures, spot, margin and the other services are refused, with code and message as the

@@ -1,4 +1,4 @@
-import { type ResponseOf } from '../../protocol/endpoints.ts'
+import type { ResponseOf } from '../../protocol/endpoints.ts'
 
 /** Why one order, or a whole request, is refused: a code of the exchange's table and its message. */
 export interface Refusal {

@@ -9,7 +9,7 @@ import {
   stpMode,
   symbol as symbolText,
 } from '../../protocol/values.ts'
-import { type AccountRef } from '../shared/account.ts'
+import type { AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { enterMarket } from '../matching/match-orders.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
@@ -20,7 +20,7 @@ import { costOf, paidCoin } from '../services/pair-venue.ts'
 import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { refusals } from '../shared/refusals.ts'
 import { createVenue, isTriggered } from './spot-venue.ts'
-import { type SpotPair, type SpotState } from './spot-state.ts'
+import type { SpotPair, SpotState } from './spot-state.ts'
 
 /** The document has no such endpoint. */
 export const placeRequest = z.looseObject({

@@ -1,10 +1,10 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { type OrderStatus } from '../matching/book-order.ts'
+import type { OrderStatus } from '../matching/book-order.ts'
 import { pairOf } from '../services/pair-order.ts'
 import { obtainedCoin } from '../services/pair-venue.ts'
-import { type SpotOrder } from './spot-order.ts'
+import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
-import { type SpotState } from './spot-state.ts'
+import type { SpotState } from './spot-state.ts'
 
 /** As the history writes it: statuses in its own words, the size of every market order in quote coin. */
 export function toHistoryOrder(state: SpotState, order: SpotOrder) {

@@ -1,5 +1,5 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { type PairOrder } from '../services/pair-order.ts'
+import type { PairOrder } from '../services/pair-order.ts'
 
 export type SpotEntry = 'WEB' | 'API' | 'SYS' | 'ANDROID' | 'IOS'
 export type SpotOrderSource = 'normal' | 'market' | 'spot_follower_buy' | 'spot_follower_sell'

@@ -1,16 +1,16 @@
-import { type WireRequestOf } from '../../protocol/endpoints.ts'
+import type { WireRequestOf } from '../../protocol/endpoints.ts'
 import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.ts'
 import { textsOf } from '../wallet/rounding.ts'
-import { type AccountRef } from '../shared/account.ts'
+import type { AccountRef } from '../shared/account.ts'
 import { accept, type Reply } from '../shared/reply.ts'
 import { lastNinetyDays, readHistory, type HistoryQuery, type HistoryRules } from '../shared/history-page.ts'
 import { openOrdersOf } from '../services/pair-order.ts'
 import { ZERO } from '../../lib/decimal.ts'
-import { type SpotOrder } from './spot-order.ts'
+import type { SpotOrder } from './spot-order.ts'
 import { toHistoryOrder, toOrderDetail, toUnfilledOrder } from './spot-order-view.ts'
 import { refusals } from '../shared/refusals.ts'
-import { type SpotSymbolRow } from './spot-symbol.ts'
-import { type SpotState } from './spot-state.ts'
+import type { SpotSymbolRow } from './spot-symbol.ts'
+import type { SpotState } from './spot-state.ts'
 
 /** Document: GET /api/v2/spot/trade/history-orders. Open orders stand in it too. */
 export function spotHistory(

@@ -1,9 +1,9 @@
-import { type PairMarket } from '../services/pair-market.ts'
+import type { PairMarket } from '../services/pair-market.ts'
 import { openPairs, type PairTrading } from '../services/pair-order.ts'
-import { type ServicePorts } from '../services/service-ports.ts'
+import type { ServicePorts } from '../services/service-ports.ts'
 import { Histories } from '../shared/histories.ts'
-import { type SpotOrder } from './spot-order.ts'
-import { type SpotSettings } from './spot-settings.ts'
+import type { SpotOrder } from './spot-order.ts'
+import type { SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
 
 /** Everything the spot service knows. One writer; each function of this module takes it first. */

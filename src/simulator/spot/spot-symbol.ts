@@ -1,7 +1,7 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
-import { type ResponseOf } from '../../protocol/endpoints.ts'
-import { type Pair } from '../services/pair-market.ts'
-import { type FeeRates } from '../wallet/fees.ts'
+import type { ResponseOf } from '../../protocol/endpoints.ts'
+import type { Pair } from '../services/pair-market.ts'
+import type { FeeRates } from '../wallet/fees.ts'
 
 /** A trading pair as the wire writes it, with a text in every field. Document: Spot symbol. */
 export interface SpotSymbolRow extends Readonly<Record<keyof ResponseOf<'spotSymbols'>[number], string>> {

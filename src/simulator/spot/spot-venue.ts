@@ -1,14 +1,14 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { enterMarket, matchResting } from '../matching/match-orders.ts'
-import { type Venue } from '../matching/venue.ts'
+import type { Venue } from '../matching/venue.ts'
 import { pairOf } from '../services/pair-order.ts'
 import { createPairVenue, type Receipt } from '../services/pair-venue.ts'
 import { spotBalance, type CoinRef } from '../wallet/coin-money.ts'
 import { deductFee, tradeFee } from '../wallet/fees.ts'
 import { platformCoinPrice } from '../wallet/platform-coin.ts'
-import { type SpotOrder } from './spot-order.ts'
+import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
-import { type SpotPair, type SpotState } from './spot-state.ts'
+import type { SpotPair, SpotState } from './spot-state.ts'
 
 /** The orders of one pair, for the matching engine. @param clock The exchange's; another for a past. */
 export function createVenue(

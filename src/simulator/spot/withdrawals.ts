@@ -1,6 +1,6 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
-import { type WireRequestOf } from '../../protocol/endpoints.ts'
-import { type AccountRef } from '../shared/account.ts'
+import type { WireRequestOf } from '../../protocol/endpoints.ts'
+import type { AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
@@ -8,7 +8,7 @@ import { decimalsOf, negated } from '../wallet/rounding.ts'
 import { contactOf, hasAddress } from './address-book.ts'
 import { COINS, isSameName, TRANSFER_SCALE, type Coin, type CoinChain } from './coins.ts'
 import { refusals } from '../shared/refusals.ts'
-import { type SpotState } from './spot-state.ts'
+import type { SpotState } from './spot-state.ts'
 
 type Withdrawal = WireRequestOf<'spotWithdrawal'>
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type RowStore, type StoredRow } from './row-store.ts'
+import type { RowStore, StoredRow } from './row-store.ts'
 
 /**
  * Keeps the simulator's state in one SQLite file: a table a kind of row, one transaction a save. The

@@ -1,6 +1,6 @@
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type RowStore, type StoredRow } from './row-store.ts'
+import type { RowStore, StoredRow } from './row-store.ts'
 
 /** Rows are written in this form. */
 const STORE_VERSION = 6

@@ -1,10 +1,10 @@
-import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
-import { type AccountRef } from '../shared/account.ts'
+import type { WireRequestOf, WireResponseOf } from '../../protocol/endpoints.ts'
+import type { AccountRef } from '../shared/account.ts'
 import { refusals } from '../shared/refusals.ts'
 import { accept, type Reply } from '../shared/reply.ts'
-import { type Handlers } from '../shared/handlers.ts'
-import { type ServicePorts } from '../services/service-ports.ts'
-import { type PlacedCodec } from '../store/stored-rows.ts'
+import type { Handlers } from '../shared/handlers.ts'
+import type { ServicePorts } from '../services/service-ports.ts'
+import type { PlacedCodec } from '../store/stored-rows.ts'
 
 export type SubaccountSettings = Readonly<typeof defaultSubaccountSettings>
 

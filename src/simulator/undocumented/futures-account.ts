@@ -12,7 +12,7 @@ import {
   type CoreState,
 } from '../futures/core-state.ts'
 import { isOfAsked, namedSymbol } from '../futures/instruments/asked-symbols.ts'
-import { type Instrument } from '../futures/instruments/instruments.ts'
+import type { Instrument } from '../futures/instruments/instruments.ts'
 import { isPending } from '../futures/plans/plan-order.ts'
 import {
   availableMargin,
@@ -25,7 +25,7 @@ import { positionsOf, toWirePosition } from '../futures/positions/position-view.
 import { unrealised } from '../futures/positions/position.ts'
 import { refusals } from '../shared/refusals.ts'
 import { ACCOUNTS } from '../futures/stored-entities.ts'
-import { type AccountChoices, type AccountRef } from '../shared/account.ts'
+import type { AccountChoices, AccountRef } from '../shared/account.ts'
 import { accept } from '../shared/reply.ts'
 import { larger } from '../wallet/rounding.ts'
 import { exitFields } from './position-exits.ts'

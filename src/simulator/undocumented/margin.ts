@@ -1,8 +1,8 @@
 import { orderReference, symbol } from '../../protocol/values.ts'
 import { cancelOne } from '../margin/orders/cancel-batch.ts'
-import { type MarginMode } from '../margin/orders/margin-order.ts'
+import type { MarginMode } from '../margin/orders/margin-order.ts'
 import { placeMarginFields, placeNow } from '../margin/orders/place-order.ts'
-import { type MarginState } from '../margin/margin-state.ts'
+import type { MarginState } from '../margin/margin-state.ts'
 import { byEitherId, change, place } from './undocumented-row.ts'
 
 /** Margin orders one at a time: outside the document, which reads, cancels in batch and liquidates them. */

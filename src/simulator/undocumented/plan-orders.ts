@@ -8,7 +8,7 @@ import { placePlanRequest } from '../futures/plans/place-plan-request.ts'
 import { isPending, type PlanOrder } from '../futures/plans/plan-order.ts'
 import { endPlanOrder, placePlanOrder } from '../futures/plans/plan-orders.ts'
 import { refusals } from '../shared/refusals.ts'
-import { type AccountRef } from '../shared/account.ts'
+import type { AccountRef } from '../shared/account.ts'
 import { accept, eachOf } from '../shared/reply.ts'
 import { exitsOf, removeExit, toPlan, triggerFields, type ListedPlan } from './position-exits.ts'
 import {

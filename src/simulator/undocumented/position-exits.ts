@@ -1,10 +1,10 @@
 import { symbolOf, type CoreState } from '../futures/core-state.ts'
 import { priceText, type Instrument } from '../futures/instruments/instruments.ts'
-import { type PositionExits, type PositionTrigger } from '../futures/orders/order.ts'
-import { type PlanOrder } from '../futures/plans/plan-order.ts'
-import { type Position } from '../futures/positions/position.ts'
+import type { PositionExits, PositionTrigger } from '../futures/orders/order.ts'
+import type { PlanOrder } from '../futures/plans/plan-order.ts'
+import type { Position } from '../futures/positions/position.ts'
 import { idText } from '../shared/order-sequence.ts'
-import { type OrderReference } from '../shared/reply.ts'
+import type { OrderReference } from '../shared/reply.ts'
 import { POSITIONS } from '../futures/stored-entities.ts'
 
 /** A take-profit or stop-loss of a position, as the real exchange lists it among the trigger orders. */

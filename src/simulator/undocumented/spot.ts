@@ -4,7 +4,7 @@ import { accept } from '../shared/reply.ts'
 import { COINS, type Coin } from '../spot/coins.ts'
 import { placeRequest, placeSpotOrder } from '../spot/place-spot-order.ts'
 import { spotAssetRows, spotSymbolRows, spotUnfilled } from '../spot/spot-queries.ts'
-import { type SpotState } from '../spot/spot-state.ts'
+import type { SpotState } from '../spot/spot-state.ts'
 import { cancelSpotOrder } from '../spot/spot.ts'
 import { byEitherId, change, place, read, readPublic, span, textRow, type Asked } from './undocumented-row.ts'
 

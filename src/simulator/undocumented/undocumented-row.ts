@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { textOrNull } from '../../protocol/answer-values.ts'
-import { type Endpoint, type RateLimit } from '../../protocol/endpoint.ts'
+import type { Endpoint, RateLimit } from '../../protocol/endpoint.ts'
 import { exchangeId, foreignClientOid, productType, symbol } from '../../protocol/values.ts'
-import { type AccountRef } from '../shared/account.ts'
+import type { AccountRef } from '../shared/account.ts'
 import { readHistory, type HistoryQuery } from '../shared/history-page.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 

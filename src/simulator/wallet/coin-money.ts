@@ -1,5 +1,5 @@
 import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { type PlacedCodec } from '../store/stored-rows.ts'
+import type { PlacedCodec } from '../store/stored-rows.ts'
 
 /** Where an account keeps its coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
 export type BalanceName = 'spot' | 'crossed' | `isolated:${string}`

@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type StoredRows } from '../store/stored-rows.ts'
+import type { StoredRows } from '../store/stored-rows.ts'
 import { negated, textsOf } from './rounding.ts'
 import {
   COIN_ACCOUNTS,

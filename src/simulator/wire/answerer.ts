@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { type Clock } from '../../lib/clock.ts'
-import { type Timers } from '../../lib/timers.ts'
-import { type FaultKind, type FaultPlan } from './faults.ts'
-import { type Wire } from './handle.ts'
-import { type ServerEvent } from './server-event.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { FaultKind, FaultPlan } from './faults.ts'
+import type { Wire } from './handle.ts'
+import type { ServerEvent } from './server-event.ts'
 import { bytesOf, type WireRequest, type WireResponse } from './wire-request.ts'
 
 export interface AnswererOptions {

@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../lib/random.ts'
-import { type ServedName } from './served-rows.ts'
+import type { ServedName } from './served-rows.ts'
 
 /**
  * What can go wrong between the exchange and its client. The order is that in which they are drawn: at

@@ -1,4 +1,4 @@
-import { type Endpoint } from '../../protocol/endpoint.ts'
+import type { Endpoint } from '../../protocol/endpoint.ts'
 
 /**
  * What a browser is shown at `/`: what this is, and which endpoints it serves. Plain HTML, no script. The cells are

@@ -1,7 +1,7 @@
-import { type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type AccountRef, type AccountSetup } from '../shared/account.ts'
-import { type Refusal, type Reply } from '../shared/reply.ts'
+import type { AccountRef, AccountSetup } from '../shared/account.ts'
+import type { Refusal, Reply } from '../shared/reply.ts'
 import { NOBODY } from '../shared/handlers.ts'
 import { authenticate, authenticateGateway } from './checks/authenticate.ts'
 import { batchOf, withRefusedItems } from './checks/batches.ts'
@@ -10,8 +10,8 @@ import { RateLimits } from './checks/rate-limits.ts'
 import { gatewayRefusals, wireRefusals, type WireRefusal } from './checks/refusal.ts'
 import { createEndpointFinder, servedNames, type NamedEndpoint, type ServedName } from './served-rows.ts'
 import { defaultWireSettings, type WireSettings } from './settings.ts'
-import { type WireCounters, type WireEvent } from './server-event.ts'
-import { type WireRequest, type WireResponse } from './wire-request.ts'
+import type { WireCounters, WireEvent } from './server-event.ts'
+import type { WireRequest, WireResponse } from './wire-request.ts'
 
 /** What the wire asks of the exchange behind it. */
 export interface ServedExchange {

@@ -1,9 +1,9 @@
-import { type z } from 'zod'
-import { type Endpoint } from '../../protocol/endpoint.ts'
+import type { z } from 'zod'
+import type { Endpoint } from '../../protocol/endpoint.ts'
 import { formatPath } from '../../protocol/endpoint-path.ts'
 import { endpoints } from '../../protocol/endpoints.ts'
 import { undocumentedRows } from '../undocumented/undocumented.ts'
-import { type WireRequest } from './wire-request.ts'
+import type { WireRequest } from './wire-request.ts'
 
 /** Every address of the exchange: the document's table, then what lies outside it. */
 export const servedRows = { ...endpoints, ...undocumentedRows }

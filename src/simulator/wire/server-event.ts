@@ -1,5 +1,5 @@
-import { type FaultKind } from './faults.ts'
-import { type ServedName } from './served-rows.ts'
+import type { FaultKind } from './faults.ts'
+import type { ServedName } from './served-rows.ts'
 
 /** What the wire has to say of itself, for a log. Never a secret, never a signature. */
 export type WireEvent =

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { Answerer, type AnswererOptions } from './answerer.ts'
 import { renderFrontPage } from './front-page.ts'

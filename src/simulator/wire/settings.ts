@@ -1,7 +1,7 @@
 import { oneOf } from '../shared/one-of.ts'
 import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from './checks/rate-limits.ts'
-import { type ServedName } from './served-rows.ts'
+import type { ServedName } from './served-rows.ts'
 
 /** The settings of the wire: what the document leaves open, or where its readers disagree. */
 export type WireSettings = Readonly<typeof defaultWireSettings>

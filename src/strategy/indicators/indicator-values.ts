@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Signals from 'trading-signals'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
-import { type IndicatorSpec } from './specs.ts'
+import type { IndicatorSpec } from './specs.ts'
 
 type Library = typeof Signals & { readonly Wilder: typeof Signals.WSMA }
 /** What the library does with one candle after the other. */

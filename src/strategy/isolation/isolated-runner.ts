@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
-import { type Instrument } from '../../domain/instrument.ts'
-import { type Intent } from '../../domain/intent.ts'
-import { type Snapshot } from '../../domain/snapshot.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { Snapshot } from '../../domain/snapshot.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { type Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
-import { type ResolvedNeeds } from '../needs.ts'
+import type { ResolvedNeeds } from '../needs.ts'
 import { readIntents } from '../read-intents.ts'
 import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
 import { readState, writeState } from '../strategy-state.ts'
-import { type Decided, type DecisionResult, type StrategyRunnerOptions } from '../strategy-runner.ts'
+import type { Decided, DecisionResult, StrategyRunnerOptions } from '../strategy-runner.ts'
 import {
   type Answer,
   ANSWERED,

@@ -1,12 +1,7 @@
-import { type CandleSeries } from '../../domain/candles.ts'
-import { type FeedReading } from '../../domain/feed.ts'
-import { type Instrument } from '../../domain/instrument.ts'
-import {
-  type AccountMoment,
-  type InstrumentMoment,
-  type Money,
-  type Snapshot,
-} from '../../domain/snapshot.ts'
+import type { CandleSeries } from '../../domain/candles.ts'
+import type { FeedReading } from '../../domain/feed.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { AccountMoment, InstrumentMoment, Money, Snapshot } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS, TickerTable } from '../../domain/ticker-table.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'

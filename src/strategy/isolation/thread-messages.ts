@@ -1,16 +1,16 @@
 // What crosses between the daemon and the thread of a strategy. Prices and candles stand in shared memory; whatever
 // else a snapshot shows crosses as a message when it has changed.
 
-import { type MessagePort } from 'node:worker_threads'
-import { type CandleColumns } from '../../domain/candles.ts'
-import { type Denial } from '../../domain/denial.ts'
-import { type FeedReading } from '../../domain/feed.ts'
-import { type Instrument } from '../../domain/instrument.ts'
-import { type Intent } from '../../domain/intent.ts'
-import { type AccountMoment, type InstrumentMoment, type Money } from '../../domain/snapshot.ts'
+import type { MessagePort } from 'node:worker_threads'
+import type { CandleColumns } from '../../domain/candles.ts'
+import type { Denial } from '../../domain/denial.ts'
+import type { FeedReading } from '../../domain/feed.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { AccountMoment, InstrumentMoment, Money } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
-import { type SaidLine } from '../strategy-log.ts'
-import { type StrategyFailureCode } from '../strategy-failure.ts'
+import type { SaidLine } from '../strategy-log.ts'
+import type { StrategyFailureCode } from '../strategy-failure.ts'
 
 /** Places in the numbers by which the two threads wait for each other. */
 export const ASKED = 0

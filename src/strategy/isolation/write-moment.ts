@@ -1,6 +1,6 @@
 import { candleKey, type CandleSeries } from '../../domain/candles.ts'
-import { type FeedReading } from '../../domain/feed.ts'
-import { type AccountMoment, type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
+import type { FeedReading } from '../../domain/feed.ts'
+import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import {
   type CrossingAccount,

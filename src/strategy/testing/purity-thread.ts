@@ -6,7 +6,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { fileOfCode, loadStrategy } from '../load-strategy.ts'
 import { strategyAtFault } from '../strategy-context.ts'
 import { checkPurity } from './check-purity.ts'
-import { type PurityData, type PurityNews } from './watched-purity.ts'
+import type { PurityData, PurityNews } from './watched-purity.ts'
 
 const { bindings } = workerData as PurityData
 const files = new Set(bindings.map(({ moduleFile }) => resolve(moduleFile)))

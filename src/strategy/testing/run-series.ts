@@ -11,17 +11,17 @@ import {
   parseInterval,
   toRow,
 } from '../../domain/candles.ts'
-import { type Instrument } from '../../domain/instrument.ts'
-import { type Intent } from '../../domain/intent.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { Intent } from '../../domain/intent.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
-import { type Snapshot } from '../../domain/snapshot.ts'
+import type { Snapshot } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS, type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
-import { type Strategy } from '../define-strategy.ts'
+import type { Strategy } from '../define-strategy.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../needs.ts'
-import { type IntentDenial } from '../read-intents.ts'
+import type { IntentDenial } from '../read-intents.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
 
 /** An instrument of a test, as a configuration writes it. */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { type SeriesDecision } from './run-series.ts'
+import type { SeriesDecision } from './run-series.ts'
 
 /** What a strategy's tests may import, as `intentd/testing`: decisions along a series of prices, and runs that are kept. */
 export { runSeries } from './run-series.ts'

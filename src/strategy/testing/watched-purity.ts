@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Instrument } from '../../domain/instrument.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
 import { THREAD_HEAP_LIMIT_MB, watchGrowth } from '../isolation/thread-memory.ts'
-import { type Strategy } from '../define-strategy.ts'
+import type { Strategy } from '../define-strategy.ts'
 import { checkPurity, type PurityCheck } from './check-purity.ts'
 
 /** Real time that a strategy has, ms. */

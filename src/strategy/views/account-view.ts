@@ -1,4 +1,4 @@
-import { type AccountMoment } from '../../domain/snapshot.ts'
+import type { AccountMoment } from '../../domain/snapshot.ts'
 import { type Decimal, sumDecimals } from '../../lib/decimal.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { type OrderId } from '../../domain/ids.ts'
-import { type OrderPurpose } from '../../domain/intent.ts'
+import type { OrderId } from '../../domain/ids.ts'
+import type { OrderPurpose } from '../../domain/intent.ts'
 import { type OrderAction, tradesAs } from '../../domain/order-action.ts'
 import { openLots, type Order, type OrderState } from '../../domain/order.ts'
 

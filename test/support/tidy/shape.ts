@@ -25,6 +25,7 @@ export const SHAPE_RULES: readonly FileRule[] = [
   checkName,
   checkBarrel,
   checkAny,
+  checkTypeImports,
   checkReminders,
 ]
 
@@ -82,6 +83,17 @@ function checkBarrel({ path, code }: SourceFile): Violation[] {
 function checkAny({ path, code }: SourceFile): Violation[] {
   const message = 'any switches the types off; take unknown'
   return findAll(code, /\bz\.any\(/g).map((line) => ({ rule: 'any', file: path, line, message }))
+}
+
+/** With `import { type X }` the runtime still reads the file that it names. */
+function checkTypeImports({ path, code }: SourceFile): Violation[] {
+  const message = 'write `import type { … }`: of types alone, nothing is to be read at a start'
+  return findAll(code, /^import \{(?:\s*type \w+(?: as \w+)?,?)+\s*\} from/gm).map((line) => ({
+    rule: 'type-import',
+    file: path,
+    line,
+    message,
+  }))
 }
 
 function checkReminders({ path, comments }: SourceFile): Violation[] {

@@ -21,6 +21,7 @@ export const RULES = [
   'file-name',
   'barrel',
   'any',
+  'type-import',
   'reminder',
   'old-word',
   'trace',

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/failure.ts'
-import { type Timers } from '../../../lib/timers.ts'
+import type { Timers } from '../../../lib/timers.ts'
 
 const AGAIN_MS = 1000
 /** An outage that lasts is said again so often. */

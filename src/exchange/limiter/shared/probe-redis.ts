@@ -1,5 +1,5 @@
-import { type Redis } from 'ioredis'
-import { type Secret } from '../../../lib/secret.ts'
+import type { Redis } from 'ioredis'
+import type { Secret } from '../../../lib/secret.ts'
 import { askOnce } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
 

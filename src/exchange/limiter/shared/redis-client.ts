@@ -1,6 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import { messageOf } from '../../../lib/failure.ts'
-import { type Secret } from '../../../lib/secret.ts'
+import type { Secret } from '../../../lib/secret.ts'
 
 type Settings = Omit<RedisOptions, 'replyMapping'>
 

@@ -1,6 +1,6 @@
-import { type Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { messageOf } from '../../../lib/failure.ts'
-import { type Secret } from '../../../lib/secret.ts'
+import type { Secret } from '../../../lib/secret.ts'
 import { createRedis, explainRefusal } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
 

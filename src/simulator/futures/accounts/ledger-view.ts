@@ -4,7 +4,7 @@ import { referenceOf, wireSide, type Order } from '../orders/order.ts'
 import { isPending } from '../plans/plan-order.ts'
 import { averageEntry, unrealised, type Position } from '../positions/position.ts'
 import { textsOf } from '../../wallet/rounding.ts'
-import { type CoinBalance } from './ledger.ts'
+import type { CoinBalance } from './ledger.ts'
 
 /** What an account owns and how it came to it. Every amount is an exact decimal in a string. */
 export type LedgerStatement = Readonly<ReturnType<typeof ledgerStatement>>

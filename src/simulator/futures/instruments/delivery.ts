@@ -1,9 +1,9 @@
-import { type CoreState, type SymbolState } from '../core-state.ts'
-import { type Instrument } from './instruments.ts'
+import type { CoreState, SymbolState } from '../core-state.ts'
+import type { Instrument } from './instruments.ts'
 import { cancelOrder } from '../orders/order-lifecycle.ts'
 import { PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { type Refusal } from '../../shared/reply.ts'
+import type { Refusal } from '../../shared/reply.ts'
 import { settlePosition } from '../positions/system-close.ts'
 
 /** Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions prohibited". */

@@ -1,7 +1,7 @@
-import { type MarketInstrument } from '../../market/market.ts'
+import type { MarketInstrument } from '../../market/market.ts'
 import { decimal, type Decimal } from '../../../lib/decimal.ts'
 import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
-import { type ProductType } from '../../../protocol/values.ts'
+import type { ProductType } from '../../../protocol/values.ts'
 
 /** A maintenance tier: positions worth up to `notionalMax` (quote coin) need `rate` of their value. */
 export interface MaintenanceTier {

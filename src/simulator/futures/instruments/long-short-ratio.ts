@@ -1,6 +1,6 @@
 import { createRandom } from '../../../lib/random.ts'
-import { type RequestOf, type ResponseOf } from '../../../protocol/endpoints.ts'
-import { type CoreState } from '../core-state.ts'
+import type { RequestOf, ResponseOf } from '../../../protocol/endpoints.ts'
+import type { CoreState } from '../core-state.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 

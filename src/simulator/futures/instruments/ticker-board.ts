@@ -1,7 +1,7 @@
-import { type RequestOf } from '../../../protocol/endpoints.ts'
-import { type WireTicker } from '../../../protocol/futures/tickers.ts'
+import type { RequestOf } from '../../../protocol/endpoints.ts'
+import type { WireTicker } from '../../../protocol/futures/tickers.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import { type CoreState } from '../core-state.ts'
+import type { CoreState } from '../core-state.ts'
 import { DELIVERY_STAGES, deliveryStatus } from './delivery.ts'
 import { listTickers, toTicker } from './ticker-view.ts'
 

@@ -1,6 +1,6 @@
 import { floatOnGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
-import { type WireTicker } from '../../../protocol/futures/tickers.ts'
-import { type CoreState, type SymbolState } from '../core-state.ts'
+import type { WireTicker } from '../../../protocol/futures/tickers.ts'
+import type { CoreState, SymbolState } from '../core-state.ts'
 import { deliveryStatus } from './delivery.ts'
 
 const RATE_DECIMALS = 6

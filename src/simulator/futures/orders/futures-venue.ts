@@ -1,5 +1,5 @@
 import { enterMarket, matchResting, reachesBook } from '../../matching/match-orders.ts'
-import { type Venue } from '../../matching/venue.ts'
+import type { Venue } from '../../matching/venue.ts'
 import { accountOf, symbolOf, venueOf, type CoreState, type SymbolState } from '../core-state.ts'
 import { closableLots, settleTrade } from '../positions/settle-trade.ts'
 import { ACCOUNTS, ORDERS, SYMBOLS } from '../stored-entities.ts'

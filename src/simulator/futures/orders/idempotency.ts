@@ -1,6 +1,6 @@
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { type Account, type CoreState, type IdempotencyEntry } from '../core-state.ts'
+import type { Account, CoreState, IdempotencyEntry } from '../core-state.ts'
 import { orderIdText } from './order.ts'
 import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
 

@@ -1,7 +1,7 @@
 import { createRandom } from '../../../lib/random.ts'
 import { drawLatency } from '../../shared/latency.ts'
 import { accountOf, symbolOf, venueOf, type Account, type CoreState } from '../core-state.ts'
-import { type CancelReason } from '../../matching/book-order.ts'
+import type { CancelReason } from '../../matching/book-order.ts'
 import * as lifecycle from '../../matching/order-lifecycle.ts'
 import { mayOpen, orderIdText, type Order, type OrderTerms } from './order.ts'
 import { ACCOUNTS, ORDERS } from '../stored-entities.ts'

@@ -1,7 +1,7 @@
 import { parseOnGrid } from '../../../lib/grid.ts'
-import { type BatchPlaceItem } from '../../../protocol/futures/batch-place-order.ts'
+import type { BatchPlaceItem } from '../../../protocol/futures/batch-place-order.ts'
 import { accept, acceptAll, acceptUnless, type Refusal, type Reply } from '../../shared/reply.ts'
-import { type Account, type CoreState, type SymbolState } from '../core-state.ts'
+import type { Account, CoreState, SymbolState } from '../core-state.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { refusals } from '../../shared/refusals.ts'
 import {

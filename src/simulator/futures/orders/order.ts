@@ -1,6 +1,6 @@
-import { type BookOrder, type Direction, type Force, type StpMode } from '../../matching/book-order.ts'
+import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-order.ts'
 import { idText } from '../../shared/order-sequence.ts'
-import { type OrderReference } from '../../shared/reply.ts'
+import type { OrderReference } from '../../shared/reply.ts'
 
 /** Which position an order works on: hedge mode has two a symbol, one-way mode one net position. */
 export type PositionSlot = 'long' | 'short' | 'net'

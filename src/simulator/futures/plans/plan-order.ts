@@ -1,4 +1,4 @@
-import { type OrderTerms, type TriggerType } from '../orders/order.ts'
+import type { OrderTerms, TriggerType } from '../orders/order.ts'
 
 /** What a modification may change. */
 export interface PlanTerms extends Pick<OrderTerms, 'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'> {

@@ -1,11 +1,11 @@
-import { type WireRequestOf } from '../../../protocol/endpoints.ts'
+import type { WireRequestOf } from '../../../protocol/endpoints.ts'
 import { accept, acceptAll, type Refusal, type Reply } from '../../shared/reply.ts'
-import { type SymbolState } from '../core-state.ts'
+import type { SymbolState } from '../core-state.ts'
 import { readOrderPrice, readPrice, readSize } from '../orders/order-validation.ts'
-import { type PositionTrigger, type TriggerType } from '../orders/order.ts'
+import type { PositionTrigger, TriggerType } from '../orders/order.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { type PlacePlanOrderRequest } from './place-plan-request.ts'
-import { type PlanOrder, type PlanTerms } from './plan-order.ts'
+import type { PlacePlanOrderRequest } from './place-plan-request.ts'
+import type { PlanOrder, PlanTerms } from './plan-order.ts'
 
 /** Document: "newCallbackRatio must not be greater than 10". */
 const CALLBACK_PERCENT_MAX = 10

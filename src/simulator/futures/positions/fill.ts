@@ -1,5 +1,5 @@
-import { type Decimal } from '../../../lib/decimal.ts'
-import { type Direction } from '../../matching/book-order.ts'
+import type { Decimal } from '../../../lib/decimal.ts'
+import type { Direction } from '../../matching/book-order.ts'
 
 export interface Fill {
   /** Position in the exchange's sequence of trades. */

@@ -1,7 +1,7 @@
-import { type RequestOf, type ResponseOf } from '../../../protocol/endpoints.ts'
+import type { RequestOf, ResponseOf } from '../../../protocol/endpoints.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../../protocol/futures/order-fills.ts'
 import { threeMonthsSpan } from '../../../protocol/time-span.ts'
-import { type AccountRef } from '../../shared/account.ts'
+import type { AccountRef } from '../../shared/account.ts'
 import { readHistory } from '../../shared/history-page.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { negated } from '../../wallet/rounding.ts'
@@ -9,7 +9,7 @@ import { accountOf, symbolOf, type Account, type CoreState } from '../core-state
 import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
-import { type Fill } from './fill.ts'
+import type { Fill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
 /**

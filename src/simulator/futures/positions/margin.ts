@@ -10,7 +10,7 @@ import {
 } from '../core-state.ts'
 import { tradeFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
-import { type Instrument } from '../instruments/instruments.ts'
+import type { Instrument } from '../instruments/instruments.ts'
 import { mayOpen, reduces, remainingLots, type Order } from '../orders/order.ts'
 import {
   baseSize,

@@ -1,7 +1,7 @@
-import { type CoreState, type SymbolState } from '../core-state.ts'
+import type { CoreState, SymbolState } from '../core-state.ts'
 import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
-import { type PositionTrigger, type TriggerType } from '../orders/order.ts'
-import { type Position } from './position.ts'
+import type { PositionTrigger, TriggerType } from '../orders/order.ts'
+import type { Position } from './position.ts'
 import { POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 

@@ -1,6 +1,6 @@
 import { decimal, decimalOfInteger, quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { type Instrument, type MaintenanceTier } from '../instruments/instruments.ts'
-import { type MarginMode, type PositionSlot, type PositionTrigger } from '../orders/order.ts'
+import type { Instrument, MaintenanceTier } from '../instruments/instruments.ts'
+import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
 
 /** A position. It exists while `lots` is above zero. */
 export interface Position {

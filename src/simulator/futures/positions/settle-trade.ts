@@ -1,5 +1,5 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { type Trade } from '../../matching/book-order.ts'
+import type { Trade } from '../../matching/book-order.ts'
 import { tradeFee } from '../../wallet/fees.ts'
 import { larger, negated, smaller } from '../../wallet/rounding.ts'
 import { book, type Booking } from '../accounts/ledger.ts'
@@ -18,7 +18,7 @@ import {
 import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
 import { mayOpen, reduces, remainingLots, wireSide, type Order } from '../orders/order.ts'
 import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.ts'
-import { type Fill } from './fill.ts'
+import type { Fill } from './fill.ts'
 import { positionsOfCoin, unsetBalance } from './margin.ts'
 import {
   initialMargin,

@@ -3,7 +3,7 @@ import { symbolOf, venueOf, type CoreState } from '../core-state.ts'
 import { enterMatching } from '../orders/futures-venue.ts'
 import { createOrder } from '../orders/order-lifecycle.ts'
 import { UNSAID, type Order } from '../orders/order.ts'
-import { type Position } from './position.ts'
+import type { Position } from './position.ts'
 
 interface Closing {
   /** The whole position where it is left out. */

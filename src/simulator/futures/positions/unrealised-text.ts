@@ -3,7 +3,7 @@
  * where all of it is whole numbers it is worked out in whole numbers, to the digits that decimals would give.
  */
 import { decimalOfInteger, type Decimal } from '../../../lib/decimal.ts'
-import { type Instrument } from '../instruments/instruments.ts'
+import type { Instrument } from '../instruments/instruments.ts'
 import { unrealised, type Position } from './position.ts'
 
 /** A tick of a lot, as `digits` / `scale` quote coin. */

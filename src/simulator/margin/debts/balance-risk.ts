@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { type BalanceRef } from '../../wallet/coin-money.ts'
+import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
 import { modeOf } from '../orders/margin-order.ts'
 import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'

@@ -1,9 +1,9 @@
-import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
+import type { WireRequestOf, WireResponseOf } from '../../../protocol/endpoints.ts'
 import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import { ninetyDays, readHistory, type HistoryRules } from '../../shared/history-page.ts'
-import { type LiquidationRecord, type ModeOwner, type OrderRecord } from '../orders/margin-order.ts'
+import type { LiquidationRecord, ModeOwner, OrderRecord } from '../orders/margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { type MarginSettings } from '../margin-settings.ts'
+import type { MarginSettings } from '../margin-settings.ts'
 import { recordsKey, type MarginState } from '../margin-state.ts'
 import { averagePrice } from '../orders/open-orders-page.ts'
 

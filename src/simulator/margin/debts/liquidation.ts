@@ -1,7 +1,7 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { openOrdersOf } from '../../services/pair-order.ts'
 import { serviceIdText } from '../../shared/order-sequence.ts'
-import { type BalanceRef } from '../../wallet/coin-money.ts'
+import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { liquidationFee } from '../../wallet/fees.ts'
 import { negated, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
 import { coinIn, debtOf, moneyOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'

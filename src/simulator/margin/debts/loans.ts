@@ -1,6 +1,6 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { type Refusal } from '../../shared/reply.ts'
-import { type BalanceRef } from '../../wallet/coin-money.ts'
+import type { Refusal } from '../../shared/reply.ts'
+import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { roundUp, smaller } from '../../wallet/rounding.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { balanceKey, coinIn, DEBTORS, moneyOf, pairsOf, type MarginState } from '../margin-state.ts'

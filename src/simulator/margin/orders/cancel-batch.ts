@@ -1,11 +1,11 @@
-import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
-import { type AccountRef } from '../../shared/account.ts'
+import type { WireRequestOf, WireResponseOf } from '../../../protocol/endpoints.ts'
+import type { AccountRef } from '../../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { openOrdersOf, type OrderNames } from '../../services/pair-order.ts'
 import { isOpen } from '../../matching/order-lifecycle.ts'
 import { isMeant, type MarginOrder, type ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { type MarginState } from '../margin-state.ts'
+import type { MarginState } from '../margin-state.ts'
 import { cancelMarginOrder } from './margin-venue.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { type BalanceRef } from '../../wallet/coin-money.ts'
+import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { larger, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
 import { modeOf, type MarginOrder, type Purpose } from './margin-order.ts'
 import { debtOf, moneyOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'

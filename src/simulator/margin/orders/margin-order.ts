@@ -1,6 +1,6 @@
-import { type Decimal } from '../../../lib/decimal.ts'
-import { type OrderNames, type PairOrder } from '../../services/pair-order.ts'
-import { type BalanceName, type BalanceRef } from '../../wallet/coin-money.ts'
+import type { Decimal } from '../../../lib/decimal.ts'
+import type { OrderNames, PairOrder } from '../../services/pair-order.ts'
+import type { BalanceName, BalanceRef } from '../../wallet/coin-money.ts'
 
 export type MarginMode = 'isolated' | 'crossed'
 export const LOAN_TYPES = ['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'] as const

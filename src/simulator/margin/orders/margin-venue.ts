@@ -1,15 +1,15 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { enterMarket } from '../../matching/match-orders.ts'
-import { type CancelReason } from '../../matching/book-order.ts'
+import type { CancelReason } from '../../matching/book-order.ts'
 import { cancelOrder } from '../../matching/order-lifecycle.ts'
-import { type Venue } from '../../matching/venue.ts'
+import type { Venue } from '../../matching/venue.ts'
 import { beginOrder, pairOf } from '../../services/pair-order.ts'
 import { createPairVenue, paidCoin, type Receipt } from '../../services/pair-venue.ts'
 import { wholeFee } from '../../wallet/fees.ts'
 import { negated, smaller } from '../../wallet/rounding.ts'
 import { payBack, returnLoan } from '../debts/loans.ts'
 import { balanceOf, balanceRefOf, isForced, repays, type MarginOrder } from './margin-order.ts'
-import { type MarginPair, type MarginState } from '../margin-state.ts'
+import type { MarginPair, MarginState } from '../margin-state.ts'
 
 /** The orders of one symbol, isolated and crossed, for the matching engine. */
 export function createVenue(state: MarginState, pair: MarginPair): Venue<MarginOrder> {

@@ -1,11 +1,11 @@
-import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
+import type { WireRequestOf, WireResponseOf } from '../../../protocol/endpoints.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { openOrdersOf } from '../../services/pair-order.ts'
 import { readHistory, type HistoryRules } from '../../shared/history-page.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
 import { isMeant, type MarginOrder, type ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { type MarginState } from '../margin-state.ts'
+import type { MarginState } from '../margin-state.ts'
 
 /** Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum: a larger limit counts as this. */
 const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }

@@ -9,7 +9,7 @@
  */
 import { exponential, likelyValues, logarithm, normalQuantile, type Random } from '../../../lib/random.ts'
 import { levelTicksFor, type MutableQuote } from '../market.ts'
-import { type CandleMemory } from '../quote-grid.ts'
+import type { CandleMemory } from '../quote-grid.ts'
 
 /** Displayed at each side: this share of the volume of a candle before, and the spread of its logarithm. */
 const DISPLAYED_SHARE = 0.03

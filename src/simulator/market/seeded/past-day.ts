@@ -5,7 +5,7 @@
  */
 import { createGrid, nearestStep } from '../../../lib/grid.ts'
 import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
-import { type MarketInstrument, type MinuteBar } from '../market.ts'
+import type { MarketInstrument, MinuteBar } from '../market.ts'
 import { SHARED_VOLATILITY, Volatility } from './moves.ts'
 import { DEFAULT_YEARLY_VOLATILITY, OWN_VOLATILITY, SHARED_VARIANCE } from './seeded-path.ts'
 

@@ -5,9 +5,9 @@ import {
   signSchemeA,
   signSchemeB,
 } from '../../../protocol/signing.ts'
-import { type AccountSetup } from '../../shared/account.ts'
+import type { AccountSetup } from '../../shared/account.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import { type WireRequest } from '../wire-request.ts'
+import type { WireRequest } from '../wire-request.ts'
 import { readQueryText } from './parameters.ts'
 import { gatewayRefusals, wireRefusals } from './refusal.ts'
 

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../lib/is-record.ts'
-import { type Refusal, type Reply } from '../../shared/reply.ts'
-import { type Parameters } from './parameters.ts'
-import { type ServedName } from '../served-rows.ts'
+import type { Refusal, Reply } from '../../shared/reply.ts'
+import type { Parameters } from './parameters.ts'
+import type { ServedName } from '../served-rows.ts'
 
 /** A request for several things of a kind: what is wrong with one of them leaves the others alone. */
 export interface Batch {

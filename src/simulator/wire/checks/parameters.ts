@@ -1,8 +1,8 @@
 import { isRecord } from '../../../lib/is-record.ts'
 import { withCapitals } from '../../../protocol/capitals.ts'
-import { type Endpoint } from '../../../protocol/endpoint.ts'
+import type { Endpoint } from '../../../protocol/endpoint.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import { type WireRequest } from '../wire-request.ts'
+import type { WireRequest } from '../wire-request.ts'
 import { wireRefusals } from './refusal.ts'
 
 /** What public clients write with capitals (`GTC`, `Open`) and the document in small letters. */

@@ -1,4 +1,4 @@
-import { type RateLimit } from '../../../protocol/endpoint.ts'
+import type { RateLimit } from '../../../protocol/endpoint.ts'
 import { oneOf } from '../../shared/one-of.ts'
 import { type Admission, type CallCounter, callCounters, type Counting } from './call-counter.ts'
 

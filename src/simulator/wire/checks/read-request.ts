@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type WireRequest } from '../wire-request.ts'
+import type { WireRequest } from '../wire-request.ts'
 
 /**
  * Takes a request off its socket, raw: nothing decoded. A body longer than `bodyBytesMax` is cut one byte

@@ -1,4 +1,4 @@
-import { type Refusal } from '../../shared/reply.ts'
+import type { Refusal } from '../../shared/reply.ts'
 
 /**
  * Why the wire turned a request away before the exchange itself saw it, with an HTTP status of its own. The codes and
