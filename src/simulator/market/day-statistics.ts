@@ -103,8 +103,9 @@ export class DayStatistics {
     const ring = this.#ring
     const last = quote.lastTicks
     this.#lastTicks = last
-    if (last > (ring[base + HIGH] as number)) ring[base + HIGH] = last
-    if (last < (ring[base + LOW] as number)) ring[base + LOW] = last
+    const { shownHighTicks = last, shownLowTicks = last } = quote
+    if (shownHighTicks > (ring[base + HIGH] as number)) ring[base + HIGH] = shownHighTicks
+    if (shownLowTicks < (ring[base + LOW] as number)) ring[base + LOW] = shownLowTicks
     if (quote.tradedLots === 0) return
     ring[base + LOTS] = (ring[base + LOTS] as number) + quote.tradedLots
     const traded = last * this.#tick * quote.tradedLots * this.#lot

@@ -24,6 +24,12 @@ export interface Quote {
    */
   readonly lowTicks?: number
   readonly highTicks?: number
+  /**
+   * What the day's high and low learn of this step; where they are absent, the last price. An extreme that is over in
+   * an instant is shown with the last point of its candle: sooner it would say that price does not come there again.
+   */
+  readonly shownHighTicks?: number
+  readonly shownLowTicks?: number
   /** How much worse each level behind the displayed one is than the one before it; at least 1. */
   readonly levelTicks: number
   /** The number of the candle that this moment is in, or of the minute where there are none. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { type CandleMemory, NO_MEMORY, rememberCandle } from '../../../src/simulator/market/quote-grid.ts'
 import { EMPTY_QUOTE, type MutableQuote, type Quote } from '../../../src/simulator/market/market.ts'
+import { CandlePaths, NO_PATH } from '../../../src/simulator/market/recorded/candle-path.ts'
 import { fillCandleQuotes } from '../../../src/simulator/market/recorded/candle-quotes.ts'
 
 const PATH = Float64Array.from({ length: 16 }, (_, point) => 1_000_000 + (point % 3) * 7)
@@ -14,7 +15,7 @@ function emptyQuotes(points: number): MutableQuote[] {
 
 /** A path that goes nowhere between its points. */
 function straight(path: Float64Array) {
-  return { path, lows: path, highs: path }
+  return { path, lows: path, highs: path, times: path.map((_, point) => point / path.length) }
 }
 
 function quotesOf(lots: number, memory: CandleMemory = NO_MEMORY): readonly Quote[] {
@@ -46,6 +47,32 @@ describe('the quotes of a candle', () => {
     const shown = (quotes: readonly Quote[]) =>
       quotes.map(({ tradedLots: _traded, candleLots: _all, ...quote }) => quote)
     expect(shown(quiet)).toEqual(shown(busy))
+  })
+
+  it('show an extreme that nobody could see to the day’s high and low only when the candle is over', () => {
+    const paths = new CandlePaths({ kind: 'random', points: 16, memory: NO_PATH })
+    const random = createRandom('unseen')
+    const quotes = emptyQuotes(16)
+    let unseen = 0
+    for (let drawn = 0; drawn < 500; drawn++) {
+      const {
+        prices: path,
+        times,
+        lows,
+        highs,
+      } = paths.draw({ open: 500, high: 560, low: 450, close: 520 }, random)
+      const parts = { path, times, lows, highs, before: 500, signBefore: 1, lots: 9 }
+      fillCandleQuotes(quotes, { ...parts, memory: NO_MEMORY, scale: SCALE }, random)
+      let [shown, seen] = [0, 0]
+      for (const [point, { lastTicks, shownHighTicks = 0 }] of quotes.slice(0, -1).entries()) {
+        shown = Math.max(shown, shownHighTicks)
+        if (times[point] === times[point + 1]) unseen++
+        else seen = Math.max(seen, lastTicks)
+        expect(shown).toBe(seen)
+      }
+      expect(quotes.at(-1)).toMatchObject({ lastTicks: 520, shownHighTicks: 560, shownLowTicks: 450 })
+    }
+    expect(unseen).toBe(1000)
   })
 
   it('stand still while the price bounces between bid and ask, or does not move', () => {

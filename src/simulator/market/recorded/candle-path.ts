@@ -153,8 +153,8 @@ export class CandlePaths {
     const { coarse, usualRange } = this.#memory
     const isCoarse = random.next() < coarse
     const points = this.#drawn[0]?.prices.length ?? 0
-    // The extremes of a smooth shape are points beside its own.
-    const shapes = isCoarse ? shapesOf('coarse', points) : shapesOf('smooth', points - 2)
+    // The extremes are points beside its own: for both kinds at the same times, or these would tell them apart.
+    const shapes = shapesOf(isCoarse ? 'coarse' : 'smooth', points - 2)
     // The range of the candle, in usual ranges.
     const reach = usualRange === 0 ? 1 : (candle.high - candle.low) / usualRange
     let [best] = this.#drawn as [Drawn]
@@ -246,12 +246,13 @@ function layShape(
   const last = prices[isReversed ? 0 : moves] as number
   const [atOpen, atClose] = [open - first, close - last]
   path.laid = { shape, isFlipped, isReversed, atOpen, atClose }
+  const isSmooth = shape.tops.length > 0
   const early = random.next() < 0.5 ? 1 : 0
-  const highMove = moveOf(shape.highMove, isReversed, moves)
-  const lowMove = moveOf(shape.lowMove, isReversed, moves)
+  const highMove = moveOf(shape.highMove, isReversed, isSmooth ? moves + 1 : moves)
+  const lowMove = moveOf(shape.lowMove, isReversed, isSmooth ? moves + 1 : moves)
   const isHighFirst = highMove === lowMove ? shape.isHighFirst !== isReversed : highMove < lowMove
-  const highPoint = pointOf(highMove, early)
-  const lowPoint = pointOf(lowMove, early)
+  const highPoint = isSmooth ? Math.max(1, highMove - early) : highMove
+  const lowPoint = isSmooth ? Math.max(1, lowMove - early) : lowMove
   let next = 0
   for (let point = 0; point <= moves; point++) {
     const time = point / (moves + 1)
@@ -301,14 +302,9 @@ function put({ prices, times }: Drawn, index: number, price: number, time: numbe
   times[index] = time
 }
 
-/** In which move of the shape, which may be turned round, an extreme is met; 0 where it is one of the prices. */
-function moveOf(move: number, isReversed: boolean, moves: number): number {
-  return move > 0 && isReversed ? moves + 1 - move : move
-}
-
-/** Before which point. @param early So many moves before its time, which changes what follows what. */
-function pointOf(move: number, early: number): number {
-  return move === 0 ? -1 : Math.max(1, move - early)
+/** In which move of a shape, or at which of its prices, an extreme is met; it may be turned round. */
+function moveOf(move: number, isReversed: boolean, last: number): number {
+  return isReversed ? last - move : move
 }
 
 /** A coarse shape of other proportions may have missed an extreme: then the point nearest to it is there. */

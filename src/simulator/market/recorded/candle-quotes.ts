@@ -40,6 +40,8 @@ export interface CandleParts {
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
+  /** When each point is there; of two at one instant the first is an extreme that nobody sees. */
+  readonly times: Float64Array
   /** The last price before the candle, in ticks; 0 when there was none. */
   readonly before: number
   /** 1 when the last move before the candle was up, -1 when it was down; 0 when there was none. */
@@ -60,14 +62,18 @@ const SHARES = likelyValues(DRAWS, (share) => -logarithm(1 - share))
 
 /** Makes the quotes of a candle, one a point; the candle's number is left as it is. */
 export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: CandleParts, random: Random): void {
-  const { path, lows, highs, lots, memory, scale } = candle
+  const { path, lows, highs, times, lots, memory, scale } = candle
   const medianLots = (memory.candles === 0 ? scale.lots : memory.lots) * DISPLAYED_SHARE
   const levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / 60_000))
   const spread = meanSpread(candle)
   let before = candle.before
   let sign = candle.signBefore || (random.next() < 0.5 ? 1 : -1)
+  let [high, low] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (const [point, quote] of quotes.entries()) {
     const last = path[point] as number
+    const isUnseen = times[point] === times[point + 1]
+    high = Math.max(high, last)
+    low = Math.min(low, last)
     if (last !== before) sign = last > before ? 1 : -1
     const isBuy = sign > 0
     const wide = 1 + Math.floor(spread * random.pick(SHARES))
@@ -75,6 +81,8 @@ export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: Candle
     quote.lastTicks = last
     quote.lowTicks = lows[point] as number
     quote.highTicks = highs[point] as number
+    quote.shownHighTicks = isUnseen ? Number.NEGATIVE_INFINITY : last
+    quote.shownLowTicks = isUnseen ? Number.POSITIVE_INFINITY : last
     quote.bidTicks = bid
     quote.askTicks = Math.max(bid + 1, isBuy ? last : last + wide)
     quote.bidLots = Math.max(1, Math.round(medianLots * random.pick(SIZES)))
@@ -83,6 +91,8 @@ export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: Candle
     quote.candleLots = lots
     before = last
   }
+  const end = quotes.at(-1)
+  if (end) Object.assign(end, { shownHighTicks: high, shownLowTicks: low })
   shareOut(quotes, lots, random)
 }
 

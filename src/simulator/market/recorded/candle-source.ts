@@ -44,7 +44,9 @@ export class CandleSource {
       ? restoreRandom(state.random)
       : createRandom(seed).fork(instrument.symbol).fork('recorded')
     this.#paths = new CandlePaths({ kind: candlePath, points, memory: { ...NO_PATH, ...state?.path } })
-    this.#quotes = Array.from({ length: points }, () => ({ ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0 }))
+    this.#quotes = Array.from({ length: points }, () => ({
+      ...{ ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0, shownHighTicks: 0, shownLowTicks: 0 },
+    }))
     this.#scale = {
       lots: this.#grid.usualLots(rows.open[0] as number, intervalMs),
       lotNotional: Number(instrument.tickSize) * Number(instrument.lotSize),
@@ -83,7 +85,7 @@ export class CandleSource {
     this.#drawnFrom = this.state()
     const { lastTicks: before, lastSign: signBefore } = this.#paths.memory
     const { prices, times, lows, highs } = this.#paths.draw(this.#candle(row), this.#random)
-    const parts = { path: prices, lows, highs, before, signBefore, lots: this.#lotsOf(row) }
+    const parts = { path: prices, lows, highs, times, before, signBefore, lots: this.#lotsOf(row) }
     fillCandleQuotes(this.#quotes, { ...parts, memory: this.#memory, scale: this.#scale }, this.#random)
     this.#times = times
   }

@@ -13,7 +13,7 @@ export interface Shape {
   /** How far each move went down and up between its two prices; none where moves are jumps. */
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
-  /** In which move each extreme was met, the first being 1; 0 where it is one of the prices. */
+  /** In which move each extreme was met, the first being 1; where it is one of the prices, which of them. */
   readonly highMove: number
   readonly lowMove: number
   /** Of two in one move. */
@@ -96,7 +96,8 @@ function coarse(points: number, random: Random): Walk {
     prices.push((prices[move - 1] as number) + size)
   }
   const [high, low] = [Math.max(...prices), Math.min(...prices)]
-  return { prices, bottoms: [], tops: [], high, low, highMove: 0, lowMove: 0, isHighFirst: false }
+  const [highMove, lowMove] = [prices.indexOf(high), prices.indexOf(low)]
+  return { prices, bottoms: [], tops: [], high, low, highMove, lowMove, isHighFirst: false }
 }
 
 function cellOf(open: number, close: number): number {
