@@ -7,6 +7,7 @@ import { known } from '../shared/known.ts'
 import type { StoredRows } from '../store/stored-rows.ts'
 import type { Fill } from './positions/fill.ts'
 import type { Instrument } from './instruments/instruments.ts'
+import type { TickerBoard } from './instruments/ticker-view.ts'
 import { NO_COUNTERPARTIES, NO_MONEY, type CoinBalance, type Counterparties } from './accounts/ledger.ts'
 import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
@@ -37,6 +38,8 @@ export interface CoreState {
   /** Unix ms of the next delivery settlement; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
+  /** By product type: what was answered last. */
+  readonly tickerBoards: Map<string, TickerBoard>
 }
 
 /** Times are Unix ms of the exchange's clock; 0 is "never yet". */
@@ -186,6 +189,7 @@ export function createCoreState(parts: CoreStateParts): CoreState {
     nextSettlement: { at: Number.POSITIVE_INFINITY },
     clock: { now: 0, nextFundingAt: 0, orderSequence: 0, tradeSequence: 0, pausedAt: 0, pausedMs: 0 },
     rows,
+    tickerBoards: new Map(),
   }
 }
 

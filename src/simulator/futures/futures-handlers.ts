@@ -6,7 +6,7 @@ import { longShortRatio } from './instruments/long-short-ratio.ts'
 import { modifyPlan } from './plans/plan-orders.ts'
 import { placeBatch } from './orders/place-orders.ts'
 import { singlePosition } from './positions/position-view.ts'
-import { tickers } from './instruments/ticker-board.ts'
+import { tickers } from './instruments/ticker-view.ts'
 
 /** What answers the document's futures endpoints. */
 export const futuresHandlers = {

@@ -105,7 +105,6 @@ export const ORDERS: PlacedCodec<CoreState, Order> = {
 export const PLAN_ORDERS: PlacedCodec<CoreState, PlanOrder> = {
   table: 'plan_orders',
   id: ({ sequence }) => String(sequence),
-  order: ({ sequence }) => sequence,
   place(state, plan) {
     if (isPending(plan)) listed(state, plan).planOrders.push(plan)
     if (state.symbols.has(plan.symbol)) namedAccount(state, plan.uid).planOrders.set(plan.sequence, plan)
@@ -130,7 +129,6 @@ export const FILLS: PlacedCodec<CoreState, Fill> = {
   table: 'fills',
   id: ({ sequence }) => String(sequence),
   decimals: ['fee', 'profit'],
-  order: ({ sequence }) => sequence,
   place(state, fill) {
     if (state.symbols.has(fill.symbol)) namedAccount(state, fill.uid).fills.push(fill)
   },

@@ -46,20 +46,9 @@ export interface Instrument {
 }
 
 /** The columns in which contracts differ; the others are the same for all. */
-interface InstrumentRow {
-  readonly symbol: string
-  readonly productType: ProductType
-  readonly baseCoin: string
-  readonly quoteCoin: string
-  readonly tickSize: string
-  readonly lotSize: string
-  readonly leverageMax: number
-  readonly limitLotsMax: number
-  readonly marketLotsMax: number
-  readonly startPrice: string
-  readonly dailyTurnover: number
-  readonly maintenanceTiers: readonly MaintenanceTier[]
-  readonly delivery?: { readonly listedAt: number; readonly deliveryAt: number }
+interface InstrumentRow
+  extends Pick<Instrument, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>, Readonly<typeof BTC> {
+  readonly delivery?: Instrument['delivery']
 }
 
 /** A position of more than the last tier's value needs that tier's rate. */

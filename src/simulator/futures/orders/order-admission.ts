@@ -4,7 +4,7 @@ import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import { coinOf, positionOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
 import { deliveryRefusal } from '../instruments/delivery.ts'
 import { priceText } from '../instruments/instruments.ts'
-import { availableMargin, costOfOpening, openingLots } from '../positions/margin.ts'
+import { availableMargin, openingCost, openingLots } from '../positions/margin.ts'
 import { quoteValue } from '../positions/position.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
@@ -134,7 +134,7 @@ function marginRefusal({ state, account, symbol, terms, opening }: Placement): R
     direction === 'buy' ? state.settings.marketLevelsMax : 0,
   )
   const ticks = orderType === 'limit' ? terms.priceTicks : worst
-  const cost = costOfOpening(state, account, symbol, { ticks, lots: opening })
+  const cost = openingCost(state, account, symbol, { tickLots: ticks * opening, lots: opening })
   return cost.gt(available) ? refusals.balanceExceeded : undefined
 }
 

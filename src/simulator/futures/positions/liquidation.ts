@@ -49,14 +49,15 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
   for (const position of symbol.positions.slice()) {
     if (position.lots === 0) continue
     const account = accountOf(state, position.uid)
-    const standing = floatStanding(state, account, symbol, position)
+    const { marginCoin } = symbol.instrument
+    const standing = floatStanding(state, account, marginCoin, position)
     if (!isNear(standing)) {
       narrowBands(state, standing)
       continue
     }
     forgetBand(symbol)
     if (position.marginMode === 'isolated') liquidateIsolated(state, account, symbol, position)
-    else liquidateCrossed(state, account, symbol.instrument.marginCoin)
+    else liquidateCrossed(state, account, marginCoin)
   }
 }
 

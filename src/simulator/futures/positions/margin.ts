@@ -48,8 +48,7 @@ export function unsetBalance(state: CoreState, account: Account, coin: string): 
 /** Maintenance margin plus the taker fee of closing, at the mark: below this a position is liquidated. */
 function maintenanceOf(state: CoreState, position: Position): Decimal {
   const symbol = symbolOf(state, position.symbol)
-  const { instrument, markTicks } = symbol
-  const value = marginValue(instrument, markTicks, position.lots)
+  const value = marginValue(symbol.instrument, symbol.markTicks, position.lots)
   return value.times(maintenanceRateOf(symbol, position).plus(state.rates.taker))
 }
 
@@ -92,20 +91,25 @@ export interface FloatStanding {
 export function floatStanding(
   state: CoreState,
   account: Account,
-  { instrument }: SymbolState,
+  marginCoin: string,
   position: Position,
 ): FloatStanding {
   const isIsolated = position.marginMode === 'isolated'
-  const ofCoin = isIsolated ? [position] : positionsOfCoin(state, account, instrument.marginCoin)
+  const ofCoin = isIsolated ? [position] : positionsOfCoin(state, account, marginCoin)
   const positions = ofCoin.filter(({ marginMode }) => marginMode === position.marginMode)
-  let equity = isIsolated ? position.marginFloat : coinOf(account, instrument.marginCoin).balanceFloat
+  let equity = isIsolated ? position.marginFloat : coinOf(account, marginCoin).balanceFloat
   // What the isolated ones have set aside; a crossed one nothing.
   if (!isIsolated) for (const { marginFloat } of ofCoin) equity -= marginFloat
   let need = 0
-  for (const one of positions) {
-    const floats = floatsOf(state, symbolOf(state, one.symbol), one)
-    equity += floats.profit
-    need += floats.need
+  for (const { symbol, lots, holdSide, costFloat } of positions) {
+    const { instrument, markTicks } = symbolOf(state, symbol)
+    const price = markTicks * instrument.tickFloat
+    const size = lots * instrument.lotFloat
+    const value = price * size
+    const gain = holdSide === 'long' ? value - costFloat : costFloat - value
+    const { rate } = closingNeed(state, instrument, value)
+    equity += instrument.isInverse ? gain / price : gain
+    need += (instrument.isInverse ? size : value) * rate
   }
   return { positions, equity, need }
 }
@@ -113,23 +117,6 @@ export function floatStanding(
 /** Too near to its end for floats: the exact standing decides. */
 export function isNear({ equity, need }: FloatStanding): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
-}
-
-/** Unrealised profit, and maintenance with closing fee, in the margin coin. */
-function floatsOf(
-  state: CoreState,
-  symbol: SymbolState,
-  position: Position,
-): { profit: number; need: number } {
-  const { instrument, markTicks } = symbol
-  const price = markTicks * instrument.tickFloat
-  const size = position.lots * instrument.lotFloat
-  const value = price * size
-  const gain = position.holdSide === 'long' ? value - position.costFloat : position.costFloat - value
-  const { rate } = closingNeed(state, instrument, value)
-  return instrument.isInverse
-    ? { profit: gain / price, need: size * rate }
-    : { profit: gain, need: value * rate }
 }
 
 /** What share of a position's value it needs, up to which value, in floats: see {@link maintenanceOf}. */
@@ -196,8 +183,8 @@ function openingCostOf(
   return openingCost(state, account, symbol, opened)
 }
 
-/** @param tickLots The sum of ticks times lots. */
-function openingCost(
+/** Initial margin and fee that opening lots takes. @param tickLots The sum of ticks times lots. */
+export function openingCost(
   state: CoreState,
   account: Account,
   { instrument }: SymbolState,
@@ -222,16 +209,6 @@ export function openingLots(
       reducible -= remainingLots(other)
   }
   return order.lots - Math.max(0, Math.min(order.lots, reducible))
-}
-
-/** Initial margin and fee that opening lots at a price takes. */
-export function costOfOpening(
-  state: CoreState,
-  account: Account,
-  symbol: SymbolState,
-  open: { readonly ticks: number; readonly lots: number },
-): Decimal {
-  return openingCost(state, account, symbol, { tickLots: open.ticks * open.lots, lots: open.lots })
 }
 
 /**
