@@ -17,7 +17,7 @@ export interface Checkpoint {
   readonly symbols: ReadonlyMap<string, SymbolCheckpoint>
 }
 
-export interface SymbolCheckpoint {
+interface SymbolCheckpoint {
   readonly market: Readonly<DisplayedMarket>
   readonly statistics: DayStatisticsState
 }
@@ -28,7 +28,7 @@ interface MarketRow {
   readonly symbols: readonly string[]
 }
 
-const MARKET: Codec<MarketRow> & { readonly id: () => string } = singleRow('market')
+const MARKET = singleRow<MarketRow>('market')
 
 interface SymbolRow extends Omit<SymbolCheckpoint, 'statistics'> {
   readonly symbol: string
@@ -37,12 +37,8 @@ interface SymbolRow extends Omit<SymbolCheckpoint, 'statistics'> {
 
 const SYMBOL_MARKETS: Codec<SymbolRow> = { table: 'symbol_markets', id: ({ symbol }) => symbol }
 
-interface MinuteRow extends Bucket {
-  readonly symbol: string
-}
-
 /** A row a place in the ring of the day. Those of one minute stand together: few pages change at once. */
-const MINUTES: Codec<MinuteRow> = {
+const MINUTES: Codec<Bucket & { readonly symbol: string }> = {
   table: 'minutes',
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
 }

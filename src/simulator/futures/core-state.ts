@@ -1,4 +1,5 @@
 import type { FeeRates } from '../wallet/fees.ts'
+import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -7,7 +8,6 @@ import { known } from '../shared/known.ts'
 import type { StoredRows } from '../store/stored-rows.ts'
 import type { Fill } from './positions/fill.ts'
 import type { Instrument } from './instruments/instruments.ts'
-import type { TickerBoard } from './instruments/ticker-view.ts'
 import { NO_COUNTERPARTIES, NO_MONEY, type CoinBalance, type Counterparties } from './accounts/ledger.ts'
 import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
@@ -38,8 +38,8 @@ export interface CoreState {
   /** Unix ms of the next delivery settlement; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
-  /** By product type: what was answered last. */
-  readonly tickerBoards: Map<string, TickerBoard>
+  /** By product type the tickers that were answered last, and the moves of its market until then. */
+  readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
 /** Times are Unix ms of the exchange's clock; 0 is "never yet". */

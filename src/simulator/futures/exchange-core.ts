@@ -6,13 +6,7 @@ import type { RowStore } from '../store/row-store.ts'
 import { StoredRows } from '../store/stored-rows.ts'
 import { assertAccounts, type AccountRef, type AccountSetup } from '../shared/account.ts'
 import { bookSum, type BookSum } from './accounts/ledger.ts'
-import {
-  applyCheckpoint,
-  assertSameMarket,
-  putCheckpoint,
-  readCheckpoint,
-  type SymbolCheckpoint,
-} from './checkpoint.ts'
+import { applyCheckpoint, assertSameMarket, putCheckpoint, readCheckpoint } from './checkpoint.ts'
 import {
   accountOf,
   createCoreState,
@@ -234,7 +228,13 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     symbols: options.instruments.map((instrument) =>
       createSymbolState(
         instrument,
-        openStatistics(options, market, { instrument, stored: checkpoint?.symbols.get(instrument.symbol) }),
+        new DayStatistics({
+          instrument: toMarketInstrument(instrument),
+          seed: options.seed,
+          speed: market.speed,
+          past: market.pastDay(instrument.symbol),
+          state: checkpoint?.symbols.get(instrument.symbol)?.statistics,
+        }),
       ),
     ),
     accounts: options.accounts,
@@ -251,20 +251,6 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   findNextSettlement(state)
   openAccounts(state)
   return new ExchangeCore(state, market)
-}
-
-function openStatistics(
-  { seed }: ExchangeCoreOptions,
-  market: Market,
-  { instrument, stored }: { readonly instrument: Instrument; readonly stored: SymbolCheckpoint | undefined },
-): DayStatistics {
-  return new DayStatistics({
-    instrument: toMarketInstrument(instrument),
-    seed,
-    speed: market.speed,
-    past: market.pastDay(instrument.symbol),
-    state: stored?.statistics,
-  })
 }
 
 /** Books the opening balance of every coin that the account has never had. */

@@ -2,12 +2,10 @@ import { Failure } from '../../lib/failure.ts'
 import type { Taken } from '../matching/displayed-market.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../store/stored-rows.ts'
-import type { AccountChoices } from '../shared/account.ts'
 import {
   applyChoices,
   counterpartiesOf,
   type Account,
-  type AccountCounts,
   type CoreClock,
   type CoreState,
   type IdempotencyEntry,
@@ -27,7 +25,7 @@ import { positionKey, type Position } from './positions/position.ts'
  */
 
 /** Clock, sequences and the next funding: part of every operation that changed anything. */
-export const CLOCK: Codec<CoreClock> & { readonly id: () => string } = singleRow('clock')
+export const CLOCK = singleRow<CoreClock>('clock')
 
 interface CoinCounterparties {
   readonly coin: string
@@ -41,11 +39,9 @@ export const COUNTERPARTIES: PlacedCodec<CoreState, CoinCounterparties> = {
   place: (state, { coin, counterparties }) => Object.assign(counterpartiesOf(state, coin), counterparties),
 }
 
-interface AccountRow {
+interface AccountRow extends Pick<Account, 'counts' | 'choices'> {
   readonly uid: string
   readonly coins: Readonly<Record<string, CoinBalance>>
-  readonly counts: AccountCounts
-  readonly choices: AccountChoices
 }
 
 export const ACCOUNTS: PlacedCodec<CoreState, Account, AccountRow> = {
@@ -134,9 +130,7 @@ export const FILLS: PlacedCodec<CoreState, Fill> = {
   },
 }
 
-type AccountIdempotency = IdempotencyEntry & { readonly uid: string }
-
-export const IDEMPOTENCY: PlacedCodec<CoreState, AccountIdempotency> = {
+export const IDEMPOTENCY: PlacedCodec<CoreState, IdempotencyEntry & { readonly uid: string }> = {
   table: 'idempotency',
   id: ({ uid, clientOid }) => `${uid}/${clientOid}`,
   order: ({ orderSequence }) => orderSequence,

@@ -1,10 +1,11 @@
 import type { Market, MarketStep } from '../market/market.ts'
-import type { CoreState, SymbolState } from './core-state.ts'
+import { venueOf, type CoreState, type SymbolState } from './core-state.ts'
 import { isTrading, settleDelivery, settlementAt } from './instruments/delivery.ts'
 import { nextFundingAfter, settleFunding } from './positions/funding.ts'
 import { liquidateAtMark } from './positions/liquidation.ts'
 import { showQuote } from '../matching/displayed-market.ts'
-import { enterMatching, matchSymbol } from './orders/futures-venue.ts'
+import { matchResting } from '../matching/match-orders.ts'
+import { enterMatching } from './orders/futures-venue.ts'
 import { triggerPlanOrders } from './plans/plan-orders.ts'
 import { fireExits } from './positions/position-exits.ts'
 import type { SymbolRow } from './stored-entities.ts'
@@ -64,7 +65,7 @@ function playStep(state: CoreState, step: MarketStep): void {
   applyQuote(state, symbol, step)
   if (!isTrading(symbol, at)) return
   if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(symbol, at)
-  matchSymbol(symbol)
+  matchResting(venueOf(symbol))
   if (symbol.positions.length > 0) {
     fireExits(state, symbol)
     liquidateAtMark(state, symbol)

@@ -62,7 +62,7 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
 }
 
 /** Whether a new quote may concern resting orders. This comparison of the best prices is all that most quotes cost. */
-export function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
+function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
   const { bidTicks, askTicks, lowTicks, highTicks } = market
   if (buys.bestTicks >= Math.min(bidTicks, lowTicks)) return true
   return sells.bestTicks > 0 && sells.bestTicks <= Math.max(askTicks, highTicks)

@@ -116,11 +116,6 @@ function writeTicker<Value, Nothing>(
 /** Statistics are kept in minute buckets: between two of them only a quote changes a ticker. */
 const MINUTE_MS = 60_000
 
-export interface TickerBoard {
-  readonly moves: number
-  readonly rows: WireTicker[]
-}
-
 /**
  * The tickers of a product type, made once for each moment that they differ in. While nothing of it moves the same
  * array is returned, so that the wire writes it as JSON once, however often it is asked.

@@ -1,4 +1,4 @@
-import { enterMarket, matchResting, reachesBook } from '../../matching/match-orders.ts'
+import { enterMarket } from '../../matching/match-orders.ts'
 import type { Venue } from '../../matching/venue.ts'
 import { accountOf, symbolOf, venueOf, type CoreState, type SymbolState } from '../core-state.ts'
 import { closableLots, settleTrade } from '../positions/settle-trade.ts'
@@ -39,8 +39,4 @@ export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue
 
 export function enterMatching(state: CoreState, order: Order): void {
   enterMarket(venueOf(symbolOf(state, order.symbol)), order)
-}
-
-export function matchSymbol(symbol: SymbolState): void {
-  if (reachesBook(symbol)) matchResting(venueOf(symbol))
 }

@@ -117,11 +117,9 @@ function readPreset(
   text = '',
 ): Reply<PositionTrigger | undefined> {
   if (Number(text) === 0) return accept(undefined)
-  const price = readPrice(symbol, text)
-  if (!price.ok) return price
-  return accept({
-    triggerTicks: price.data,
-    triggerType: settings.presetTriggerType,
-    executeTicks: undefined,
+  return acceptAll<PositionTrigger>({
+    triggerTicks: readPrice(symbol, text),
+    triggerType: accept(settings.presetTriggerType),
+    executeTicks: accept(undefined),
   })
 }

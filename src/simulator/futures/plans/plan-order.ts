@@ -1,4 +1,4 @@
-import type { OrderTerms, TriggerType } from '../orders/order.ts'
+import type { OrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
 
 /** What a modification may change. */
 export interface PlanTerms extends Pick<OrderTerms, 'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'> {
@@ -8,21 +8,11 @@ export interface PlanTerms extends Pick<OrderTerms, 'takeProfit' | 'stopLoss' | 
   readonly callbackPercent: string | undefined
 }
 
-type FixedTerms =
-  | 'uid'
-  | 'symbol'
-  | 'direction'
-  | 'slot'
-  | 'action'
-  | 'reduceOnly'
-  | 'marginMode'
-  | 'orderType'
-
 /**
  * A trigger order: it becomes a normal order when its price is reached.
  * pending -> triggered (its order accepted) | failed (its order refused) | cancelled
  */
-export interface PlanOrder extends Pick<OrderTerms, FixedTerms>, PlanTerms {
+export interface PlanOrder extends Omit<OrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
   readonly sequence: number
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'

@@ -17,7 +17,6 @@ import {
   isNear,
   isolatedStanding,
   positionsOfCoin,
-  type FloatStanding,
   type Standing,
 } from './margin.ts'
 import { cancelClosingOrders, cancelOrder } from '../orders/order-lifecycle.ts'
@@ -52,7 +51,9 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
     const { marginCoin } = symbol.instrument
     const standing = floatStanding(state, account, marginCoin, position)
     if (!isNear(standing)) {
-      narrowBands(state, standing)
+      // The band keeps the mark prices where they together lose half of what is left at most.
+      const { positions, equity, need } = standing
+      for (const one of positions) narrowBand(state, one, (equity - need) / 2 / positions.length)
       continue
     }
     forgetBand(symbol)
@@ -163,11 +164,6 @@ function closeForced(
   closePosition(state, position, closing)
   const lacking = coinOf(account, coin).balance.minus(before).plus(margin.minus(position.margin))
   if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(lacking) })
-}
-
-/** Keeps the mark prices where the positions together lose half of what is left at most. */
-function narrowBands(state: CoreState, { positions, equity, need }: FloatStanding): void {
-  for (const position of positions) narrowBand(state, position, (equity - need) / 2 / positions.length)
 }
 
 /** An inverse position's loss grows as the price falls: within this share of it by no more than is reckoned with. */

@@ -39,11 +39,8 @@ export function watchedTicks(symbol: SymbolState, { triggerType }: { triggerType
 }
 
 /** The last price that fires it; 0 of one that watches the mark price. */
-export function lastTriggerTicks({
-  triggerType,
-  triggerTicks,
-}: Pick<PositionTrigger, 'triggerType' | 'triggerTicks'>): number {
-  return triggerType === 'fill_price' ? triggerTicks : 0
+export function lastTriggerTicks(trigger: Pick<PositionTrigger, 'triggerType' | 'triggerTicks'>): number {
+  return trigger.triggerType === 'fill_price' ? trigger.triggerTicks : 0
 }
 
 function isReached(symbol: SymbolState, trigger: PositionTrigger | undefined, isRising: boolean): boolean {
