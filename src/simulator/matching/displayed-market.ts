@@ -1,5 +1,5 @@
 import { exponential } from '../../lib/random.ts'
-import type { MutableQuote, Quote } from '../market/market.ts'
+import { EMPTY_QUOTE, type MutableQuote, type Quote } from '../market/market.ts'
 import type { Direction } from './book-order.ts'
 import type { FillModel, MatchingRules } from './fill-model.ts'
 
@@ -38,10 +38,7 @@ export function createTaken(): Taken {
 
 /** @param taken Of a market that is displayed more than once: the same of all. */
 export function createDisplayedMarket(taken = createTaken()): DisplayedMarket {
-  return {
-    ...{ bidTicks: 0, askTicks: 0, bidLots: 0, askLots: 0, lastTicks: 0, tradedLots: 0 },
-    ...{ lowTicks: 0, highTicks: 0, levelTicks: 1, candle: 0, candleLots: 0, at: 0, previousAt: 0, taken },
-  }
+  return { ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0, at: 0, previousAt: 0, taken }
 }
 
 /** Takes in the next quote. @param at Unix ms of the exchange's clock. */

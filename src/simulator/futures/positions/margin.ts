@@ -11,7 +11,7 @@ import {
 import { tradeFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
 import type { Instrument } from '../instruments/instruments.ts'
-import { mayOpen, reduces, remainingLots, type Order } from '../orders/order.ts'
+import { mayOpen, reduces, remainingLots, type Order, type OrderTerms } from '../orders/order.ts'
 import {
   baseSize,
   initialMargin,
@@ -196,10 +196,7 @@ export function openingCost(
 }
 
 /** How many lots of an order would open, given the position and the account's other open orders. */
-export function openingLots(
-  account: Account,
-  order: Pick<Order, 'symbol' | 'direction' | 'slot' | 'action' | 'reduceOnly' | 'lots'>,
-): number {
+export function openingLots(account: Account, order: OrderTerms): number {
   if (!mayOpen(order)) return 0
   const net = order.slot === 'net' ? positionOf(account, order.symbol, 'net') : undefined
   if (net === undefined || !reduces(order, net)) return order.lots

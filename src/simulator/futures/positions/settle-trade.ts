@@ -101,8 +101,7 @@ function settlePart(state: CoreState, account: Account, symbol: SymbolState, par
     profit = reducePosition(symbol, position, part)
     bookFor(state, account, { coin, booking: 'profit', amount: profit })
   } else {
-    const free = unsetBalance(state, account, coin)
-    enlargePosition(symbol, position, part, free)
+    enlargePosition(symbol, position, part, unsetBalance(state, account, coin))
   }
   position.fees = position.fees.plus(fee)
   position.updatedAt = state.clock.now
