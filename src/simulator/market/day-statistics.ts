@@ -97,18 +97,20 @@ export class DayStatistics {
   apply(at: number, quote: Quote, reference?: MarketReference): void {
     if (this.#lastTicks === 0) this.#lastTicks = quote.lastTicks
     this.#roll(Math.floor(at / MINUTE_MS))
-    this.#fair.apply(at, (quote.bidTicks + quote.askTicks) / 2)
-    if (reference !== undefined) this.#fair.refer(reference)
     const base = this.#slot(this.#minute)
     const ring = this.#ring
-    const last = quote.lastTicks
-    this.#lastTicks = last
-    const { shownHighTicks = last, shownLowTicks = last } = quote
-    if (shownHighTicks > (ring[base + HIGH] as number)) ring[base + HIGH] = shownHighTicks
-    if (shownLowTicks < (ring[base + LOW] as number)) ring[base + LOW] = shownLowTicks
+    if (quote.isUnseen !== true) {
+      this.#fair.apply(at, (quote.bidTicks + quote.askTicks) / 2)
+      if (reference !== undefined) this.#fair.refer(reference)
+      this.#lastTicks = quote.lastTicks
+      const { candleHighTicks: high = quote.lastTicks, candleLowTicks: low = quote.lastTicks } = quote
+      if (high > (ring[base + HIGH] as number)) ring[base + HIGH] = high
+      if (low < (ring[base + LOW] as number)) ring[base + LOW] = low
+    }
     if (quote.tradedLots === 0) return
     ring[base + LOTS] = (ring[base + LOTS] as number) + quote.tradedLots
-    const traded = last * this.#tick * quote.tradedLots * this.#lot
+    // What was traded at an unseen price is valued at the last that was seen.
+    const traded = this.#lastTicks * this.#tick * quote.tradedLots * this.#lot
     ring[base + QUOTE_VOLUME] = (ring[base + QUOTE_VOLUME] as number) + traded
   }
 

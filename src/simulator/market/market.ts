@@ -25,11 +25,13 @@ export interface Quote {
   readonly lowTicks?: number
   readonly highTicks?: number
   /**
-   * What the day's high and low learn of this step; where they are absent, the last price. An extreme that is over in
-   * an instant is shown with the last point of its candle: sooner it would say that price does not come there again.
+   * An extreme of a candle that is over in an instant: resting orders and triggers meet it, and nobody sees it. No figure
+   * follows from it before the candle is over, since it would say that price does not come there again.
    */
-  readonly shownHighTicks?: number
-  readonly shownLowTicks?: number
+  readonly isUnseen?: boolean
+  /** What the day's high and low learn of: the last price, and with the last point of a candle how far it all went. */
+  readonly candleHighTicks?: number
+  readonly candleLowTicks?: number
   /** How much worse each level behind the displayed one is than the one before it; at least 1. */
   readonly levelTicks: number
   /** The number of the candle that this moment is in, or of the minute where there are none. */

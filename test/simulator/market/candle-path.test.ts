@@ -118,6 +118,27 @@ describe('a random path', () => {
     }
   })
 
+  it('begins its accounts anew where the memory is of a version with other rules', () => {
+    const candle = { open: 100, high: 190, low: 20, close: 80 }
+    const of = (gains: readonly number[]) =>
+      new CandlePaths({ kind: 'random', points: POINTS, memory: { ...NO_PATH, gains } })
+    const [all, shorter] = [of(NO_PATH.gains), of([3])]
+    const drawn = [all, shorter].map((one) => [...one.draw(candle, createRandom('memory')).prices])
+
+    expect(drawn[1]).toEqual(drawn[0])
+    expect(shorter.memory).toEqual(all.memory)
+  })
+
+  it('shows by no time at which it moves how many moves it has', () => {
+    const random = createRandom('times')
+    const all = paths('random')
+    const times = new Set<string>()
+    for (const candle of randomWalkCandles(random, { count: 500, deviation: 8 }))
+      times.add([...new Set(all.draw(candle, random).times)].join())
+
+    expect([...times]).toEqual([Array.from({ length: POINTS - 2 }, (_, look) => look / (POINTS - 2)).join()])
+  })
+
   it('fits into four points, and stands still in a candle without a range', () => {
     for (let seed = 0; seed < 50; seed++) {
       const path = draw('random', [100, 110, 70, 80], { points: 4, seed: String(seed) })

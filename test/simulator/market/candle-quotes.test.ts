@@ -49,7 +49,7 @@ describe('the quotes of a candle', () => {
     expect(shown(quiet)).toEqual(shown(busy))
   })
 
-  it('show an extreme that nobody could see to the day’s high and low only when the candle is over', () => {
+  it('mark an extreme that is over in an instant, and say with the last point how far the candle went', () => {
     const paths = new CandlePaths({ kind: 'random', points: 16, memory: NO_PATH })
     const random = createRandom('unseen')
     const quotes = emptyQuotes(16)
@@ -63,14 +63,14 @@ describe('the quotes of a candle', () => {
       } = paths.draw({ open: 500, high: 560, low: 450, close: 520 }, random)
       const parts = { path, times, lows, highs, before: 500, signBefore: 1, lots: 9 }
       fillCandleQuotes(quotes, { ...parts, memory: NO_MEMORY, scale: SCALE }, random)
-      let [shown, seen] = [0, 0]
-      for (const [point, { lastTicks, shownHighTicks = 0 }] of quotes.slice(0, -1).entries()) {
-        shown = Math.max(shown, shownHighTicks)
-        if (times[point] === times[point + 1]) unseen++
-        else seen = Math.max(seen, lastTicks)
-        expect(shown).toBe(seen)
+      for (const { isUnseen, lastTicks, candleHighTicks, candleLowTicks } of quotes.slice(0, -1)) {
+        expect([candleHighTicks, candleLowTicks]).toEqual([lastTicks, lastTicks])
+        if (isUnseen !== true) continue
+        unseen++
+        expect([560, 450]).toContain(lastTicks)
       }
-      expect(quotes.at(-1)).toMatchObject({ lastTicks: 520, shownHighTicks: 560, shownLowTicks: 450 })
+      const end = { isUnseen: false, lastTicks: 520, candleHighTicks: 560, candleLowTicks: 450 }
+      expect(quotes.at(-1)).toMatchObject(end)
     }
     expect(unseen).toBe(1000)
   })

@@ -52,6 +52,23 @@ describe('the statistics of 24 hours', () => {
     expect(statistics.read(NOON + 30)?.quoteVolume).toBeCloseTo(0.5 + 1.1 + 1.98, 9)
   })
 
+  it('learn nothing of an unseen price before its candle is over, but what was traded', () => {
+    const [statistics, blind] = [fresh(), fresh()]
+    for (const one of [statistics, blind]) one.apply(NOON, quoteAt(1000, 5))
+    statistics.apply(NOON + 4000, { ...quoteAt(1500, 10), isUnseen: true })
+    for (const one of [statistics, blind]) one.apply(NOON + 4000, quoteAt(1010, 0))
+
+    const { quoteVolume, ...shown } = figuresOf(statistics, NOON + 5000)
+    expect({ ...shown, quoteVolume: 0 }).toEqual({
+      ...figuresOf(blind, NOON + 5000),
+      ...{ baseLots: 15, quoteVolume: 0 },
+    })
+    expect(quoteVolume).toBeCloseTo(15 * 0.1, 9)
+
+    statistics.apply(NOON + 56_000, { ...quoteAt(1005), candleHighTicks: 1500, candleLowTicks: 1000 })
+    expect(figuresOf(statistics, NOON + 57_000)).toMatchObject({ high24hTicks: 1500, low24hTicks: 1000 })
+  })
+
   it('forget what is older than a day, with or without steps', () => {
     const statistics = fresh()
     statistics.apply(NOON, quoteAt(5000, 7))

@@ -3,12 +3,15 @@ import { createRandom } from '../../../src/lib/random.ts'
 import {
   type Market,
   type MarketInstrument,
+  type Quote,
   STEPS_PER_ADVANCE_MAX,
 } from '../../../src/simulator/market/market.ts'
 import {
   RecordedMarket,
   type RecordedMarketOptions,
 } from '../../../src/simulator/market/recorded/recorded-market.ts'
+import { DayStatistics } from '../../../src/simulator/market/day-statistics.ts'
+import type { CandleRows } from '../../../src/prices/recording.ts'
 import { parseRecording } from '../../../src/prices/parse-recording.ts'
 
 const START_AT = Date.UTC(2025, 5, 1, 12)
@@ -77,6 +80,38 @@ function walk(market: Market, { from, until, calls = 1 }: { from: number; until:
 }
 
 describe('a recorded market of candles', () => {
+  it('lets no figure know within a candle what nobody could see', () => {
+    const market = new RecordedMarket(optionsAt(1))
+    const options = { instrument: BTC, seed: 1, speed: 1, past: undefined }
+    const [statistics, ofSeen] = [new DayStatistics(options), new DayStatistics(options)]
+    const { high, low } = CANDLES.rows as CandleRows
+    let [highest, lowest, unseen] = [0, Number.POSITIVE_INFINITY, 0]
+    for (let second = 0; second < 60 * 60; second++) {
+      const now = START_AT + second * 1000
+      const instants = new Map<number, Quote>()
+      market.advance(now, ({ at, symbol, quote }) => {
+        if (symbol !== 'BTCUSDT') return
+        statistics.apply(at, quote)
+        if (instants.has(at)) unseen++
+        instants.set(at, { ...quote })
+      })
+      for (const [at, { candleHighTicks: _high, candleLowTicks: _low, ...quote }] of instants) {
+        ofSeen.apply(at, quote)
+        highest = Math.max(highest, quote.lastTicks)
+        lowest = Math.min(lowest, quote.lastTicks)
+      }
+      // The last point of a candle comes after 13 fourteenths of it.
+      if (second % 60 === 56) {
+        highest = Math.max(highest, Math.round((high[Math.floor(second / 60)] ?? 0) * 10))
+        lowest = Math.min(lowest, Math.round((low[Math.floor(second / 60)] ?? 0) * 10))
+      }
+      const figures = statistics.read(now)
+      const { indexTicks, markTicks } = ofSeen.read(now) ?? {}
+      expect(figures).toMatchObject({ high24hTicks: highest, low24hTicks: lowest, indexTicks, markTicks })
+    }
+    expect(unseen).toBeGreaterThan(100)
+  })
+
   for (const speed of [1, 600, 10_000]) {
     it(`has every candle's open, high, low, close and volume at speed ${speed}`, () => {
       const market = new RecordedMarket(optionsAt(speed, [CANDLES]))

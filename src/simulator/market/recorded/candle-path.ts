@@ -117,7 +117,9 @@ export class CandlePaths {
   /** @param points Of each candle, {@link CANDLE_POINTS_MIN} at least. */
   constructor({ kind, points, memory }: { kind: CandlePathKind; points: number; memory: PathMemory }) {
     this.#kind = kind
-    this.#memory = memory
+    // Stored by a version with other rules.
+    const isOfOthers = memory.gains.length !== NO_PATH.gains.length
+    this.#memory = isOfOthers ? { ...memory, gains: NO_PATH.gains } : memory
     this.#drawn = Array.from({ length: DRAWN }, () => ({
       prices: new Float64Array(points),
       times: new Float64Array(points),

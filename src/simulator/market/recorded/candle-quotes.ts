@@ -68,12 +68,8 @@ export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: Candle
   const spread = meanSpread(candle)
   let before = candle.before
   let sign = candle.signBefore || (random.next() < 0.5 ? 1 : -1)
-  let [high, low] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (const [point, quote] of quotes.entries()) {
     const last = path[point] as number
-    const isUnseen = times[point] === times[point + 1]
-    high = Math.max(high, last)
-    low = Math.min(low, last)
     if (last !== before) sign = last > before ? 1 : -1
     const isBuy = sign > 0
     const wide = 1 + Math.floor(spread * random.pick(SHARES))
@@ -81,8 +77,8 @@ export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: Candle
     quote.lastTicks = last
     quote.lowTicks = lows[point] as number
     quote.highTicks = highs[point] as number
-    quote.shownHighTicks = isUnseen ? Number.NEGATIVE_INFINITY : last
-    quote.shownLowTicks = isUnseen ? Number.POSITIVE_INFINITY : last
+    quote.isUnseen = times[point] === times[point + 1]
+    quote.candleHighTicks = quote.candleLowTicks = last
     quote.bidTicks = bid
     quote.askTicks = Math.max(bid + 1, isBuy ? last : last + wide)
     quote.bidLots = Math.max(1, Math.round(medianLots * random.pick(SIZES)))
@@ -91,8 +87,11 @@ export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: Candle
     quote.candleLots = lots
     before = last
   }
-  const end = quotes.at(-1)
-  if (end) Object.assign(end, { shownHighTicks: high, shownLowTicks: low })
+  const end = quotes[quotes.length - 1] as MutableQuote
+  for (const price of path) {
+    if (price > (end.candleHighTicks as number)) end.candleHighTicks = price
+    if (price < (end.candleLowTicks as number)) end.candleLowTicks = price
+  }
   shareOut(quotes, lots, random)
 }
 

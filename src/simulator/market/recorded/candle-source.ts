@@ -45,7 +45,8 @@ export class CandleSource {
       : createRandom(seed).fork(instrument.symbol).fork('recorded')
     this.#paths = new CandlePaths({ kind: candlePath, points, memory: { ...NO_PATH, ...state?.path } })
     this.#quotes = Array.from({ length: points }, () => ({
-      ...{ ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0, shownHighTicks: 0, shownLowTicks: 0 },
+      ...{ ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0 },
+      ...{ isUnseen: false, candleHighTicks: 0, candleLowTicks: 0 },
     }))
     this.#scale = {
       lots: this.#grid.usualLots(rows.open[0] as number, intervalMs),
