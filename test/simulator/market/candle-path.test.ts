@@ -278,6 +278,26 @@ describe('who looks at a random path', () => {
     },
   )
 
+  it.each([0, 8])(
+    'earns nothing by following or fading a large move until the close, where price jumps %i times a minute',
+    (jumps) => {
+      const name = `large moves ${jumps}`
+      const candles = jumpingCandles(createRandom(name), { count: 12_000, jumps })
+      const range = meanOf(candles.map(({ high, low }) => high - low))
+      const followed: number[] = []
+      for (const path of looksAt(candles, name)) {
+        for (let look = 8; look < POINTS - 1; look++) {
+          const move = (path[look] ?? 0) - (path[look - 1] ?? 0)
+          const rest = (path[POINTS - 1] ?? 0) - (path[look] ?? 0)
+          if (Math.abs(move) >= 0.2 * range) followed.push(Math.sign(move) * rest)
+        }
+      }
+
+      // Fading one brought a fifteenth of the way that was left.
+      expect(Math.abs(meanOf(followed)) / meanOf(followed.map(Math.abs))).toBeLessThan(0.035)
+    },
+  )
+
   it('does not see an extreme that lies between two points: it is over in an instant', () => {
     const all = paths('random')
     const random = createRandom('instants')

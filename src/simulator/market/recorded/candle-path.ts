@@ -12,9 +12,9 @@
  * Nobody earns on a random path because three things are seen to:
  * - An extreme that everybody could look at would pay who bets on the way back. So it is there for an instant, at
  *   the time of the point after it: resting orders and triggers meet it, nobody sees it.
- * - Prices that move in few large steps (thin markets) have other candles than such as move in many small ones. The
- *   mix of the two kinds of shapes follows the candles: it is such that the distance from a candle's open says
- *   nothing of the rest of the way.
+ * - Prices that move in few large steps (thin markets) have other candles than such as move in many small ones. A
+ *   candle is laid out by the kind of shapes that has such candles more often. The mix of the two follows the candles:
+ *   it is such that the distance from a candle's open says nothing of the rest of the way.
  * - Of several paths the one is taken with which, over all candles and within them alone, the next move has neither
  *   the sign of the last one nor the opposite, and following or fading it brings nothing; nor does following what has
  *   moved between two looks at a candle (candle-looks.ts).
@@ -60,6 +60,8 @@ const GAIN_WEIGHT = 2
 const USUAL_CANDLES = 50
 /** How fast the mix follows what the distance from the open brought, in usual ranges. */
 const MIX_PACE = 0.01
+/** No candle is of one kind for certain. */
+const COARSE_MIN = 0.02
 
 /** What the candles before have left. */
 export interface PathMemory {
@@ -75,7 +77,7 @@ export interface PathMemory {
   readonly gains: readonly number[]
   /** The mean range of the last candles, in ticks. */
   readonly usualRange: number
-  /** The share of candles that are laid out by coarse shapes. */
+  /** The share of paths that are coarse, before a candle is seen. */
   readonly coarse: number
 }
 
@@ -152,11 +154,8 @@ export class CandlePaths {
   }
 
   #drawRandom(candle: TickCandle, random: Random): Drawn {
-    const { coarse, usualRange } = this.#memory
-    const isCoarse = random.next() < coarse
-    const points = this.#drawn[0]?.prices.length ?? 0
-    // The extremes are points beside its own: for both kinds at the same times, or these would tell them apart.
-    const shapes = shapesOf(isCoarse ? 'coarse' : 'smooth', points - 2)
+    const { usualRange } = this.#memory
+    const shapes = this.#kindOf(candle, random)
     // The range of the candle, in usual ranges.
     const reach = usualRange === 0 ? 1 : (candle.high - candle.low) / usualRange
     let [best] = this.#drawn as [Drawn]
@@ -169,6 +168,18 @@ export class CandlePaths {
       if (owed < least) [best, least] = [drawn, owed]
     }
     return best
+  }
+
+  /** A candle that one kind of path rarely has, as one that opens at its low, is laid out by the other kind. */
+  #kindOf({ open, high, low, close }: TickCandle, random: Random): Shapes {
+    const points = this.#drawn[0]?.prices.length ?? 0
+    // The extremes are points beside its own: for both kinds at the same times, or these would tell them apart.
+    const [smooth, coarse] = [shapesOf('smooth', points - 2), shapesOf('coarse', points - 2)]
+    const begin = (open - low) / (high - low)
+    const end = (close - low) / (high - low)
+    const ofCoarse = this.#memory.coarse * coarse.likelihood(begin, end)
+    const ofSmooth = (1 - this.#memory.coarse) * smooth.likelihood(begin, end)
+    return random.next() * (ofCoarse + ofSmooth) < ofCoarse ? coarse : smooth
   }
 
   /** What would be owed after this path. */
@@ -191,7 +202,7 @@ export class CandlePaths {
     path.within = clamp(within + sameWithin, OWED_MAX)
     const range = usualRange || high - low || 1
     path.gains[0] = clamp((gains[0] as number) + followed / range, OWED_MAX)
-    const brought = this.#looks.follow(path.prices, path.times)
+    const brought = this.#looks.follow(path.prices, path.times, range)
     for (let rule = 0; rule < RULES_COUNT; rule++) {
       path.gains[rule + 1] = clamp((gains[rule + 1] as number) + (brought[rule] as number) / range, OWED_MAX)
     }
@@ -212,7 +223,7 @@ export class CandlePaths {
     this.#memory = {
       ...{ lastTicks: close, lastSign, signs, within, gains: [...gains] },
       usualRange: usualRange + (high - low - usualRange) / USUAL_CANDLES,
-      coarse: Math.max(0, Math.min(1, coarse)),
+      coarse: Math.max(COARSE_MIN, Math.min(1 - COARSE_MIN, coarse)),
     }
   }
 }

@@ -28,10 +28,11 @@ const SHAPES = 3000
 const STEPS = 12
 const CELLS = STEPS + 2
 /** Of the moves of coarse shapes: the spread of the logarithm of their size. */
-const COARSE_SPREAD = 1.2
+const COARSE_SPREAD = 1
 
 export class Shapes {
   readonly #cells: readonly (readonly Shape[])[]
+  readonly #likelihoods: readonly number[]
 
   constructor(kind: 'smooth' | 'coarse', points: number) {
     const random = createRandom(`${kind} shapes`)
@@ -47,7 +48,13 @@ export class Shapes {
       const shape = { ...moves, ...ways, prices: scaled, reach: ((high - low) * count) / ranges }
       cells[cellOf(scaled[0] as number, scaled[points - 1] as number)]?.push(shape)
     }
+    this.#likelihoods = cells.map((_, index) => likelihoodOf(cells, index))
     this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
+  }
+
+  /** How likely a path of this kind opens and closes where a candle does, shares of its range from its low. */
+  likelihood(open: number, close: number): number {
+    return this.#likelihoods[cellOf(open, close)] as number
   }
 
   /** Of some shapes whose open and close lie where those of a candle lie, the one with the nearest reach. */
@@ -107,6 +114,21 @@ function cellOf(open: number, close: number): number {
 function indexOf(share: number): number {
   if (share <= 0) return 0
   return share >= 1 ? CELLS - 1 : 1 + Math.floor(share * STEPS)
+}
+
+/** Never nothing: a candle of any proportions is to be laid out. */
+function likelihoodOf(cells: readonly Shape[][], index: number): number {
+  const [open, close] = [Math.floor(index / CELLS), index % CELLS]
+  const last = CELLS - 1
+  // A path is as likely turned round: up with down, or its end with its start.
+  const alike = [
+    [open, close],
+    [last - open, last - close],
+    [close, open],
+    [last - close, last - open],
+  ] as const
+  const count = alike.reduce((sum, [from, to]) => sum + (cells[from * CELLS + to] as Shape[]).length, 0)
+  return Math.max(0.1, count) / (alike.length * SHAPES)
 }
 
 function nearestTo(cells: readonly Shape[][], index: number): Shape[] {
