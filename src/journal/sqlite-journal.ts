@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
@@ -22,6 +22,7 @@ import type { BookingStore, Journal, JournalContents, RowChange } from './journa
 import type { RecordBlock } from './packed-records.ts'
 import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
+import { makeDirectory } from '../lib/durable-file.ts'
 
 /** So many records at most wait to be written: then they are written without a durable record. */
 const WAITING_MAX = 256
@@ -55,7 +56,7 @@ export function markFileOf(file: string): string {
 export function openSqliteJournal(options: SqliteJournalOptions): Journal & BookingStore {
   const { file } = options
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeDirectory(dirname(file), 0o700)
     const { nature, prefix } = verifyJournal(options) ?? createJournal(options)
     const database = openWriting(file)
     try {

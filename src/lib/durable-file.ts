@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -18,6 +27,24 @@ export function writeDurably(file: string, contents: string | Uint8Array): void 
   }
   renameSync(unfinished, file)
   syncDirectory(dirname(file))
+}
+
+/**
+ * Makes a directory and those above it; one that is there already is left as it is. Not by `mkdirSync` with
+ * `recursive`: where a file system takes no directories (/proc), that never comes back.
+ *
+ * @throws the error of the file system
+ */
+export function makeDirectory(directory: string, mode = 0o777): void {
+  if (existsSync(directory) && statSync(directory).isDirectory()) return
+  const above = dirname(directory)
+  if (above !== directory) makeDirectory(above, mode)
+  try {
+    mkdirSync(directory, { mode })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(directory) || !statSync(directory).isDirectory()) throw error
+  }
 }
 
 /** What was written to the file survives a power cut. */

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Instrument, notionalOf } from '../domain/instrument.ts'
 import { decimal, decimalOfInteger } from '../lib/decimal.ts'
@@ -16,6 +15,7 @@ import {
   type RunFill,
   type RunFunding,
 } from './run-facts.ts'
+import { makeDirectory } from '../lib/durable-file.ts'
 
 /** What our side knows of the order behind a fill. */
 export interface FillOrigin {
@@ -113,7 +113,7 @@ export class RunCollector {
 
   constructor(options: CollectorOptions) {
     const { directory, fromAt, toAt, opening, instruments, resting } = options
-    if (directory !== undefined) mkdirSync(directory, { recursive: true })
+    if (directory !== undefined) makeDirectory(directory)
     this.options = options
     this.#now = fromAt
     this.buckets = cutIntoBuckets(fromAt, toAt, options.bucketMs)

@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CsvFile } from './collect/csv-file.ts'
 import { renderPage } from './page/page.ts'
 import { RECIPE_FILE, REPORT_FILE } from './read-report.ts'
 import { DIGITS, roundNumbers } from './round-numbers.ts'
 import type { BacktestReport, RunReport } from './run-report.ts'
+import { makeDirectory } from '../lib/durable-file.ts'
 
 /** What makes a run again: versions, hashes, options. Written as it is. */
 export type RunRecipe = Readonly<Record<string, unknown>>
@@ -25,7 +26,7 @@ export function writeReport(
   report: BacktestReport,
   { recipe, models, command }: WrittenRun,
 ): string {
-  mkdirSync(directory, { recursive: true })
+  makeDirectory(directory)
   for (const run of report.runs) writeColumns(directoryOf(directory, run.model, models), run)
   writeFileSync(join(directory, REPORT_FILE), `${JSON.stringify(report, roundNumbers)}\n`)
   writeFileSync(join(directory, RECIPE_FILE), `${JSON.stringify(recipe, undefined, 2)}\n`)

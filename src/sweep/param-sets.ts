@@ -43,20 +43,27 @@ function round(value: number, digits: number): number {
   return Number(value.toPrecision(digits))
 }
 
-/** What is wrong with the values, in words; undefined for nothing. */
-export function explainValues(file: SweepFile): string | undefined {
+/** What is wrong with the values, in words, and where in the file; undefined for nothing. */
+export function explainValues(
+  file: SweepFile,
+): { readonly path: readonly string[]; readonly message: string } | undefined {
   for (const [strategy, ofStrategy] of Object.entries(file.params)) {
     for (const [name, values] of Object.entries(ofStrategy)) {
       if (Array.isArray(values)) continue
-      if (!(values.from <= values.to)) return `${strategy}.${name}: from is above to`
+      const path = ['params', strategy, name, 'from']
+      if (!(values.from <= values.to))
+        return { path, message: `from is above to: ${values.from}, ${values.to}` }
       if ('scale' in values && values.scale === 'log' && values.from <= 0)
-        return `${strategy}.${name}: a logarithmic scale begins above 0`
+        return { path, message: `a logarithmic scale begins above 0, not at ${values.from}` }
     }
   }
   const counts = [...listValues(file).values()].map((values) => values.length)
-  if (counts.length === 0) return 'there is no parameter to try'
-  if (file.method === 'grid' && productOf(counts) > TRIALS_MAX)
-    return `a grid of ${productOf(counts)} combinations: at most ${TRIALS_MAX}; method random draws some of them`
+  const path = ['params']
+  if (counts.length === 0) return { path, message: 'there is no parameter to try' }
+  if (file.method === 'grid' && productOf(counts) > TRIALS_MAX) {
+    const message = `a grid of ${productOf(counts)} combinations: at most ${TRIALS_MAX}; method random draws some of them`
+    return { path, message }
+  }
   return undefined
 }
 

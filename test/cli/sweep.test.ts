@@ -149,7 +149,8 @@ describe('intentd sweep', () => {
         ({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]] as const,
       )
 
-    expect([status, endless.status]).toEqual([0, 0])
+    expect([status, endless.status]).toEqual([0, 1])
+    expect(endless.stderr).toContain('every trial failed')
     expect(rowsOf('endless')).toEqual([['8', 'not done after 3 s (--trial-limit)']])
     expect(rowsOf('bad')).toEqual([
       ['5', ''],
@@ -180,15 +181,26 @@ describe('intentd sweep', () => {
   })
 
   test.each([
-    [78, 'params: { other: { lots: [1] } }', /no such strategy; there are scripted/],
-    [78, 'params: { scripted: { lots: { from: 3, to: 1, step: 1 } } }', /from is above to/],
+    [
+      78,
+      'params: { other: { lots: [1] } }',
+      /^wrong\.yaml:1:11 params\.other: no such strategy; there are scripted/,
+    ],
+    [
+      78,
+      'params: { scripted: { lots: { from: 3, to: 1, step: 1 } } }',
+      /^wrong\.yaml:1:37 .*: from is above to/,
+    ],
     [78, 'method: annealing\nparams: {}', /method: expected "grid", "random" or "halving"/],
+    [78, 'params:\n  scripted: { lot: [1, 2] }', /^wrong\.yaml:2:15 params\.scripted\.lot: unknown key/],
+    [78, 'params:\n  scripted: { lots: [x] }', /^wrong\.yaml:2:15 params\.scripted\.lots: expected a whole/],
   ])('exits with %i for %j', (code, text, says) => {
     project.write('wrong.yaml', text)
     const { status, stderr } = run(words('wrong', 'wrong.yaml'))
 
     expect(status).toBe(code)
     expect(stderr).toMatch(says)
+    expect(stderr).not.toContain('main.yaml')
     expect(existsSync(join(project.directory, 'wrong'))).toBe(false)
   })
 })

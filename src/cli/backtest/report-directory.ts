@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { RECIPE_FILE } from '../../report/read-report.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
 
 /** What a report before this one may have left; everything else in the directory is somebody else's. */
 const OWN = [
@@ -23,14 +24,14 @@ export class ReportDirectory {
     this.final = resolve(directory)
     this.unfinished = `${this.final}.unfinished-${process.pid}`
     if (existsSync(this.final)) this.#write(() => readdirSync(this.final))
-    this.#write(() => mkdirSync(this.unfinished, { recursive: true }))
+    this.#write(() => makeDirectory(this.unfinished))
   }
 
   /** Puts the report in its place; one that was ended early stands beside it, so that it replaces no whole one. */
   install(isWhole: boolean): string {
     const place = isWhole ? this.final : `${this.final}-interrupted`
     this.#write(() => {
-      mkdirSync(place, { recursive: true })
+      makeDirectory(place)
       for (const name of [RECIPE_FILE, ...OWN]) rmSync(join(place, name), { recursive: true, force: true })
       const names = readdirSync(this.unfinished).filter((name) => name !== RECIPE_FILE)
       for (const name of [...names, RECIPE_FILE]) renameSync(join(this.unfinished, name), join(place, name))

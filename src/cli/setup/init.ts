@@ -1,10 +1,11 @@
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
 import { toShellWord } from '../process/options.ts'
 import { buildInitFiles } from './init-files.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
 
 /** `intentd init DIR`: a working directory in which `check`, `run` and `test` work at once. */
 export function addInitCommand(program: Command): void {
@@ -19,10 +20,10 @@ export function addInitCommand(program: Command): void {
 function init(name: string): void {
   const directory = resolve(name)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory, 0o700)
     assertEmpty(directory)
     for (const [path, text] of buildInitFiles(directory)) {
-      mkdirSync(dirname(join(directory, path)), { recursive: true })
+      makeDirectory(dirname(join(directory, path)))
       writeFileSync(join(directory, path), text, { flag: 'wx' })
     }
     // It comes to hold `.env` and the state.

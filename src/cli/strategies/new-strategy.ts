@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { Failure } from '../../lib/failure.ts'
 import { strategyCode, strategySettings, strategyTest } from './strategy-templates.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/
 const INSTALLATION = new URL('../../../', import.meta.url)
@@ -99,7 +100,7 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
       hint: 'choose another name, or another --dir',
     })
   }
-  mkdirSync(directory, { recursive: true })
+  makeDirectory(directory)
   for (const [file, text] of files) writeFileSync(file, text)
 }
 

@@ -1,15 +1,13 @@
 import { join, resolve } from 'node:path'
-import { checkFile } from '../../config/yaml/checked-file.ts'
-import { ConfigError } from '../../config/yaml/problem.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
 import { cutIntoBuckets } from '../../report/collect/time-buckets.ts'
 import { cutFolds } from '../../sweep/folds.ts'
-import { explainValues, listParamSets } from '../../sweep/param-sets.ts'
+import { listParamSets } from '../../sweep/param-sets.ts'
 import { countTrials, cutRounds, nextTrials, type SweepPlan } from '../../sweep/schedule.ts'
-import { type SweepFile, sweepFileSchema } from '../../sweep/sweep-file.ts'
+import type { SweepFile } from '../../sweep/sweep-file.ts'
 import { renderSweepPage, showParams } from '../../sweep/sweep-page.ts'
 import { buildSweepReport, NOT_RUN, type SweepReport } from '../../sweep/sweep-report.ts'
 import { nameTrial, type Trial, type TrialOutcome } from '../../sweep/trial.ts'
@@ -23,6 +21,7 @@ import { toConfigRequest } from '../process/options.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { findChange } from './changed-files.ts'
 import { recipeOf } from './play-trial.ts'
+import { assertSomeTaken, assertStrategies, loadSweepFile } from './sweep-file-problems.ts'
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
 import { runHere, type TrialRunner } from './trial-runner.ts'
@@ -53,12 +52,16 @@ interface OpenSweep {
   readonly remarks: readonly string[]
 }
 
-/** @returns whether it came to its end: a signal ends it early, and the same command goes on. */
+/**
+ * How a sweep ended. `stopped`: by a signal, and the same command goes on; `failed`: of all its trials none has figures.
+ */
+export type SweepEnd = 'whole' | 'stopped' | 'failed'
+
 export async function runSweep(
   config: string | undefined,
   options: SweepOptions,
   version: string,
-): Promise<boolean> {
+): Promise<SweepEnd> {
   const sweep = await openSweep(config, options, version)
   if (options.trial !== undefined) return await runOne(sweep, options.trial)
   const log = new TrialLog(sweep.directory)
@@ -74,8 +77,13 @@ export async function runSweep(
     const page = writeFiles(sweep.directory, report)
     process.stdout.write([...describeSweep(report), '', `  ${page}`, ''].join('\n'))
   }
-  if (!isDone) process.stderr.write('not done; the same command goes on where this one ended\n')
-  return isDone
+  if (!isDone) {
+    process.stderr.write('not done; the same command goes on where this one ended\n')
+    return 'stopped'
+  }
+  if (report.trials.some(({ figures }) => figures !== null)) return 'whole'
+  process.stderr.write('every trial failed: why stands behind its parameters\n')
+  return 'failed'
 }
 
 async function openSweep(
@@ -83,15 +91,17 @@ async function openSweep(
   options: SweepOptions,
   version: string,
 ): Promise<OpenSweep> {
-  const file = loadSweepFile(options.params)
+  const read = loadSweepFile(options.params)
+  const { file } = read
   const { loaded, prepared } = await openBacktest(config, options, version)
-  const ids = loaded.config.strategies.filter(({ enabled }) => enabled).map(({ id }) => id)
-  const strange = Object.keys(file.params).find((id) => !ids.includes(id))
-  if (strange !== undefined)
-    throw fileProblem(options.params, `params.${strange}`, `no such strategy; there are ${ids.join(', ')}`)
+  assertStrategies(
+    read,
+    loaded.config.strategies.filter(({ enabled }) => enabled).map(({ id }) => id),
+  )
   const { fromAt, toAt, coverage } = prepared
   const { startAt, stepMs, count } = cutIntoBuckets(fromAt, toAt)
   const sets = listParamSets(file)
+  await assertSomeTaken(read, sets, { config, options })
   const rounds = file.method === 'halving' ? cutRounds(fromAt, toAt, sets.length) : [toAt]
   const isSeeded = coverage.every(({ kind }) => kind === 'seeded')
   const usedShare = rounds.length === 1 ? 0 : ((rounds.at(-2) ?? fromAt) - fromAt) / (toAt - fromAt)
@@ -136,19 +146,6 @@ function assertPriced(prepared: PreparedBacktest, part: TrialPart): void {
 function namePrices(coverage: PreparedBacktest['coverage']): string {
   const prices = Object.fromEntries(coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source]))
   return sha256Hex([JSON.stringify(prices)]).slice(0, 16)
-}
-
-function loadSweepFile(file: string): SweepFile {
-  const cwd = process.cwd()
-  const { value, problems } = checkFile(sweepFileSchema, { file: resolve(cwd, file), cwd })
-  if (value === undefined || problems.length > 0) throw new ConfigError(problems)
-  const problem = explainValues(value)
-  if (problem !== undefined) throw fileProblem(file, 'params', problem)
-  return value
-}
-
-function fileProblem(source: string, path: string, message: string): ConfigError {
-  return new ConfigError([{ source, path, message }])
 }
 
 /** What `backtest` is asked for one trial. */
@@ -268,7 +265,7 @@ function writeFiles(directory: string, report: SweepReport): string {
 }
 
 /** One trial as a backtest of its own, with its report. */
-async function runOne(sweep: OpenSweep, id: string): Promise<boolean> {
+async function runOne(sweep: OpenSweep, id: string): Promise<SweepEnd> {
   const { recipe, config, version, directory, options } = sweep
   const trial = listTrials(sweep).find((one) => nameTrial(recipe, one).id === id)
   if (trial === undefined) {
@@ -282,7 +279,7 @@ async function runOne(sweep: OpenSweep, id: string): Promise<boolean> {
   process.stderr.write(`${commandOf(sweep, trial)}\n`)
   const backtest = { ...optionsOf(sweep, trial), out: join(directory, `trial-${id}`) }
   await playBacktest({ config, options: backtest, version }, options.trialLimit)
-  return true
+  return 'whole'
 }
 
 /** Every trial that the sweep can have run. */

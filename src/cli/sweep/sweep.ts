@@ -5,11 +5,12 @@ import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions } from '../backtest/backtest.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { durationOption, parseCount, parseServer } from '../process/options.ts'
-import { runSweep, type SweepOptions } from './run-sweep.ts'
+import { runSweep, type SweepEnd, type SweepOptions } from './run-sweep.ts'
 
 /** Longer than any trial that is not stuck takes: a year of minutes takes some of them. */
 const TRIAL_LIMIT_MS = 3_600_000
 const JOBS_MAX = 256
+const ENDS: Readonly<Record<SweepEnd, number>> = { whole: 0, stopped: EXITS.temporary, failed: 1 }
 
 /** `intentd sweep`: many combinations of parameters on the same prices. */
 export function addSweepCommand(program: Command, { version, setExit }: VerbFrame): void {
@@ -33,7 +34,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     if (params === undefined) sweep.error("error: required option '--params <file>' not specified")
     refusePassword(sweep, options.queue)
     const whole = { ...options, params } as SweepOptions
-    setExit((await runSweep(config, whole, version)) ? 0 : EXITS.temporary)
+    setExit(ENDS[await runSweep(config, whole, version)])
   })
   sweep
     .command('worker')

@@ -1,7 +1,8 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { TrialRow } from '../../sweep/trial.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
 
 const LOG_FILE = 'trials.jsonl'
 
@@ -16,7 +17,7 @@ export class TrialLog {
   /** @throws Failure SWEEP_UNWRITABLE */
   constructor(directory: string) {
     this.#file = join(directory, LOG_FILE)
-    this.#write(() => mkdirSync(directory, { recursive: true }))
+    this.#write(() => makeDirectory(directory))
     if (existsSync(this.#file)) this.#write(() => this.#read())
   }
 

@@ -20,11 +20,14 @@ export interface Problem {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
+  /** What to do when they are put right, where that is not to check the configuration. */
+  readonly again: string | undefined
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly Problem[], again?: string) {
     const sorted = sortProblems(problems)
     super(formatProblems(sorted))
     this.problems = sorted
+    this.again = again
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type LockHolder, type ProcessLock, readLockHolder, takeProcessLock } from '../../lib/process-lock.ts'
@@ -7,6 +7,7 @@ import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { fingerprintOf } from './account-keys.ts'
 import { describeTo } from '../state/state-directory.ts'
 import { userStates } from '../state/user-state.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
 
 export interface AccountLockOptions {
   readonly access: ExchangeAccess
@@ -116,7 +117,7 @@ function attemptLock(place: string, file: string, holder: LockHolder): Attempt {
       const by = readLockHolder(join(place, file))
       return by ? { kind: 'refused', by } : { kind: 'unmade', reason: `${place} belongs to another user` }
     }
-    mkdirSync(place, { recursive: true, mode: 0o700 })
+    makeDirectory(place, 0o700)
     return takeProcessLock(join(place, file), holder)
   } catch (error) {
     return { kind: 'unmade', reason: messageOf(error) }

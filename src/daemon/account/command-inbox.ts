@@ -1,19 +1,11 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Restriction } from '../../domain/trading-mode.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */
 const COMMANDS_MAX = 20
@@ -101,7 +93,7 @@ function inboxOf(directory: string): string {
 /** Leaves a command for the daemon of a state directory, running or to come. Returns its file, gone when it was read. */
 export function postCommand(directory: string, command: ControlCommand): string {
   const inbox = inboxOf(directory)
-  mkdirSync(inbox, { recursive: true, mode: 0o700 })
+  makeDirectory(inbox, 0o700)
   const file = join(inbox, `${systemClock.now()}-${command.kind}-${randomHex(8)}.json`)
   const text = JSON.stringify(commandSchema.parse(command))
   try {
@@ -163,7 +155,7 @@ export class CommandInbox {
   constructor(options: CommandInboxOptions) {
     this.#options = options
     this.#inbox = inboxOf(options.directory)
-    this.#try(this.#inbox, () => mkdirSync(this.#inbox, { recursive: true, mode: 0o700 }))
+    this.#try(this.#inbox, () => makeDirectory(this.#inbox, 0o700))
   }
 
   /** Reads what has come in, in the order in which it came. One that cannot be read holds no other up. */

@@ -1,7 +1,7 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
-import { syncDirectory, writeDurably } from '../../lib/durable-file.ts'
+import { makeDirectory, syncDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
 
 /** While this file is there nothing that creates an order is written. Anybody may make it, with `touch` too. */
@@ -37,7 +37,7 @@ export function killFileOf(directory: string): string {
  * On a full disk the file says nothing, which kills as well.
  */
 export function throwKillSwitch(directory: string, note: KillNote): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory, 0o700)
   const file = killFileOf(directory)
   try {
     writeDurably(file, JSON.stringify(note))

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import type { Engine } from '../../engine/engine.ts'
 import { keepEvent, type KeptEvent, writeEffect, writeEvent } from '../../engine/replay/event-text.ts'
 import type { Step } from '../../interpreter/ports.ts'
@@ -10,6 +9,7 @@ import { nameRun, pruneSegments, segmentFile } from '../../recording/recordings.
 import { FORMAT, type SegmentEnd, type SegmentHead, writeEnd, writeStep } from '../../recording/segment.ts'
 import { SegmentWriter } from '../../recording/segment-writer.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
 
 /** What a kill may cost: half a second of steps, and the moment that it takes to write them. */
 const FLUSH_MS = 500
@@ -86,7 +86,7 @@ export class FlightRecorder {
   /** Begins with the core as it is now. */
   start(): void {
     this.#guard(() => {
-      mkdirSync(this.#options.directory, { recursive: true, mode: OWNER_ONLY })
+      makeDirectory(this.#options.directory, OWNER_ONLY)
       this.#openSegment()
     })
   }

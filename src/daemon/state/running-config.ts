@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
-import { writeDurably } from '../../lib/durable-file.ts'
+import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'
 
 /** In the environment's directory: the configuration of the run that began last, as it was understood. No secret is in it. */
@@ -63,7 +63,7 @@ export function withCode(config: DaemonConfig): RunningConfig {
 export function keepRunningConfig(config: DaemonConfig, { mainFile, set, params }: RunStart): void {
   try {
     // Of an account that is off it may not be there.
-    mkdirSync(config.state.directory, { recursive: true, mode: 0o700 })
+    makeDirectory(config.state.directory, 0o700)
     const kept: KeptConfig = { ...withCode(config), mainFile, set, params }
     writeDurably(join(config.state.directory, CONFIG_FILE), JSON.stringify(kept))
   } catch {}

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
-import { writeDurably } from '../../lib/durable-file.ts'
+import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { listHeldDirectories } from './state-directory.ts'
 import { userStates } from './user-state.ts'
 
@@ -23,7 +23,7 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
   const note: RunningFile = { file: realOf(file), directory: state.directory, set }
   for (const place of places()) {
     try {
-      mkdirSync(place, { recursive: true, mode: 0o700 })
+      makeDirectory(place, 0o700)
       for (const { path, note: old } of listNotes(place)) {
         if (!existsSync(old.file) || !existsSync(old.directory)) rmSync(path, { force: true })
       }

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
+import { chmodSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type LockHolder, type ProcessLock, readLockHolder, takeProcessLock } from '../../lib/process-lock.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
 
 /** Orders and positions are nobody else's business. */
 const OWNER_ONLY = 0o700
@@ -12,7 +13,7 @@ const LOCK_FILE = 'daemon.lock'
 /** Makes the directory, readable by its owner alone. @throws Failure STATE_UNWRITABLE */
 function prepareDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: OWNER_ONLY })
+    makeDirectory(directory, OWNER_ONLY)
     chmodSync(directory, OWNER_ONLY)
   } catch (error) {
     throw unwritable(directory, error)

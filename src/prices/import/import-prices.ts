@@ -1,7 +1,7 @@
 /** Files of prices, whoever wrote them, become one price file for each instrument and interval. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { writeDurably } from '../../lib/durable-file.ts'
+import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { readPrices } from '../load-recording.ts'
 import { buildPriceFile } from '../price-file.ts'
@@ -99,7 +99,7 @@ function write(
   const known = intervalMs === undefined ? {} : { intervalMs }
   const bytes = buildPriceFile({ symbol, rows, sources, ...known, ...(market && { market }) })
   try {
-    mkdirSync(directory, { recursive: true })
+    makeDirectory(directory)
     writeDurably(file, bytes)
   } catch (cause) {
     throw new Failure({
