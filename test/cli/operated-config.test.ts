@@ -18,6 +18,8 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
     }
     const run = project.run([...STARTED, '--param', 'grid-btc.levels=3', '--summary', 'json'])
     await run.untilEvent('daemon.running')
+    const opened = String((await run.untilEvent('daemon.opened'))['state'])
+    expect((await ask('status', '--state', opened)).out).toMatch(/^mode {8}active/m)
     const plan = await ask('plan')
     expect([plan.code, plan.out]).toEqual([1, 'nothing would change'])
     const other = await ask('plan', ...STARTED, '--set', 'risk.openOrdersMax=60')
@@ -46,7 +48,10 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
     })
 
     expect((await ask('status', '--state', '.intentd/nowhere')).said).toContain('STATE_NEVER_RAN')
+    const ofOther = await ask('status', '--state', '.intentd/elsewhere/other-account')
+    expect(ofOther.said).toMatch(/STATE_NEVER_RAN[^]*give --state .*elsewhere$/m)
     await run.stop()
+    expect((await ask('status', '--state', opened)).out).toMatch(/no daemon runs/)
     const none = await ask('kill')
     expect(none.code).toBe(78)
     expect(none.said).toMatch(/no daemon is known [^]*touch DIR\/KILL[^]*kill -TERM PID/)

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Command } from 'commander'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
@@ -6,8 +6,9 @@ import { ConfigError, formatProblem } from '../../config/yaml/problem.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { readRunningConfig, readRunStart } from '../../daemon/state/running-config.ts'
 import { findRunning, type RunningFile } from '../../daemon/state/running-files.ts'
-import { listHolders } from '../../daemon/state/state-directory.ts'
+import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
 import { Failure } from '../../lib/failure.ts'
+import { findNewestJournal } from '../process/newest-journal.ts'
 import { print, printOnce } from '../process/operator.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest, toShellWord } from '../process/options.ts'
 
@@ -15,7 +16,7 @@ import { addConfigOptions, type ConfigOptions, toConfigRequest, toShellWord } fr
 export function addOperatedOptions(command: Command): Command {
   return addConfigOptions(command).option(
     '--state <dir>',
-    'find the daemon by its state.directory, whatever the configuration says',
+    'find the daemon by its state.directory, or by the state that daemon.opened names, whatever the configuration says',
   )
 }
 
@@ -68,14 +69,30 @@ export function setOtherwise({ file, state }: DaemonConfig, set: readonly string
 
 function loadState(given: string): DaemonConfig {
   const directory = resolve(given)
-  const config = readOf(directory)
+  const config = readOf(directory) ?? readOfWorld(directory)
   if (config !== undefined) return config
+  const above = dirname(directory)
   throw new Failure({
     code: 'STATE_NEVER_RAN',
     sentence: 'no daemon has run with this state directory',
     facts: { directory },
-    hint: 'give the path of state.directory, absolute or relative to the current directory',
+    hint:
+      readOf(above) === undefined
+        ? 'give the path of state.directory, absolute or relative to the current directory'
+        : `the daemon of ${above} trades another account now: give --state ${toShellWord(above)}`,
   })
+}
+
+/**
+ * A simulated account has a directory of its own below `state.directory`; `daemon.opened` names that one. It stands
+ * for the daemon as long as it is the account that is traded, or was traded last.
+ */
+function readOfWorld(directory: string): DaemonConfig | undefined {
+  const above = dirname(directory)
+  const journal = findNewestJournal(above)
+  const [held] = listHeldDirectories(above)
+  const current = held ?? (journal && dirname(journal))
+  return current === directory ? readOf(above) : undefined
 }
 
 /** Where it lies now, if it was moved. */
