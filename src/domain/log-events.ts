@@ -275,6 +275,8 @@ export const LOG_EVENTS = {
   'trading.reducing':
     'For the scope, only orders that reduce leave; do what `ends` says, then release the scope.',
   'trading.released': 'An operator released a scope; nothing to do.',
+  'trading.releaseTooOld':
+    'A release of a scope was given before this daemon was started, and had waited: it ended nothing. Look at what restricts the scope now; if that is to end, release it again.',
   'trading.scopeUnknown':
     'A restriction or a flatten named a scope that is not configured, and has no effect; name one of those in `scopes`. What `stillHeld` lists belongs to strategies that are no longer configured: put them back and flatten them, or close it by hand.',
 } as const satisfies Record<string, string>

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { postCommand, takeAnswer } from '../../src/daemon/account/command-inbox.ts'
 import { type IntentdProcess, type LogLine } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
@@ -114,13 +115,22 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
   test('with no daemon there waits for the next start, before its first order and in the order given', async () => {
     const project = projects.open()
     for (const words of [
-      ['restrict', '*', 'halted'],
+      ['restrict', 'strategy:trend-btc', 'halted'],
       ['restrict', 'ETHUSDT', 'reducing'],
-      ['release', '*'],
     ]) {
       const { code, printed } = await order(project, ...words, '--wait', '0ms')
-      expect([code, printed]).toEqual([75, expect.stringContaining('no daemon has read it yet')])
+      expect([code, printed]).toEqual([
+        75,
+        expect.stringMatching(/^no daemon runs here now [^]*no daemon has read it yet/) as string,
+      ])
     }
+    // What it would end at the next start nobody has looked at.
+    expect(await order(project, 'release', 'ETHUSDT')).toEqual({
+      code: 75,
+      printed: expect.stringMatching(/^not done: no daemon runs here/) as string,
+    })
+    const directory = join(project.directory, '.intentd/paper')
+    const file = postCommand(directory, { kind: 'release', scope: 'ETHUSDT', reason: 'drill', by: 'me' })
     await order(project, 'flatten', 'strategy:grid-eth', '--wait', '0ms')
     const run = project.run(FAST)
     await run.untilEvent('order.sent', 3)
@@ -128,12 +138,13 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
 
     const printed = run.log.filter(({ event }) => /^trading|^order.sent/.test(event)).slice(0, 5)
     expect(printed.map(({ event, scope }) => [event, scope])).toEqual([
-      ['trading.halted', '*'],
+      ['trading.releaseTooOld', 'ETHUSDT'],
+      ['trading.halted', 'strategy:trend-btc'],
       ['trading.reducing', 'ETHUSDT'],
-      ['trading.released', '*'],
       ['trading.halted', 'strategy:grid-eth'],
       ['order.sent', undefined],
     ])
+    expect(takeAnswer(file)).toMatchObject({ isTooOld: true, lifted: [] })
     expect(run.events('order.sent').filter(({ strategy }) => strategy === 'grid-eth')).toEqual([])
   })
 

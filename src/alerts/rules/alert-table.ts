@@ -449,5 +449,6 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['scope'],
     title: ({ scope }) => `${showScope(scope)} was released`,
   },
+  'trading.releaseTooOld': SILENT,
   'trading.scopeUnknown': SILENT,
 }

@@ -67,9 +67,12 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const { directory } = config.state
   if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
   if (order.kind !== 'release' && !isConfigured(config, order.scope)) return EXIT_USAGE
+  const isHeld = listHolders(directory).length > 0
+  if (!isHeld && order.kind === 'release' && order.scope !== undefined) return printUnreleased(directory)
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
+  if (!isHeld) print(`no daemon runs here now (${directory}): waiting for one`)
   const { isObeyed, answer } = await waitFor({ file, order, directory, withinMs: options.wait })
   if (existsSync(file)) {
     explainSilence(directory)
@@ -78,10 +81,19 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   }
   if (answer?.standbyOf !== undefined) return printAtStandby(answer.standbyOf)
   const isOfKill = order.scope === undefined
+  if (answer?.isTooOld && !isOfKill) return printTooOld()
   if (answer === undefined && !(isOfKill && isObeyed)) return printNoAnswer(file)
   return answer && !isOfKill
     ? printAnswer(order, answer, repeatOptions(options))
     : printOfKill(isObeyed, answer)
+}
+
+/** What restricts the scope when a daemon runs again may be something else, which nobody has looked at yet. */
+function printUnreleased(directory: string): number {
+  print(
+    `not done: no daemon runs here (${directory}), and nothing was left for the next one: start it, look at what is restricted then, and release it`,
+  )
+  return EXIT_WAITING
 }
 
 interface Posted {
@@ -109,6 +121,13 @@ async function waitFor({ file, order, directory, withinMs }: Posted) {
 function printAtStandby(writer: string): number {
   const where = writer === '' ? '' : `, which is ${writer}`
   print(`not done: a standby has read this, and obeys nothing: give it to whoever writes the account${where}`)
+  return EXIT_NOT_DONE
+}
+
+function printTooOld(): number {
+  print(
+    'not done: the daemon was started after this release was given; look at what is restricted now, and say it again',
+  )
   return EXIT_NOT_DONE
 }
 

@@ -48,7 +48,7 @@ export interface CommandAnswer {
   readonly unclosable: Readonly<Record<string, string>>
   /** Unix ms: a release came before then, and ended nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
-  /** The kill that stands was thrown after this release of one was given, so it ended nothing. */
+  /** The kill that stands was thrown, or the daemon was started, after this release was given: it ended nothing. */
   readonly isTooOld?: true
   /** A standby has read it, which obeys nothing: who writes the account, as the lease names it. */
   readonly standbyOf?: string

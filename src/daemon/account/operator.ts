@@ -50,6 +50,12 @@ export function listenToOperator(
     directory,
     onCommand: (given, givenAt) => {
       const command = toEngineCommand(given)
+      if (command.kind === 'release' && givenAt < processStartedAt()) {
+        const { scope, reason, by } = command
+        const facts = { scope, reason, by, givenAt: new Date(givenAt).toISOString() }
+        logger.log('warn', 'trading.releaseTooOld', facts)
+        return refuseCommand({ isTooOld: true })
+      }
       if (command.kind !== 'releaseKill') return onCommand(command)
       const thrownAt = killSwitch.thrownAt() ?? killedAt() ?? givenAt
       // A kill from the future was thrown before the clock was set back: times say nothing of it.
@@ -61,6 +67,11 @@ export function listenToOperator(
     onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
   })
   return { killSwitch, inbox }
+}
+
+/** Unix ms, clock of the machine. What was held when somebody released it may be held for another reason since then. */
+function processStartedAt(): number {
+  return systemClock.now() - process.uptime() * 1000
 }
 
 function toEngineCommand(command: ControlCommand): EngineCommand {
