@@ -5,7 +5,6 @@ import { decimal, sumDecimals } from '../lib/decimal.ts'
 import { buildRunReport } from '../report/build-report.ts'
 import type { Step } from '../interpreter/ports.ts'
 import { RunCollector } from '../report/run-collector.ts'
-import type { PriceCoverage } from '../report/run-facts.ts'
 import type { LimiterUse, RunMoney, RunReport } from '../report/run-report.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { Backtest, type BacktestOptions } from './backtest.ts'
@@ -13,12 +12,12 @@ import { UID } from './direct-exchange.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
 import { PassingJournal } from './memory-journal.ts'
 import { OrderLog } from './order-log.ts'
-import { viewOf } from './played-prices.ts'
+import { type ViewedPrices, viewOf } from './played-prices.ts'
 
 export interface BacktestRunOptions {
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
-  readonly coverage: readonly PriceCoverage[]
+  readonly coverage: readonly ViewedPrices[]
   readonly productType: ProductType
   readonly coin: string
   /** Unix ms. */

@@ -109,18 +109,28 @@ export function describeRecording(
   }
 }
 
+/** What a view needs of a coverage. */
+export interface ViewedPrices extends Pick<PriceCoverage, 'symbol' | 'fromAt' | 'toAt' | 'stepMs'> {
+  /** Unix ms: since when the first price stood before the prices begin; absent: it is new then. */
+  readonly firstAt?: number
+}
+
 /**
  * What a trader could have seen of these prices: nothing of an instrument before its recording begins or after it has
  * ended, and a price as new for as long as the recording knows no other.
  */
-export function viewOf(coverage: readonly PriceCoverage[]): TickerView {
+export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
   const bySymbol = new Map(coverage.map((one) => [one.symbol, one]))
   return {
     isListed: (symbol, at) => {
       const known = bySymbol.get(symbol)
       return known !== undefined && at >= known.fromAt && at < known.toAt
     },
-    currentAt: (symbol, shownAt, now) => Math.min(now, shownAt + (bySymbol.get(symbol)?.stepMs ?? 0)),
+    currentAt: (symbol, shownAt, now) => {
+      const { fromAt = 0, firstAt, stepMs = 0 } = bySymbol.get(symbol) ?? {}
+      const sinceAt = firstAt !== undefined && shownAt <= fromAt ? firstAt : shownAt
+      return Math.min(now, sinceAt + stepMs)
+    },
   }
 }
 

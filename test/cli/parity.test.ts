@@ -11,6 +11,7 @@ import { RunTrace } from '../../src/cli/parity/run-trace.ts'
 import { type Fill } from '../../src/domain/fill.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type QuoteRows } from '../../src/prices/recording.ts'
+import { type PriceCoverage } from '../../src/report/run-facts.ts'
 import { readReport } from '../../src/report/read-report.ts'
 import { Projects } from '../daemon/project.ts'
 
@@ -80,8 +81,24 @@ test('a price is as old in the backtest as it was when it was recorded', () => {
 
   // Of prices that come from a file nobody knows a newer one until the next row.
   expect(viewOf(coverage).currentAt('BTCUSDT', 1100, 1190)).toBe(1190)
-  expect(viewOf(asRecorded(coverage)).currentAt('BTCUSDT', 1100, 1190)).toBe(1100)
-  expect(viewOf(asRecorded(coverage)).isListed('BTCUSDT', 1250)).toBe(true)
+  const recorded = viewOf(asRecorded(coverage, new Map()))
+  expect(recorded.currentAt('BTCUSDT', 1100, 1190)).toBe(1100)
+  expect(recorded.isListed('BTCUSDT', 1250)).toBe(true)
+})
+
+test('the price that stood when the run begins is as old as it was', () => {
+  const columns = new Map([
+    ['at', Float64Array.of(400, 1500)],
+    ['bid', Float64Array.of(5, 6)],
+  ] as const)
+  const table = { kind: 'quotes', source: 'made', columns, whereOf: String } as const
+  const [begun] = standStill([table], { fromAt: 1000, toAt: 2000 })
+  const coverage = [{ symbol: 'BTCUSDT', fromAt: 1000, toAt: 2000 }] as unknown as readonly PriceCoverage[]
+  const view = viewOf(asRecorded(coverage, new Map([['BTCUSDT', [table]]])))
+
+  expect([...(begun?.columns.get('at') ?? [])]).toEqual([1000])
+  expect(view.currentAt('BTCUSDT', 1000, 1200)).toBe(400)
+  expect(view.currentAt('BTCUSDT', 1500, 1600)).toBe(1500)
 })
 
 test('a trace has each change of a wish once, and each fill that came after its beginning', () => {

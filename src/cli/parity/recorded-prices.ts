@@ -1,10 +1,13 @@
-import { medianStep } from '../../backtest/played-prices.ts'
+import { medianStep, type ViewedPrices } from '../../backtest/played-prices.ts'
 import { writePrices } from '../../prices/import/import-prices.ts'
 import type { PriceTable } from '../../prices/import/price-table.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
 
 /** Tables of one instrument, in the order of their times. */
 type Quotes = readonly PriceTable[]
+
+/** A price that is repeated before the first quote is never older than this. */
+const LEAD_STEP_MS_MAX = 100
 
 /** @param range Unix ms: from the beginning of the run to the end of the recording. */
 export interface QuotesRange {
@@ -35,7 +38,7 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
   const last = quotes.at(-1)
   if (first === undefined || last === undefined) return quotes
   const [firstAt = fromAt, lastAt = toAt] = [timesOf(first)[0], timesOf(last).at(-1)]
-  const stepMs = Math.max(1, medianStep(timesOf(first)))
+  const stepMs = Math.max(1, Math.min(LEAD_STEP_MS_MAX, medianStep(timesOf(first))))
   const lead = Array.from(
     { length: Math.max(0, Math.ceil((firstAt - fromAt) / stepMs)) },
     (_, index) => fromAt + index * stepMs,
@@ -57,9 +60,20 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
   ].filter((table) => timesOf(table).length > 0)
 }
 
-/** Each price was recorded with its own time: it counts as no newer, and no candle closes by it sooner than it did. */
-export function asRecorded(coverage: readonly PriceCoverage[]): readonly PriceCoverage[] {
-  return coverage.map((one) => ({ ...one, stepMs: 0 }))
+/**
+ * Each price was recorded with its own time: it counts as no newer, and no candle closes by it sooner than it did. Nor
+ * does the price that stood when the run begins.
+ */
+export function asRecorded(
+  coverage: readonly PriceCoverage[],
+  tables: ReadonlyMap<string, Quotes>,
+): readonly ViewedPrices[] {
+  return coverage.map(({ symbol, fromAt, toAt }) => {
+    const firstAt = (tables.get(symbol) ?? [])
+      .flatMap((table) => [...timesOf(table)])
+      .findLast((at) => at <= fromAt)
+    return { symbol, fromAt, toAt, stepMs: 0, ...(firstAt !== undefined && { firstAt }) }
+  })
 }
 
 function timesOf({ columns }: PriceTable): Float64Array {

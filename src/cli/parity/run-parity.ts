@@ -216,7 +216,7 @@ async function playRecorded({
       const trace = new RunTrace(backtest.settings, { fromAt, quietFrom })
       const onStep = (step: Step): void => takeStep(trace, step)
       const polling = { ...backtest.polling, tickersAt }
-      const coverage = asRecorded(opened.coverage)
+      const coverage = asRecorded(prepared.coverage, tables)
       return {
         settings: backtest.settings,
         prepared,
