@@ -83,7 +83,7 @@ export const LOG_EVENTS = {
   'dryRun.withheld':
     'A dry run would have sent this now, and did not. The log events of the batch are those of a live run, but the exchange never saw it.',
   'fill.foreign':
-    'Somebody else, or the exchange itself, traded the account; find out who, then release the instrument if it is halted.',
+    'The exchange itself (a take-profit or stop-loss that it keeps, a liquidation: source SYS), or somebody else, traded the account; find out who, then release the instrument if it is halted. With such exits set `risk.foreignFills: adopt`.',
   'fill.unexplained':
     'A fill of an order that is not known here, made through the API: by hand, by another program, or of an order whose answer is late. It is not confirmed yet; if no order of ours claims it within the acceptance window, the instrument is halted.',
   'fill.unowned':

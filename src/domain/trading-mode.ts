@@ -33,7 +33,10 @@ export const MODE_REASONS = {
   },
   contradiction: { mode: 'halted', ends: 'an operator has compared orders and position, and releases it' },
   unreadable: { mode: 'halted', ends: 'an operator has compared orders and position, and releases it' },
-  foreignFills: { mode: 'halted', ends: 'an operator has looked who traded, and releases it' },
+  foreignFills: {
+    mode: 'halted',
+    ends: 'an operator has looked what was filled, an exit that the exchange keeps or a trade of somebody else, and releases it',
+  },
   refused: { mode: 'halted', ends: 'an operator has mended keys or account, and releases it' },
   strategyFailed: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
   repaired: {

@@ -78,6 +78,21 @@ test.concurrent('[CFG1] what a strategy says of its own parameters has file and 
   )
 })
 
+test.concurrent('exits that the exchange keeps are warned of, with their line, unless their fills are adopted', async () => {
+  const project = projects.open()
+  project.edit(PAPER, '- strategies/grid-btc.yaml', '- strategies/examples/breakout.yaml')
+
+  const warned = await check(project)
+  project.edit(PAPER, 'risk:\n', 'risk:\n  foreignFills: adopt\n')
+  const adopted = await check(project)
+
+  expect([warned.code, adopted.code]).toEqual([0, 0])
+  expect(warned.text).toMatch(
+    /^warning: strategies\/breakout\.ts:\d+:\d+: breakout-btc has .* set risk\.foreignFills: adopt in config\/paper\.yaml/m,
+  )
+  expect(adopted.text).not.toContain('breakout.ts')
+})
+
 test.concurrent('a strategy that is no TypeScript is reported in a sentence', async () => {
   const project = projects.open()
   project.write('strategies/trend.ts', 'export default defineStrategy({\n')

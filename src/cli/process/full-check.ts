@@ -7,6 +7,7 @@ import { ConfigError, type Problem, sortProblems } from '../../config/yaml/probl
 import type { StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
+import { listExitWarnings } from '../../daemon/strategies/exit-warnings.ts'
 import { objectToPath } from '../../lib/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'
@@ -64,7 +65,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     missingSecrets: sortProblems(missingSecrets),
     loaded: main,
     others,
-    warnings: sortProblems([...warnings, ...listPaceWarnings(checked)]),
+    warnings: sortProblems([...warnings, ...listPaceWarnings(checked), ...listExitWarnings(checked)]),
   }
 }
 

@@ -107,15 +107,20 @@ function logUnexplained(core: Core, { symbol, side, ticks, lots, tradeId, orderI
   })
 }
 
+/** Nobody traded by hand. Of exits: they would halt it again and again. */
+const BY_EXCHANGE =
+  'a take-profit or stop-loss that the exchange keeps (if a strategy uses them, set risk.foreignFills: adopt), or a liquidation; '
+
 /** The halt is recorded before the fill: after a crash in between, the next run would know the fill and trade on. */
 function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }: Fill): void {
   if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
   const what = `${source} ${tradeSide} ${side}`
+  const cause = source === 'SYS' ? BY_EXCHANGE : ''
   halt(
     core,
     symbol,
     'foreignFills',
-    `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`,
+    `a fill that is not ours (${what}): ${cause}the position was adopted; ${RELEASE_HINT}`,
   )
 }
 

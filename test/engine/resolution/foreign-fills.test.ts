@@ -46,7 +46,15 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
 
     expect(lotsOf(bench)).toEqual([0, 0])
     expect(bench.halts.has(SYMBOL)).toBe(policy === 'halt')
-    expect(bench.take('announce').map(({ event }) => event)).toContain('fill.foreign')
+    const said = bench.take('announce')
+    expect(said.map(({ event }) => event)).toContain('fill.foreign')
+    // An exit that the exchange keeps is the likely cause, and halts again and again.
+    const halted = said
+      .filter(({ event }) => event === 'trading.halted')
+      .map(({ fields }) => fields['reason'])
+    const cause =
+      /SYS close \w+\): a take-profit or stop-loss .* risk\.foreignFills: adopt\), or a liquidation/
+    expect(halted).toEqual(policy === 'halt' ? [expect.stringMatching(cause)] : [])
   })
 
   test('of a liquidation are recorded after what rests is recorded as unconfirmed', () => {

@@ -1,0 +1,34 @@
+/** Exits that the exchange keeps, in the code of strategies, where their fills would halt the instrument. */
+import { dirname, join } from 'node:path'
+import type { Problem } from '../../config/yaml/problem.ts'
+import { shownPath } from '../../config/yaml/read-file.ts'
+import { readStrategyCode } from '../state/running-config.ts'
+import type { CheckedAccount } from './pace-warnings.ts'
+
+/** Code that hands such an exit to the exchange; not what a comment says of it. */
+const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
+
+/** One for each strategy: where its code names such an exit first. */
+export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
+  return accounts
+    .filter(({ loaded }) => loaded.config.risk.foreignFills === 'halt')
+    .flatMap(({ loaded, strategies }) =>
+      strategies.flatMap(({ id, moduleFile }) => {
+        const place = findExit(moduleFile)
+        const message = `${id} has a take-profit or stop-loss that the exchange keeps: when one is filled, that is no order of the daemon, and halts the instrument; set risk.foreignFills: adopt in ${loaded.documents.main.shown} (then a fill by hand halts nothing either)`
+        return place === undefined ? [] : [{ ...place, path: '', message }]
+      }),
+    )
+}
+
+function findExit(moduleFile: string): Pick<Problem, 'source' | 'line' | 'column'> | undefined {
+  for (const { name, text } of readStrategyCode(moduleFile).files) {
+    const lines = text.split('\n')
+    const index = lines.findIndex((line) => EXIT.test(line))
+    if (index < 0) continue
+    const source = shownPath(join(dirname(moduleFile), name), process.cwd())
+    const column = (lines[index] ?? '').search(/takeProfitTicks|stopLossTicks/) + 1
+    return { source, line: index + 1, column }
+  }
+  return undefined
+}
