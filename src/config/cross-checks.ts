@@ -266,7 +266,7 @@ function checkCalendar({ source, settings: { calendar } }: Daemon): Problem[] {
   return problems
 }
 
-function checkRisk({ source, settings: { risk, polling, instruments } }: Daemon): Problem[] {
+function checkRisk({ source, settings: { risk, polling, instruments, simulator } }: Daemon): Problem[] {
   const { orderNotionalMax, grossNotionalMax, dataAgeMaxMs, accountAgeMaxMs } = risk ?? {}
   const problems: Problem[] = []
   if (
@@ -279,6 +279,13 @@ function checkRisk({ source, settings: { risk, polling, instruments } }: Daemon)
   }
   if (dataAgeMaxMs !== undefined && polling?.tickersMs !== undefined && dataAgeMaxMs < polling.tickersMs) {
     const message = `${dataAgeMaxMs} ms is less than polling.tickersMs ${polling.tickersMs}: all data would be too old`
+    problems.push(source.problem(['risk', 'dataAgeMaxMs'], message))
+  }
+  const { live, startPrices = {} } = simulator?.market ?? {}
+  const stepMs = live === undefined && Object.keys(startPrices).length > 0 ? simulator?.stepMs : live?.pollMs
+  const setting = live === undefined ? 'simulator.stepMs' : 'simulator.market.live.pollMs'
+  if (dataAgeMaxMs !== undefined && stepMs !== undefined && dataAgeMaxMs < stepMs) {
+    const message = `${dataAgeMaxMs} ms is less than ${setting} ${stepMs}: prices would often be too old`
     problems.push(source.problem(['risk', 'dataAgeMaxMs'], message))
   }
   for (const name of ['fillsMs', 'positionsMs'] as const) {

@@ -233,6 +233,8 @@ export const LOG_EVENTS = {
   'prices.back': 'The exchange whose prices are followed shows them again.',
   'prices.missing':
     'The exchange whose prices are followed does not answer, so prices stand still and get old, and nothing is placed on old ones; check the address and the connection.',
+  'prices.slow':
+    'The prices of a recording come further apart (`everyMs`) than they may be old (`dataAgeMaxMs`): in between nobody decides, and orders are denied as DATA_STALE; do what `advice` says.',
   'simulator.opened':
     'The exchange inside the daemon is open. At a speed other than 1 it is a demonstration, without funding, and its profit means nothing.',
   'simulator.otherAccount':

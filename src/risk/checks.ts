@@ -46,7 +46,8 @@ function checkPriced(_: OrderIntent, { instrument, market }: RiskContext): Objec
 /** MKT1. An order that is too small at any price is denied for that first, since waiting would not help. */
 function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objection | undefined {
   if (market.ageMs <= account.dataAgeMaxMs) return undefined
-  return { code: 'DATA_STALE', detail: `${market.ageMs} ms old, limit ${account.dataAgeMaxMs} ms` }
+  const detail = `the price is ${market.ageMs} ms old, risk.dataAgeMaxMs allows ${account.dataAgeMaxMs} ms`
+  return { code: 'DATA_STALE', detail }
 }
 
 /** MKT3: while it is not known what the account did and holds, no risk may be added. */

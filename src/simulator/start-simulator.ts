@@ -76,6 +76,8 @@ export interface RunningSimulator {
    * undefined when there is no end.
    */
   readonly endsAt: number | undefined
+  /** Of recordings, by symbol: how far apart prices come, ms of the exchange's clock. */
+  readonly priceStepsMs: ReadonlyMap<string, number>
   /** @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement
   /** What the wire has done so far, and how often each fault happened. */
@@ -153,7 +155,7 @@ async function serve(
     close()
   }
   return {
-    ...{ baseUrl: server.baseUrl, accounts: core.accounts(), exchange },
+    ...{ baseUrl: server.baseUrl, accounts: core.accounts(), exchange, priceStepsMs: core.priceStepsMs },
     get endsAt() {
       return core.endsAt
     },

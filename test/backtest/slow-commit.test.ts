@@ -80,7 +80,7 @@ test('[ORD7] a journal whose commits take too long: no order leaves, and it is k
 
   expect(before).toBe(0)
   expect(late?.wait.waitedMs).toBeGreaterThanOrEqual(4000)
-  expect(late?.wait.mostMs).toBeLessThanOrEqual(2000)
+  expect(late?.wait.mostMs).toBeLessThanOrEqual(3500)
   expect(late?.batches).toBeGreaterThan(5)
   expect(sent()).toBeGreaterThan(0)
   expect([pace.late, logged]).toEqual([undefined, ['journal.late', 'journal.inTime']])

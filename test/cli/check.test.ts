@@ -21,7 +21,7 @@ const MISTAKES: readonly (readonly [file: string, from: string, to: string, repo
   [PAPER, 'positionsMs: 1000', 'positionsMs: 10', /positionsMs: expected/],
   [PAPER, 'timezone: UTC', 'timezone: Mars', /timezone: expected a time zone/],
   [PAPER, 'dayRoll: "0 0 0 * * *"', 'dayRoll: "daily"', /dayRoll: expected a cron pattern/],
-  [PAPER, 'dataAgeMaxMs: 2000', 'dataAgeMaxMs: -1', /dataAgeMaxMs: expected/],
+  [PAPER, 'dataAgeMaxMs: 5000', 'dataAgeMaxMs: -1', /dataAgeMaxMs: expected/],
   [PAPER, 'openOrdersMax: 100', 'openOrdersMax: many', /openOrdersMax: expected .*got "many"/],
   [PAPER, 'batchOrdersMax: 50', 'batchOrdersMax: 51', /batchOrdersMax: expected .*got 51/],
   [PAPER, 'onStop: leave', 'onStop: stay', /onStop: expected .*got "stay"/],

@@ -27,7 +27,7 @@ function writeAccounts(project: Project, baseUrl: string): void {
     .replace('exchange:\n', `exchange:\n  baseUrl: ${baseUrl}\n`)
     .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
     // A slow machine is no reason to stand still.
-    .replace('dataAgeMaxMs: 2000', 'dataAgeMaxMs: 20000')
+    .replace('dataAgeMaxMs: 5000', 'dataAgeMaxMs: 50000')
     // The tickers of two products, and calls left for who looks at it from outside.
     .replace('tickersMs: 100', 'tickersMs: 250')
   for (const name of NAMES) {

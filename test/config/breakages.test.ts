@@ -421,6 +421,14 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
   {
+    what: 'simulated prices that come too seldom',
+    file: main,
+    edits: [['  seed: 1\n', '  seed: 1\n  stepMs: 3000\n']],
+    problems: [
+      'config/main.yaml:14:17 risk.dataAgeMaxMs: 2000 ms is less than simulator.stepMs 3000: prices would often be too old',
+    ],
+  },
+  {
     what: 'a taker collar outside the price collar',
     file: main,
     edits: [['polling:', 'execution: { takerCollarRatio: 0.06 }\npolling:']],

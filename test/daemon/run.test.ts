@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { Projects, writeRecording } from './project.ts'
@@ -65,6 +66,36 @@ test.concurrent('a run on recorded prices ends when they end, and another one be
   }
   expect(second.events('recording.startsAgain')).toHaveLength(1)
   expect(second.events('recovery.started')[0]).toMatchObject({ epoch: 1, openOrders: 0 })
+})
+
+test.concurrent('a recording whose prices come further apart than they may be old is warned of, with what to set', async () => {
+  const project = projects.open()
+  const candle = (minute: number): string =>
+    `${1_700_000_040_000 + minute * 60_000},60000,60010,59990,60005,5`
+  const rows = ['ts_ms,open,high,low,close,volume', candle(0), candle(1), candle(2), '']
+  project.write('BTCUSDT-1m.csv', rows.join('\n'))
+  const file = join(project.directory, 'BTCUSDT-1m.csv')
+  const args = ['--market', file, '--speed', '1', '--summary', 'json', '--set']
+
+  const slow = project.run([...args, 'risk.dataAgeMaxMs=2000'])
+  await slow.untilEvent('daemon.running')
+  await slow.stop()
+  const enough = project.run([...args, 'risk.dataAgeMaxMs=4500'])
+  await enough.untilEvent('daemon.running')
+  await enough.stop()
+  const market = `{recordings: {BTCUSDT: ${file}}, startPrices: {ETHUSDT: "3000"}}`
+  const [setMarket, setSpeed] = [`simulator.market=${market}`, 'simulator.speed=1']
+  project.edit('config/paper.yaml', 'dataAgeMaxMs: 5000', 'dataAgeMaxMs: 2000')
+  const check = project.start(['check', '--set', setMarket, '--set', setSpeed])
+  await check.ended
+
+  expect(slow.events('prices.slow')).toMatchObject([
+    { symbol: 'BTCUSDT', everyMs: 4286, advice: 'set risk.dataAgeMaxMs to 4500 at least' },
+  ])
+  expect(enough.events('prices.slow')).toEqual([])
+  expect(check.stdout.join('\n')).toMatch(
+    /^warning: config\/paper\.yaml:\d+:17 risk\.dataAgeMaxMs: 2000 ms .* of BTCUSDT, 4286 ms at speed 1: .* to 4500/m,
+  )
 })
 
 test.concurrent('a contract that only the configuration knows can be played', async () => {

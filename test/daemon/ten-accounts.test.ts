@@ -49,7 +49,7 @@ function writeFiles(baseUrl: string): LoadedConfig[] {
     // A slow machine is no reason to stand still.
     .replace('tickersMs: 100', 'tickersMs: 250')
     .replace('fillsMs: 200', 'fillsMs: 500')
-    .replace('dataAgeMaxMs: 2000', 'dataAgeMaxMs: 20000')
+    .replace('dataAgeMaxMs: 5000', 'dataAgeMaxMs: 50000')
   for (const name of NAMES) {
     const own = paper
       .replace('name: paper', `name: ${name}`)

@@ -53,6 +53,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ pricesAgeMs: 120, accountAgeMs: 640, ageMs: 12_000, hungMs: 10_000, loop: 'positions' },
   ...{ started: ['grid-eth'], stopped: ['trend-eth'], settings: ['risk.openOrdersMax: 100 -> 60'] },
   problems: ['config/paper.yaml:12:3 no such key'],
+  ...{ everyMs: 4286, dataAgeMaxMs: 2000, advice: 'set risk.dataAgeMaxMs to 4500 at least' },
   ...{ off: ['risk.losses.daily', 'risk.leverageMax'], leftMs: 600_000, until: '2026-01-02T13:50:10.027Z' },
   ...{
     url: 'postgres://intentd@db.example.com/intentd',

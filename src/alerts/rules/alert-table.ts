@@ -318,6 +318,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     endedBy: 'prices.back',
     title: () => 'the exchange whose prices are followed does not answer',
   },
+  'prices.slow': SILENT,
   'quote.changed': SILENT,
   'read.failed': {
     urgency: urgent,

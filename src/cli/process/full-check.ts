@@ -7,6 +7,7 @@ import { ConfigError, type Problem, sortProblems } from '../../config/yaml/probl
 import type { StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
+import { listSlowPrices } from '../../daemon/embedded/slow-prices.ts'
 import { listExitWarnings } from '../../daemon/strategies/exit-warnings.ts'
 import { objectToPath } from '../../lib/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
@@ -58,7 +59,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     const purity = await readPurity({ loaded, strategies })
     found.push(...checkSocket(loaded), ...purity.problems, ...strays.problemsOf(config, documents))
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
-    warnings.push(...purity.warnings)
+    warnings.push(...purity.warnings, ...(await listSlowPrices(loaded)))
   }
   return {
     problems: sortProblems(found),

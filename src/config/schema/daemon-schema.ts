@@ -112,6 +112,9 @@ const calendarSchema = z
   })
   .meta({ description: 'What happens at a time of day.' })
 
+/** Of `risk.dataAgeMaxMs`: older prices say nothing of the market. */
+export const DATA_AGE_MS_MAX = 600_000
+
 /**
  * Limits of the whole account, each a number or a decimal; risk checks know them by these names. None has a default
  * but the age of readings: what is not said is not allowed to be guessed.
@@ -119,7 +122,7 @@ const calendarSchema = z
 const riskSchema = z
   .strictObject({
     dataAgeMaxMs: wholeNumber(
-      { min: 10, max: 600_000 },
+      { min: 10, max: DATA_AGE_MS_MAX },
       'Oldest market data that is decided or sent on, in ms.',
     ),
     accountAgeMaxMs: presetNumber(

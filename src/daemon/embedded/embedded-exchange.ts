@@ -16,6 +16,7 @@ import {
   toAccount,
   toSimulatorOptions,
 } from './simulated-exchange.ts'
+import { findSlowPrices } from './slow-prices.ts'
 import { LivePrices, type LivePricesOptions } from './live-prices.ts'
 import type { ExchangeLedger, SimulatedPrices } from '../reporting/summary.ts'
 
@@ -70,6 +71,12 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     run: prices.speed === 1 ? 'paper' : 'demonstration',
     ...{ prices: prices.source, speed: prices.speed, fills: prices.fillModel },
   })
+  for (const { symbol, everyMs, advice } of findSlowPrices(simulator.priceStepsMs, config)) {
+    options.log('warn', 'prices.slow', {
+      ...{ symbol, everyMs, dataAgeMaxMs: config.risk.dataAgeMaxMs },
+      advice,
+    })
+  }
   return {
     baseUrl: simulator.baseUrl,
     credentials: credentialsOf(simulator),

@@ -60,6 +60,11 @@ export class ExchangeCore {
     return this.#state.clock.now
   }
 
+  /** Of recordings, by symbol: how far apart prices come, ms of the exchange's clock. */
+  get priceStepsMs(): ReadonlyMap<string, number> {
+    return this.#market.priceStepsMs ?? new Map()
+  }
+
   /** When the last recording has ended; a pause moves it. Undefined when there is no end. */
   get endsAt(): number | undefined {
     const { now, pausedAt, pausedMs } = this.#state.clock

@@ -121,6 +121,8 @@ export interface Market {
   readonly speed: number
   /** When the last recording has ended, on the exchange's clock; undefined when there is no end. */
   readonly endsAt: number | undefined
+  /** Of recordings, by symbol: how far apart prices come, ms of the exchange's clock. */
+  readonly priceStepsMs?: ReadonlyMap<string, number>
   /**
    * Hands over every step due up to and including `now` that was not handed over before, in time order,
    * and at one instant in a fixed order. The first call starts at `startAt` with a step of every instrument. How the time is cut into calls changes nothing in the steps.

@@ -19,7 +19,7 @@ import {
   STEPS_PER_ADVANCE_MAX,
 } from '../market.ts'
 import type { CandlePathKind } from './candle-path.ts'
-import { type PathState, RecordedPath } from './recorded-path.ts'
+import { type PathState, priceStepMs, RecordedPath } from './recorded-path.ts'
 import type { Recording } from '../../../prices/recording.ts'
 import { SeededMarket } from '../seeded/seeded-market.ts'
 
@@ -49,6 +49,7 @@ export class RecordedMarket implements Market {
   readonly identity: string
   readonly speed: number
   readonly endsAt: number | undefined
+  readonly priceStepsMs: ReadonlyMap<string, number>
   readonly #startAt: number
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
@@ -87,6 +88,9 @@ export class RecordedMarket implements Market {
       const common = { recording, instrument, speed, candlePath, seed: fallback.seed }
       return [new RecordedPath({ ...common, state: state?.paths[instrument.symbol] })]
     })
+    this.priceStepsMs = new Map(
+      recordings.map((recording) => [recording.symbol, priceStepMs(recording, speed, candlePath)]),
+    )
     this.#originAt = Math.min(...this.#paths.map((path) => path.startAt))
     this.#lapMs = Math.max(...this.#paths.map((path) => path.endAt)) - this.#originAt
     this.#nextMs = Float64Array.from(this.#paths, (path) => this.#nextMsOf(path))

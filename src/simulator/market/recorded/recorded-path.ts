@@ -170,6 +170,16 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   }
 }
 
+/**
+ * How far apart the prices of a recording come, ms of the exchange's clock; of quotes, and in a row of candles, on
+ * average. Two points of a random path are extremes that nobody sees.
+ */
+export function priceStepMs({ rows }: Pick<Recording, 'rows'>, speed: number, kind: CandlePathKind): number {
+  if (rows.kind === 'quotes') return meanStep(rows.at) / speed
+  const candleMs = shortestStep(rows.at) / speed
+  return candleMs / (pointsThatFit(candleMs) - (kind === 'random' ? 2 : 0))
+}
+
 /** As many as whole milliseconds, within bounds. */
 function pointsThatFit(exchangeMs: number): number {
   return Math.max(CANDLE_POINTS_MIN, Math.min(CANDLE_POINTS_MAX, Math.floor(exchangeMs)))

@@ -1,0 +1,53 @@
+/** Prices of a recording that come further apart than they may be old. */
+import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
+import { DATA_AGE_MS_MAX } from '../../config/schema/daemon-schema.ts'
+import type { Problem } from '../../config/yaml/problem.ts'
+import { loadRecording } from '../../prices/load-recording.ts'
+import { priceStepMs } from '../../simulator/market/recorded/recorded-path.ts'
+import { filesOf } from './simulated-exchange.ts'
+
+export interface SlowPrices {
+  readonly symbol: string
+  /** How far apart its prices come, ms. */
+  readonly everyMs: number
+  /** What makes the daemon trade on all of them. */
+  readonly advice: string
+}
+
+/** To what a setting is rounded up, ms. */
+const ROUND_MS = 500
+
+/** @param stepsMs By symbol: how far apart prices come. */
+export function findSlowPrices(
+  stepsMs: ReadonlyMap<string, number>,
+  { risk, polling }: Pick<DaemonConfig, 'risk' | 'polling'>,
+): readonly SlowPrices[] {
+  return [...stepsMs].flatMap(([symbol, stepMs]) => {
+    // The one before is read last right before a new one comes.
+    const oldestMs = stepMs + polling.tickersMs
+    if (oldestMs <= risk.dataAgeMaxMs) return []
+    const leastMs = Math.ceil(oldestMs / ROUND_MS) * ROUND_MS
+    const advice =
+      leastMs <= DATA_AGE_MS_MAX
+        ? `set risk.dataAgeMaxMs to ${leastMs} at least`
+        : 'play shorter candles, or play these faster (--speed)'
+    return [{ symbol, everyMs: Math.round(stepMs), advice }]
+  })
+}
+
+/** Of the recordings that the configuration names; those that cannot be read are left to the start. */
+export async function listSlowPrices({ config, documents }: LoadedConfig): Promise<readonly Problem[]> {
+  if (config.simulator === undefined) return []
+  const { market, speed } = config.simulator
+  const stepsMs = new Map<string, number>()
+  for (const file of filesOf({ market }, { files: [], speed: undefined })) {
+    const recording = await loadRecording(file).catch(() => undefined)
+    if (recording) stepsMs.set(recording.symbol, priceStepMs(recording, speed, market.candlePath))
+  }
+  return findSlowPrices(stepsMs, config).map(({ symbol, everyMs, advice }) =>
+    documents.main.problem(
+      ['risk', 'dataAgeMaxMs'],
+      `${config.risk.dataAgeMaxMs} ms is less than the time between two prices of ${symbol}, ${everyMs} ms at speed ${speed}: in between nobody decides and orders are denied (DATA_STALE); ${advice}`,
+    ),
+  )
+}
