@@ -3,6 +3,7 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
+import { addMarketOptions, type MarketOptions, withPlayed } from './process/market-options.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import {
   addConfigOptions,
@@ -12,21 +13,24 @@ import {
   toConfigRequest,
 } from './process/options.ts'
 
-interface CheckOptions extends ConfigOptions {
+interface CheckOptions extends ConfigOptions, MarketOptions {
   readonly secrets: boolean
 }
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
 export function addCheckCommand(program: Command, { setExit }: VerbFrame): void {
-  addParamOption(addConfigOptions(program.command('check')))
+  addMarketOptions(addParamOption(addConfigOptions(program.command('check'))))
     .description('read the whole configuration and its strategies, and report every problem')
     .option('--no-secrets', 'do not ask for keys: where only the daemon has them (systemd), or in a pipeline')
     .action(async (options: CheckOptions) => setExit(await check(options)))
 }
 
 async function check(options: CheckOptions): Promise<number> {
-  const request = toConfigRequest(options)
-  const words = options.config === undefined ? [] : ['check', '-c', options.config]
+  const request = await withPlayed(toConfigRequest(options), options)
+  const words = ['check', ...(options.config === undefined ? [] : ['-c', options.config])].concat(
+    options.market.flatMap((file) => ['--market', file]),
+    options.speed === undefined ? [] : ['--speed', String(options.speed)],
+  )
   const { problems: found, missingSecrets, loaded, others, warnings } = await checkFully(request)
   const problems = options.secrets ? sortProblems([...found, ...missingSecrets]) : found
   if (problems.length > 0) {

@@ -27,12 +27,11 @@ import {
   repeatOptions,
   addConfigOptions,
   addParamOption,
-  listOption,
   type ConfigOptions,
   parseDuration,
-  parseSpeed,
   toConfigRequest,
 } from './process/options.ts'
+import { addMarketOptions, type MarketOptions, withPlayed } from './process/market-options.ts'
 import { assertSupported } from './process/platform.ts'
 import type { StopPolicy } from '../engine/event.ts'
 import { RunStop } from './process/run-stop.ts'
@@ -47,9 +46,7 @@ const EXIT_UNCLEAN = 75
 /** A standby that traded has handed its account over: a supervisor starts it again, and it stands by. */
 const EXIT_HANDED_OVER = 75
 
-export interface RunOptions extends ConfigOptions {
-  readonly market: readonly string[]
-  readonly speed?: number
+export interface RunOptions extends ConfigOptions, MarketOptions {
   readonly for?: number
   readonly summary?: 'json' | 'text'
 }
@@ -62,9 +59,7 @@ export function addRunCommand(program: Command, { version, setExit }: VerbFrame)
 
 /** @returns the same command, with what a run can be told */
 export function addRunOptions(command: Command): Command {
-  return addParamOption(addConfigOptions(command))
-    .addOption(listOption('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE'))
-    .option('--speed <n>', 'play prices at n times real speed', parseSpeed)
+  return addMarketOptions(addParamOption(addConfigOptions(command)))
     .option('--for <duration>', 'stop in good order after 30s, 5m, 2h …', parseDuration)
     .addOption(
       new Option(
@@ -81,7 +76,7 @@ export async function run(
   createStandby?: (frame: StandbyStart) => WaitingStandby,
 ): Promise<number> {
   const processStartedAt = systemClock.now()
-  const request = toConfigRequest(options)
+  const request = await withPlayed(toConfigRequest(options), options)
   const accounts = loadAccounts(request)
   const { main: loaded } = accounts
   assertSupported(loaded.config)

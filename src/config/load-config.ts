@@ -6,7 +6,7 @@ import { checkAlerts } from './alert-checks.ts'
 import { checkDaemon, type Readable } from './cross-checks.ts'
 import { checkServers } from './server-checks.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
-import { checkMarketFiles, resolveMarket } from './market-files.ts'
+import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
 import { applyOverrides, applyParams, checkParams } from './overrides.ts'
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import { isFile, shownPath } from './yaml/read-file.ts'
@@ -21,6 +21,8 @@ export interface ConfigRequest {
   readonly overrides?: readonly string[]
   /** `strategy.param=value` texts of `--param`, applied to the files of the strategies. */
   readonly params?: readonly string[]
+  /** What the command line says of the simulator's prices, over the main file. */
+  readonly played?: PlayedPrices | undefined
   /** Directory that messages show files relative to. */
   readonly cwd: string
 }
@@ -62,7 +64,8 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
 }
 
 /** Reads the whole configuration and reports instead of throwing. */
-export function readConfig({ file, overrides = [], params = [], cwd }: ConfigRequest): ConfigReading {
+export function readConfig(request: ConfigRequest): ConfigReading {
+  const { file, overrides = [], params = [], played, cwd } = request
   const mainFile = resolve(cwd, file)
   const main = checkFile(daemonFileSchema, {
     file: mainFile,
@@ -80,6 +83,7 @@ export function readConfig({ file, overrides = [], params = [], cwd }: ConfigReq
     ...checkAlerts(daemon),
     ...checkServers(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
+    ...(played ? checkPlayed(daemon, readable, played) : []),
     ...strategies.flatMap((strategy) => strategy.problems),
     ...checkIds(readable),
     ...checkParams(

@@ -1,5 +1,8 @@
-/** Recordings that a simulated market plays: whether they are there, and where. */
+/** Recordings that a simulated market plays: whether they are there, where, and whether they are all that is traded. */
 import { resolve } from 'node:path'
+import type { Readable } from './cross-checks.ts'
+import type { DaemonFile } from './schema/daemon-schema.ts'
+import type { StrategyFile } from './schema/strategy-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 import { isFile } from './yaml/read-file.ts'
 import type { Salvaged } from './yaml/salvage.ts'
@@ -27,4 +30,43 @@ export function checkMarketFiles(
       source.problem([...path, 'recordings', symbol], 'no such file, seen from the directory of this one'),
     ]
   })
+}
+
+/** What the command line says of the prices that a simulated market plays. */
+export interface PlayedPrices {
+  /** Recordings of `--market`, which replace those of the file: a path, or `SYMBOL=path`. */
+  readonly files: readonly string[]
+  /** Their symbols. */
+  readonly recorded: readonly string[]
+  /** `--speed`. */
+  readonly speed: number | undefined
+}
+
+/** Prices that are made up are traded only where `startPrices` asks for them, and those of elsewhere only as they come. */
+export function checkPlayed(
+  { source, settings }: Readable<DaemonFile>,
+  strategies: readonly Readable<StrategyFile>[],
+  { recorded, speed = 1 }: PlayedPrices,
+): Problem[] {
+  const market = settings.simulator?.market
+  if (market === undefined) return []
+  if (recorded.length === 0) {
+    if (market.live === undefined || speed === 1) return []
+    const message = `the prices of another exchange come as they come: leave --speed ${speed} out, or give files by --market`
+    return [source.problemOfKey(['simulator', 'market', 'live'], message)]
+  }
+  const priced = new Set([...recorded, ...Object.keys(market.startPrices ?? {})])
+  const otherwise =
+    market.live === undefined
+      ? 'for made-up prices name it under simulator.market.startPrices of the main file'
+      : 'live prices are not mixed with files'
+  return strategies.flatMap((strategy) =>
+    (strategy.settings.enabled === false ? [] : (strategy.settings.instruments ?? [])).flatMap(
+      (symbol, index) => {
+        if (symbol === undefined || priced.has(symbol)) return []
+        const message = `no --market has prices of ${symbol}: give one, or set enabled: false here; ${otherwise}`
+        return [strategy.source.problem(['instruments', index], message)]
+      },
+    ),
+  )
 }

@@ -236,10 +236,11 @@ export const LOG_EVENTS = {
   'prices.slow':
     'The prices of a recording come further apart (`everyMs`) than they may be old (`dataAgeMaxMs`): in between nobody decides, and orders are denied as DATA_STALE; do what `advice` says.',
   'simulator.opened':
-    'The exchange inside the daemon is open. At a speed other than 1 it is a demonstration, without funding, and its profit means nothing.',
+    'The exchange inside the daemon is open. At a speed other than 1 it is a demonstration, without funding, and its profit means nothing. Instruments in `madeUp` have no file: their prices follow the seed.',
   'simulator.otherAccount':
     'Instruments, balance or another setting of the simulator have changed, so another simulated account begins, without orders and positions. The previous one is in `before`, and continues if you restore the settings.',
-  'simulator.listening': 'The simulator listens.',
+  'simulator.listening':
+    'The simulator listens. Instruments in `madeUp` have no file: their prices follow the seed.',
   'simulator.marketFailed': 'The recorded prices could not be played and stand still; check the recording.',
   'simulator.requestRefused': 'The simulator refused a request.',
   'simulator.serverFailed': "The simulator's server failed; report the defect.",

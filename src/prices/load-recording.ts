@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
-import { isPriceFile, parsePriceFile } from './price-file.ts'
-import { parseRecording } from './parse-recording.ts'
+import { isPriceFile, parsePriceFile, symbolOfPriceFile } from './price-file.ts'
+import { parseRecording, symbolOf } from './parse-recording.ts'
 import type { Recording } from './recording.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
@@ -15,10 +15,31 @@ import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
  *   RECORDING_TOO_LARGE, and those of {@link parseRecording} and {@link parsePriceFile}.
  */
 export async function loadRecording(spec: string): Promise<Recording> {
+  const { symbol, path } = splitSpec(spec)
+  const bytes = await readUnpacked(path)
+  const parse = isPriceFile(bytes) ? parsePriceFile : parseRecording
+  return parse({ bytes, source: basename(path), ...(symbol && { symbol }) })
+}
+
+/**
+ * The instrument that a recording is of, without reading its rows. `spec` as for {@link loadRecording}.
+ *
+ * @throws Failure RECORDING_UNREADABLE, RECORDING_SYMBOL_MISSING, and others of {@link loadRecording}.
+ */
+export async function readSymbol(spec: string): Promise<string> {
+  const { symbol, path } = splitSpec(spec)
+  if (symbol !== undefined) return symbol
+  const [bytes, source] = [await readUnpacked(path), basename(path)]
+  return isPriceFile(bytes) ? symbolOfPriceFile({ bytes, source }) : symbolOf(source)
+}
+
+function splitSpec(spec: string): { readonly symbol?: string | undefined; readonly path: string } {
   const [, symbol, path = spec] = /^([A-Z0-9]+)=(.+)$/s.exec(spec) ?? []
-  const unpacked = await unpackGzip(await readPrices(path), { path, bytesMax: RECORDING_BYTES_MAX })
-  const parse = isPriceFile(unpacked) ? parsePriceFile : parseRecording
-  return parse({ bytes: unpacked, source: basename(path), ...(symbol && { symbol }) })
+  return { symbol, path }
+}
+
+async function readUnpacked(path: string): Promise<Buffer> {
+  return unpackGzip(await readPrices(path), { path, bytesMax: RECORDING_BYTES_MAX })
 }
 
 /** @throws Failure RECORDING_UNREADABLE */

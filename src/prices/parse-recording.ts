@@ -31,15 +31,7 @@ function csvNameOf(field: Field): string {
  */
 export function parseRecording(input: { bytes: Buffer; source: string; symbol?: string }): Recording {
   const { bytes, source } = input
-  const symbol = input.symbol ?? /^[A-Z]+/.exec(source)?.[0]
-  if (symbol === undefined) {
-    throw new Failure({
-      code: 'RECORDING_SYMBOL_MISSING',
-      sentence: 'the file name does not begin with a symbol',
-      facts: { where: source },
-      hint: `name the symbol: BTCUSDT=${source}`,
-    })
-  }
+  const symbol = input.symbol ?? symbolOf(source)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const headerEnd = bytes.includes(LINE_FEED) ? bytes.indexOf(LINE_FEED) : bytes.length
   const line = bytes.toString('utf8', 0, headerEnd).replace(/^\uFEFF/, '')
@@ -67,6 +59,18 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   )
   assertRows(rows, (row) => `${source}:${row + 2}`)
   return { symbol, source, sha256, rows }
+}
+
+/** @param source The file's name. @throws Failure RECORDING_SYMBOL_MISSING */
+export function symbolOf(source: string): string {
+  const [symbol] = /^[A-Z]+/.exec(source) ?? []
+  if (symbol !== undefined) return symbol
+  throw new Failure({
+    code: 'RECORDING_SYMBOL_MISSING',
+    sentence: 'the file name does not begin with a symbol',
+    facts: { where: source },
+    hint: `name the symbol: BTCUSDT=${source}`,
+  })
 }
 
 function kindOf(header: readonly string[]): keyof typeof FIELDS | undefined {

@@ -105,6 +105,11 @@ export function parsePriceFile(input: { bytes: Buffer; source: string; symbol?: 
   return { symbol: input.symbol ?? header.symbol, ...known, source, sha256, rows }
 }
 
+/** The file's own symbol. @throws Failure as {@link parsePriceFile}, without looking at the rows. */
+export function symbolOfPriceFile({ bytes, source }: { bytes: Buffer; source: string }): string {
+  return openPriceFile(bytes, source).header.symbol
+}
+
 /** The header and the sum are looked at, the columns not yet. */
 function openPriceFile(bytes: Buffer, source: string) {
   const version = bytes[MAGIC.length]

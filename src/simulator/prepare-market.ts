@@ -8,33 +8,33 @@ import { SeededMarket } from './market/seeded/seeded-market.ts'
 
 /** Where the prices come from. */
 export type MarketChoice =
-  | {
-      readonly kind: 'seeded'
-      /** Where instruments start, in quote coin, by symbol; elsewhere where their own row says. */
-      readonly prices?: Readonly<Record<string, string>>
-      /** Standard deviation of a year of returns; 0.6 is 60 %. */
-      readonly yearlyVolatility?: number
-      /** Time between two moves, ms. Default 100. */
-      readonly stepMs?: number
-      /** Market time over real time; 1 is real time, and the default. */
-      readonly speed?: number
-    }
-  | {
+  | ({ readonly kind: 'seeded' } & MadeUpPrices)
+  | ({
       readonly kind: 'recorded'
-      /** Paths whose file name begins with the symbol, or `SYMBOL=path`. Other symbols follow the seed. */
+      /** Paths whose file name begins with the symbol, or `SYMBOL=path`. Other symbols have made-up prices. */
       readonly files: readonly string[]
-      readonly speed?: number
-      readonly stepMs?: number
       /** Starts again at the end instead of standing still. */
       readonly repeat?: boolean
       /** How the points of candles are found. Default random. */
       readonly candlePath?: CandlePathKind
-    }
+    } & MadeUpPrices)
   | {
       /** The prices of another exchange, as it shows them now. */
       readonly kind: 'live'
       readonly source: LiveSource
     }
+
+/** How prices move that follow the seed. */
+interface MadeUpPrices {
+  /** Where instruments start, in quote coin, by symbol; elsewhere where their own row says. */
+  readonly prices?: Readonly<Record<string, string>>
+  /** Standard deviation of a year of returns; 0.6 is 60 %. */
+  readonly yearlyVolatility?: number
+  /** Time between two moves, ms. Default 100. */
+  readonly stepMs?: number
+  /** Market time over real time, of recordings too; 1 is real time, and the default. */
+  readonly speed?: number
+}
 
 export interface MarketFrame {
   readonly instruments: readonly Instrument[]
@@ -52,22 +52,20 @@ export async function prepareMarket(
   choice: MarketChoice,
   { instruments, seed, startAt }: MarketFrame,
 ): Promise<(stored: MarketState | undefined) => Market> {
-  const rows = instruments.map(toMarketInstrument)
+  const listed = instruments.map(toMarketInstrument)
   if (choice.kind === 'live') {
     const { source } = choice
-    return (stored) => new LiveMarket({ source, instruments: rows }, stored)
+    return (stored) => new LiveMarket({ source, instruments: listed }, stored)
   }
-  const { speed = 1, stepMs } = choice
+  const { speed = 1, stepMs, prices, yearlyVolatility } = choice
   const step = stepMs === undefined ? {} : { stepMs }
-  if (choice.kind === 'seeded') {
-    const { prices, yearlyVolatility } = choice
-    const seeded = rows.map((row) => ({
-      ...row,
-      startPrice: prices?.[row.symbol] ?? row.startPrice,
-      ...(yearlyVolatility !== undefined && { yearlyVolatility }),
-    }))
-    return (stored) => new SeededMarket({ seed, startAt, instruments: seeded, speed, ...step }, stored)
-  }
+  const rows = listed.map((row) => ({
+    ...row,
+    startPrice: prices?.[row.symbol] ?? row.startPrice,
+    ...(yearlyVolatility !== undefined && { yearlyVolatility }),
+  }))
+  if (choice.kind === 'seeded')
+    return (stored) => new SeededMarket({ seed, startAt, instruments: rows, speed, ...step }, stored)
   const recordings = await Promise.all(choice.files.map(loadRecording))
   const { repeat = false, candlePath = 'random' } = choice
   const common = { speed, startAt, instruments: rows, fallback: { seed, ...step } }

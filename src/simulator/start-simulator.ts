@@ -78,6 +78,8 @@ export interface RunningSimulator {
   readonly endsAt: number | undefined
   /** Of recordings, by symbol: how far apart prices come, ms of the exchange's clock. */
   readonly priceStepsMs: ReadonlyMap<string, number>
+  /** Beside recordings: the symbols without one, whose prices follow the seed. */
+  readonly madeUp: readonly string[]
   /** @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement
   /** What the wire has done so far, and how often each fault happened. */
@@ -154,8 +156,11 @@ async function serve(
     core.pause(clock.now())
     close()
   }
+  const { priceStepsMs } = core
+  const symbols = core.instruments().map(({ symbol }) => symbol)
   return {
-    ...{ baseUrl: server.baseUrl, accounts: core.accounts(), exchange, priceStepsMs: core.priceStepsMs },
+    ...{ baseUrl: server.baseUrl, accounts: core.accounts(), exchange, priceStepsMs },
+    madeUp: priceStepsMs.size === 0 ? [] : symbols.filter((symbol) => !priceStepsMs.has(symbol)),
     get endsAt() {
       return core.endsAt
     },

@@ -66,6 +66,7 @@ test('a command to be pasted addresses the configuration that was named', () => 
 test.each([
   [['run'], 'Check again with: intentd check'],
   [['run', '-c', 'a.yaml', '--for', '1s'], 'Check again with: intentd check -c a.yaml'],
+  [['run', '--market', 'x.csv', '--speed', '9'], 'Check again with: intentd check --market x.csv --speed 9'],
   [['check', '--config=a.yaml'], 'Check again with: intentd check -c a.yaml'],
   [['call', 'tickers', '-ca.yaml'], 'Check again with: intentd check -c a.yaml'],
   [['backtest', 'b.yaml', '--market', 'x.csv'], 'Check again with: intentd check -c b.yaml'],

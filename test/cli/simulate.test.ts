@@ -102,7 +102,7 @@ test.concurrent('a recording is played, and a port that is taken is said to be',
   const project = projects.open()
   const recording = writeRecording(project, 20)
   const first = project.start(['simulate', '--port', '0', '--market', recording])
-  const { url } = await first.untilEvent('simulator.listening')
+  const { url, madeUp } = await first.untilEvent('simulator.listening')
 
   const tickers = await fetch(`${String(url)}/api/v2/mix/market/tickers?productType=USDT-FUTURES`)
   const { data } = (await tickers.json()) as { data: { symbol: string; lastPr: string }[] }
@@ -112,6 +112,7 @@ test.concurrent('a recording is played, and a port that is taken is said to be',
 
   const last = Number(data.find(({ symbol }) => symbol === 'BTCUSDT')?.lastPr)
   expect(Math.abs(last / 60_000 - 1)).toBeLessThan(0.02)
+  expect(madeUp).toEqual(expect.arrayContaining(['ETHUSDT', 'BTCUSD']))
   expect(code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/SIMULATOR_LISTEN_FAILED/)
 })

@@ -169,6 +169,42 @@ test('a recording is looked for beside the file that names it', () => {
   expect(config.market.recordings).toEqual({ BTCUSDT: join(workspace.directory, 'config/btc.csv') })
 })
 
+test('[CFG1] what is traded and has no file of --market is refused, unless a start price asks for made-up prices', () => {
+  const recordings = replaceOnce(
+    MAIN,
+    'startPrices: { BTCUSDT: "60000", ',
+    'recordings: { BTCUSDT: btc.csv, ',
+  )
+  workspace.fill({
+    'config/main.yaml': replaceOnce(recordings, 'ETHUSDT: "3000"', 'ETHUSDT: eth.csv'),
+    ...{ 'config/btc.csv': '', 'config/eth.csv': '' },
+  })
+  const played = { files: [], recorded: ['BTCUSDT'], speed: undefined }
+  const trend = 'strategies/trend.yaml'
+
+  expect(workspace.complain()).toEqual([])
+  expect(workspace.complain([], { files: [], recorded: ['BTCUSDT', 'ETHUSDT'], speed: 60 })).toEqual([])
+  expect(workspace.complain([], played)).toEqual([
+    `config/${trend}:3:15 instruments.0: no --market has prices of ETHUSDT: give one, or set enabled: false here; for made-up prices name it under simulator.market.startPrices of the main file`,
+  ])
+  workspace.write('config/main.yaml', MAIN)
+  expect(workspace.complain([], played)).toEqual([])
+})
+
+test('[CFG1] live prices are not sped up, and not mixed with files', () => {
+  const start = 'startPrices: { BTCUSDT: "60000", ETHUSDT: "3000" }'
+  const live = 'live: { baseUrl: "https://api.example.com" }'
+  workspace.fill({ 'config/main.yaml': replaceOnce(MAIN, start, live) })
+
+  expect(workspace.complain([], { files: [], recorded: [], speed: 1 })).toEqual([])
+  expect(workspace.complain([], { files: [], recorded: [], speed: 60 })).toEqual([
+    'config/main.yaml:25:5 simulator.market.live: the prices of another exchange come as they come: leave --speed 60 out, or give files by --market',
+  ])
+  expect(workspace.complain([], { files: [], recorded: ['BTCUSDT'], speed: 60 })).toEqual([
+    'config/strategies/trend.yaml:3:15 instruments.0: no --market has prices of ETHUSDT: give one, or set enabled: false here; live prices are not mixed with files',
+  ])
+})
+
 test('[CFG1] the problems of the simulator are reported with file, line and column', () => {
   const second = SIMULATOR.slice(SIMULATOR.indexOf('  - name')).replace(
     'marginCoin: USDT',

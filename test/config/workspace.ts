@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type ConfigReading, readConfig } from '../../src/config/load-config.ts'
+import { type ConfigReading, type ConfigRequest, readConfig } from '../../src/config/load-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 
 /** Line 1 is `name`. */
@@ -100,13 +100,13 @@ export class Workspace {
     return file
   }
 
-  read(overrides: readonly string[] = []): ConfigReading {
-    return readConfig({ file: 'config/main.yaml', overrides, cwd: this.directory })
+  read(overrides: readonly string[] = [], played?: ConfigRequest['played']): ConfigReading {
+    return readConfig({ file: 'config/main.yaml', overrides, played, cwd: this.directory })
   }
 
   /** The problems of the project as they would be printed, without the closing line. */
-  complain(overrides: readonly string[] = []): string[] {
-    return this.read(overrides).problems.map(formatProblem)
+  complain(overrides: readonly string[] = [], played?: ConfigRequest['played']): string[] {
+    return this.read(overrides, played).problems.map(formatProblem)
   }
 
   remove(): void {

@@ -71,14 +71,15 @@ test('an exchange that shows no prices at the start is said at once, with its ad
 })
 
 test.each([
-  ['simulator.market.live.baseUrl=http://example.com', /need an https address/],
-  ['simulator.market.live.baseUrl=https://example.com/api', /a host and a port/],
-  ['simulator.speed=60', /set speed to 1/],
-  ['simulator.market.startPrices={BTCUSDT: "1", ETHUSDT: "1"}', /remove startPrices, or live/],
-])('%s is refused', async (setting, problem) => {
+  ['--set', 'simulator.market.live.baseUrl=http://example.com', /need an https address/],
+  ['--set', 'simulator.market.live.baseUrl=https://example.com/api', /a host and a port/],
+  ['--set', 'simulator.speed=60', /set speed to 1/],
+  ['--speed', '60', /live: the prices of another exchange come as they come: leave --speed 60 out/],
+  ['--set', 'simulator.market.startPrices={BTCUSDT: "1", ETHUSDT: "1"}', /remove startPrices, or live/],
+])('%s %s is refused', async (option, setting, problem) => {
   const project = projects.open()
 
-  const check = project.start(['check', '-c', 'config/paper-live.example.yaml', '--set', setting])
+  const check = project.start(['check', '-c', 'config/paper-live.example.yaml', option, setting])
   const { code } = await check.ended
 
   expect(code).toBe(78)

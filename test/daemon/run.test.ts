@@ -62,6 +62,8 @@ test.concurrent('a run on recorded prices ends when they end, and another one be
   expect([firstEnding.code, secondEnding.code]).toEqual([0, 0])
   for (const run of [first, second]) {
     expect(run.events('daemon.stopRequested')[0]).toMatchObject({ why: 'the recording has ended' })
+    expect(run.events('simulator.opened')[0]).toMatchObject({ madeUp: ['ETHUSDT'] })
+    expect(run.summary.exchange?.prices).toMatchObject({ source: file, madeUp: ['ETHUSDT'] })
     expectSound(run.summary)
   }
   expect(second.events('recording.startsAgain')).toHaveLength(1)

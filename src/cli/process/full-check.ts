@@ -37,6 +37,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
   const { problems, main, others } = readAccounts(request)
   if (!main) return { problems, missingSecrets: [], others, warnings: [] }
   const found = [...problems]
+  const { played = { files: [], speed: undefined } } = request
   const checked: CheckedAccount[] = []
   const warnings: Problem[] = []
   const missingSecrets: Problem[] = []
@@ -59,7 +60,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     const purity = await readPurity({ loaded, strategies })
     found.push(...checkSocket(loaded), ...purity.problems, ...strays.problemsOf(config, documents))
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
-    warnings.push(...purity.warnings, ...(await listSlowPrices(loaded)))
+    warnings.push(...purity.warnings, ...(await listSlowPrices(loaded, played)))
   }
   return {
     problems: sortProblems(found),

@@ -119,7 +119,13 @@ export function adviseAgain(words: readonly string[]): string {
     return `Start again with: intentd simulate${repeatOptions({ config: file, set: [] })}`
   const rest = repeatOptions({ config: file, set: valuesOf(words, '--set') })
   const params = valuesOf(words, '--param').map((param) => ` --param ${toShellWord(param)}`)
-  return `Check again with: intentd check${rest}${params.join('')}`
+  const isPlayed = ['run', 'standby', 'check'].includes(words[0] ?? '')
+  const played = isPlayed
+    ? ['--market', '--speed'].flatMap((option) =>
+        valuesOf(words, option).map((value) => ` ${option} ${toShellWord(value)}`),
+      )
+    : []
+  return `Check again with: intentd check${[rest, ...params, ...played].join('')}`
 }
 
 /** The options as they were given, for a command that is to be pasted: it addresses the same configuration. */

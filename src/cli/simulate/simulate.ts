@@ -84,6 +84,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
     accounts: simulator.accounts.map(({ label }) => label),
     seed: config.seed,
     speed: options.speed ?? config.speed,
+    ...(simulator.madeUp.length > 0 && { madeUp: simulator.madeUp }),
     ...(options.state === undefined ? {} : { state: options.state }),
   })
   process.send?.('ready')

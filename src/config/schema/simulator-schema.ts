@@ -15,7 +15,8 @@ const marketSchema = z
       .record(symbolSchema, positiveDecimal('Price at the start, in the quote coin.'))
       .default({})
       .meta({
-        description: 'Where the seeded market starts, for each instrument that has no recording.',
+        description:
+          'Where made-up prices start, for each instrument that has no recording: naming it here asks for them.',
       }),
     yearlyVolatility: z
       .number()

@@ -62,14 +62,15 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     timers,
     onEvent,
   })
-  const prices = pricesOf(settings, options.market)
+  const prices = pricesOf(options, simulator.madeUp)
   await live?.open().catch(async (error: unknown) => {
     await simulator.stop()
     throw error
   })
   options.log('info', 'simulator.opened', {
     run: prices.speed === 1 ? 'paper' : 'demonstration',
-    ...{ prices: prices.source, speed: prices.speed, fills: prices.fillModel },
+    ...{ prices: prices.source, ...(prices.madeUp && { madeUp: prices.madeUp }) },
+    ...{ speed: prices.speed, fills: prices.fillModel },
   })
   for (const { symbol, everyMs, advice } of findSlowPrices(simulator.priceStepsMs, config)) {
     options.log('warn', 'prices.slow', {
@@ -94,14 +95,19 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
   }
 }
 
-function pricesOf(settings: EmbeddedSimulatorSettings, market: MarketOverride): SimulatedPrices {
+function pricesOf(
+  { config, settings, market }: EmbeddedExchangeOptions,
+  followingSeed: readonly string[],
+): SimulatedPrices {
   const files = filesOf(settings, market).map((file) => basename(file))
   const { live } = settings.market
   const made = live === undefined ? `seed ${settings.seed}` : `live ${live.baseUrl}`
   const { fillModel } = settings
   const path = settings.market.candlePath === 'random' ? '' : ` (${settings.market.candlePath})`
+  const speed = market.speed ?? settings.speed
   const source = files.length === 0 ? made : `${files.join(', ')}${path}`
-  return { source, speed: market.speed ?? settings.speed, fillModel }
+  const madeUp = followingSeed.filter((symbol) => Object.hasOwn(config.instruments, symbol))
+  return { source, ...(madeUp.length > 0 && { madeUp }), speed, fillModel }
 }
 
 /** The prices of another exchange, where the configuration names one and no recording is played instead. */

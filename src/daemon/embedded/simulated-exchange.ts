@@ -100,13 +100,8 @@ function chooseMarket(settings: SimulatorSettings, override: MarketOverride): Ma
   const { market, stepMs } = settings
   const files = filesOf(settings, override)
   const speed = override.speed ?? settings.speed
-  const { repeat, candlePath } = market
-  if (files.length > 0) return { kind: 'recorded', files, speed, stepMs, repeat, candlePath }
-  return {
-    kind: 'seeded',
-    prices: market.startPrices,
-    yearlyVolatility: market.yearlyVolatility,
-    stepMs,
-    speed,
-  }
+  const { startPrices: prices, yearlyVolatility, repeat, candlePath } = market
+  const madeUp = { prices, yearlyVolatility, stepMs, speed }
+  if (files.length > 0) return { kind: 'recorded', files, repeat, candlePath, ...madeUp }
+  return { kind: 'seeded', ...madeUp }
 }

@@ -4,7 +4,7 @@ import { DATA_AGE_MS_MAX } from '../../config/schema/daemon-schema.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { priceStepMs } from '../../simulator/market/recorded/recorded-path.ts'
-import { filesOf } from './simulated-exchange.ts'
+import { filesOf, type MarketOverride } from './simulated-exchange.ts'
 
 export interface SlowPrices {
   readonly symbol: string
@@ -35,12 +35,16 @@ export function findSlowPrices(
   })
 }
 
-/** Of the recordings that the configuration names; those that cannot be read are left to the start. */
-export async function listSlowPrices({ config, documents }: LoadedConfig): Promise<readonly Problem[]> {
+/** Of the recordings that the command line or the configuration names; those that cannot be read are left to the start. */
+export async function listSlowPrices(
+  { config, documents }: LoadedConfig,
+  played: MarketOverride,
+): Promise<readonly Problem[]> {
   if (config.simulator === undefined) return []
-  const { market, speed } = config.simulator
+  const { market } = config.simulator
+  const speed = played.speed ?? config.simulator.speed
   const stepsMs = new Map<string, number>()
-  for (const file of filesOf({ market }, { files: [], speed: undefined })) {
+  for (const file of filesOf({ market }, played)) {
     const recording = await loadRecording(file).catch(() => undefined)
     if (recording) stepsMs.set(recording.symbol, priceStepMs(recording, speed, market.candlePath))
   }

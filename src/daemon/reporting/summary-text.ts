@@ -100,8 +100,9 @@ function verdictRows({ clean, fault, exchange, restrictions, unrealisedProfit }:
 }
 
 /** A demonstration is called one, wherever a profit is shown. */
-function describePrices({ source, speed, fillModel }: SimulatedPrices): string {
-  const fills = `${source}, ${fillModel} fills`
+function describePrices({ source, madeUp, speed, fillModel }: SimulatedPrices): string {
+  const prices = madeUp === undefined ? source : `${source}, and made up for ${madeUp.join(' and ')}`
+  const fills = `${prices}, ${fillModel} fills`
   return speed === 1
     ? fills
     : `${fills}, at ${speed} times the speed: a demonstration, without funding; its profit means nothing`

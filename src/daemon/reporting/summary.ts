@@ -80,6 +80,8 @@ export interface AccountSummary {
 export interface SimulatedPrices {
   /** `seed 1`, `live https://…`, or the files that are played. */
   readonly source: string
+  /** Configured instruments without a file: their prices follow the seed. Absent where there are none. */
+  readonly madeUp?: readonly string[]
   /** Market time over real time: at another one than 1 it is a demonstration, and pays no funding. */
   readonly speed: number
   readonly fillModel: string

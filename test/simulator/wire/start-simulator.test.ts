@@ -76,15 +76,15 @@ function tickerOf(simulator: RunningSimulator, now: number) {
   return ticker
 }
 
-async function quoteOf(simulator: RunningSimulator) {
+async function quoteOf(simulator: RunningSimulator, wanted = 'BTCUSDT') {
   const tickers = (await call(simulator, 'tickers', { productType: 'USDT-FUTURES' })).read() as readonly {
     readonly symbol: string
     readonly bidPr: string
     readonly askPr: string
     readonly ts: string
   }[]
-  const ticker = tickers.find(({ symbol }) => symbol === 'BTCUSDT')
-  if (ticker === undefined) throw new Error('BTCUSDT has no ticker')
+  const ticker = tickers.find(({ symbol }) => symbol === wanted)
+  if (ticker === undefined) throw new Error(`${wanted} has no ticker`)
   return ticker
 }
 
@@ -300,7 +300,7 @@ test('the market moves by itself, stands still while it is paused, and goes on',
   await expect.poll(async () => (await quoteOf(simulator)).ts).not.toBe(paused.ts)
 })
 
-test('recorded prices are what the exchange quotes, and it is known when they end', async () => {
+test('recorded prices are what the exchange quotes, beside made-up ones, and it is known when they end', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'recording-'))
   const file = join(folder, 'BTCUSDT-recorded.csv')
   const rows = Array.from(
@@ -309,11 +309,19 @@ test('recorded prices are what the exchange quotes, and it is known when they en
   )
   await writeFile(file, ['ts_ms,bid,ask,bidSz,askSz,last', ...rows].join('\n'))
 
-  const simulator = await start({ market: { kind: 'recorded', files: [file], speed: 1 } })
+  const prices = { ETHUSDT: '512' }
+  const simulator = await start({
+    market: { kind: 'recorded', files: [file], prices, yearlyVolatility: 0.01 },
+  })
   const quote = await quoteOf(simulator)
+  const madeUp = await quoteOf(simulator, 'ETHUSDT')
   await rm(folder, { recursive: true })
 
   expect(quote).toMatchObject({ bidPr: '41000', askPr: '41000.1' })
+  // What has no recording starts where it is told to, and is named.
+  expect(Math.abs(Number(madeUp.bidPr) / 512 - 1)).toBeLessThan(0.001)
+  expect(simulator.madeUp).toContain('ETHUSDT')
+  expect(simulator.madeUp).not.toContain('BTCUSDT')
   expect(simulator.endsAt).toBeGreaterThan(systemClock.now())
 })
 
