@@ -290,6 +290,27 @@ describe('the shipped strategies on a seeded market', () => {
     }
   })
 
+  test('a window that is shorter than a few looks at the prices is said', async () => {
+    const remarksAt = async (pollMs: number) => {
+      const out = mkdtempSync(join(tmpdir(), 'backtest-looks-'))
+      try {
+        const config = { file: 'config/paper.yaml', cwd, overrides: [`backtest.pollMs=${pollMs}`] }
+        return (await runBacktest(config, { files: [], out, days: 0.01 })).remarks
+      } finally {
+        rmSync(out, { recursive: true })
+      }
+    }
+
+    expect(await remarksAt(15_000)).toEqual([])
+    expect(await remarksAt(16_000)).toEqual(
+      ['trend-btc', 'trend-eth'].map((id) =>
+        expect.stringContaining(
+          `${id}: fastSeconds 60 is shorter than 4 looks at the prices, one each 16000 ms`,
+        ),
+      ),
+    )
+  })
+
   test('what the strategies made comes to what the account made', async () => {
     const out = mkdtempSync(join(tmpdir(), 'backtest-sum-'))
     try {

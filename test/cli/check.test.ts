@@ -64,7 +64,7 @@ test.concurrent('[CFG1] twenty mistakes are twenty lines, each with its place, a
 test.concurrent('[CFG1] what a strategy says of its own parameters has file and line too', async () => {
   const project = projects.open()
   project.edit(GRID, 'levels: 8', 'levels: -8')
-  project.edit(TREND, 'fastSeconds: 4', 'fastSecond: 4')
+  project.edit(TREND, 'fastSeconds: 60', 'fastSecond: 60')
   // Below it lies a socket, whose path has few bytes.
   project.edit(PAPER, 'directory: ', `directory: ${'deep/'.repeat(30)}`)
 
@@ -76,6 +76,19 @@ test.concurrent('[CFG1] what a strategy says of its own parameters has file and 
   expect(text).toMatch(
     /config\/paper\.yaml:\d+:\d+ state\.directory: is too long: .*control\.sock has \d+ bytes/,
   )
+})
+
+test.concurrent('a window that is shorter than a few looks at the prices is warned of', async () => {
+  const project = projects.open()
+  project.edit(TREND, 'fastSeconds: 60', 'fastSeconds: 59')
+
+  const { code, text } = await check(project)
+
+  expect(code).toBe(0)
+  expect(text).toMatch(
+    /^warning: config\/strategies\/trend-eth\.yaml:\d+:\d+ params\.fastSeconds: 59 is shorter than 4 looks .* 15000 ms \(backtest\.pollMs\)/m,
+  )
+  expect(text.match(/^warning/gm)).toHaveLength(1)
 })
 
 test.concurrent('exits that the exchange keeps are warned of, with their line, unless their fills are adopted', async () => {

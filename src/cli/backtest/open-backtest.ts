@@ -18,6 +18,7 @@ import {
 import { toEngineSettings } from '../../daemon/account/engine-settings.ts'
 import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
+import { findShortWindows, LOOKS_MIN } from '../../daemon/strategies/short-windows.ts'
 import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
@@ -127,6 +128,7 @@ export async function prepareBacktest(
     code: codeOf(strategies),
     remarks: [
       ...remarksOn(strategies, coverage),
+      ...remarksOnWindows(strategies, polling.tickersMs),
       ...remarksOnTicks(config, recordings),
       ...remarksOnVolume(recordings),
     ],
@@ -311,6 +313,13 @@ function remarksOn(
         : []),
     ]),
   ]
+}
+
+function remarksOnWindows(strategies: readonly LoadedStrategy[], lookMs: number): readonly string[] {
+  return findShortWindows(strategies, lookMs).map(
+    ({ id, param, value }) =>
+      `${id}: ${param} ${value} is shorter than ${LOOKS_MIN} looks at the prices, one each ${lookMs} ms: its result means little; make it longer (--param ${id}.${param}=…), or look more often (backtest.pollMs).`,
+  )
 }
 
 function remarksOnTicks({ instruments }: DaemonConfig, recordings: readonly Recording[]): readonly string[] {

@@ -11,6 +11,7 @@ import { listSlowPrices } from '../../daemon/embedded/slow-prices.ts'
 import { listExitWarnings } from '../../daemon/strategies/exit-warnings.ts'
 import { objectToPath } from '../../lib/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { listShortWindows } from '../../daemon/strategies/short-windows.ts'
 import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { catchStrays } from '../../daemon/strategies/strays.ts'
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
@@ -67,7 +68,12 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     missingSecrets: sortProblems(missingSecrets),
     loaded: main,
     others,
-    warnings: sortProblems([...warnings, ...listPaceWarnings(checked), ...listExitWarnings(checked)]),
+    warnings: sortProblems([
+      ...warnings,
+      ...listPaceWarnings(checked),
+      ...listExitWarnings(checked),
+      ...listShortWindows(checked),
+    ]),
   }
 }
 
