@@ -212,7 +212,8 @@ test('an account that breaks is off, and the other one trades on until it is sto
   await vi.waitFor(() => expect(alice.count('retreat.ended')).toBe(1), WAIT)
   const sent = bob.count('order.sent')
   await vi.waitFor(() => expect(bob.count('order.sent')).toBeGreaterThan(sent), WAIT)
-  expect(daemon.obstacle()).toBeDefined()
+  // It hears no prices any more: they are stale after risk.dataAgeMaxMs.
+  await vi.waitFor(() => expect(daemon.obstacle()).toBeDefined(), WAIT)
   simulator.pause()
   daemon.stop('cancel')
   const { summaries, fatals, isBroken } = await ending
