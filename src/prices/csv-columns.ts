@@ -4,7 +4,7 @@
  */
 import { Failure } from '../lib/failure.ts'
 
-const [LINE_FEED, CARRIAGE_RETURN, COMMA, DOT, ZERO, NINE] = [10, 13, 44, 46, 48, 57] as const
+const [LINE_FEED, CARRIAGE_RETURN, DOT, ZERO, NINE] = [10, 13, 46, 48, 57] as const
 
 const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
@@ -12,7 +12,17 @@ const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 const DIGITS_MAX = 15
 const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
 
+/** What stands between two fields; the first that is in a line is the one of its file, since no field holds another. */
+const SEPARATORS = [';', '\t', ','] as const
+export type Separator = (typeof SEPARATORS)[number]
+
+/** Of the first line of a file. */
+export function separatorOf(line: string): Separator {
+  return SEPARATORS.find((separator) => line.includes(separator)) ?? ','
+}
+
 export interface CsvColumns {
+  readonly separator: Separator
   /** Names of all fields of a line, in the order of the file. */
   readonly header: readonly string[]
   /** Of the columns that are read. */
@@ -33,6 +43,7 @@ export interface CsvColumns {
  */
 export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<string, Float64Array> {
   const { header, names, from } = options
+  const separator = options.separator.charCodeAt(0)
   const end = endOfRows(bytes, from)
   const columns = names.map(() => new Float64Array(countLines(bytes, from, end)))
   const columnOf = header.map((name) => columns[names.indexOf(name)])
@@ -40,14 +51,14 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
   for (let row = 0; at < end; row++) {
     let field = 0
     for (let isInLine = true; isInLine; field++) {
-      const fieldEnd = endOfField(bytes, at, end)
+      const fieldEnd = endOfField(bytes, { at, end, separator })
       const column = columnOf[field]
       if (column !== undefined) {
         const number = plainNumber(bytes, at, fieldEnd)
         column[row] =
           number >= 0 ? number : otherNumber(bytes.toString('utf8', at, fieldEnd), { options, field, row })
       }
-      isInLine = bytes[fieldEnd] === COMMA
+      isInLine = bytes[fieldEnd] === separator
       at = fieldEnd + 1
     }
     if (field !== header.length) throw wrongLength(field, options, row)
@@ -73,9 +84,15 @@ function countLines(bytes: Buffer, from: number, end: number): number {
   return lines
 }
 
-function endOfField(bytes: Buffer, from: number, end: number): number {
+interface Rest {
+  readonly at: number
+  readonly end: number
+  readonly separator: number
+}
+
+function endOfField(bytes: Buffer, { at: from, end, separator }: Rest): number {
   let at = from
-  while (at < end && bytes[at] !== COMMA && bytes[at] !== LINE_FEED) at++
+  while (at < end && bytes[at] !== separator && bytes[at] !== LINE_FEED) at++
   return at
 }
 

@@ -1,5 +1,5 @@
 /** Reads a recording from a file: CSV or a price file, plain or gzipped; its first bytes say which. */
-import { readFile } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { isPriceFile, parsePriceFile, symbolOfPriceFile } from './price-file.ts'
@@ -45,12 +45,23 @@ async function readUnpacked(path: string): Promise<Buffer> {
 /** @throws Failure RECORDING_UNREADABLE */
 export function readPrices(path: string): Promise<Buffer> {
   return readFile(path).catch((cause: unknown) => {
-    throw new Failure({
-      code: 'RECORDING_UNREADABLE',
-      sentence: 'the recording cannot be opened',
-      facts: { file: path, problem: messageOf(cause) },
-      hint: 'check the path; a recording is a file, or SYMBOL=FILE',
-      cause,
-    })
+    throw unreadable(path, cause)
+  })
+}
+
+/** @throws Failure RECORDING_UNREADABLE */
+export async function assertReadable(path: string): Promise<void> {
+  await access(path, constants.R_OK).catch((cause: unknown) => {
+    throw unreadable(path, cause)
+  })
+}
+
+function unreadable(path: string, cause: unknown): Failure {
+  return new Failure({
+    code: 'RECORDING_UNREADABLE',
+    sentence: 'the recording cannot be opened',
+    facts: { file: path, problem: messageOf(cause) },
+    hint: 'check the path; a recording is a file, or SYMBOL=FILE',
+    cause,
   })
 }

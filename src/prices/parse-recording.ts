@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
-import { readCsvColumns } from './csv-columns.ts'
+import { readCsvColumns, separatorOf } from './csv-columns.ts'
 import { type Field, FIELDS, type Recording, toRows } from './recording.ts'
 
 const LINE_FEED = 10
@@ -35,8 +35,10 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const headerEnd = bytes.includes(LINE_FEED) ? bytes.indexOf(LINE_FEED) : bytes.length
   const line = bytes.toString('utf8', 0, headerEnd).replace(/^\uFEFF/, '')
-  if (line.trim() === '') throw emptyRecording(source)
-  const header = line.split(',').map((name) => name.trim().toLowerCase())
+  if (bytes.length === 0) throw emptyRecording(source, 'the file is empty')
+  if (line.trim() === '') throw emptyRecording(`${source}:1`, 'the first line is empty')
+  const separator = separatorOf(line)
+  const header = line.split(separator).map((name) => name.trim().toLowerCase())
   const kind = kindOf(header)
   if (kind === undefined) {
     throw new Failure({
@@ -49,10 +51,11 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const { required, optional } = FIELDS[kind]
   const fields = [...required, ...optional.filter((field) => header.includes(csvNameOf(field)))]
   const columns = readCsvColumns(bytes, {
-    ...{ header, names: fields.map(csvNameOf), source },
+    ...{ separator, header, names: fields.map(csvNameOf), source },
     from: headerEnd + 1,
   })
-  if (columns.get('ts_ms')?.length === 0) throw emptyRecording(source)
+  if (columns.get('ts_ms')?.length === 0)
+    throw emptyRecording(`${source}:2`, 'there is no row below the header')
   const rows = toRows(
     kind,
     new Map(fields.map((field) => [field, columns.get(csvNameOf(field)) as Float64Array])),
@@ -78,11 +81,11 @@ function kindOf(header: readonly string[]): keyof typeof FIELDS | undefined {
   return kinds.find((kind) => FIELDS[kind].required.every((field) => header.includes(csvNameOf(field))))
 }
 
-function emptyRecording(source: string): Failure {
+function emptyRecording(where: string, sentence: string): Failure {
   return new Failure({
     code: 'RECORDING_EMPTY',
-    sentence: 'the recording has no rows',
-    facts: { where: source },
+    sentence,
+    facts: { where },
     hint: HEADERS_HINT,
   })
 }

@@ -101,6 +101,7 @@ test.concurrent(
     expect(readdirSync(project.directory)).not.toContain('data')
     expect(await importing('ETHUSDT.csv')).toEqual([65, 'IMPORT_SHAPE_UNKNOWN'])
     expect(await importing('SOLUSDT.csv')).toEqual([66, 'RECORDING_UNREADABLE'])
+    expect(await importing('nope.csv')).toEqual([66, 'RECORDING_UNREADABLE'])
     expect(await importing('BTCUSDT.csv')).toEqual([0, undefined])
     expect(await importing('BTCUSDT.csv')).toEqual([64, 'IMPORT_EXISTS'])
     expect(await importing('BTCUSDT.csv', '--symbol', 'btc')).toEqual([64, 'error'])

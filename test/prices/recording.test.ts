@@ -51,7 +51,7 @@ describe('loading a recording', () => {
     await expect(loadRecording(notGzip)).rejects.toThrow(/RECORDING_NOT_GZIP[^]*rename/)
     await expect(loadRecording(cut)).rejects.toThrow(/RECORDING_GZIP_TRUNCATED[^]*again/)
     await expect(loadRecording(damaged)).rejects.toThrow(/RECORDING_GZIP_DAMAGED/)
-    await expect(loadRecording(empty)).rejects.toThrow(/RECORDING_EMPTY/)
+    await expect(loadRecording(empty)).rejects.toThrow(/RECORDING_EMPTY: the file is empty[^]*where +D.csv/)
   })
 })
 
@@ -61,6 +61,8 @@ describe('reading the text of a recording', () => {
 
     expect(parse(text).rows).toMatchObject({ open: Float64Array.of(10), volume: Float64Array.of(5) })
     expect(parse(QUOTES).rows).toMatchObject({ kind: 'quotes', askSize: Float64Array.of(2) })
+    expect(parse(QUOTES.replaceAll(',', ';')).rows).toEqual(parse(QUOTES).rows)
+    expect(parse(QUOTES.replaceAll(',', '\t')).rows).toEqual(parse(QUOTES).rows)
   })
 
   const row = (at: number | string, rest: string) => `${CANDLES}${at},${rest}\n`
@@ -70,7 +72,17 @@ describe('reading the text of a recording', () => {
       'time,price\n1,2\n',
       /RECORDING_HEADER_UNKNOWN[^]*BTCUSDT-x.csv:1[^]*ts_ms,open/,
     ],
-    ['no rows', 'ts_ms,open,high,low,close,volume\n\n', /RECORDING_EMPTY/],
+    [
+      'no rows',
+      'ts_ms,open,high,low,close,volume\n\n',
+      /RECORDING_EMPTY: there is no row below the header[^]*BTCUSDT-x.csv:2/,
+    ],
+    ['an empty first line', '\nts_ms,open\n', /RECORDING_EMPTY: the first line is empty[^]*BTCUSDT-x.csv:1/],
+    [
+      'a comma for a dot',
+      'ts_ms;open;high;low;close;volume\n1748538300000;10,5;12;9;11;5\n',
+      /RECORDING_NOT_NUMERIC: open[^]*:2[^]*"10,5"[^]*with a dot/,
+    ],
     [
       'a field that is no number',
       row(1748538420000, '11,11,eleven,11,0'),

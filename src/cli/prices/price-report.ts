@@ -49,6 +49,7 @@ const DONE: readonly [name: keyof Findings, title: string, done: string][] = [
   ['zeroPrices', 'zero prices', 'dropped'],
   ['impossible', 'impossible', 'dropped'],
   ['offInterval', 'off interval', 'between two candles, dropped'],
+  ['outliers', 'outliers', 'more than 5 times the price before, or less than a fifth of it, kept'],
 ]
 
 /** What is below its line: nothing but where it was written when all was well. */

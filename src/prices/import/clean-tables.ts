@@ -6,6 +6,7 @@ import { Failure } from '../../lib/failure.ts'
 import { assertRowCount } from '../price-file.ts'
 import { type CandleRows, type Field, FIELDS, type QuoteRows, toRows } from '../recording.ts'
 import { findGaps, type Gaps } from './gaps.ts'
+import { findOutliers } from './outliers.ts'
 import { type Finding, findDisorder, findRows, type PriceTable } from './price-table.ts'
 
 export interface Findings {
@@ -21,6 +22,8 @@ export interface Findings {
   readonly impossible: Finding
   /** A time between two candles: dropped. */
   readonly offInterval: Finding
+  /** A price far from the one before: kept. `first` also says the price. */
+  readonly outliers: Finding
 }
 
 export interface CleanRows {
@@ -62,7 +65,7 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   const onTime = possible.filter((row) => !isOff(row))
   const isDouble = findDoubles(columns, onTime)
   const order = onTime.filter((_, place) => !isDouble(place))
-  if (order.length === 0) throw nothingLeft(tables)
+  if (order.length === 0) throw nothingLeft(sorted, { zeroPrices, impossible })
   const rows = toRows(
     intervalMs === undefined ? 'quotes' : 'candles',
     new Map(
@@ -90,6 +93,7 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
       ]),
       impossible,
       offInterval: findRows(possible.length, (place) => isOff(possible[place] as number), inOrder(possible)),
+      outliers: findOutliers(rows, inOrder(order)),
     },
     gaps: findGaps(rows.at, intervalMs),
     leftAside,
@@ -197,11 +201,19 @@ function isEqual(columns: Columns, row: number, other: number): boolean {
   return [...columns.values()].every((numbers) => numbers[row] === numbers[other])
 }
 
-function nothingLeft(tables: readonly PriceTable[]): Failure {
+function nothingLeft(
+  tables: readonly PriceTable[],
+  { zeroPrices, impossible }: Pick<Findings, 'zeroPrices' | 'impossible'>,
+): Failure {
+  const describe = ({ count, first }: Finding) => `${count} rows, the first ${first}`
   return new Failure({
     code: 'RECORDING_EMPTY',
     sentence: 'no usable row is left',
-    facts: { file: tables[0]?.source ?? '' },
+    facts: {
+      file: [...new Set(tables.map(({ source }) => source))].join(', '),
+      ...(zeroPrices.count > 0 && { 'zero prices': describe(zeroPrices) }),
+      ...(impossible.count > 0 && { impossible: describe(impossible) }),
+    },
     hint: 'check the order of the columns',
   })
 }

@@ -1,4 +1,5 @@
 /** Which columns of a CSV are what, by its header, or by its first line where it has none. */
+import { type Separator, separatorOf } from '../csv-columns.ts'
 import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades'
@@ -7,6 +8,7 @@ export type ShapeField = Field | 'price' | 'size'
 
 export interface CsvShape {
   readonly kind: ShapeKind
+  readonly separator: Separator
   readonly hasHeader: boolean
   /** A name for each column of the file: its field, or what nobody reads. */
   readonly columns: readonly string[]
@@ -57,11 +59,13 @@ const CANDLE_COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
 /** @returns undefined for a line that is neither a known header nor a row of a known shape. */
 export function findShape(firstLine: string): CsvShape | undefined {
-  const cells = firstLine.split(',').map((cell) => cell.trim().replaceAll(/^"|"$/g, ''))
-  return /^\d/.test(cells[0] ?? '') ? shapeOfRow(cells) : shapeOfHeader(cells)
+  const separator = separatorOf(firstLine)
+  const cells = firstLine.split(separator).map((cell) => cell.trim().replaceAll(/^"|"$/g, ''))
+  const shape = /^\d/.test(cells[0] ?? '') ? shapeOfRow(cells) : shapeOfHeader(cells)
+  return shape && { ...shape, separator }
 }
 
-function shapeOfHeader(cells: readonly string[]): CsvShape | undefined {
+function shapeOfHeader(cells: readonly string[]): Omit<CsvShape, 'separator'> | undefined {
   const header = cells.map((cell) => cell.toLowerCase().replaceAll(/[ _]/g, ''))
   for (const { kind, required, optional } of KINDS) {
     const places = new Map(
@@ -82,7 +86,7 @@ function shapeOfHeader(cells: readonly string[]): CsvShape | undefined {
  * Binance's dumps of spot have no header, nor have its old ones of futures: candles of twelve columns; trades and
  * aggregated trades that end in `true` or `false`, once or twice. Six and seven columns of numbers are candles.
  */
-function shapeOfRow(cells: readonly string[]): CsvShape | undefined {
+function shapeOfRow(cells: readonly string[]): Omit<CsvShape, 'separator'> | undefined {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length
   const fill = (columns: readonly string[]) => cells.map((_, place) => columns[place] ?? `other ${place}`)
   const trades = { kind: 'trades', hasHeader: false, fields: ['at', 'price', 'size'] } as const

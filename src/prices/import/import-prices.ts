@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { readPrices } from '../load-recording.ts'
+import { assertReadable, readPrices } from '../load-recording.ts'
 import { buildPriceFile } from '../price-file.ts'
 import type { Recording } from '../recording.ts'
 import { unpackGzip } from '../unpack-gzip.ts'
@@ -48,6 +48,7 @@ export interface Imported extends CleanRows {
  *   reading: {@link readTable}, {@link cleanTables}
  */
 export async function* importPrices(options: ImportOptions): AsyncGenerator<Imported> {
+  await Promise.all(options.files.map(assertReadable))
   for (const [symbol, files] of groupBySymbol(options)) {
     const tables: PriceTable[] = []
     for (const file of files) tables.push(...(await loadTables(file)))

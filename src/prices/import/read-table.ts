@@ -20,7 +20,7 @@ const SHAPES_HINT =
 export function readTable({ name, bytes }: PackedFile): PriceTable {
   if (isPriceFile(bytes)) return readPriceFile({ name, bytes })
   const text = bytes.toString('utf8', 0, 4096).replace(/^\uFEFF/, '')
-  if (text.trim() === '') throw empty(name)
+  if (text.trim() === '') throw empty(name, 'the file is empty')
   return text.trimStart().startsWith('[') ? readJson({ name, bytes }) : readCsv({ name, bytes }, text)
 }
 
@@ -35,13 +35,15 @@ function readPriceFile({ name, bytes }: PackedFile): PriceTable {
 function readCsv({ name, bytes }: PackedFile, begin: string): PriceTable {
   const line = begin.split('\n', 1)[0] ?? ''
   const shape = findShape(line)
-  if (!shape) throw unknownShape(name, line.trim().slice(0, 60))
+  if (!shape) throw unknownShape(`${name}:1`, line.trim().slice(0, 60))
   const firstLine = shape.hasHeader ? 2 : 1
   const from = shape.hasHeader ? bytes.indexOf(LINE_FEED) + 1 || bytes.length : 0
   const columns = readCsvColumns(bytes, {
-    ...{ header: shape.columns, names: shape.fields, from, firstLine, source: name },
+    ...{ separator: shape.separator, header: shape.columns, names: shape.fields },
+    ...{ from, firstLine, source: name },
     readText: (text, column) => (column === 'at' ? parseDate(text.replaceAll('"', '')) : undefined),
   }) as ReadonlyMap<CsvShape['fields'][number], Float64Array>
+  if (columns.get('at')?.length === 0) throw empty(`${name}:2`, 'there is no row below the header')
   return toTable(shape.kind, columns, { source: name, whereOf: (row) => `${name}:${row + firstLine}` })
 }
 
@@ -51,7 +53,7 @@ function toTable(
   file: Pick<PriceTable, 'source' | 'whereOf'>,
 ): PriceTable {
   const at = columns.get('at')
-  if (!at || at.length === 0) throw empty(file.source)
+  if (!at || at.length === 0) throw empty(file.source, 'the file has no rows')
   toUnixMs(at, file.whereOf)
   if (kind === 'trades') return toCandles(Object.fromEntries(columns) as unknown as Trades, file)
   return { kind, columns: columns as ReadonlyMap<Field, Float64Array>, ...file }
@@ -98,11 +100,11 @@ function unknownShape(where: string, found: string): Failure {
   })
 }
 
-function empty(file: string): Failure {
+function empty(where: string, sentence: string): Failure {
   return new Failure({
     code: 'RECORDING_EMPTY',
-    sentence: 'the file has no rows',
-    facts: { where: file },
+    sentence,
+    facts: { where },
     hint: SHAPES_HINT,
   })
 }

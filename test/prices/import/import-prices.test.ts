@@ -110,7 +110,7 @@ describe('what is not as it should be', () => {
   const none = { count: 0 }
   const clean = {
     ...{ disorder: none, duplicates: none, conflicts: none },
-    ...{ zeroPrices: none, impossible: none, offInterval: none },
+    ...{ zeroPrices: none, impossible: none, offInterval: none, outliers: none },
   }
   const where = (line: number) => `BTCUSDT-1m.csv:${line}`
 
@@ -155,6 +155,18 @@ describe('what is not as it should be', () => {
       candles(...MANY) + candle(7.5),
       MANY,
       { offInterval: { count: 1, first: where(302) }, disorder: { count: 1, first: where(302) } },
+    ],
+    [
+      'a price ten times as high as those around it is named and kept',
+      candles(0, 1) + candle(2, '10,110,9,11,5') + candles(3) + candle(4, '10,10,1,1,5') + candles(5),
+      [0, 1, 2, 3, 4, 5],
+      { outliers: { count: 2, first: `${where(4)}, high 110 after 11` } },
+    ],
+    [
+      'where prices go on in another unit, the first of them is named',
+      candles(0, 1) + [2, 3, 4].map((minute) => candle(minute, '1000,1200,900,1100,5')).join(''),
+      [0, 1, 2, 3, 4],
+      { outliers: { count: 1, first: `${where(4)}, open 1000 after 11` } },
     ],
   ])('%s', async (_, text, minutes, findings) => {
     const one = await importOne(HEADER + text)
@@ -202,7 +214,7 @@ describe('what is not as it should be', () => {
 
   it('nothing that can be played is a failure', async () => {
     await expect(importOne(HEADER + candle(0, '0,0,0,0,0'))).rejects.toThrow(
-      /RECORDING_EMPTY: no usable row is left/,
+      /RECORDING_EMPTY: no usable row is left[^]*zero prices +1 rows, the first BTCUSDT-1m.csv:2/,
     )
   })
 
@@ -251,6 +263,12 @@ describe('a price file that is there', () => {
 })
 
 describe('the symbol', () => {
+  it('is asked for after it is known that all files are there', async () => {
+    const file = put('prices.csv', HEADER + candles(0, 1))
+
+    await expect(importAll([file, join(folder, 'nope.csv')])).rejects.toThrow(/RECORDING_UNREADABLE[^]*nope/)
+  })
+
   it('is the one that is named, or that of the file', async () => {
     const file = put('prices.csv', HEADER + candles(0, 1))
 

@@ -57,6 +57,11 @@ describe('candles are read', () => {
       '2025.05.29 17:05,10,12,9,11,5.5\n2025.05.29 17:06,11,11.5,11,11,0\n',
     ],
     [
+      'with semicolons',
+      'ts_ms;open;high;low;close;volume\n1748538300000;10;12;9;11;5.5\n1748538360000;11;11.5;11;11;0\n',
+    ],
+    ['with tabs, without header', '1748538300000\t10\t12\t9\t11\t5.5\n1748538360000\t11\t11.5\t11\t11\t0\n'],
+    [
       'quoted names and dates, with a byte order mark',
       '\uFEFF"Date","Open","High","Low","Close","Volume"\n"2025-05-29T17:05:00Z",10,12,9,11,5.5\n"2025-05-29T17:06:00Z",11,11.5,11,11,0\n',
     ],
@@ -147,7 +152,7 @@ describe('trades become candles of a minute', () => {
 
 describe('refused by its name and place', () => {
   it.each([
-    ['a header nobody knows', 'a,b,c\n1,2,3\n', /IMPORT_SHAPE_UNKNOWN[^]*BTCUSDT.csv[^]*a,b,c/],
+    ['a header nobody knows', 'a,b,c\n1,2,3\n', /IMPORT_SHAPE_UNKNOWN[^]*BTCUSDT.csv:1[^]*a,b,c/],
     ['a header that would colour a terminal', 'a\u001B[31m,b\n1,2\n', /found +a\?\[31m,b/],
     ['too many columns', '1,2,3,4,5,6,7,8\n', /IMPORT_SHAPE_UNKNOWN/],
     ['nothing', ' \n', /RECORDING_EMPTY/],

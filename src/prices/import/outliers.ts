@@ -1,0 +1,45 @@
+/** Rows whose price is far from those around them: another unit, or a digit that was lost. */
+import type { CandleRows, QuoteRows } from '../recording.ts'
+import { type Finding, findRows } from './price-table.ts'
+
+/** A price that is more than so many times the price before, or less than that part of it, is an outlier. */
+const TIMES_MAX = 5
+
+/**
+ * A row is compared with the last price that was none. Where prices stay at a new level, the first row of it is
+ * found, and no other.
+ */
+export function findOutliers(
+  rows: Pick<CandleRows, 'kind' | 'open' | 'high' | 'low' | 'close'> | QuoteRows,
+  whereOf: (row: number) => string,
+): Finding {
+  const prices: readonly (readonly [name: string, numbers: Float64Array])[] =
+    rows.kind === 'candles'
+      ? Object.entries({ open: rows.open, high: rows.high, low: rows.low, close: rows.close })
+      : Object.entries({ bid: rows.bid, ask: rows.ask, last: rows.last })
+  const lasts = rows.kind === 'candles' ? rows.close : rows.last
+  const farFrom = (row: number, price: number) =>
+    prices.find(([, numbers]) => isFar(numbers[row] as number, price))
+  const found = new Map<number, string>()
+  let believed = lasts[0] as number
+  let strayed: number | undefined
+  for (let row = 1; row < lasts.length; row++) {
+    const far = farFrom(row, believed)
+    if (far && (strayed === undefined || farFrom(row, strayed))) {
+      found.set(row, `${far[0]} ${far[1][row]} after ${believed}`)
+      strayed = lasts[row]
+    } else {
+      believed = lasts[row] as number
+      strayed = undefined
+    }
+  }
+  return findRows(
+    lasts.length,
+    (row) => found.has(row),
+    (row) => `${whereOf(row)}, ${found.get(row)}`,
+  )
+}
+
+function isFar(price: number, other: number): boolean {
+  return price > other * TIMES_MAX || price * TIMES_MAX < other
+}
