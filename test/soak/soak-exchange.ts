@@ -34,6 +34,14 @@ interface RestingOrder {
   openLots: number
 }
 
+/** What rests of one instrument. */
+interface Resting {
+  readonly symbol: string
+  readonly orders: Map<string, RestingOrder>
+  /** The highest buy and the lowest sell, in ticks; without one -Infinity and Infinity. */
+  nearest: { readonly buy: number; readonly sell: number }
+}
+
 /** What is asked for, with the numbers on the grid; a market order has no ticks. */
 interface AskedOrder extends Omit<RestingOrder, 'ticks' | 'openLots'> {
   readonly symbol: string
@@ -58,7 +66,7 @@ export class SoakExchange implements SimulatedExchange {
   readonly #instruments: ReadonlyMap<string, Instrument>
   readonly #market: SoakExchangeOptions['market']
   readonly #now: () => number
-  readonly #resting: ReadonlyMap<string, Map<string, RestingOrder>>
+  readonly #resting: ReadonlyMap<string, Resting>
   readonly #fills = new SoakFills()
   readonly ledger = new SoakLedger()
   readonly counts = { orders: 0, rejected: 0, cancelled: 0, cancelAlls: 0, fills: 0 }
@@ -70,12 +78,14 @@ export class SoakExchange implements SimulatedExchange {
     this.#instruments = instruments
     this.#market = market
     this.#now = now
-    this.#resting = new Map([...instruments.keys()].map((symbol) => [symbol, new Map()]))
+    this.#resting = new Map(
+      [...instruments.keys()].map((symbol) => [symbol, { symbol, orders: new Map(), nearest: NOTHING_NEAR }]),
+    )
   }
 
   /** The names of what rests. */
   get restingOids(): readonly string[] {
-    return [...this.#resting.values()].flatMap((orders) => [...orders.keys()])
+    return [...this.#resting.values()].flatMap(({ orders }) => [...orders.keys()])
   }
 
   placeBatch({ body }: PlacedBatch): Reply<BatchResult> {
@@ -89,14 +99,15 @@ export class SoakExchange implements SimulatedExchange {
   cancelAll(body: string): Reply<BatchResult> {
     this.#matchResting()
     const { symbol } = JSON.parse(body) as CancelAllRequest
-    const successList = [...this.#resting]
-      .filter(([name]) => symbol === undefined || name === symbol)
-      .flatMap(([, orders]) => {
-        const cancelled = [...orders.values()].map(({ number, clientOid }) => ({
+    const successList = [...this.#resting.values()]
+      .filter((resting) => symbol === undefined || resting.symbol === symbol)
+      .flatMap((resting) => {
+        const cancelled = [...resting.orders.values()].map(({ number, clientOid }) => ({
           orderId: orderIdOf(number),
           clientOid,
         }))
-        orders.clear()
+        resting.orders.clear()
+        resting.nearest = NOTHING_NEAR
         return cancelled
       })
     this.counts.cancelAlls += 1
@@ -140,7 +151,9 @@ export class SoakExchange implements SimulatedExchange {
 
   #place(symbol: string, item: BatchPlaceItem, result: BatchResult): void {
     const { clientOid = '' } = item
-    if (this.#resting.get(symbol)?.has(clientOid) === true) throw new Error(`${clientOid} is doubled`)
+    const resting = this.#resting.get(symbol)
+    if (resting === undefined) throw new Error(`${symbol} is not listed`)
+    if (resting.orders.has(clientOid)) throw new Error(`${clientOid} is doubled`)
     const order = this.#toOrder(symbol, item)
     const touch = this.#touchOf(symbol, order.side)
     const takes = order.ticks === undefined || isReached(order.side, order.ticks, touch)
@@ -154,7 +167,8 @@ export class SoakExchange implements SimulatedExchange {
     const openLots = order.lots - (takes ? this.#take(order, touch) : 0)
     const { number, side, ticks, lots, force } = order
     if (ticks === undefined || openLots === 0 || (force !== 'gtc' && force !== 'post_only')) return
-    this.#resting.get(symbol)?.set(clientOid, { number, clientOid, side, ticks, lots, openLots })
+    resting.orders.set(clientOid, { number, clientOid, side, ticks, lots, openLots })
+    resting.nearest = nearestOf(resting.orders.values())
   }
 
   #toOrder(
@@ -190,22 +204,24 @@ export class SoakExchange implements SimulatedExchange {
     const now = this.#now()
     if (now === this.#matchedAt) return
     this.#matchedAt = now
-    for (const [symbol, orders] of this.#resting) {
-      if (orders.size === 0) continue
+    for (const resting of this.#resting.values()) {
+      const { symbol, orders, nearest } = resting
       const touches = { buy: this.#touchOf(symbol, 'buy'), sell: this.#touchOf(symbol, 'sell') }
+      if (nearest.buy < touches.buy && nearest.sell > touches.sell) continue
       for (const order of orders.values()) {
-        if (isReached(order.side, order.ticks, touches[order.side])) this.#fillResting(symbol, order)
+        if (isReached(order.side, order.ticks, touches[order.side])) this.#fillResting(resting, order)
       }
+      resting.nearest = nearestOf(orders.values())
     }
   }
 
-  #fillResting(symbol: string, order: RestingOrder): void {
+  #fillResting({ symbol, orders }: Resting, order: RestingOrder): void {
     const { number, side, ticks, openLots, clientOid } = order
     const isWhole = openLots === order.lots
     const lots = isWhole && number % IN_PARTS === 0 ? Math.ceil(openLots / 2) : openLots
     this.#fill({ number, symbol, side, ticks, lots, isMaker: true })
     order.openLots -= lots
-    if (order.openLots === 0) this.#resting.get(symbol)?.delete(clientOid)
+    if (order.openLots === 0) orders.delete(clientOid)
   }
 
   #fill(fill: Omit<Parameters<SoakLedger['book']>[0], 'at'>): void {
@@ -229,6 +245,17 @@ export class SoakExchange implements SimulatedExchange {
     if (!instrument) throw new Error(`${symbol} is not listed`)
     return instrument
   }
+}
+
+const NOTHING_NEAR: Resting['nearest'] = { buy: -Infinity, sell: Infinity }
+
+function nearestOf(orders: Iterable<RestingOrder>): Resting['nearest'] {
+  let { buy, sell } = NOTHING_NEAR
+  for (const { side, ticks } of orders) {
+    if (side === 'buy') buy = Math.max(buy, ticks)
+    else sell = Math.min(sell, ticks)
+  }
+  return { buy, sell }
 }
 
 function isReached(side: 'buy' | 'sell', ticks: number, touch: number): boolean {
