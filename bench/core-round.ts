@@ -20,8 +20,8 @@ export interface CoreRound {
   readonly heapBytes: number
 }
 
-/** Asking for the CPU time costs as much as some ten snapshots. */
-const SLICE_MS = 60_000
+/** Asking for the CPU time costs as much as some ten snapshots: of 3000, that is nothing. */
+const SLICE_MS = 300_000
 /** Until the code is compiled: the compiler runs on threads of its own, whose time counts. */
 const WARM_UP_CPU_US = 4_000_000
 const CPU_US = 2_000_000
