@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { sampleOf } from '../../src/cli/call/call-samples.ts'
 import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
@@ -115,6 +116,33 @@ test.concurrent('a recording is played, and a port that is taken is said to be',
   expect(madeUp).toEqual(expect.arrayContaining(['ETHUSDT', 'BTCUSD']))
   expect(code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/SIMULATOR_LISTEN_FAILED/)
+})
+
+/** A read as no client of ours would send it. @returns The code of the answer. */
+async function read({ key, secret, passphrase }: Printed, baseUrl: string, path: string): Promise<string> {
+  const now = Date.now()
+  const sign = createHmac('sha256', secret).update(`${now}GET${path}`).digest('base64')
+  const headers = {
+    ...{ 'ACCESS-KEY': key, 'ACCESS-PASSPHRASE': passphrase, 'ACCESS-TIMESTAMP': String(now) },
+    ...{ 'ACCESS-SIGN': sign, locale: 'en-US', 'content-type': 'application/json' },
+  }
+  const answer = (await (await fetch(baseUrl + path, { headers })).json()) as { readonly code: string }
+  return answer.code
+}
+
+test.concurrent('a limit above the maximum is refused, or cut where the settings say so', async () => {
+  const path = '/api/v2/mix/order/fills?limit=101&productType=USDT-FUTURES'
+  const codes = ['refuse', 'cut'].map(async (choice) => {
+    const set = ['--set', `readings.limitAboveMaximum=${choice}`]
+    const run = projects.open().start(['simulate', '--port', '0', '--print-accounts', ...set])
+    const { url } = await run.untilEvent('simulator.listening')
+    const [alice] = JSON.parse(run.stdout[0] ?? '') as Printed[]
+    const code = alice && (await read(alice, String(url), path))
+    await run.stop()
+    return code
+  })
+
+  expect(await Promise.all(codes)).toEqual(['40053', '00000'])
 })
 
 test.concurrent('each kind of account is what the file says, over the wire', async () => {

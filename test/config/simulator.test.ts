@@ -35,7 +35,7 @@ function complain(text: string): readonly string[] {
 describe('a simulator.yaml that says little', () => {
   test('has the services, readings and limits that the simulator has of itself', () => {
     const { services, readings, limits } = load(SIMULATOR)
-    const { unknownParameters, ...core } = readings
+    const { unknownParameters, limitAboveMaximum, ...core } = readings
 
     expect(services.platformCoin).toEqual(defaultPlatformCoin)
     expect(defaultSpotSettings).toMatchObject(services.spot)
@@ -45,6 +45,7 @@ describe('a simulator.yaml that says little', () => {
     expect(defaultCoreSettings).toMatchObject(core)
     expect(defaultWireSettings).toMatchObject({
       unknownParameters,
+      limitAboveMaximum,
       rateLimits: { counting: limits.counting, refusedCallsCount: limits.refusedCallsCount },
       gatewayLimit: { calls: limits.gatewayCalls, perMs: 1000 },
     })

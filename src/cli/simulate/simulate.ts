@@ -122,7 +122,7 @@ async function start(
 /** The settings of the simulator as a server: those of the one inside the daemon, and its own. */
 function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: SimulateOptions) {
   const { limits, services } = config
-  const { unknownParameters, ...readings } = config.readings
+  const { unknownParameters, limitAboveMaximum, ...readings } = config.readings
   const shared = toSimulatorOptions(config, { files: market, speed })
   return {
     ...shared,
@@ -132,6 +132,7 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
     wire: {
       ...shared.wire,
       unknownParameters,
+      limitAboveMaximum,
       rateLimits: {
         ...defaultRateLimitSettings,
         counting: limits.counting,

@@ -74,6 +74,14 @@ export const readingsSchema = z
       .enum(['ignore', 'refuse'])
       .default('ignore')
       .meta({ description: 'What happens to parameters that no endpoint has.' }),
+    limitAboveMaximum: z
+      .enum(['refuse', 'cut'])
+      .default('refuse')
+      .meta({
+        description:
+          'A limit above the maximum of a page: refused with 40053, or cut in silence. Clients report that the real ' +
+          'exchange cuts: its pages then look like the last one.',
+      }),
   })
   .meta({ description: 'How the exchange reads what its document leaves open: a client must bear them all.' })
 

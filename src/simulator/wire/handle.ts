@@ -9,7 +9,7 @@ import { checkParameters, receiveWindowRefusal } from './checks/check-parameters
 import { RateLimits } from './checks/rate-limits.ts'
 import { gatewayRefusals, wireRefusals, type WireRefusal } from './checks/refusal.ts'
 import { createEndpointFinder, servedNames, type NamedEndpoint, type ServedName } from './served-rows.ts'
-import { defaultWireSettings, type WireSettings } from './settings.ts'
+import { defaultWireSettings, REQUEST_TIME_TEXTS, type WireSettings } from './settings.ts'
 import type { WireCounters, WireEvent } from './server-event.ts'
 import type { WireRequest, WireResponse } from './wire-request.ts'
 
@@ -149,7 +149,7 @@ export class Wire {
   }
 
   #respond(outcome: Reply<unknown>, { endpoint, now, remaining }: TakenRequest): WireResponse {
-    const { businessErrorStatus, requestTimeTexts } = this.#options.settings
+    const { businessErrorStatus } = this.#options.settings
     const headers: Record<string, string> = { 'content-type': 'application/json;charset=UTF-8' }
     if (remaining !== undefined) headers['x-mbx-used-remain-limit'] = String(remaining)
     if (!outcome.ok) {
@@ -157,7 +157,7 @@ export class Wire {
       return { status, headers, body: JSON.stringify({ code, msg: message, requestTime: now, data: null }) }
     }
     const { textField = 'msg', name } = endpoint ?? {}
-    const at = name !== undefined && requestTimeTexts.includes(name) ? `"${now}"` : now
+    const at = name !== undefined && REQUEST_TIME_TEXTS.includes(name) ? `"${now}"` : now
     const head = `{"code":"00000","${textField}":"success","requestTime":${at},"data":`
     if (name === 'tickers') return { status: 200, headers, body: this.#tickersBody(head, outcome.data) }
     return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data ?? null)}}` }

@@ -3,16 +3,19 @@ import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from './checks/rate-limits.ts'
 import type { ServedName } from './served-rows.ts'
 
-/** The settings of the wire: what the document leaves open, or where its readers disagree. */
-export type WireSettings = Readonly<typeof defaultWireSettings>
-
-/** Answers that public clients have recorded: cancelling, and the list of coins. */
-const REQUEST_TIME_TEXTS: readonly ServedName[] = [
+/**
+ * Endpoints whose envelope has `requestTime` as a string: answers that public clients have recorded, of cancelling and
+ * of the list of coins.
+ */
+export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
   'cancelOrder',
   'batchCancelOrders',
   'cancelPlanOrder',
   'spotCoins',
 ]
+
+/** The settings of the wire: what the document leaves open, or where its readers disagree. */
+export type WireSettings = Readonly<typeof defaultWireSettings>
 
 export const defaultWireSettings = {
   rateLimits: defaultRateLimitSettings,
@@ -30,8 +33,6 @@ export const defaultWireSettings = {
   gatewayLimit: { calls: 10, perMs: 1000 },
   /** The ticker of the platform's own coin: it stands in the path of the conversion history. */
   platformCoin: defaultPlatformCoin.name,
-  /** Endpoints whose envelope has `requestTime` as a string, as answers of the real exchange now and then do. */
-  requestTimeTexts: REQUEST_TIME_TEXTS,
   /** What happens to parameters that no row lists: the document's own samples carry some. */
   unknownParameters: oneOf('ignore', 'refuse'),
   /**

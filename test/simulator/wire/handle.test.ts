@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { servedRow } from '../../../src/simulator/wire/served-rows.ts'
-import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
+import { REQUEST_TIME_TEXTS } from '../../../src/simulator/wire/settings.ts'
 import { ALICE, CAROL } from './fake-core.ts'
 import {
   BATCH_BODY,
@@ -29,7 +29,7 @@ test.each(GOOD_REQUESTS)('$name answers an envelope whose data satisfies its own
   const answer = bench.ask(requestFor(ALICE, parts))
 
   const { textField = 'msg', response } = servedRow(parts.name)
-  const isText = defaultWireSettings.requestTimeTexts.includes(parts.name)
+  const isText = REQUEST_TIME_TEXTS.includes(parts.name)
   expect(answer).toMatchObject({ status: 200, code: '00000', [textField]: 'success' })
   expect(answer.requestTime).toBe(isText ? String(START_AT) : START_AT)
   expect(response.safeParse(answer.data)).toMatchObject({ success: true })
