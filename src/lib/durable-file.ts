@@ -38,7 +38,7 @@ export function writeDurably(file: string, contents: string | Uint8Array): void 
 export function makeDirectory(directory: string, mode = 0o777): void {
   if (existsSync(directory) && statSync(directory).isDirectory()) return
   const above = dirname(directory)
-  if (above !== directory) makeDirectory(above, mode)
+  if (!existsSync(above)) makeDirectory(above, mode)
   try {
     mkdirSync(directory, { mode })
   } catch (error) {
