@@ -245,6 +245,8 @@ export const LOG_EVENTS = {
   'simulator.requestRefused': 'The simulator refused a request.',
   'simulator.serverFailed': "The simulator's server failed; report the defect.",
   'simulator.stopped': 'The simulator stopped; the counts say what it was asked and what it refused.',
+  'simulator.volumesCut':
+    'Rows of a recording have a volume or a size of more than `lotsMax` lots of their instrument, and are played with so many; check the unit of the file and the lotSize.',
   'stop.phase': 'A stop entered its next phase.',
   'strategy.strayed':
     'Code of a strategy that does not run here failed outside of any call: it belongs to a file that a reload has checked. Nothing else is affected; fix it before it runs.',

@@ -3,6 +3,7 @@ import type { CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadRecording } from '../prices/load-recording.ts'
 import { type LiveSource, LiveMarket } from './market/live/live-market.ts'
 import type { Market, MarketState } from './market/market.ts'
+import { countCutRows, RECORDED_LOTS_MAX } from './market/quote-grid.ts'
 import { RecordedMarket } from './market/recorded/recorded-market.ts'
 import { SeededMarket } from './market/seeded/seeded-market.ts'
 
@@ -36,11 +37,20 @@ interface MadeUpPrices {
   readonly speed?: number
 }
 
+/** A recording has rows with more than so many lots, which are played as so many. */
+export interface CutVolumes {
+  readonly file: string
+  readonly symbol: string
+  readonly rows: number
+  readonly lotsMax: number
+}
+
 export interface MarketFrame {
   readonly instruments: readonly Instrument[]
   readonly seed: number | string
   /** Unix ms on the exchange's clock, of a market that is not restored. */
   readonly startAt: number
+  readonly onCut?: (cut: CutVolumes) => void
 }
 
 /**
@@ -50,7 +60,7 @@ export interface MarketFrame {
  */
 export async function prepareMarket(
   choice: MarketChoice,
-  { instruments, seed, startAt }: MarketFrame,
+  { instruments, seed, startAt, onCut }: MarketFrame,
 ): Promise<(stored: MarketState | undefined) => Market> {
   const listed = instruments.map(toMarketInstrument)
   if (choice.kind === 'live') {
@@ -67,6 +77,12 @@ export async function prepareMarket(
   if (choice.kind === 'seeded')
     return (stored) => new SeededMarket({ seed, startAt, instruments: rows, speed, ...step }, stored)
   const recordings = await Promise.all(choice.files.map(loadRecording))
+  for (const recording of recordings) {
+    const { symbol, source: file } = recording
+    const lotSize = rows.find((row) => row.symbol === symbol)?.lotSize
+    const count = lotSize === undefined ? 0 : countCutRows(recording, lotSize)
+    if (count > 0) onCut?.({ file, symbol, rows: count, lotsMax: RECORDED_LOTS_MAX })
+  }
   const { repeat = false, candlePath = 'random' } = choice
   const common = { speed, startAt, instruments: rows, fallback: { seed, ...step } }
   return (stored) => new RecordedMarket({ recordings, ...common, repeat, candlePath }, stored)

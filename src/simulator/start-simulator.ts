@@ -104,7 +104,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   const { clock = systemClock, seed, storeFile } = options
   const startAt = clock.now()
   const instruments = options.instruments ?? buildInstruments(nextQuarterlyDelivery(startAt))
-  const market = await prepareMarket(options.market, { instruments, seed, startAt })
+  const market = await prepareMarket(options.market, {
+    ...{ instruments, seed, startAt },
+    onCut: (cut) => options.onEvent?.({ kind: 'volumesCut', ...cut }),
+  })
   const file = storeFile === undefined ? undefined : new SqliteStore(storeFile)
   const store = file ?? options.store
   try {

@@ -376,6 +376,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'simulator.requestRefused': SILENT,
   'simulator.serverFailed': { urgency: warning, by: [], title: () => "the simulator's server broke" },
   'simulator.stopped': SILENT,
+  'simulator.volumesCut': SILENT,
   'stop.phase': SILENT,
   'strategy.said': SILENT,
   'strategy.strayed': SILENT,

@@ -26,6 +26,7 @@ import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import { type Instrument, toMarketInstrument } from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
+import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
 import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
@@ -130,7 +131,7 @@ export async function prepareBacktest(
       ...remarksOn(strategies, coverage),
       ...remarksOnWindows(strategies, polling.tickersMs),
       ...remarksOnTicks(config, recordings),
-      ...remarksOnVolume(recordings),
+      ...remarksOnVolume(config, recordings),
     ],
     unpricedIn: (range) => describeUnpriced(config, whole, range),
     open: (fillModel, directory) => ({
@@ -338,12 +339,22 @@ function remarksOnTicks({ instruments }: DaemonConfig, recordings: readonly Reco
 /** Some minutes without a trade are usual. */
 const VOLUMELESS_SHARE_MAX = 0.1
 
-function remarksOnVolume(recordings: readonly Recording[]): readonly string[] {
+function remarksOnVolume({ instruments }: DaemonConfig, recordings: readonly Recording[]): readonly string[] {
   return recordings.flatMap((recording) => {
+    const { symbol } = recording
     const share = shareWithoutVolume(recording)
-    if (share <= VOLUMELESS_SHARE_MAX) return []
+    const cut = countCutRows(recording, instruments[symbol]?.lotSize ?? 'Infinity')
     return [
-      `${recording.symbol}: ${Math.round(share * 100)} % of its candles have no volume: nothing is filled in them.`,
+      ...(share > VOLUMELESS_SHARE_MAX
+        ? [
+            `${symbol}: ${Math.round(share * 100)} % of its candles have no volume: nothing is filled in them.`,
+          ]
+        : []),
+      ...(cut > 0
+        ? [
+            `${symbol}: ${cut} of its rows have more than ${RECORDED_LOTS_MAX.toLocaleString('en')} lots, and are played with so many: check the unit of its volume, and the lotSize.`,
+          ]
+        : []),
     ]
   })
 }

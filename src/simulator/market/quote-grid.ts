@@ -1,5 +1,6 @@
 /** Quotes from elsewhere, recorded or live, laid on an instrument's grid, with what is assumed of their trades. */
 import { createGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../lib/grid.ts'
+import type { Recording } from '../../prices/recording.ts'
 import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from './market.ts'
 
 const MINUTE_MS = 60_000
@@ -18,7 +19,14 @@ const CANDLES_REMEMBERED = 20
  * A recording that says more of one candle or quote is not believed. So much every 100 ms is still a day's volume
  * that can be counted: whole lots below 2^53.
  */
-const RECORDED_LOTS_MAX = 1e10
+export const RECORDED_LOTS_MAX = 1e10
+
+/** How many rows of a recording have more than is believed: a volume or a size, which is cut to the maximum. */
+export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string): number {
+  const sizes = rows.kind === 'candles' ? [rows.volume] : [rows.volume, rows.bidSize, rows.askSize]
+  const isAbove = (size: number | undefined) => (size ?? 0) > RECORDED_LOTS_MAX * Number(lotSize)
+  return rows.at.reduce((count, _, row) => count + (sizes.some((size) => isAbove(size?.[row])) ? 1 : 0), 0)
+}
 
 /** What the candles before have shown; all zero before the first. */
 export interface CandleMemory {

@@ -1,3 +1,4 @@
+import type { CutVolumes } from '../prepare-market.ts'
 import type { FaultKind } from './faults.ts'
 import type { ServedName } from './served-rows.ts'
 
@@ -30,4 +31,5 @@ export type ServerEvent =
   | { readonly kind: 'faultInjected'; readonly fault: FaultKind; readonly endpoint: ServedName | undefined }
   /** The market could not be played; quotes stand still until it can. */
   | { readonly kind: 'marketFailed'; readonly reason: string }
+  | ({ readonly kind: 'volumesCut' } & CutVolumes)
   | { readonly kind: 'serverFailed'; readonly reason: string }

@@ -325,6 +325,26 @@ test('recorded prices are what the exchange quotes, beside made-up ones, and it 
   expect(simulator.endsAt).toBeGreaterThan(systemClock.now())
 })
 
+test('a volume above what can be counted is cut, and said to be', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'recording-'))
+  const file = join(folder, 'BTCUSDT-1m.csv')
+  const candles = ['9999999', '10000000', '10000001'].map(
+    (volume, minute) => `${1_700_000_000_000 + minute * 60_000},41000,41001,40999,41000,${volume}`,
+  )
+  await writeFile(file, ['ts_ms,open,high,low,close,volume', ...candles].join('\n'))
+  const events: ServerEvent[] = []
+
+  await start({
+    market: { kind: 'recorded', files: [file], speed: 1 },
+    onEvent: (event) => events.push(event),
+  })
+  await rm(folder, { recursive: true })
+
+  // A lot is 0.001 BTC.
+  const [symbol, lotsMax] = ['BTCUSDT', 10_000_000_000]
+  expect(events).toEqual([{ kind: 'volumesCut', file: 'BTCUSDT-1m.csv', symbol, rows: 1, lotsMax }])
+})
+
 test('the end of a recording moves with the time that the exchange did not run', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'recording-'))
   const [file, storeFile] = [join(folder, 'BTCUSDT-recorded.csv'), join(folder, 'exchange.db')]
