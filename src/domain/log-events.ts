@@ -245,6 +245,8 @@ export const LOG_EVENTS = {
   'simulator.requestRefused': 'The simulator refused a request.',
   'simulator.serverFailed': "The simulator's server failed; report the defect.",
   'simulator.stopped': 'The simulator stopped; the counts say what it was asked and what it refused.',
+  'simulator.settingsKept':
+    'The state keeps what these settings said at its first start, and does not obey what they say now; set them as they were, or start with another state file.',
   'simulator.volumesCut':
     'Rows of a recording have a volume or a size of more than `lotsMax` lots of their instrument, and are played with so many; check the unit of the file and the lotSize.',
   'stop.phase': 'A stop entered its next phase.',

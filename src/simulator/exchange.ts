@@ -49,7 +49,11 @@ export interface ExchangeOptions {
   readonly settings?: ServiceSettings
   /** Every account gets a past at the services beside futures, once something is displayed. Default false. */
   readonly demoPast?: boolean
+  /** Settings that count at the first start alone, by their names in the files. */
+  readonly firstSettings?: FirstSettings
 }
+
+type FirstSettings = Readonly<Record<string, string>>
 
 /** Everything that an account owns and owes at the exchange. Amounts are exact decimals in strings. */
 export type ExchangeStatement = ReturnType<Exchange['ledger']>
@@ -69,11 +73,13 @@ type Answers = {
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly services: Services
+  /** Settings that are others than at the first start, which still count: `name: kept, configured: not obeyed`. */
+  readonly settingsKept: readonly string[]
   readonly #answers: Answers
 
   /** Opens the services, afresh or from the rows that the core's store holds for them. */
   constructor(options: ExchangeOptions) {
-    const { core, startAt } = options
+    const { core, startAt, firstSettings = {} } = options
     this.core = core
     const now = Math.max(core.now, startAt)
     const [services, answers] = core.carryOut(now, (state) => {
@@ -81,6 +87,10 @@ export class Exchange implements ServedExchange {
       return [opened, buildAnswers(state, opened)]
     })
     this.services = services
+    this.settingsKept = Object.entries(services.opened.settings ?? {}).flatMap(([name, kept]) => {
+      const configured = firstSettings[name] ?? kept
+      return configured === kept ? [] : [`${name}: ${kept}, configured: ${configured}`]
+    })
     this.#answers = answers
     core.playAlso((at) => playServices(services, at))
     this.advance(now)
@@ -186,11 +196,13 @@ function writePast(services: Services): void {
 }
 
 function openServices(
-  { core, seed, startAt, settings = {}, demoPast = false }: ExchangeOptions,
+  { core, seed, startAt, settings = {}, demoPast = false, firstSettings = {} }: ExchangeOptions,
   state: CoreState,
 ) {
   const { rows, clock, matching, symbols } = state
-  const opened = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }
+  const before = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }
+  // Of an account or an instrument that is new the first start is now.
+  const opened = { ...before, settings: { ...firstSettings, ...before.settings } }
   rows.put(OPENED, opened)
   const wallet = new Wallet(rows)
   const ports: ServicePorts = {
@@ -234,6 +246,8 @@ interface Opened {
   readonly startAt: number
   /** The accounts are still to be given a past. */
   isPastDue: boolean
+  /** What counted then; a state of an earlier version does not say. */
+  readonly settings?: FirstSettings
 }
 
 const OPENED = singleRow<Opened>('opened')

@@ -97,7 +97,7 @@ const TICK_MS = 50
  * Starts the simulated exchange: market, core, wire and server. The daemon embeds exactly this, and talks
  * signed HTTP to it like to any other exchange.
  *
- * @throws Failure SIMULATOR_LISTEN_FAILED, RECORDING_… for files that cannot be read, MARKET_OPTION_INVALID
+ * @throws Failure SIMULATOR_LISTEN_FAILED, SIMULATOR_STORE_… , RECORDING_… for files that cannot be read, MARKET_OPTION_INVALID
  * @throws RangeError for impossible fault settings
  */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
@@ -123,12 +123,33 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     }
     if (options.isPaused === true) core.pause(startAt)
     const { services: settings = {}, demoPast = false } = options
-    const exchange = new Exchange({ core, seed, startAt, settings, demoPast })
+    const firstSettings = firstSettingsOf(options)
+    const exchange = new Exchange({ core, seed, startAt, settings, demoPast, firstSettings })
+    if (exchange.settingsKept.length > 0)
+      options.onEvent?.({ kind: 'settingsKept', settings: exchange.settingsKept })
     return await serve(options, exchange, { clock, close: () => file?.close() })
   } catch (error) {
     file?.close()
     throw error
   }
+}
+
+/** What a stored state keeps as it was; of the seed, the speed and the recordings others are refused. */
+function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
+  const prices = market.kind === 'live' ? {} : (market.prices ?? {})
+  const { opening = {}, platformOpening } = services?.spot ?? {}
+  const named: readonly (readonly [name: string, value: string])[] = [
+    ...accounts.flatMap(({ label, balances }) =>
+      Object.entries(balances).map(
+        ([coin, amount]) => [`startingBalance of ${label}`, `${amount} ${coin}`] as const,
+      ),
+    ),
+    ...Object.entries(prices).map(([symbol, price]) => [`market.startPrices.${symbol}`, price] as const),
+    ...Object.entries(opening).map(([coin, amount]) => [`services.spot.opening.${coin}`, amount] as const),
+    ...(platformOpening === undefined ? [] : [['services.spot.platformOpening', platformOpening] as const]),
+    ['demoPast', String(demoPast)],
+  ]
+  return Object.fromEntries(named)
 }
 
 async function serve(

@@ -1,4 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
 import { sampleOf } from '../../src/cli/call/call-samples.ts'
 import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
@@ -234,6 +237,64 @@ test.concurrent.each([
     expect(run.stderr.at(-1)).toMatch(new RegExp(`nothing was started\\. Start again with: ${again}$`))
   },
 )
+
+test.concurrent('settings that a state keeps from its first start are named, and other ticks are refused', async () => {
+  const project = projects.open()
+  const state = ['simulate', '--port', '0', '--for', '1ms', '--state', 'exchange.sqlite']
+  const runWith = async (...set: readonly string[]) => {
+    const run = project.start([...state, ...set.flatMap((one) => ['--set', one])])
+    const { code } = await run.ended
+    return { run, code }
+  }
+
+  const { run: first } = await runWith()
+  const { run: same } = await runWith('makerFeeRate=0.0001')
+  const { run: other } = await runWith(
+    ...['accounts.0.startingBalance=5', 'market.startPrices.BTCUSDT=1000', 'demoPast=false'],
+    'services.spot.platformOpening=7',
+  )
+  const refused = await runWith('instruments.BTCUSDT.tickSize=10')
+
+  expect([first, same].flatMap((run) => run.events('simulator.settingsKept'))).toEqual([])
+  expect(other.events('simulator.settingsKept')).toMatchObject([
+    {
+      level: 'warn',
+      settings: [
+        'startingBalance of alice: 10000 USDT, configured: 5 USDT',
+        'market.startPrices.BTCUSDT: 60000, configured: 1000',
+        'services.spot.platformOpening: 400, configured: 7',
+        'demoPast: true, configured: false',
+      ],
+    },
+  ])
+  expect(refused.code).toBe(78)
+  expect(refused.run.stderr.join('\n')).toMatch(
+    /SIMULATOR_GRIDS_CHANGED[^]*BTCUSDT[^]*tickSize 0.1[^]*tickSize 10/,
+  )
+})
+
+test.concurrent('a file that is no state of the simulator is named as what it is, and left alone', async () => {
+  const project = projects.open()
+  const text = 'no database at all '.repeat(100)
+  project.write('notes.txt', text)
+  const database = new DatabaseSync(join(project.directory, 'shop.sqlite'))
+  database.exec('CREATE TABLE orders (number INTEGER)')
+  database.close()
+  const before = readFileSync(join(project.directory, 'shop.sqlite'))
+
+  const runs = ['notes.txt', 'shop.sqlite', 'config'].map((file) =>
+    project.start(['simulate', '--port', '0', '--state', file]),
+  )
+  const endings = await Promise.all(runs.map(({ ended }) => ended))
+
+  expect(endings.map(({ code }) => code)).toEqual([65, 65, 75])
+  const [notes, shop, directory] = runs.map(({ stderr }) => stderr.join('\n'))
+  expect(notes).toMatch(/SIMULATOR_STORE_FOREIGN[^]*no SQLite database[^]*name another file/)
+  expect(shop).toMatch(/SIMULATOR_STORE_FOREIGN[^]*another program, with a table orders/)
+  expect(directory).toMatch(/SIMULATOR_STORE_UNUSABLE[^]*this is a directory/)
+  expect(readFileSync(join(project.directory, 'notes.txt'), 'utf8')).toBe(text)
+  expect(readFileSync(join(project.directory, 'shop.sqlite'))).toEqual(before)
+})
 
 test.concurrent('a state whose folder is not there is said to be', async () => {
   const run = projects.open().start(['simulate', '--port', '0', '--state', 'no/such/file.sqlite'])

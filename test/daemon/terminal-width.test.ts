@@ -85,6 +85,7 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     before: '/var/lib/intentd/paper/one-way-seed-1-x60-dbb8fee6',
   },
   'simulator.opened': { run: 'demonstration', prices: 'seed 1', fills: 'default' },
+  'simulator.settingsKept': { settings: ['market.startPrices.BTCUSDT: 60000, configured: 1000'] },
   'prices.back': { url: 'https://api.example.com', afterMs: 65_000 },
   'prices.missing': { url: 'https://api.example.com' },
   'standby.tookOver': { from: `paper on machine-a, pid 4711, ${HERE}/.intentd/paper` },

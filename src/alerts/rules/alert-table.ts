@@ -375,6 +375,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'simulator.otherAccount': SILENT,
   'simulator.requestRefused': SILENT,
   'simulator.serverFailed': { urgency: warning, by: [], title: () => "the simulator's server broke" },
+  'simulator.settingsKept': SILENT,
   'simulator.stopped': SILENT,
   'simulator.volumesCut': SILENT,
   'stop.phase': SILENT,

@@ -84,7 +84,7 @@ export function simulatorCoin(): string {
 
 /** A refused request is the caller's affair; an exchange that breaks is a defect. */
 export function levelOf(kind: ServerEvent['kind']): LogLevel {
-  if (kind === 'volumesCut') return 'warn'
+  if (kind === 'volumesCut' || kind === 'settingsKept') return 'warn'
   return kind === 'requestRefused' || kind === 'faultInjected' ? 'debug' : 'error'
 }
 

@@ -4,6 +4,7 @@ import type { Market, MarketState } from '../market/market.ts'
 import type { DisplayedMarket } from '../matching/displayed-market.ts'
 import { damagedRow, otherVersion, singleRow, type Codec, type StoredRows } from '../store/stored-rows.ts'
 import type { CoreState } from './core-state.ts'
+import type { Instrument } from './instruments/instruments.ts'
 
 /*
  * The market and its statistics at one moment. Too large to be stored with every operation: they are stored now and
@@ -14,8 +15,12 @@ import type { CoreState } from './core-state.ts'
 /** As it is read back. */
 export interface Checkpoint {
   readonly market: MarketState
+  readonly grids: Grids
   readonly symbols: ReadonlyMap<string, SymbolCheckpoint>
 }
+
+/** Tick size and lot size, by symbol: what is stored are whole ticks and lots. */
+type Grids = Readonly<Record<string, readonly [tickSize: string, lotSize: string]>>
 
 interface SymbolCheckpoint {
   readonly market: Readonly<DisplayedMarket>
@@ -26,6 +31,8 @@ interface MarketRow {
   readonly market: MarketState
   /** Those that were listed: rows of others are of an earlier listing. */
   readonly symbols: readonly string[]
+  /** Of the same symbols; a state of an earlier version does not say. */
+  readonly grids?: Grids
 }
 
 const MARKET = singleRow<MarketRow>('market')
@@ -45,7 +52,8 @@ const MINUTES: Codec<Bucket & { readonly symbol: string }> = {
 
 export function putCheckpoint({ rows, symbols }: CoreState, market: Market): void {
   if (!rows.isKept) return
-  rows.put(MARKET, { market: market.state(), symbols: [...symbols.keys()] })
+  const grids = gridsOf([...symbols.values()].map(({ instrument }) => instrument))
+  rows.put(MARKET, { market: market.state(), symbols: [...symbols.keys()], grids })
   for (const [symbol, { market: displayed, statistics }] of symbols) {
     rows.put(SYMBOL_MARKETS, { symbol, market: displayed, statistics: statistics.state() })
     for (const bucket of statistics.takeChanged()) rows.put(MINUTES, { symbol, ...bucket })
@@ -69,7 +77,7 @@ export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
     if (hasGaps) throw damagedRow({ table: MINUTES.table, id: symbol })
     symbols.set(symbol, { market, statistics: { ...statistics, buckets } })
   }
-  return { market: stored.market, symbols }
+  return { market: stored.market, grids: stored.grids ?? {}, symbols }
 }
 
 export function applyCheckpoint(state: CoreState, checkpoint: Checkpoint): void {
@@ -88,4 +96,29 @@ export function assertSameMarket(market: Market, checkpoint: Checkpoint): void {
     facts: { stored: checkpoint.market.identity, configured: market.identity },
     hint: 'set the seed, the step, the speed and the recordings as they were, or remove the stored state',
   })
+}
+
+function gridsOf(instruments: readonly Instrument[]): Grids {
+  const grids = instruments.map(
+    ({ symbol, priceGrid, sizeGrid }) => [symbol, [priceGrid.step, sizeGrid.step]] as const,
+  )
+  return Object.fromEntries(grids)
+}
+
+/** @throws Failure SIMULATOR_GRIDS_CHANGED when stored ticks and lots would be other prices and sizes. */
+export function assertSameGrids(instruments: readonly Instrument[], { grids }: Checkpoint): void {
+  for (const [symbol, [tickSize, lotSize]] of Object.entries(gridsOf(instruments))) {
+    const [storedTick, storedLot] = grids[symbol] ?? [tickSize, lotSize]
+    if (storedTick === tickSize && storedLot === lotSize) continue
+    throw new Failure({
+      code: 'SIMULATOR_GRIDS_CHANGED',
+      sentence: 'the stored state of the simulator counts in other ticks or lots',
+      facts: {
+        symbol,
+        stored: `tickSize ${storedTick}, lotSize ${storedLot}`,
+        configured: `tickSize ${tickSize}, lotSize ${lotSize}`,
+      },
+      hint: 'set both as they were, or start with another state file',
+    })
+  }
 }

@@ -6,7 +6,13 @@ import type { RowStore } from '../store/row-store.ts'
 import { StoredRows } from '../store/stored-rows.ts'
 import { assertAccounts, type AccountRef, type AccountSetup } from '../shared/account.ts'
 import { bookSum, type BookSum } from './accounts/ledger.ts'
-import { applyCheckpoint, assertSameMarket, putCheckpoint, readCheckpoint } from './checkpoint.ts'
+import {
+  applyCheckpoint,
+  assertSameGrids,
+  assertSameMarket,
+  putCheckpoint,
+  readCheckpoint,
+} from './checkpoint.ts'
 import {
   accountOf,
   createCoreState,
@@ -219,13 +225,14 @@ export interface ExchangeCoreOptions {
 
 /**
  * Starts the exchange, afresh or from its store.
- * @throws Failure SIMULATOR_ACCOUNT_INVALID, SIMULATOR_MARKET_CHANGED, SIMULATOR_ACCOUNT_MISSING,
+ * @throws Failure SIMULATOR_ACCOUNT_INVALID, SIMULATOR_GRIDS_CHANGED, SIMULATOR_MARKET_CHANGED, SIMULATOR_ACCOUNT_MISSING,
  *   SIMULATOR_SYMBOL_MISSING, SIMULATOR_POSITION_MODE_CHANGED, SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION, SIMULATOR_COIN_UNKNOWN
  */
 export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   assertAccounts(options.accounts)
   const rows = new StoredRows(options.store)
   const checkpoint = readCheckpoint(rows)
+  if (checkpoint !== undefined) assertSameGrids(options.instruments, checkpoint)
   const market = options.market(checkpoint?.market)
   if (checkpoint !== undefined) assertSameMarket(market, checkpoint)
   const state = createCoreState({

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
@@ -14,7 +14,7 @@ export class SqliteStore implements RowStore {
   readonly #database: DatabaseSync
   readonly #tables = new Map<string, { readonly put: StatementSync; readonly drop: StatementSync }>()
 
-  /** @throws Failure SIMULATOR_STORE_UNUSABLE */
+  /** @throws Failure SIMULATOR_STORE_UNUSABLE, SIMULATOR_STORE_FOREIGN */
   constructor(path: string) {
     this.#database = openDatabase(path)
   }
@@ -67,20 +67,67 @@ function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(path)
+    // Before anything of it is changed.
+    assertOwn(database, path)
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF')
     // Takes the lock now, so that a second simulator fails at its start.
     database.exec('BEGIN IMMEDIATE; COMMIT')
     return database
   } catch (cause) {
     database?.close()
+    if (cause instanceof Failure) throw cause
+    if (resultOf(cause) === NOT_A_DATABASE) throw foreign(path, 'no SQLite database')
     throw new Failure({
       code: 'SIMULATOR_STORE_UNUSABLE',
       sentence: 'the file of the simulator’s state cannot be opened',
       facts: { file: path, reason: messageOf(cause) },
-      hint: existsSync(dirname(path))
-        ? 'stop the other simulator that uses it, or name another file'
-        : `make the directory ${dirname(path)} first, or name another file`,
+      hint: adviceFor(path, cause),
       cause,
     })
   }
+}
+
+/** Result codes of SQLite: https://sqlite.org/rescode.html */
+const [BUSY, CORRUPT, NOT_A_DATABASE] = [5, 11, 26]
+
+/** The primary one; undefined for another error. */
+function resultOf(cause: unknown): number | undefined {
+  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
+  return typeof code === 'number' ? code & 0xff : undefined
+}
+
+function adviceFor(path: string, cause: unknown): string {
+  if (!existsSync(dirname(path))) return `make the directory ${dirname(path)} first, or name another file`
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    return `this is a directory: name a file in it, such as ${join(path, 'exchange.sqlite')}`
+  const result = resultOf(cause)
+  if (result === BUSY) return 'stop the other simulator that uses it, or name another file'
+  if (result === CORRUPT) return 'the file is damaged: remove it to start afresh, or name another file'
+  return 'look at the rights of the file and its directory, or name another file'
+}
+
+/** Each table is one of {@link SqliteStore}: what else has tables belongs to another program. */
+function assertOwn(database: DatabaseSync, path: string): void {
+  const tables = database
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all()
+    .map(({ name }) => String(name))
+  const columns = database.prepare('SELECT name FROM pragma_table_info(?)')
+  const other = tables.find(
+    (table) =>
+      columns
+        .all(table)
+        .map(({ name }) => String(name))
+        .join() !== 'id,json',
+  )
+  if (other !== undefined) throw foreign(path, `an SQLite database of another program, with a table ${other}`)
+}
+
+function foreign(path: string, found: string): Failure {
+  return new Failure({
+    code: 'SIMULATOR_STORE_FOREIGN',
+    sentence: 'the file is no state of the simulator',
+    facts: { file: path, found },
+    hint: 'name another file: one that is not there is made; this one is left as it is',
+  })
 }

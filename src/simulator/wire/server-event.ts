@@ -1,4 +1,3 @@
-import type { CutVolumes } from '../prepare-market.ts'
 import type { FaultKind } from './faults.ts'
 import type { ServedName } from './served-rows.ts'
 
@@ -31,5 +30,14 @@ export type ServerEvent =
   | { readonly kind: 'faultInjected'; readonly fault: FaultKind; readonly endpoint: ServedName | undefined }
   /** The market could not be played; quotes stand still until it can. */
   | { readonly kind: 'marketFailed'; readonly reason: string }
-  | ({ readonly kind: 'volumesCut' } & CutVolumes)
+  /** A recording has rows with more than so many lots, which are played as so many. */
+  | {
+      readonly kind: 'volumesCut'
+      readonly file: string
+      readonly symbol: string
+      readonly rows: number
+      readonly lotsMax: number
+    }
+  /** The state keeps settings of its first start; each as `name: what is kept, configured: what is not obeyed`. */
+  | { readonly kind: 'settingsKept'; readonly settings: readonly string[] }
   | { readonly kind: 'serverFailed'; readonly reason: string }
