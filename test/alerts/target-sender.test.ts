@@ -122,6 +122,26 @@ test('an hour without an answer loses nothing of what waits, and what is urgent 
   expect(new Set(titles().slice(-6))).toEqual(new Set(['u0', 'u1', 'u2', 'u3', 'u4', 'u5']))
 })
 
+test('urgent alerts in an outage are tried at once, and do not make the pause after it longer', async () => {
+  let isUp = false
+  const { sender, calls, pass, titles } = createScene(() => (isUp ? OK : REFUSED))
+  for (let second = 0; second < 12; second++) {
+    sender.add(alertOf(`u${second}`, 'urgent'))
+    await pass(1)
+  }
+  // Scheduled in seconds 1, 2, 4 and 9; the others came early, as far as the rate allowed.
+  expect(calls.map(({ second }) => second)).toEqual([1, 2, 3, 4, 5, 6, 7, 9, 12])
+  await pass(18)
+  isUp = true
+  const tried = calls.length
+  await pass(40)
+
+  expect(calls[tried]?.second).toBeLessThanOrEqual(33)
+  expect(new Set(titles().slice(tried))).toEqual(
+    new Set(Array.from({ length: 12 }, (_, index) => `u${index}`)),
+  )
+})
+
 test('429 waits for as long as it says, up to a quarter of an hour', async () => {
   const answers = [answered(429, 60_000), answered(429, 86_400_000), OK]
   const { sender, calls, logged, pass } = createScene(() => answers.shift() ?? OK)

@@ -48,8 +48,10 @@ export class TargetSender {
   readonly #outbox = new Outbox()
   readonly #rate = new SendRate()
   #sending: Promise<void> | undefined
-  /** One after the other, of whichever alert: the target is left alone longer and longer. */
+  /** Scheduled tries that failed one after the other: each makes the pause longer. */
   #failures = 0
+  /** An urgent alert came: one try does not wait for the pause. The target may be up again. */
+  #isTryDue = false
   /** The next attempt, Unix ms: as we think, and as the target has asked. */
   #nextAt = 0
   #leaveAloneUntil = 0
@@ -66,17 +68,19 @@ export class TargetSender {
     const { target } = this.#options
     if (rankOf(alert) < rankOf({ urgency: target.least })) return
     this.#outbox.add(alert)
-    // It may be up again.
-    if (alert.urgency === 'urgent') this.#nextAt = 0
+    if (alert.urgency === 'urgent') this.#isTryDue = true
   }
 
   /** Sends the next one, where it is time. `isQuiet`: only what is urgent. */
   advance(isQuiet: boolean): void {
     const now = this.#options.now()
-    if (this.#sending !== undefined || now < Math.max(this.#nextAt, this.#leaveAloneUntil)) return
+    if (this.#sending !== undefined || now < this.#leaveAloneUntil) return
+    const isEarly = now < this.#nextAt
+    if (isEarly && !this.#isTryDue) return
     const alert = this.#outbox.next(isQuiet)
     if (alert === undefined || !this.#rate.take(now)) return
-    this.#sending = this.#send(alert).finally(() => {
+    this.#isTryDue = false
+    this.#sending = this.#send(alert, isEarly).finally(() => {
       this.#sending = undefined
     })
   }
@@ -85,13 +89,14 @@ export class TargetSender {
   async drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
     await this.#sending
     for (let alert = this.#outbox.next(isQuiet); alert && !isOver(); alert = this.#outbox.next(isQuiet)) {
-      await this.#send(alert)
+      await this.#send(alert, false)
       if (this.#isFailing) break
     }
     return this.#outbox.size + this.#outbox.dropped - this.#dropsLogged
   }
 
-  async #send(alert: Alert): Promise<void> {
+  /** @param isEarly Before the pause was over: if it fails, the pause stays as it is. */
+  async #send(alert: Alert, isEarly: boolean): Promise<void> {
     const { target, client, place, hidden, logger, now } = this.#options
     const { dropped } = this.#outbox
     if (dropped > this.#dropsLogged)
@@ -99,8 +104,8 @@ export class TargetSender {
     this.#dropsLogged = dropped
     const outcome = await client.call(writeCall(target, alert, { place, hidden, dropped }))
     const { isDelivered, words } = describeOutcome(outcome, hidden)
-    this.#failures = isDelivered ? 0 : this.#failures + 1
     if (isDelivered) {
+      this.#endPause()
       if (this.#isFailing) logger.log('info', 'alert.recovered', { target: target.name })
       this.#isFailing = false
       this.#outbox.noteHeard(dropped)
@@ -110,12 +115,19 @@ export class TargetSender {
     if (!this.#isFailing) logger.log('warn', 'alert.failing', { target: target.name, reason: words })
     this.#isFailing = true
     if (!mayPass(outcome)) {
-      this.#failures = 0
+      this.#endPause()
       return this.#outbox.drop(alert)
     }
     if (now() - alert.at > AGE_MS_MAX) this.#outbox.drop(alert)
-    this.#nextAt = now() + retryMs(this.#failures)
     this.#leaveAloneUntil = now() + askedMs(outcome)
+    if (isEarly) return
+    this.#failures += 1
+    this.#nextAt = now() + retryMs(this.#failures)
+  }
+
+  #endPause(): void {
+    this.#failures = 0
+    this.#nextAt = 0
   }
 }
 
