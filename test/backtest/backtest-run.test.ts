@@ -249,7 +249,8 @@ describe('prices that are not whole', () => {
     await expect(project.run([btc, eth], 'out', { fromAt: at(20) })).rejects.toMatchObject({
       code: 'BACKTEST_PRICES_OUTSIDE',
       facts: {
-        ETHUSDT: 'traded by scripted; ETHUSDT.csv: its prices end before, at 2025-06-02T07:02:00.000Z',
+        ETHUSDT:
+          'traded by scripted (scripted.yaml:3); ETHUSDT.csv: its prices end before, at 2025-06-02T07:02:00.000Z',
       },
     })
   })
@@ -258,7 +259,9 @@ describe('prices that are not whole', () => {
     const project = createProject(['BTCUSDT', 'ETHUSDT'], [])
     const file = project.write('BTCUSDT.csv', candles(START_AT, [0, 1, 2]))
 
-    await expect(project.run([file], 'out')).rejects.toMatchObject({ code: 'BACKTEST_PRICES_MISSING' })
+    await expect(project.run([file], 'out')).rejects.toThrow(
+      /BACKTEST_PRICES_MISSING[^]*ETHUSDT +traded by scripted \(scripted.yaml:3\)/,
+    )
   })
 })
 

@@ -92,7 +92,7 @@ export async function prepareBacktest(
   const simulator = simulatorOf(loaded.config, request)
   const whole = await loadRecordings(request)
   const recordings = whole.length === 0 ? [] : cutRecordings(whole, request)
-  assertPriced(loaded.config, whole, request)
+  assertPriced(loaded, whole, request)
   const config = narrow(loaded.config, recordings)
   const polling = pollingOf(config)
   const played =
@@ -133,7 +133,7 @@ export async function prepareBacktest(
       ...remarksOnTicks(config, recordings),
       ...remarksOnVolume(config, recordings),
     ],
-    unpricedIn: (range) => describeUnpriced(config, whole, range),
+    unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     open: (fillModel, directory) => ({
       ...{
         model: fillModel,

@@ -1,5 +1,5 @@
 import { describePlace, hasRows, type PlayedRange } from '../../backtest/played-prices.ts'
-import type { DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { Recording } from '../../prices/recording.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
@@ -9,7 +9,7 @@ export type PriceSource = Pick<PriceCoverage, 'symbol' | 'sha256' | 'source'>
 
 /** To the instruments that are traded, or that have prices: nothing else is simulated. */
 export function narrow(config: DaemonConfig, priced: readonly Pick<PriceSource, 'symbol'>[]): DaemonConfig {
-  const traded = tradedBy(config)
+  const traded = new Set(listEnabled(config).flatMap(({ instruments }) => instruments))
   const recorded = new Set(priced.map(({ symbol }) => symbol))
   const instruments = Object.entries(config.instruments).filter(
     ([symbol]) => traded.has(symbol) || recorded.has(symbol),
@@ -17,10 +17,16 @@ export function narrow(config: DaemonConfig, priced: readonly Pick<PriceSource, 
   return { ...config, instruments: Object.fromEntries(instruments) }
 }
 
-function tradedBy({ strategies }: DaemonConfig): ReadonlyMap<string, string> {
+const listEnabled = ({ strategies }: DaemonConfig) => strategies.filter(({ enabled }) => enabled)
+
+/** By instrument: the strategy that trades it, and where its file says so. */
+function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, string> {
   return new Map(
-    strategies.flatMap(({ id, enabled, instruments }) =>
-      enabled ? instruments.map((symbol) => [symbol, id] as const) : [],
+    listEnabled(config).flatMap(({ id, instruments }) =>
+      instruments.map((symbol, index) => {
+        const place = documents.strategies.get(id)?.locate(['instruments', index])
+        return [symbol, place ? `${id} (${place.source}:${place.line})` : id] as const
+      }),
     ),
   )
 }
@@ -28,44 +34,42 @@ function tradedBy({ strategies }: DaemonConfig): ReadonlyMap<string, string> {
 /** An instrument that is traded and has no prices in a range. */
 interface Unpriced {
   readonly symbol: string
-  readonly strategyId: string
+  readonly trader: string
   /** Each of its files, with where its prices are. */
   readonly elsewhere: readonly string[]
 }
 
 /** Of a seeded market none. */
 function findUnpriced(
-  config: DaemonConfig,
+  loaded: LoadedConfig,
   whole: readonly Recording[],
   range: PlayedRange,
 ): readonly Unpriced[] {
   if (whole.length === 0) return []
-  return [...tradedBy(config)].flatMap(([symbol, strategyId]) => {
+  return [...tradedBy(loaded)].flatMap(([symbol, trader]) => {
     const own = whole.filter((one) => one.symbol === symbol)
     if (own.some((one) => hasRows(one, range))) return []
-    return [
-      { symbol, strategyId, elsewhere: own.map((one) => `${one.source}: ${describePlace(one, range)}`) },
-    ]
+    return [{ symbol, trader, elsewhere: own.map((one) => `${one.source}: ${describePlace(one, range)}`) }]
   })
 }
 
 /** By instrument: who trades it, and where its prices are. None where all that is traded has prices in the range. */
 export function describeUnpriced(
-  config: DaemonConfig,
+  loaded: LoadedConfig,
   whole: readonly Recording[],
   range: PlayedRange,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    findUnpriced(config, whole, range).map(({ symbol, strategyId, elsewhere }) => [
+    findUnpriced(loaded, whole, range).map(({ symbol, trader, elsewhere }) => [
       symbol,
-      [`traded by ${strategyId}`, ...elsewhere].join('; '),
+      [`traded by ${trader}`, ...elsewhere].join('; '),
     ]),
   )
 }
 
 /** @throws Failure BACKTEST_PRICES_MISSING, BACKTEST_PRICES_OUTSIDE */
-export function assertPriced(config: DaemonConfig, whole: readonly Recording[], range: PlayedRange): void {
-  const unpriced = findUnpriced(config, whole, range)
+export function assertPriced(loaded: LoadedConfig, whole: readonly Recording[], range: PlayedRange): void {
+  const unpriced = findUnpriced(loaded, whole, range)
   if (unpriced.length === 0) return
   const isOutside = unpriced.every(({ elsewhere }) => elsewhere.length > 0)
   throw new Failure({
@@ -73,7 +77,7 @@ export function assertPriced(config: DaemonConfig, whole: readonly Recording[], 
     sentence: isOutside
       ? 'a strategy trades an instrument that has no prices in the range'
       : 'a strategy trades an instrument whose prices are not given',
-    facts: describeUnpriced(config, whole, range),
+    facts: describeUnpriced(loaded, whole, range),
     hint: isOutside
       ? 'choose another --from and --to, or leave the strategy out: enabled: false in its file'
       : 'add a --market for it, or leave the strategy out: enabled: false in its file',
