@@ -175,7 +175,7 @@ describe('intentd sweep', () => {
 
     expect([refused.status, later.status]).toEqual([64, 0])
     expect(refused.stderr).toMatch(
-      /SWEEP_PRICES_OUTSIDE[^]*ETHUSDT +traded by scripted \(scripted.yaml:3\); late\.csv: its prices begin after, at 2025-01-01T00:30/,
+      /SWEEP_PRICES_OUTSIDE[^]*ETHUSDT +traded by scripted \(scripted.yaml:4\); late\.csv: its prices begin after, at 2025-01-01T00:30/,
     )
     expect(refused.stderr).toMatch(/part +2025-01-01T00:00:00\.000Z to 2025-01-01T00:26:40\.000Z/)
   })
