@@ -96,6 +96,40 @@ describe('the quotes of a candle', () => {
     expect(new Set(quotesOf(90_001).map(({ tradedLots }) => tradedLots)).size).toBeGreaterThan(10)
   })
 
+  it('trade as much at the instant of an extreme as at another, whether it is seen there or not', () => {
+    const random = createRandom('instants')
+    const quotes = emptyQuotes(16)
+    // Coarse paths have their extremes at points that are seen, smooth ones between them.
+    const memory = { ...NO_PATH, coarse: 0.5 }
+    const candle = { open: 500, high: 560, low: 440, close: 550 }
+    const traded = { other: 0, hidden: 0, seen: 0 }
+    const instants = { other: 0, hidden: 0, seen: 0 }
+    for (let drawn = 0; drawn < 3000; drawn++) {
+      const paths = new CandlePaths({ kind: 'random', points: 16, memory })
+      const { prices: path, times, lows, highs } = paths.draw(candle, random)
+      const parts = { path, times, lows, highs, before: 500, signBefore: 1, lots: 14_000 }
+      fillCandleQuotes(quotes, { ...parts, memory: NO_MEMORY, scale: SCALE }, random)
+      let lots = 0
+      let kind: keyof typeof traded = 'other'
+      for (const [point, { isUnseen, lastTicks, tradedLots }] of quotes.entries()) {
+        lots += tradedLots
+        if (isUnseen === true) kind = lastTicks === quotes[point + 1]?.lastTicks ? 'seen' : 'hidden'
+        if (isUnseen === true) continue
+        traded[kind] += lots
+        instants[kind]++
+        lots = 0
+        kind = 'other'
+      }
+    }
+
+    const mean = traded.other / instants.other
+    for (const kind of ['hidden', 'seen'] as const) {
+      expect(instants[kind]).toBeGreaterThan(1000)
+      expect(traded[kind] / instants[kind]).toBeGreaterThan(0.9 * mean)
+      expect(traded[kind] / instants[kind]).toBeLessThan(1.1 * mean)
+    }
+  })
+
   it('display a share of what was traded before, or of what such an instrument trades', () => {
     const median = (quotes: readonly Quote[]) =>
       quotes.flatMap(({ bidLots, askLots }) => [bidLots, askLots]).toSorted((a, b) => a - b)[16]

@@ -105,10 +105,18 @@ function meanSpread({ path, memory, scale }: CandleParts): number {
   return Math.min((SPREAD_SHARE * range) / power, memory.rangeTicks * SPREAD_RANGE_MAX)
 }
 
-/** Trades of random size, whole lots, that add up to all of them. */
+/**
+ * Trades of random size, whole lots, that add up to all of them. Points of one instant have one size together: twice as
+ * much would say that an extreme was there, and would fill who waits at it.
+ */
 function shareOut(quotes: readonly MutableQuote[], lots: number, random: Random): void {
   let sum = 0
-  for (const quote of quotes) quote.tradedLots = sum += random.pick(SHARES)
+  let first = 0
+  for (let point = 0; point < quotes.length; point++) {
+    if (quotes[point]?.isUnseen) continue
+    const share = random.pick(SHARES) / (point + 1 - first)
+    for (; first <= point; first++) (quotes[first] as MutableQuote).tradedLots = sum += share
+  }
   let before = 0
   for (const [point, quote] of quotes.entries()) {
     const until = point === quotes.length - 1 ? lots : Math.floor((lots * quote.tradedLots) / sum)
