@@ -206,15 +206,15 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['tickSize: "0.1"', 'tickSize: "0.0"']],
     problems: [
-      'config/main.yaml:9:24 instruments.BTCUSDT.tickSize: expected a decimal above zero such as "0.001", below a million, with at most 9 places, got "0.0"',
+      'config/main.yaml:9:24 instruments.BTCUSDT.tickSize: expected a decimal above zero such as "0.001", below a million, with at most 9 places, or 12 if it is below 1, got "0.0"',
     ],
   },
   {
     what: 'a step with more places than are counted',
     file: main,
-    edits: [['tickSize: "0.1"', 'tickSize: "0.0000000001"']],
+    edits: [['tickSize: "0.1"', 'tickSize: "0.0000000000001"']],
     problems: [
-      'config/main.yaml:9:24 instruments.BTCUSDT.tickSize: expected a decimal above zero such as "0.001", below a million, with at most 9 places, got "0.0000000001"',
+      'config/main.yaml:9:24 instruments.BTCUSDT.tickSize: expected a decimal above zero such as "0.001", below a million, with at most 9 places, or 12 if it is below 1, got "0.0000000000001"',
     ],
   },
   {

@@ -8,8 +8,8 @@ import { decimal, ZERO } from '../../lib/decimal.ts'
 /** 18 digits either side: more than any contract has, and a cap on what anyone can make us read. */
 const MAGNITUDE = String.raw`(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?`
 
-/** 15 digits in all, so that a step is a safe integer of its smallest unit. */
-const STEP = String.raw`(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?`
+/** At most 15 digits, so that a step is a safe integer of its smallest unit. Coins at 0.00001 need more than nine places. */
+const STEP = String.raw`(?:(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?|0\.\d{10,12})`
 
 /** A decimal above zero, as text. An unquoted YAML number is taken digit for digit. */
 export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
@@ -19,9 +19,13 @@ export const sizeDecimal = (description: string) => positiveDecimal(description)
 
 export type Size = z.infer<ReturnType<typeof sizeDecimal>>
 
-/** The step of a price or a size, as text: a decimal above zero with at most 9 places. */
+/** The step of a price or a size, as text: a decimal above zero with at most 9 places, below 1 with at most 12. */
 export const stepDecimal = (description: string) =>
-  aboveZero(STEP, description, 'a decimal above zero such as "0.001", below a million, with at most 9 places')
+  aboveZero(
+    STEP,
+    description,
+    'a decimal above zero such as "0.001", below a million, with at most 9 places, or 12 if it is below 1',
+  )
 
 /** A decimal that may be negative or zero, as text. */
 export const signedDecimal = (description: string) =>

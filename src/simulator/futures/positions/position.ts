@@ -44,7 +44,11 @@ function roundMoney(amount: Decimal): Decimal {
 
 /** Price times size in the quote coin, exactly. */
 export function quoteValue(instrument: Instrument, ticks: number, lots: number): Decimal {
-  return decimalOfInteger(ticks * lots).times(instrument.tickLotValue)
+  const product = ticks * lots
+  const exact = Number.isSafeInteger(product)
+    ? decimalOfInteger(product)
+    : decimalOfInteger(ticks).times(decimalOfInteger(lots))
+  return exact.times(instrument.tickLotValue)
 }
 
 export function baseSize(instrument: Instrument, lots: number): Decimal {
