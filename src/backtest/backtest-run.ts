@@ -1,5 +1,7 @@
 import type { Announcement } from '../engine/effect.ts'
 import type { ProductType } from '../domain/instrument.ts'
+import { ACCOUNT, type Restriction } from '../domain/trading-mode.ts'
+import { listTraded } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals } from '../lib/decimal.ts'
 import { buildRunReport } from '../report/build-report.ts'
@@ -8,6 +10,7 @@ import { RunCollector } from '../report/run-collector.ts'
 import type { LimiterUse, RunMoney, RunReport } from '../report/run-report.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { Backtest, type BacktestOptions } from './backtest.ts'
+import { showDuration, showTime } from '../report/text/figures.ts'
 import { UID } from './direct-exchange.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
 import { PassingJournal } from './memory-journal.ts'
@@ -130,16 +133,16 @@ export class BacktestRun {
     const { positions, counts } = this.#core.ledger(UID)
     return buildRunReport(this.#collector, {
       ...{ model, toAt: this.now, isCut: this.now < toAt, liquidations: counts.liquidations },
+      tradedSymbols: listTraded(this.#options.backtest.settings),
       money: this.#readMoney(),
       marks: this.#watch.marks(),
       denials: this.#orders.denials,
       denialsByStrategy: this.#orders.denialsByStrategy,
       rejections: this.#orders.rejections,
       limiter: this.#backtest.limiter.filter(({ granted }) => granted > 0).map(toLimiterUse),
-      restrictions: [...this.#backtest.book.restrictions.values()].map(
-        ({ scope, mode, code, reason, at }) =>
-          `${scope} ${mode} (${code}) since ${new Date(at).toISOString()}: ${reason}`,
-      ),
+      restrictions: describeRestrictions([...this.#backtest.book.restrictions.values()], {
+        ...{ fromAt: this.#options.backtest.startAt, toAt: this.now },
+      }),
       notes: [
         ...this.#failures.describe(),
         ...this.#backtest.missingCandles.map((line) => `at the end it still waited for candles: ${line}`),
@@ -166,6 +169,25 @@ export class BacktestRun {
   }
 }
 
+/** When trading ended and why, the earliest first: nobody releases anything in a backtest. Unix ms. */
+function describeRestrictions(
+  restrictions: readonly Restriction[],
+  { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
+): readonly string[] {
+  // A limit that flattens holds both; it says itself what was reached.
+  const isSaid = ({ scope, code }: Restriction): boolean =>
+    code === 'flatten' && restrictions.some((other) => other.scope === scope && other.code !== 'flatten')
+  return restrictions
+    .filter((restriction) => !isSaid(restriction))
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ scope, mode, code, reason, at }) => {
+      const what = scope === ACCOUNT ? 'trading' : `trading of ${scope.replace(/^strategy:/, '')}`
+      const share = Math.round(((at - fromAt) / Math.max(1, toAt - fromAt)) * 100)
+      const traded = `${showDuration(at - fromAt)} of ${showDuration(toAt - fromAt)} (${share} %) were traded`
+      return `${what} ended ${showTime(at)} UTC, ${mode} (${code}): ${reason}; ${traded}, the figures count the whole time`
+    })
+}
+
 function coinOf(core: ExchangeCore, coin: string) {
   const found = core.ledger(UID).coins.find(({ marginCoin }) => marginCoin === coin)
   if (found === undefined) throw new Error(`the account has no ${coin}`)
@@ -180,7 +202,9 @@ function toLimiterUse(endpoint: EndpointStatistics): LimiterUse {
   }
 }
 
-/** Two decimals, for people. */
+/** For people: a coin may cost 0.00000248 or 101,010.5, and an account may count in dollars or in bitcoin. */
+const DIGITS = 8
+
 function shorten(text: string): string {
-  return decimal(text).round(2).toString()
+  return decimal(text).prec(DIGITS).toString()
 }

@@ -82,3 +82,8 @@ export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
   /** How long a stop waits for calls in flight before it gives up and logs that. */
   readonly stopTimeoutMs: number
 }
+
+/** Every instrument that a strategy may trade. */
+export function listTraded({ strategies }: Pick<EngineSettings, 'strategies'>): ReadonlySet<string> {
+  return new Set([...strategies.values()].flatMap(({ symbols }) => symbols))
+}

@@ -10,6 +10,8 @@ export interface RunEnd {
   /** Unix ms. */
   readonly toAt: number
   readonly isCut: boolean
+  /** Instruments of strategies: what buy and hold is computed of. */
+  readonly tradedSymbols: ReadonlySet<string>
   /** Exact, from the exchange's own ledger. */
   readonly money: RunMoney
   /** Mark prices, in quote coin. */
@@ -24,12 +26,15 @@ export interface RunEnd {
   readonly openPositions: readonly string[]
 }
 
+type HeldPrices = readonly [symbol: string, prices: PriceFacts]
+
 /** Closes the collector's files and makes of it what a report shows. */
 export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport {
   const { fromAt } = collector.options
   const { toAt, money } = end
   for (const [symbol, price] of end.marks) collector.mark(symbol, price)
   const prices = new Map([...collector.prices].map(([symbol, series]) => [symbol, series.facts()]))
+  const held = [...prices].filter(([symbol]) => end.tradedSymbols.has(symbol))
   const equity = collector.equity.facts()
   const opening = Number(money.opening)
   const dailyReturns = toDayReturns(equity.days, opening)
@@ -40,14 +45,14 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
   const { startAt, stepMs } = collector.buckets
   const report: RunReport = {
     ...{ model: end.model, fromAt, toAt, isCut: end.isCut, money, ratios },
-    series: { startAt, stepMs, ...equity.columns, buyAndHold: holdEquity([...prices.values()], opening) },
+    series: { startAt, stepMs, ...equity.columns, buyAndHold: holdEquity(held, opening) },
     prices: Object.fromEntries([...prices].map(([symbol, { columns }]) => [symbol, columns])),
     drawdowns: equity.drawdowns,
     dailyReturns,
     monthlyReturns: toMonths(dailyReturns),
     rollingSharpe: rollingSharpe(dailyReturns),
     ...{ profitByHour: equity.profitByHour, profitByWeekday: equity.profitByWeekday },
-    buyAndHold: buyAndHold(prices),
+    buyAndHold: buyAndHold(held),
     strategies: toParts(collector.strategies, (strategyId) => collector.unrealisedOf({ strategyId })),
     instruments: toParts(collector.instruments, (symbol) => collector.unrealisedOf({ symbol })),
     fills: judgeFills(collector),
@@ -120,21 +125,20 @@ function judgeFills({ fills, traded, made, takers }: RunCollector): FillQuality 
   }
 }
 
-function buyAndHold(prices: ReadonlyMap<string, PriceFacts>): RunReport['buyAndHold'] {
-  const growth = [...prices].map(
-    ([symbol, { first, last }]) => [symbol, (last ?? 1) / (first ?? 1) - 1] as const,
-  )
+/** Equal parts of each instrument, bought at its first price of the run and held to its last: no fees, no funding. */
+function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
+  const growth = held.map(([symbol, { first, last }]) => [symbol, (last ?? 1) / (first ?? 1) - 1] as const)
   const sum = growth.reduce((total, [, value]) => total + value, 0)
   return { value: growth.length === 0 ? 0 : sum / growth.length, instruments: Object.fromEntries(growth) }
 }
 
-/** The opening equity in equal parts in each instrument, from its first price on: no leverage, no fees. */
-function holdEquity(prices: readonly PriceFacts[], opening: number): readonly number[] {
-  const length = prices[0]?.columns.close.length ?? 0
-  const part = opening / Math.max(1, prices.length)
-  const growth = prices.map(() => 1)
+/** The same with the opening equity, without leverage: a value a bucket. */
+function holdEquity(held: readonly HeldPrices[], opening: number): readonly number[] {
+  const length = held[0]?.[1].columns.close.length ?? 0
+  const part = opening / Math.max(1, held.length)
+  const growth = held.map(() => 1)
   return Array.from({ length }, (_, bucket) => {
-    for (const [index, { columns, first }] of prices.entries()) {
+    for (const [index, [, { columns, first }]] of held.entries()) {
       const close = columns.close[bucket] as number
       if (!Number.isNaN(close) && first !== undefined) growth[index] = close / first
     }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Instrument, notionalOf } from '../domain/instrument.ts'
-import { decimal, decimalOfInteger } from '../lib/decimal.ts'
+import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
 import { floatOnGrid, formatOnGrid } from '../lib/grid.ts'
 import { CsvFile } from './collect/csv-file.ts'
 import { EquitySeries } from './collect/equity-series.ts'
@@ -81,7 +81,7 @@ const EXCHANGE = '(exchange)'
 const ORDER_COLUMNS =
   'client_order_id,venue_order_id,instrument_id,strategy_id,order_side,order_type,time_in_force,quantity,price,filled_qty,avg_px,status,reason,ts_init,ts_last'
 const FILL_COLUMNS =
-  'trade_id,client_order_id,venue_order_id,instrument_id,strategy_id,order_side,last_px,last_qty,liquidity_side,commission,currency,realized_pnl,ts_event'
+  'trade_id,client_order_id,venue_order_id,instrument_id,strategy_id,order_side,last_px,last_qty,liquidity_side,commission,currency,strategy_gross_pnl,account_gross_pnl,ts_event'
 const POSITION_COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,realized_pnl,commissions,fills,ts_opened,ts_closed,duration_ms'
 
@@ -152,7 +152,6 @@ export class RunCollector {
     this.prices
       .get(fill.symbol)
       ?.trade(fill.at, fill.direction, { price, size: floatOnGrid(instrument.lot, fill.lots) })
-    this.#writeFill(fill, instrument, origin?.strategyId ?? EXCHANGE)
     for (const { strategyId, lots } of this.#ownersOf(fill, origin))
       this.#share(fill, { strategyId, lots, instrument })
     this.#count(this.instruments, fill.symbol, fill, value)
@@ -242,9 +241,8 @@ export class RunCollector {
     share: { readonly strategyId: string; readonly lots: number; readonly instrument: Instrument },
   ): void {
     const { strategyId, lots, instrument } = share
-    const isWhole = lots === fill.lots
-    const fee = isWhole ? fill.fee : fill.fee.times(decimalOfInteger(lots)).div(decimalOfInteger(fill.lots))
-    this.#count(this.strategies, strategyId, { ...fill, lots, fee }, valueOf(instrument, { ...fill, lots }))
+    const part = partOfFill(fill, lots)
+    this.#count(this.strategies, strategyId, part, valueOf(instrument, part))
     const key = `${strategyId}|${fill.symbol}|${fill.slot}`
     let entry = this.#positions.get(key)
     if (entry === undefined) {
@@ -253,11 +251,10 @@ export class RunCollector {
       entry = { strategyId, symbol, slot, book }
       this.#positions.set(key, entry)
     }
-    const before = entry.book.realised
-    entry.book.take({ ...fill, lots, fee })
-    const realised = entry.book.realised - before
+    const realised = entry.book.take(part)
     partOf(this.strategies, strategyId).realised += realised
     partOf(this.instruments, fill.symbol).realised += realised
+    this.#writeFill(part, instrument, { strategyId, realised })
   }
 
   #count(parts: Map<string, PartSums>, name: string, { scope, fee }: RunFill, value: number): void {
@@ -290,11 +287,16 @@ export class RunCollector {
       this.takers.lateness += (((bid + ask) / 2 - middle) * sign * value) / price
   }
 
-  #writeFill(fill: RunFill, { tick, lot }: Instrument, strategyId: string): void {
+  #writeFill(
+    fill: RunFill,
+    { tick, lot }: Instrument,
+    { strategyId, realised }: { readonly strategyId: string; readonly realised: number },
+  ): void {
     this.#files.fills.add([
       ...[fill.tradeId, fill.clientOid, fill.orderId, fill.symbol, strategyId, fill.direction.toUpperCase()],
       ...[formatOnGrid(tick, fill.ticks), formatOnGrid(lot, fill.lots), fill.scope.toUpperCase()],
-      ...[fill.fee.toString(), this.options.coin, fill.profit.toString(), toTime(fill.at)],
+      ...[fill.fee.toString(), this.options.coin, shortNumber(realised), fill.profit.toString()],
+      toTime(fill.at),
     ])
   }
 
@@ -324,6 +326,14 @@ function valueOf(instrument: Instrument, { ticks, lots }: Pick<RunFill, 'ticks' 
   return Number(notionalOf(instrument, ticks, lots).toString())
 }
 
+/** What one strategy has of a fill: of the fee and the account's profit the share of its lots. */
+function partOfFill(fill: RunFill, lots: number): RunFill {
+  if (lots === fill.lots) return fill
+  const shareOf = (amount: Decimal): Decimal =>
+    amount.times(decimalOfInteger(lots)).div(decimalOfInteger(fill.lots))
+  return { ...fill, lots, fee: shareOf(fill.fee), profit: shareOf(fill.profit) }
+}
+
 function partOf(parts: Map<string, PartSums>, name: string): PartSums {
   const known = parts.get(name)
   if (known) return known
@@ -339,8 +349,11 @@ function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
+/** Digits of a computed number that are more than noise of the summing: of a coin at 0.00001 as of one at 100,000. */
+const DIGITS = 12
+
 function shortNumber(value: number): string {
-  return Number.isNaN(value) ? '' : decimal(value.toFixed(8)).toString()
+  return Number.isNaN(value) ? '' : decimal(value.toPrecision(DIGITS)).toString()
 }
 
 function toTime(at: number): string {

@@ -33,6 +33,7 @@ export interface RunReport {
   readonly rollingSharpe: readonly DayReturn[]
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
+  /** Of the instruments that strategies trade: see docs/backtest.md. */
   readonly buyAndHold: { readonly value: number; readonly instruments: Readonly<Record<string, number>> }
   readonly strategies: readonly PartReport[]
   readonly instruments: readonly PartReport[]
@@ -43,6 +44,7 @@ export interface RunReport {
   readonly denialsByStrategy: Readonly<Record<string, readonly Cause[]>>
   readonly rejections: readonly Cause[]
   readonly limiter: readonly LimiterUse[]
+  /** When and why trading ended before the prices did: of the account, a strategy or an instrument; a sentence each. */
   readonly restrictions: readonly string[]
   /** Why a strategy may have done less than was expected of it; absent in reports of earlier releases. */
   readonly notes?: readonly string[]

@@ -65,9 +65,9 @@ describe('a scripted strategy on scripted prices', () => {
     expect(
       fills.map((fill) => [fill['order_side'], fill['last_px'], fill['last_qty'], fill['liquidity_side']]),
     ).toEqual(expected.map(([side, price, size, [, scope]]) => [side, price, size, scope]))
-    expect(fills.map((fill) => [fill['commission'], fill['realized_pnl']])).toEqual(
-      expected.map(([, , , , fee, profit]) => [fee, profit]),
-    )
+    expect(
+      fills.map((fill) => [fill['commission'], fill['account_gross_pnl'], fill['strategy_gross_pnl']]),
+    ).toEqual(expected.map(([, , , , fee, profit]) => [fee, profit, profit]))
     for (const [, price, size, [rate], fee] of expected) {
       expect(Number(price) * Number(size) * Number(rate)).toBeCloseTo(Number(fee), 9)
     }
@@ -193,6 +193,49 @@ describe('other accounts', () => {
     const page = readAll(join(project.directory, 'out'))['report.html']
     expect(page).toContain(showNumber(expectancy, 6))
   })
+})
+
+test('a coin at 0.00000248 with a tick of 0.0000000001 is sold, and shown with the digits of its price', async () => {
+  const project = createProject(['PEPEUSDT'], [{ at: at(1), action: 'openShort', lots: 500 }])
+  const small = '{ tickSize: "0.0000000001", lotSize: "100000", minSize: "100000", minNotional: "1" }'
+  project.edit(
+    'main.yaml',
+    '{ tickSize: "0.1", lotSize: "0.001", minSize: "0.001", minNotional: "5" }',
+    small,
+  )
+  project.edit('main.yaml', '  BTCUSDT: {', '  PEPEUSDT: {')
+  project.edit('main.yaml', 'BTCUSDT: "100000"', 'PEPEUSDT: "0.0000024801"')
+  for (const setting of ['positionMax', 'orderSizeMax'])
+    project.edit('scripted.yaml', `${setting}: "100"`, `${setting}: "100000000"`)
+  const rows = Array.from({ length: 30 }, (_, row) =>
+    [START_AT + row * 10_000, '0.0000024801', '0.0000024803', 1e9, 1e9, '0.0000024801', 1e10].join(','),
+  )
+  const file = project.write('PEPEUSDT.csv', ['ts_ms,bid,ask,bidSz,askSz,last,volume', ...rows].join('\n'))
+
+  const run = (await project.run([file], 'out')).runs[0] as RunReport
+
+  expect(run.openPositions).toEqual([
+    expect.stringMatching(/^PEPEUSDT short 50000000 at 0\.0000024801, unrealised -0\.005 USDT$/),
+  ])
+  expect(project.rows('out', 'positions.csv')[0]).toMatchObject({ avg_px_open: '0.0000024801' })
+})
+
+test('buy and hold is of what strategies trade, and the report says so', async () => {
+  const project = createProject(['BTCUSDT'], [])
+  const quotes = (first: number, last: number): string =>
+    writeQuotes(20, { 0: { bid: first, mark: first }, 10: { bid: last, mark: last } })
+  const btc = project.write('BTCUSDT.csv', quotes(1_000_000, 1_010_000))
+  const eth = project.write('ETHUSDT.csv', quotes(25_000, 50_000))
+
+  const report = await project.run([btc, eth], 'out')
+
+  const run = report.runs[0] as RunReport
+  expect(run.buyAndHold.instruments).toEqual({ BTCUSDT: expect.closeTo(0.01, 12) })
+  expect(run.buyAndHold.value).toBeCloseTo(0.01, 12)
+  expect(run.series.buyAndHold.at(-1)).toBeCloseTo(10_100, 8)
+  expect(describeReport(report).join('\n')).toContain(
+    'buy and hold: BTCUSDT from the first price to the last, without fees',
+  )
 })
 
 describe('prices that are not whole', () => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { type RunReport } from '../../src/report/run-report.ts'
+import { describeReport } from '../../src/report/text/terminal-report.ts'
 import { BacktestProject, MINUTE_MS, START_AT } from './backtest-project.ts'
 
 let project: BacktestProject | undefined
@@ -41,7 +42,8 @@ test('[RSK3] in a fall of 30 % in a minute a limit on losses closes at the marke
   project.edit('main.yaml', 'risk:', `risk:\n  losses: { drawdown: { flatten: ${FLATTEN} } }`)
 
   const file = project.write('BTCUSDT.csv', writeFall())
-  const run = (await project.run([file], 'out')).runs[0] as RunReport
+  const report = await project.run([file], 'out')
+  const run = report.runs[0] as RunReport
 
   // At the first poll, every five seconds, that shows a mark price so far below the entry.
   const entry = 100_000.1
@@ -63,4 +65,10 @@ test('[RSK3] in a fall of 30 % in a minute a limit on losses closes at the marke
   expect(Date.parse(fill?.['ts_event'] ?? '') - (FELL_AT + seen * 1000)).toBeLessThan(500)
   const fees = SIZE * TAKER * (entry + bidAt(seen))
   expect(Number(run.money.final)).toBeCloseTo(OPENING - SIZE * (entry - bidAt(seen)) - fees, 8)
+  // It fell in minute 20 of 25, and nothing was traded any more: the summary says so before any figure.
+  const [head = ''] = describeReport(report).join(' ').split('fill model')
+  expect(head.replaceAll(/\s+/g, ' ')).toMatch(
+    /trading ended 2025-06-02 07:20 UTC, halted \(drawdownFlatten\): .* below the peak, limit 4\.00 %; 20 min .* of 25 min \(8\d %\) were traded, the figures count the whole time/,
+  )
+  expect(head.match(/ended/g)).toHaveLength(1)
 })

@@ -84,7 +84,7 @@ describe('a long position of BTCUSDT, crossed, by hand', () => {
     expect([fill?.['order_side'], Number(fill?.['last_qty']), Number(fill?.['last_px'])]).toEqual([
       ...['SELL', held.size, bid],
     ])
-    expect(Number(fill?.['realized_pnl'])).toBeCloseTo(profit, 8)
+    expect(Number(fill?.['account_gross_pnl'])).toBeCloseTo(profit, 8)
     expect(Number(fill?.['commission'])).toBeCloseTo(fee, 8)
     expect(run.liquidations).toBe(1)
     expect(Number(run.money.funding)).toBeCloseTo(-held.size * 100_000 * FUNDING, 8)
@@ -198,7 +198,7 @@ describe('every fee, funding payment and liquidation of a position that is held 
     ])
     const commissions = fills.map((fill) => Number(fill['commission']))
     expect(commissions).toEqual([expect.closeTo(openingFee, 8), expect.closeTo(closingFee, 8)])
-    expect(fills.map((fill) => Number(fill['realized_pnl']))).toEqual([0, expect.closeTo(profit, 8)])
+    expect(fills.map((fill) => Number(fill['account_gross_pnl']))).toEqual([0, expect.closeTo(profit, 8)])
     expect([run.liquidations, run.money.insurance, run.openPositions]).toEqual([1, '0', []])
     expect(Number(run.money.fees)).toBeCloseTo(openingFee + closingFee, 8)
     expect(Number(run.money.funding)).toBeCloseTo(funding, 8)

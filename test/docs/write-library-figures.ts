@@ -136,7 +136,6 @@ for (const one of LOOKS) {
     toRow([`${(one.pollMs ?? 0) / 1000} s`, String(report.fills.count), withSign(profitOf(report), 2)]),
   )
 }
-const [first] = [...reports.values()]
 const titles = [
   '',
   'fills',
@@ -167,7 +166,10 @@ page = replaceFigures(
   ),
 )
 page = replaceFigures(page, 'looks', toTable(['looking every', 'fills', 'profit, USDT'], looks))
-const held = first?.buyAndHold.value ?? 0
+const ofBoth = [...reports.values()].find(
+  ({ buyAndHold }) => Object.keys(buyAndHold.instruments).length === MARKET.length,
+)
+const held = ofBoth?.buyAndHold.value ?? 0
 page = replaceFigures(
   page,
   'holding',

@@ -6,7 +6,7 @@ import type { TickerTable } from '../../domain/ticker-table.ts'
 import { applyRecord } from '../../engine/book/apply-record.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { parseEvent } from '../../engine/replay/event-text.ts'
-import type { EngineSettings } from '../../engine/settings.ts'
+import { type EngineSettings, listTraded } from '../../engine/settings.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { parseValue } from '../../lib/value-text.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
@@ -104,6 +104,7 @@ class RecordedRun {
     const final = decimal(opening).plus(realised).minus(fees).plus(funding).plus(unrealised)
     return buildRunReport(this.#collector, {
       ...{ model: 'recorded', toAt, isCut: false, liquidations: 0, limiter: [], marks: new Map() },
+      tradedSymbols: listTraded(this.#settings),
       money: {
         ...{ opening, realised: textOf(realised), unrealised: textOf(unrealised), fees: textOf(fees) },
         ...{ funding: textOf(funding), insurance: '0', final: textOf(final) },

@@ -46,8 +46,6 @@ export class PositionBook {
   readonly #onClosed: (trip: RoundTrip) => void
   readonly #tickLotValue: Decimal
   #open: OpenPosition | undefined
-  /** Of everything that was closed so far, before fees, in the margin coin. */
-  realised = 0
 
   constructor(
     key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>,
@@ -63,19 +61,21 @@ export class PositionBook {
     return this.#open === undefined ? 0 : this.#open.lots * (this.#open.entry === 'buy' ? 1 : -1)
   }
 
+  /** @returns what it realised, before fees, in the margin coin: 0 where it closes nothing. */
   take({
     direction,
     ticks,
     lots,
     fee,
     at,
-  }: Pick<RunFill, 'direction' | 'ticks' | 'lots' | 'fee' | 'at'>): void {
+  }: Pick<RunFill, 'direction' | 'ticks' | 'lots' | 'fee' | 'at'>): number {
     const closing = this.#open && this.#open.entry !== direction ? Math.min(lots, this.#open.lots) : 0
     const opening = lots - closing
     const closingFee = opening === 0 ? fee : shareOf(fee, closing, lots)
-    if (closing > 0) this.#close({ ticks, lots: closing, fee: closingFee, at })
+    const realised = closing > 0 ? this.#close({ ticks, lots: closing, fee: closingFee, at }) : 0
     if (opening > 0)
       this.#add({ direction, ticks, lots: opening, fee: fee.minus(closing > 0 ? closingFee : ZERO), at })
+    return realised
   }
 
   /** What is held would bring so much at a price (quote coin), in the margin coin, before fees. */
@@ -110,15 +110,14 @@ export class PositionBook {
     open.fees = open.fees.plus(fee)
   }
 
-  #close({ ticks, lots, fee, at }: Pick<RunFill, 'ticks' | 'lots' | 'fee' | 'at'>): void {
+  #close({ ticks, lots, fee, at }: Pick<RunFill, 'ticks' | 'lots' | 'fee' | 'at'>): number {
     const open = this.#open
-    if (open === undefined) return
+    if (open === undefined) return 0
     const cost = lots === open.lots ? open.cost : (open.cost * lots) / open.lots
     const gain = (ticks * lots - cost) * (open.entry === 'buy' ? 1 : -1)
     const price = floatOnGrid(this.#key.instrument.tick, ticks)
     const profit = gain * Number(this.#tickLotValue.toString())
     const realised = isInverse(this.#key.instrument) ? profit / price : profit
-    this.realised += realised
     open.profit += realised
     open.cost -= cost
     open.lots -= lots
@@ -126,9 +125,11 @@ export class PositionBook {
     open.closed.lots += lots
     open.closed.tickLots += ticks * lots
     open.fees = open.fees.plus(fee)
-    if (open.lots > 0) return
-    this.#open = undefined
-    this.#onClosed(this.#toTrip(open, at))
+    if (open.lots === 0) {
+      this.#open = undefined
+      this.#onClosed(this.#toTrip(open, at))
+    }
+    return realised
   }
 
   #toTrip(open: OpenPosition, closedAt: number | undefined): RoundTrip {

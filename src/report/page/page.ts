@@ -1,5 +1,6 @@
 import type { BacktestReport, RunReport } from '../run-report.ts'
 import {
+  describeHold,
   moneyDecimals,
   showNumber,
   showBeside,
@@ -69,7 +70,8 @@ function renderTabs(runs: readonly RunReport[], coin: string): string {
 }
 
 function renderRun(run: RunReport, index: number, coin: string): string {
-  return `${renderTiles(run, coin)}${renderRunCharts(run, index, coin)}${renderRunTables(run, index, coin)}`
+  const ends = run.restrictions.length === 0 ? '' : renderList(run.restrictions)
+  return `${ends}${renderTiles(run, coin)}${renderRunCharts(run, index, coin)}${renderRunTables(run, index, coin)}`
 }
 
 function ratioText(run: RunReport, name: string): string {
@@ -86,7 +88,7 @@ function renderTiles(run: RunReport, coin: string): string {
     [
       'total return',
       toned(final - opening, showShare(final / opening - 1)),
-      `buy and hold ${showShare(buyAndHold.value)}`,
+      `buy and hold ${showShare(buyAndHold.value)}: ${describeHold(buyAndHold)}`,
     ],
     [
       'deepest drawdown',

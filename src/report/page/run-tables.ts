@@ -31,7 +31,7 @@ function money(text: string, decimals: number): Cell {
 }
 
 function renderMoney(
-  { money: sums, openPositions, liquidations, restrictions, notes = [] }: RunReport,
+  { money: sums, openPositions, liquidations, notes = [] }: RunReport,
   coin: string,
 ): string {
   const decimals = moneyDecimals(sums)
@@ -49,7 +49,6 @@ function renderMoney(
   const facts = [
     ...(liquidations > 0 ? [`${liquidations} liquidations`] : []),
     ...openPositions.map((position) => `held at the end: ${position}`),
-    ...restrictions.map((restriction) => `held back at the end: ${restriction}`),
     ...notes,
   ]
   const list = facts.length === 0 ? '' : `<h3>At the end</h3>${renderList(facts)}`

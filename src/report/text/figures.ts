@@ -56,6 +56,21 @@ export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly str
   })
 }
 
+/** Instruments that are named in a line. */
+const NAMED_MAX = 4
+
+/** What "buy and hold" is computed of, in words. */
+export function describeHold({
+  instruments,
+}: {
+  readonly instruments: Readonly<Record<string, number>>
+}): string {
+  const symbols = Object.keys(instruments)
+  if (symbols.length === 0) return 'nothing is traded'
+  const names = symbols.length > NAMED_MAX ? `the ${symbols.length} traded instruments` : symbols.join(', ')
+  return `${symbols.length === 1 ? '' : 'equal parts of '}${names} from the first price to the last, without fees`
+}
+
 /** `2025-06-01 12:00`, UTC. */
 export function showTime(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ')

@@ -1,6 +1,15 @@
 import type { BacktestReport, PartReport, RunReport } from '../run-report.ts'
 import { describeDenials, describeRejections } from './denial-hints.ts'
-import { isPerDay, moneyDecimals, showBeside, showNumber, showShare, showTime, withSign } from './figures.ts'
+import {
+  describeHold,
+  isPerDay,
+  moneyDecimals,
+  showBeside,
+  showNumber,
+  showShare,
+  showTime,
+  withSign,
+} from './figures.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 const SPARK_WIDTH = 60
@@ -33,8 +42,11 @@ export function describeReport(report: BacktestReport): readonly string[] {
     '',
     `  ${name}: ${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC, ${coin}${first.isCut ? ', ended early' : ''}`,
     ...describePrices(report),
+    ...describeEnds(runs),
     '',
     ...describeFigures(runs),
+    '',
+    ...wrap(`buy and hold: ${describeHold(first.buyAndHold)}`),
     '',
     ...runs.map(({ model, series }) => `  ${model.padEnd(12)} ${sparkline(series.close)}`),
     ...runs.flatMap((run) => describeStrategies(run, runs.length > 1)),
@@ -50,20 +62,21 @@ function describePrices({ coverage }: BacktestReport): readonly string[] {
     : []
 }
 
-/** What a reader of the figures must know: what was halted on the way, and what was liquidated, first. */
-function describeNotes({ runs, remarks }: BacktestReport): readonly string[] {
-  const notes = runs.flatMap(
-    ({ model, restrictions, liquidations, denialsByStrategy, rejections, notes: own = [] }) => {
-      const which = runs.length > 1 ? `${model}: ` : ''
-      const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) =>
-        describeDenials(id, denials),
-      )
-      const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
-      return [...restrictions, ...liquidated, ...own, ...denied, ...describeRejections(rejections)].map(
-        (note) => which + note,
-      )
-    },
+/** Figures of a run that traded for a part of its time must not be taken for those of the whole. */
+function describeEnds(runs: readonly RunReport[]): readonly string[] {
+  return runs.flatMap(({ model, restrictions }) =>
+    restrictions.flatMap((text) => wrap(runs.length > 1 ? `${model}: ${text}` : text)),
   )
+}
+
+/** What a reader of the figures must know: what was liquidated first. */
+function describeNotes({ runs, remarks }: BacktestReport): readonly string[] {
+  const notes = runs.flatMap(({ model, liquidations, denialsByStrategy, rejections, notes: own = [] }) => {
+    const which = runs.length > 1 ? `${model}: ` : ''
+    const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) => describeDenials(id, denials))
+    const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
+    return [...liquidated, ...own, ...denied, ...describeRejections(rejections)].map((note) => which + note)
+  })
   const lines = [...notes, ...remarks].flatMap((note) => wrap(`note: ${note}`))
   return lines.length === 0 ? [] : ['', ...lines]
 }
