@@ -78,7 +78,7 @@ export interface AccountFigures {
   gross: number
   /** Long less short. */
   net: number
-  /** Maintenance margin and closing fee over what stands behind them, of the nearest to liquidation; at 1 it comes. */
+  /** Maintenance margin and closing fee over what stands behind them, of the nearest to liquidation; at 1 it comes. NaN: not known. */
   marginUse: number
 }
 

@@ -1,6 +1,7 @@
 // What a run says of itself when a strategy did less than was expected of it, and where its candles come from.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { describeDenials } from '../../src/report/text/denial-hints.ts'
 import { BacktestProject, MINUTE_MS, START_AT, writeQuotes } from './backtest-project.ts'
 
 let project: BacktestProject
@@ -83,4 +84,20 @@ test('a run that begins in the middle of a file begins warm, with the candles be
 
   const [order] = project.rows('out', 'orders.csv')
   expect(order?.['quantity']).toBe('0.03')
+})
+
+test('of many denials the most frequent codes are named, and each that means a fault of the strategy', () => {
+  const causes = (
+    [
+      ['DATA_STALE', 900],
+      ['POSITION_LIMIT', 800],
+      ['PRICE_COLLAR', 700],
+      ['LEVERAGE_LIMIT', 600],
+      ['INTENTS_TOO_MANY', 2],
+    ] as const
+  ).map(([code, count]) => ({ code, meaning: '', count }))
+
+  const named = describeDenials('grid', causes).map((line) => /denied, ([A-Z_]+)/.exec(line)?.[1])
+
+  expect(named).toEqual(['DATA_STALE', 'POSITION_LIMIT', 'PRICE_COLLAR', 'INTENTS_TOO_MANY'])
 })

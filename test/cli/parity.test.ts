@@ -63,6 +63,13 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
       new RegExp(`^${id}: ([1-9]\\d*) changes of what it wants recorded, \\d+ in the b`, 'm'),
     )
   expect(same.text).toMatch(/^trend-btc: .* all the same$/m)
+  const isDifferent = /the same, then$|^fills: .*; the first \d+ are the same\n(?! {2}the rest)/m.test(
+    same.text,
+  )
+  expect(same.code).toBe(isDifferent ? 1 : 0)
+  expect(recorded?.ratios.find(({ name }) => name === 'highest margin use')?.value).toBeNull()
+  const summary = run.events('run.summary').at(-1)
+  expect(Number(unrealised)).toBeCloseTo(Number(summary?.['unrealisedProfit']), 2)
   expect(same.text).not.toContain('other settings')
   expect(changed.text).toMatch(/^note: other settings than the recorded run had: limits$/m)
   expect(changed.code).toBe(1)
@@ -168,6 +175,23 @@ test('the same fills in another order are the same; another price is not', () =>
     lines: ['fills: 2 recorded, 2 in the backtest, all the same, in another order'],
   })
   expect(compareFills([btc, eth], [fill('ETHUSDT', 8), btc], instruments).isSame).toBe(false)
+})
+
+test('fills of the same size at other prices, and of orders that rested, differ as is normal; another size does not', () => {
+  const grid = { units: 1, scale: 10, decimals: 1 }
+  const instruments = new Map([['ETHUSDT', { tick: grid, lot: grid }]]) as unknown as Parameters<
+    typeof compareFills
+  >[2]
+  const fill = (ticks: number, lots: number, scope: string, source = 'API') =>
+    ({ symbol: 'ETHUSDT', side: 'buy', ticks, lots, scope, source, filledAt: 0 }) as unknown as Fill
+  const isNormal = (recorded: readonly Fill[], played: readonly Fill[]) =>
+    compareFills(recorded, played, instruments).isNormal
+
+  expect(isNormal([fill(5, 2, 'taker')], [fill(6, 1, 'taker'), fill(6, 1, 'taker')])).toBe(true)
+  expect(isNormal([fill(5, 2, 'taker'), fill(4, 1, 'maker')], [fill(6, 2, 'taker')])).toBe(true)
+  expect(isNormal([fill(5, 2, 'taker')], [fill(6, 3, 'taker')])).toBe(false)
+  expect(isNormal([fill(5, 2, 'taker', 'SYS')], [])).toBe(false)
+  expect(isNormal([fill(4, 1, 'maker')], [fill(6, 2, 'taker')])).toBe(false)
 })
 
 test('fills that one of the two has more of are found wherever they stand', () => {

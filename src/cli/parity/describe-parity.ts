@@ -8,6 +8,8 @@ import type { Wish } from './run-trace.ts'
 /** What two runs have in common, in lines. */
 export interface Parity {
   readonly isSame: boolean
+  /** It differs, but only as docs/sweep.md calls normal. */
+  readonly isNormal?: boolean
   readonly lines: readonly string[]
 }
 
@@ -90,14 +92,34 @@ export function compareFills(
       ]),
     ...(fills.length > FILLS_SHOWN ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`] : []),
   ]
+  const isNormal = isExplained(was, is)
   return {
-    isSame: false,
+    ...{ isSame: false, isNormal },
     lines: [
       `${counts}; the first ${index} are the same`,
+      ...(isNormal
+        ? ['  the rest differs as is normal: in moments and prices, or in when a resting order was filled']
+        : []),
       ...describe('recorded', was),
       ...describe('backtest', is),
     ],
   }
+}
+
+/**
+ * Whether prices between two reads of the market, and how long a request took, explain what two runs filled otherwise:
+ * the same sizes, or what one filled more of had rested.
+ */
+function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
+  const keyOf = ({ symbol, side, tradeSide }: Fill): string => `${symbol} ${side} ${tradeSide}`
+  const lotsOf = (fills: readonly Fill[]): number => fills.reduce((sum, { lots }) => sum + lots, 0)
+  return [...new Set([...was, ...is].map(keyOf))].every((key) => {
+    const recorded = was.filter((fill) => keyOf(fill) === key)
+    const played = is.filter((fill) => keyOf(fill) === key)
+    const excess = lotsOf(recorded) - lotsOf(played)
+    const rested = (excess > 0 ? recorded : played).filter(({ scope }) => scope === 'maker')
+    return Math.abs(excess) <= lotsOf(rested)
+  })
 }
 
 function explainFill({ source, scope }: Fill): string {

@@ -1,11 +1,11 @@
 import { playForWatcher } from '../backtest/watched-thread.ts'
 import { checkParity, type ParityTask } from './run-parity.ts'
 
-/** Something was wanted or filled otherwise. */
+/** Something was wanted or filled otherwise, by more than is normal. */
 const EXIT_DIFFERENT = 1
 
 await playForWatcher<ParityTask>(async (task, watcher) => {
-  const { isSame, lines } = await checkParity(task, watcher)
+  const { isDifferent, lines } = await checkParity(task, watcher)
   const text = lines.map((line) => `${line}\n`).join('')
-  watcher.post({ kind: 'report', text, exit: isSame ? 0 : EXIT_DIFFERENT })
+  watcher.post({ kind: 'report', text, exit: isDifferent ? EXIT_DIFFERENT : 0 })
 })

@@ -1,6 +1,6 @@
 import { OrderLog } from '../../backtest/order-log.ts'
 import type { Fill } from '../../domain/fill.ts'
-import { netLots } from '../../domain/position.ts'
+import { netLots, type PositionReading } from '../../domain/position.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { applyRecord } from '../../engine/book/apply-record.ts'
@@ -28,7 +28,7 @@ export interface RecordedFrame {
   readonly directory: string
 }
 
-/** The recorded run in the form of a backtest's: from its own records, with the last price where a backtest has the mark price. */
+/** The recorded run in the form of a backtest's: from its own records, at the mark prices that came with its positions. */
 export function reportRecorded(segments: readonly SegmentFile[], frame: RecordedFrame): RunReport {
   const { settings, book } = parseCore(openSegment(segments[0]?.file ?? '').image)
   const run = new RecordedRun(settings, book, frame)
@@ -37,6 +37,10 @@ export function reportRecorded(segments: readonly SegmentFile[], frame: Recorded
       if (event.startsWith('{"kind":"snapshotTaken"')) {
         const parsed = parseEvent(event)
         if (parsed.kind === 'snapshotTaken') run.priced(parsed.tickers)
+      }
+      if (event.startsWith('{"kind":"positionRead"')) {
+        const parsed = parseEvent(event)
+        if (parsed.kind === 'positionRead') run.marked(parsed.reading)
       }
       for (const effect of effects) {
         if (effect.startsWith('{"kind":"record"'))
@@ -55,6 +59,8 @@ class RecordedRun {
   readonly #orders: OrderLog
   readonly #money = { realised: ZERO, fees: ZERO, funding: ZERO }
   readonly #prices = new Map<string, number>()
+  /** Of instruments with a position, as it was read last. */
+  readonly #marks = new Map<string, number>()
 
   constructor(settings: EngineSettings, book: ReturnType<typeof parseCore>['book'], frame: RecordedFrame) {
     this.#settings = settings
@@ -81,8 +87,17 @@ class RecordedRun {
       if (Number.isNaN(last)) continue
       this.#prices.set(symbol, last)
       this.#collector.price(at, symbol, last)
+      this.#collector.mark(symbol, this.#marks.get(symbol) ?? last)
     }
     this.#collector.figures(at, this.#figures())
+  }
+
+  marked({ symbol, rows }: PositionReading): void {
+    const mark = rows.find(({ markPrice }) => markPrice > 0)?.markPrice
+    if (mark === undefined) this.#marks.delete(symbol)
+    else this.#marks.set(symbol, mark)
+    const price = mark ?? this.#prices.get(symbol)
+    if (price !== undefined) this.#collector.mark(symbol, price)
   }
 
   recorded(record: JournalRecord): void {
@@ -100,7 +115,7 @@ class RecordedRun {
     const { realised, fees, funding } = this.#money
     const { opening, toAt, coin } = this.#frame
     this.#orders.close()
-    const unrealised = decimal(this.#collector.unrealisedOf({}).toFixed(8))
+    const unrealised = decimal(this.#unrealised().toFixed(8))
     const final = decimal(opening).plus(realised).minus(fees).plus(funding).plus(unrealised)
     return buildRunReport(this.#collector, {
       ...{ model: 'recorded', toAt, isCut: false, liquidations: 0, limiter: [], marks: new Map() },
@@ -141,10 +156,16 @@ class RecordedRun {
     this.#collector.fill(shown, this.#orders.fill(shown))
   }
 
+  /** Of the account: what its strategies have made by their own average costs, less what the exchange says was realised. */
+  #unrealised(): number {
+    const own = [...this.#collector.strategies.values()].reduce((sum, { realised }) => sum + realised, 0)
+    return own + this.#collector.unrealisedOf({}) - Number(this.#money.realised.toString())
+  }
+
   #figures() {
     const { realised, fees, funding } = this.#money
     const balance = Number(this.#frame.opening) + Number(realised.minus(fees).plus(funding).toString())
-    const unrealised = this.#collector.unrealisedOf({})
+    const unrealised = this.#unrealised()
     let [gross, net] = [0, 0]
     for (const [symbol, holding] of this.#book.account) {
       const instrument = this.#settings.instruments.get(symbol)
@@ -155,7 +176,7 @@ class RecordedRun {
       gross += (holding.longLots + holding.shortLots) * perLot
       net += netLots(holding) * perLot
     }
-    return { balance, unrealised, equity: balance + unrealised, gross, net, marginUse: 0 }
+    return { balance, unrealised, equity: balance + unrealised, gross, net, marginUse: Number.NaN }
   }
 }
 

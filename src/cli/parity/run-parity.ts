@@ -25,7 +25,7 @@ import { writeReport } from '../../report/write-report.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { askNobody } from './after-stop.ts'
 import { otherSettings } from './differences.ts'
-import { compareFills, compareWishes, type Parity } from './describe-parity.ts'
+import { compareFills, compareWishes } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
 import { asRecorded, writeRecordedPrices } from './recorded-prices.ts'
 import { RunTrace, type SnapshotSeen } from './run-trace.ts'
@@ -41,7 +41,7 @@ export interface ParityTask {
 
 const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
 const RECORDED_ASSUMPTIONS = [
-  'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the last price.',
+  'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the mark price of the last position read.',
   'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
 ]
 /** Virtual time between two looks whether anything was decided. */
@@ -53,11 +53,17 @@ const LEAD_MS_MIN = 10_000
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
 
+export interface ParityResult {
+  /** More than docs/sweep.md calls normal. */
+  readonly isDifferent: boolean
+  readonly lines: readonly string[]
+}
+
 /** Plays the prices that a daemon saw through the backtest, and sets what was wanted and filled side by side. */
 export async function checkParity(
   { recording, options, out, version }: ParityTask,
   watcher: PlayWatcher,
-): Promise<Parity> {
+): Promise<ParityResult> {
   const segments = findSegments(resolve(recording))
   const recorded = readRecorded(segments, watcher.marks)
   const { settings } = recorded
@@ -76,7 +82,7 @@ export async function checkParity(
   const fills = compareFills(recorded.trace.fills, played.trace.fills, settings.instruments)
   const parts = [...wishes, fills]
   return {
-    isSame: parts.every(({ isSame }) => isSame),
+    isDifferent: parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
     lines: [
       ...recorded.remarks,
       ...(others.length === 0

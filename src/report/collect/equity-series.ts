@@ -100,7 +100,7 @@ export class EquitySeries {
     this.#equity = equity
     this.#exposure = exposure
     if (exposure > this.#exposureMax) this.#exposureMax = exposure
-    if (marginUse > this.#nearest.marginUse) this.#nearest = { at, marginUse }
+    if (!(marginUse <= this.#nearest.marginUse)) this.#nearest = { at, marginUse }
     const columns = this.#columns
     const bucket = bucketOf(this.#buckets, at)
     columns.close[bucket] = equity

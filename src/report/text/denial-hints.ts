@@ -17,9 +17,17 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
 /** Of one strategy, or of the exchange. */
 const CODES_SHOWN = 3
 
-/** The codes that deny most, a sentence each. */
+/** Denials that only a fault in the code of a strategy brings: however few there are, somebody must mend it. */
+const FAULTS: ReadonlySet<string> = new Set<DenialCode>([
+  ...(['INTENT_MALFORMED', 'INTENTS_TOO_MANY', 'INSTRUMENT_NOT_BOUND', 'KEY_MISSING'] as const),
+  ...(['PRICE_PRECISION', 'SIZE_PRECISION', 'PLACES_TOO_MANY'] as const),
+])
+
+/** The codes that deny most and those that mean a fault of the strategy, a sentence each. */
 export function describeDenials(strategy: string, denials: readonly Cause[]): readonly string[] {
-  return mostOf(denials).map(({ code, meaning, count }) => {
+  const most = mostOf(denials)
+  const faults = denials.filter((cause) => FAULTS.has(cause.code) && !most.includes(cause))
+  return [...most, ...faults].map(({ code, meaning, count }) => {
     const hint = HINTS[code as DenialCode]
     return `${strategy}: ${count} denied, ${code} (${meaning})${hint === undefined ? '' : `: ${hint}`}`
   })
