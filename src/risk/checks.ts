@@ -3,7 +3,7 @@ import { notionalOf, ticksMax } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
-import { floatOnGrid, nearestStep } from '../lib/grid.ts'
+import { floatOnGrid, nearestStep, showOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'
 import { addToExposure, type Exposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { objectToLeverage, objectToPace, objectToSelfTrade } from './pace-checks.ts'
@@ -149,10 +149,12 @@ function checkCollar(
   const low = market.bid * (1 - account.priceCollarRatio)
   const high = market.ask * (1 + account.priceCollarRatio)
   for (const [what, ticks] of prices) {
-    const price = ticks === undefined ? undefined : floatOnGrid(instrument.tick, ticks)
-    if (price === undefined || (price >= low && price <= high)) continue
-    const detail = `${what}${price}, allowed ${low.toFixed(8)} to ${high.toFixed(8)}`
-    return { code: 'PRICE_COLLAR', detail }
+    if (ticks === undefined) continue
+    const price = floatOnGrid(instrument.tick, ticks)
+    if (price >= low && price <= high) continue
+    const { tick } = instrument
+    const [least, most] = [stepAbove(tick, low), stepBelow(tick, high)].map((step) => showOnGrid(tick, step))
+    return { code: 'PRICE_COLLAR', detail: `${what}${showOnGrid(tick, ticks)}, allowed ${least} to ${most}` }
   }
   return undefined
 }

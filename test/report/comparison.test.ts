@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { describeComparison } from '../../src/report/text/terminal-report.ts'
 import { renderComparison } from '../../src/report/page/page.ts'
+import { renderChart } from '../../src/report/page/chart.ts'
 import { renderEquities } from '../../src/report/page/run-charts.ts'
 
 const money = {
@@ -67,4 +68,17 @@ test('six runs have six colours', () => {
   )
 
   expect(new Set(page.match(/var\(--[a-z]+\)/g)).size).toBe(6)
+})
+
+test('the axis of a chart has as many decimals as the price of a cheap coin needs', () => {
+  const chart = renderChart({
+    ...{ title: 'PEPEUSDT', startAt: 0, stepMs: 1000, count: 2, heightPx: 100, unit: 'price', group: 'all' },
+    series: [
+      { name: 'price', colour: '--grey', kind: 'line', values: [0.00000248, 0.0000025], path: 'prices' },
+    ],
+  })
+
+  const labels = [...chart.matchAll(/class="y"[^>]*>([^<]+)</g)].map(([, label]) => label)
+  expect(labels.length).toBeGreaterThan(1)
+  expect(new Set(labels).size).toBe(labels.length)
 })

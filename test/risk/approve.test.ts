@@ -414,3 +414,20 @@ test.each(['strategy', 'account'] as const)(
     )
   },
 )
+
+test('a price outside the collar is named with the digits of its instrument', () => {
+  const instrument = madeInstrument({ tick: '0.000000000001', lot: '10000000' })
+  const cheap = context({
+    instrument,
+    market: { ...context().market, bid: 0.0000000248, ask: 0.0000000249, last: 0.0000000248 },
+  })
+
+  const verdict = approve(intent({ ticks: 30_000, lots: 60 }), cheap)
+
+  expect(verdict).toMatchObject({
+    objection: {
+      code: 'PRICE_COLLAR',
+      detail: '0.00000003, allowed 0.00000002356 to 0.000000026145',
+    },
+  })
+})

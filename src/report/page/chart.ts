@@ -155,12 +155,15 @@ function ticksOf({ low, high }: Scale): readonly number[] {
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, index) => (first + index) * step)
 }
 
+/** Of the smallest tick size. */
+const DECIMALS_MAX = 12
+
 function showTick(
   value: number,
   { unit, ticks }: { readonly unit: ChartOptions['unit']; readonly ticks: readonly number[] },
 ): string {
   const step = Math.abs((ticks[1] ?? value) - (ticks[0] ?? 0)) * (unit === 'share' ? 100 : 1) || 1
-  const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(step) + 0.4)))
+  const decimals = Math.max(0, Math.min(DECIMALS_MAX, Math.ceil(-Math.log10(step) + 0.4)))
   if (unit === 'share') return `${(value * 100).toFixed(decimals)} %`
   return value.toFixed(decimals).replace(/\B(?=(?:\d{3})+(?!\d))/, ',')
 }

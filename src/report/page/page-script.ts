@@ -5,7 +5,7 @@ const charts = [...document.querySelectorAll('.chart')]
 const valuesOf = (path) => path.split('/').reduce((part, key) => part && part[key], report)
 const show = (value, unit) => value === null || value === undefined ? '–'
   : unit === 'share' ? (value * 100).toFixed(2) + ' %'
-  : value.toLocaleString('en-US', { maximumFractionDigits: unit === 'price' ? 6 : 2 })
+  : value.toLocaleString('en-US', unit === 'price' ? { maximumSignificantDigits: 8 } : { maximumFractionDigits: 2 })
 function readOut(group, share) {
   for (const chart of charts) {
     if (chart.dataset.group !== group) continue

@@ -25,6 +25,16 @@ describe('a number is rounded as its text would be', () => {
   })
 })
 
+test('a value of more ticks times lots than a number holds exactly is exact', () => {
+  const [instrument] = buildInstruments(NOW)
+  if (instrument === undefined) throw new Error('there is no instrument')
+  const [ticks, lots] = [100_000_000_001, 300_001]
+
+  const value = quoteValue(instrument, ticks, lots)
+
+  expect(value.toString()).toBe(decimal('30000100000300001').times(instrument.tickLotValue).toString())
+})
+
 describe('an unrealised profit is written to the last digit', () => {
   const instruments = buildInstruments(NOW).filter(({ symbol }) => /^(?:BTC|ETH)USD/.test(symbol))
 
