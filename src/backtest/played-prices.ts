@@ -1,3 +1,5 @@
+import { addTick, type CandleRow, openCandle, toRow } from '../domain/candles.ts'
+import type { RecordedCandle } from '../engine/settings.ts'
 import { Failure } from '../lib/failure.ts'
 import type { PriceCoverage, PriceGap } from '../report/run-facts.ts'
 import { indexFrom, type Recording } from '../prices/recording.ts'
@@ -132,6 +134,45 @@ export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
       return Math.min(now, sinceAt + stepMs)
     },
   }
+}
+
+/**
+ * The candles of recordings, as exact as the recordings are. Intervals that do not consist of whole rows have none,
+ * because what lies within a row is made up.
+ */
+export function readRecordedCandles(recordings: readonly Recording[]): RecordedCandle {
+  const known = new Map(
+    recordings.map(({ symbol, rows }) => [
+      symbol,
+      { rows, stepMs: rows.kind === 'candles' ? medianStep(rows.at) : 0 },
+    ]),
+  )
+  return (symbol, intervalMs, openAt) => {
+    const { rows, stepMs = 0 } = known.get(symbol) ?? {}
+    if (rows === undefined || (stepMs > 0 && intervalMs % stepMs !== 0)) return undefined
+    const closeAt = openAt + intervalMs
+    const [from, until] = [indexFrom(rows.at, openAt), indexFrom(rows.at, closeAt)]
+    // A row that reaches beyond the end knows what comes after it.
+    const isWithin = from < until && (rows.at[until - 1] ?? 0) + stepMs <= closeAt
+    return isWithin ? joinRows(rows, { openAt, from, until }) : undefined
+  }
+}
+
+interface RowRange {
+  readonly openAt: number
+  readonly from: number
+  readonly until: number
+}
+
+function joinRows(rows: Recording['rows'], { openAt, from, until }: RowRange): CandleRow {
+  const opens = rows.kind === 'candles' ? rows.open : rows.last
+  const others = rows.kind === 'candles' ? [rows.high, rows.low, rows.close] : [rows.last]
+  const candle = openCandle(openAt, opens[from] ?? Number.NaN, openAt)
+  for (let row = from; row < until; row++) {
+    for (const column of others) addTick(candle, column[row] ?? Number.NaN, openAt)
+  }
+  candle.ticks = until - from
+  return toRow(candle)
 }
 
 function cutRows(rows: Recording['rows'], begin: number, end: number): Recording['rows'] {

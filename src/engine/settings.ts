@@ -34,6 +34,12 @@ export interface ShowSettings {
 /** `snapshot`: at each snapshot and each of its own fills · `candle`: when a candle that it needs closes · `fill`: at each of its own fills. */
 export type DecideOn = 'snapshot' | 'candle' | 'fill'
 
+/**
+ * The closed candle of an instrument, an interval (ms) and an instant at which it opens (Unix ms); undefined where the
+ * recording has none.
+ */
+export type RecordedCandle = (symbol: string, intervalMs: number, openAt: number) => CandleRow | undefined
+
 /** Everything the core is told once. Durations in ms. */
 export interface EngineSettings {
   /** Drawn once for each state directory; part of every clientOid. */
@@ -51,6 +57,11 @@ export interface EngineSettings {
   /** Minutes after midnight UTC at which funding is paid. Absent: not known. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
+  /**
+   * In a backtest, where a recording knows more of a candle than the looks at the prices have seen: asked for candles
+   * that have closed, and for no other. Absent: candles are made of the tickers alone.
+   */
+  readonly recordedCandle?: RecordedCandle
   /** Absent: no loss is limited. */
   readonly losses?: LossSettings
   /** Whether every order of the product type is ours: then one call may cancel them all. */

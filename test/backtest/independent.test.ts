@@ -42,12 +42,12 @@ export default defineStrategy({
 })
 `
 
-/** Six rows a minute; the price moves at the beginning of a minute and in its middle. */
+/** Six rows a minute; the price moves with each. */
 function writeCsv(): string {
   const random = createRandom('independent')
   let bid = 1_000_000
   const rows = Array.from({ length: MINUTES * QUOTES_A_MINUTE }, (_, row) => {
-    if (row % 3 === 0) bid += random.integer(2001) - 1000
+    bid += random.integer(1201) - 600
     const ask = bid + 1 + 2 * random.integer(3)
     const [low, high, mark] = [bid, ask, bid + 3].map((tenths) => (tenths / 10).toFixed(1))
     return [
@@ -108,24 +108,29 @@ function calculate(minutes: readonly Minute[], lastMark: number) {
 const project = new BacktestProject(['BTCUSDT'], [])
 afterAll(() => project.remove())
 
-test('a strategy on closed candles earns, to the cent, what a vectorised calculation says', async () => {
-  const csv = writeCsv()
-  project.write('scripted.ts', STRATEGY)
+/** A look every five seconds, and one a minute: as rarely as the candles close. */
+test.each([5000, 60_000])(
+  'looking each %i ms, a strategy on closed candles earns what a vectorised calculation says',
+  async (pollMs) => {
+    const csv = writeCsv()
+    project.write('scripted.ts', STRATEGY)
+    project.edit('main.yaml', 'pollMs: 5000', `pollMs: ${pollMs}`)
 
-  const run = (await project.run([project.write('BTCUSDT.csv', csv)], 'out')).runs[0]
-  const lastMark = Number(csv.trim().split('\n').at(-1)?.split(',')[7])
-  const expected = calculate(readMinutes(csv), lastMark)
+    const run = (await project.run([project.write('BTCUSDT.csv', csv)], `out-${pollMs}`)).runs[0]
+    const lastMark = Number(csv.trim().split('\n').at(-1)?.split(',')[7])
+    const expected = calculate(readMinutes(csv), lastMark)
 
-  // An order that turns the position over is two fills of the exchange: what closes, and what opens.
-  const orders = Map.groupBy(project.rows('out', 'fills.csv'), (fill) => fill['client_order_id'])
-  const fills = [...orders.values()].map((parts) => {
-    const size = parts.reduce((sum, part) => sum + Number(part['last_qty']), 0)
-    const sign = parts[0]?.['order_side'] === 'BUY' ? 1 : -1
-    return { price: Number(parts[0]?.['last_px']), size: Number((sign * size).toFixed(3)) }
-  })
-  expect(expected.entries.length).toBeGreaterThan(20)
-  expect(fills).toEqual(expected.entries)
-  expect(Number(run?.money.fees)).toBeCloseTo(expected.fees, 6)
-  expect(Number(run?.money.funding)).toBeCloseTo(expected.funding, 6)
-  expect(Number(run?.money.final)).toBeCloseTo(expected.final, 6)
-})
+    // An order that turns the position over is two fills of the exchange: what closes, and what opens.
+    const orders = Map.groupBy(project.rows(`out-${pollMs}`, 'fills.csv'), (fill) => fill['client_order_id'])
+    const fills = [...orders.values()].map((parts) => {
+      const size = parts.reduce((sum, part) => sum + Number(part['last_qty']), 0)
+      const sign = parts[0]?.['order_side'] === 'BUY' ? 1 : -1
+      return { price: Number(parts[0]?.['last_px']), size: Number((sign * size).toFixed(3)) }
+    })
+    expect(expected.entries.length).toBeGreaterThan(20)
+    expect(fills).toEqual(expected.entries)
+    expect(Number(run?.money.fees)).toBeCloseTo(expected.fees, 6)
+    expect(Number(run?.money.funding)).toBeCloseTo(expected.funding, 6)
+    expect(Number(run?.money.final)).toBeCloseTo(expected.final, 6)
+  },
+)

@@ -79,10 +79,12 @@ function openRun(
   time: VirtualTime,
   disk: MemoryJournal,
 ) {
-  const { settings, core } = backtest
+  const { core } = backtest
+  // A paper account has its candles of what it saw alone.
+  const { recordedCandle: _recordedCandle, ...settings } = backtest.settings
   const { checkpoint, records } = disk.load()
   const account = new VirtualAccount({
-    ...backtest,
+    ...{ ...backtest, settings },
     ...{ time, clock: time.clock, journal: disk, pageFills: 100, hasPreviousRun: true },
     // Twice as often as the backtest looks, and with other delays.
     polling: { ...backtest.polling, tickersMs: backtest.polling.tickersMs / 2 },

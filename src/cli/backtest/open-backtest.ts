@@ -6,6 +6,7 @@ import {
   emptyRange,
   medianStep,
   type PlayedRange,
+  readRecordedCandles,
   shareOffTick,
   shareWithoutVolume,
 } from '../../backtest/played-prices.ts'
@@ -114,17 +115,10 @@ export async function prepareBacktest(
   const { account, exchange, backtest } = config
   const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })
   return {
-    ...{
-      config,
-      simulator,
-      coverage,
-      prices: whole.length > 0 ? whole : coverage,
-      fromAt,
-      toAt,
-      polling,
-      seed: simulator.seed,
-      fillModel: simulator.fillModel,
-    },
+    ...{ config, simulator, coverage, fromAt, toAt, polling },
+    prices: whole.length > 0 ? whole : coverage,
+    seed: simulator.seed,
+    fillModel: simulator.fillModel,
     strategyIds: strategies.map(({ id }) => id),
     code: codeOf(strategies),
     remarks: [
@@ -144,7 +138,8 @@ export async function prepareBacktest(
         productType: account.productType,
       },
       backtest: {
-        ...{ startAt: fromAt, settings, polling, latencyMs: backtest.latencyMs },
+        ...{ startAt: fromAt, polling, latencyMs: backtest.latencyMs },
+        settings: { ...settings, recordedCandle: readRecordedCandles(whole) },
         limits: { tier: account.tier, use: exchange.limitsUse },
         strategies: new Map(strategies.map(({ id, strategy, params }) => [id, { strategy, params }])),
         core: createExchangeCore({

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { BacktestRun } from '../../backtest/backtest-run.ts'
+import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { readRecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
 import type { JournalRecord } from '../../domain/record.ts'
@@ -99,6 +99,12 @@ export async function checkParity(
 function withoutPollMs({ config, documents }: LoadedConfig): LoadedConfig {
   const { pollMs: _pollMs, ...backtest } = config.backtest
   return { config: { ...config, backtest }, documents }
+}
+
+/** The recorded run made its candles of what it saw of the prices. */
+function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['backtest']) {
+  const { recordedCandle: _recordedCandle, ...seen } = settings
+  return { ...backtest, settings: seen }
 }
 
 interface RecordedRun {
@@ -218,7 +224,7 @@ async function playRecorded({
       const prepared = await prepareWatched(loaded, watcher, request)
       const { quietFrom } = recorded
       const opened = markDecisions(askNobody(prepared.open(prepared.fillModel, undefined), quietFrom), marks)
-      const { backtest } = opened
+      const backtest = withoutRecordedCandles(opened.backtest)
       const trace = new RunTrace(backtest.settings, { fromAt, quietFrom })
       const onStep = (step: Step): void => takeStep(trace, step)
       const polling = { ...backtest.polling, tickersAt }

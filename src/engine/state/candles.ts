@@ -101,12 +101,41 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
     own(core.candles).open.delete(key)
     const isWhole = candle.openAt >= (wholeFrom.get(key) ?? 0)
     // After a restart a partial candle is better than a gap; at the very beginning it would have a wrong open.
-    if (isWhole || core.book.candles.get(key)?.length) rows.push(toRow(candle))
+    if (isWhole || core.book.candles.get(key)?.length) {
+      rows.push(recordedRow(core, needed, candle.openAt) ?? toRow(candle))
+    }
   }
-  const newest = rows[0]?.[0] ?? newestOf(core, key)
+  const newest = () => rows.at(-1)?.[0] ?? newestOf(core, key)
   const last = before - intervalMs
-  if (newest !== Number.NEGATIVE_INFINITY && newest < last) rows.push(flatRow(core, key, rows[0], last))
+  if (newest() === Number.NEGATIVE_INFINITY) return
+  rows.push(...unseenRows(core, needed, { after: newest(), before }))
+  if (newest() < last) rows.push(flatRow(core, key, rows.at(-1), last))
   if (rows.length > 0) close(core, needed, rows)
+}
+
+function recordedRow(
+  { settings }: Core,
+  { symbol, intervalMs }: NeededCandles,
+  openAt: number,
+): CandleRow | undefined {
+  return settings.recordedCandle?.(symbol, intervalMs, openAt)
+}
+
+/** What a recording has of candles in which nobody looked at the prices. */
+function unseenRows(
+  core: Core,
+  needed: NeededCandles,
+  { after, before }: { readonly after: number; readonly before: number },
+): readonly CandleRow[] {
+  if (core.settings.recordedCandle === undefined) return []
+  const { intervalMs, capacity } = needed
+  const rows: CandleRow[] = []
+  let openAt = Math.max(after + intervalMs, before - capacity * intervalMs)
+  for (; openAt < before; openAt += intervalMs) {
+    const row = recordedRow(core, needed, openAt)
+    if (row) rows.push(row)
+  }
+  return rows
 }
 
 /** The candle of an interval without a price, which repeats the close before; the fold fills those in between. */

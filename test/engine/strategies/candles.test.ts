@@ -5,7 +5,7 @@ import { fromBookRows, toBookRows, rebuildBook } from '../../../src/engine/book/
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
-import { type StrategySettings } from '../../../src/engine/settings.ts'
+import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
 import { MOMENT_AT } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
@@ -13,13 +13,19 @@ const MINUTE = 60_000
 const KEY = candleKey(SYMBOL, MINUTE)
 
 /** A core whose strategy needs five candles of a minute. Its clock stands a second before a minute. */
-function openBench(change: Partial<StrategySettings> = {}): EngineBench {
+function openBench(
+  change: Partial<StrategySettings> = {},
+  recordedCandle?: EngineSettings['recordedCandle'],
+): EngineBench {
   const { settings } = new EngineBench()
   const needed = { candles: new Map([[MINUTE, 5]]), ...change }
   const strategies = [...settings.strategies].map(
     ([id, strategy]) => [id, { ...strategy, ...needed }] as const,
   )
-  const bench = new EngineBench({ strategies: new Map(strategies) })
+  const bench = new EngineBench({
+    strategies: new Map(strategies),
+    ...(recordedCandle && { recordedCandle }),
+  })
   bench.now = MOMENT_AT - 30_000
   bench.start()
   bench.effects = []
@@ -67,6 +73,30 @@ test('a candle is made of the last prices of its interval, and kept when a later
 
   priceAt(bench, 60, 110)
   expect(candlesOf(bench)).toEqual([[MOMENT_AT, 100, 103, 99, 101, 4]])
+})
+
+test('what a recording knows of a candle counts more than what was seen of it, once it has closed', () => {
+  const askedFor: number[] = []
+  const bench = openBench({}, (symbol, intervalMs, openAt) => {
+    askedFor.push(openAt)
+    const minute = (openAt - MOMENT_AT) / MINUTE
+    return symbol === SYMBOL && intervalMs === MINUTE && minute !== 2
+      ? [openAt, 100, 200 + minute, 50, 150, 1]
+      : undefined
+  })
+  priceAt(bench, 1, 100)
+  priceAt(bench, 59, 101)
+  expect(askedFor).toEqual([])
+
+  // Nobody looks for three minutes, and the recording has a gap in the second.
+  priceAt(bench, 60 * 4, 110)
+  expect(candlesOf(bench)).toEqual([
+    [MOMENT_AT, 100, 200, 50, 150, 1],
+    [MOMENT_AT + MINUTE, 100, 201, 50, 150, 1],
+    [MOMENT_AT + 2 * MINUTE, 150, 150, 150, 150, 0],
+    [MOMENT_AT + 3 * MINUTE, 100, 203, 50, 150, 1],
+  ])
+  expect(Math.max(...askedFor)).toBe(MOMENT_AT + 3 * MINUTE)
 })
 
 test('the first candle, which nobody saw from its beginning, is not kept', () => {
