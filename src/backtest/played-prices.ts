@@ -139,8 +139,10 @@ export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
 /**
  * The candles of recordings, as exact as the recordings are. Intervals that do not consist of whole rows have none,
  * because what lies within a row is made up.
+ *
+ * @param toAt Unix ms, the end of the run: nothing is known of what closes later.
  */
-export function readRecordedCandles(recordings: readonly Recording[]): RecordedCandle {
+export function readRecordedCandles(recordings: readonly Recording[], toAt: number): RecordedCandle {
   const known = new Map(
     recordings.map(({ symbol, rows }) => [
       symbol,
@@ -151,6 +153,7 @@ export function readRecordedCandles(recordings: readonly Recording[]): RecordedC
     const { rows, stepMs = 0 } = known.get(symbol) ?? {}
     if (rows === undefined || (stepMs > 0 && intervalMs % stepMs !== 0)) return undefined
     const closeAt = openAt + intervalMs
+    if (closeAt > toAt) return undefined
     const [from, until] = [indexFrom(rows.at, openAt), indexFrom(rows.at, closeAt)]
     // A row that reaches beyond the end knows what comes after it.
     const isWithin = from < until && (rows.at[until - 1] ?? 0) + stepMs <= closeAt

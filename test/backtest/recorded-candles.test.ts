@@ -142,11 +142,12 @@ test.each([
   ['rows joined', MINUTE_ROWS, 120_000, 0, [0, 1, 6, 0.4, 3, 2]],
   ['rows beside a gap', MINUTE_ROWS, 180_000, 180_000, [180_000, 4, 8, 0.2, 5, 1]],
   ['quotes', QUOTE_ROWS, 60_000, 0, [0, 10, 12, 9, 9, 3]],
+  ['none that closes after the run', MINUTE_ROWS, 180_000, 300_000, undefined],
   ['none in a gap', MINUTE_ROWS, 60_000, 180_000, undefined],
   ['none that a row outlasts', MINUTE_ROWS, 90_000, 0, undefined],
   ['none shorter than a row', MINUTE_ROWS, 30_000, 0, undefined],
 ] as const)('of a recording: %s', (_, rows, intervalMs, openAt, expected) => {
-  const recordedCandle = readRecordedCandles([recordingOf(rows)])
+  const recordedCandle = readRecordedCandles([recordingOf(rows)], 360_000)
 
   expect(recordedCandle('BTCUSDT', intervalMs, openAt)).toEqual(expected)
   expect(recordedCandle('ETHUSDT', intervalMs, openAt)).toBeUndefined()
@@ -154,7 +155,7 @@ test.each([
 
 test('a row that lies across the end of a candle gives it nothing: it knows what comes later', () => {
   const at = MINUTE_ROWS.at.map((time) => time + 30_000)
-  const recordedCandle = readRecordedCandles([recordingOf({ ...MINUTE_ROWS, at })])
+  const recordedCandle = readRecordedCandles([recordingOf({ ...MINUTE_ROWS, at })], 420_000)
 
   expect(recordedCandle('BTCUSDT', 60_000, 0)).toBeUndefined()
   expect(recordedCandle('BTCUSDT', 120_000, 0)).toBeUndefined()

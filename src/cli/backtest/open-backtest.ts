@@ -139,7 +139,7 @@ export async function prepareBacktest(
       },
       backtest: {
         ...{ startAt: fromAt, polling, latencyMs: backtest.latencyMs },
-        settings: { ...settings, recordedCandle: readRecordedCandles(whole) },
+        settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
         limits: { tier: account.tier, use: exchange.limitsUse },
         strategies: new Map(strategies.map(({ id, strategy, params }) => [id, { strategy, params }])),
         core: createExchangeCore({
