@@ -61,16 +61,16 @@ async function runHere() {
   await import('./resolve-sources.mjs')
   // A checkout runs its sources as they are; a package has them compiled, because Node strips no types below node_modules.
   const isCheckout = existsSync(join(root, 'src', 'cli', 'main.ts'))
-  const { main, endThreads } = await import(isCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')
-  await endProcess(await main(process.argv.slice(2)), endThreads)
+  const { main, ...ends } = await import(isCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')
+  await endProcess(await main(process.argv.slice(2)), ends)
 }
 
 /**
  * Ends the process once what was printed has left. It does not wait to run dry: a strategy's timer or pm2's own
  * handles would keep it for ever, with nothing running.
  */
-async function endProcess(code, endThreads) {
-  await Promise.all([process.stdout, process.stderr].map(flush))
+async function endProcess(code, { endThreads, isUnread } = {}) {
+  await Promise.all([process.stdout, process.stderr].filter((stream) => !isUnread?.(stream)).map(flush))
   if (endThreads !== undefined && !(await endThreads())) endByForce(code)
   process.exit(code)
 }

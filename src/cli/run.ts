@@ -10,6 +10,7 @@ import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
 import type { DaemonLogger } from '../daemon/reporting/logger.ts'
 import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../daemon/open-daemon.ts'
 import type { StandbyFrame } from '../daemon/standby.ts'
+import { endOutputs } from '../daemon/reporting/log-output.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
 import type { RunSummary } from '../daemon/reporting/summary.ts'
 import { keepRunningConfig } from '../daemon/state/running-config.ts'
@@ -110,6 +111,7 @@ export async function run(
   } finally {
     for (const { forget } of Object.values(signals)) forget()
     await alerts?.stop()
+    await endOutputs()
   }
 }
 

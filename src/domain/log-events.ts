@@ -187,6 +187,8 @@ export const LOG_EVENTS = {
   'orders.unconfirmed':
     "The exchange closed something by itself and may have cancelled orders without notice, so what rests is resolved; check the account's margin.",
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
+  'log.linesMissing':
+    'Nobody read the log for a while (a terminal held with Ctrl-S, a program behind a pipe that stands still), and so many lines were left out. Trading went on.',
   'loop.hung':
     'Either the event loop stood still, and the process ends by SIGABRT (134 in a shell), with the strategy whose code ran; or another loop, which is named, did not come back, and the run ends with 79. The supervisor starts it again, and it recovers.',
   'position.adopted':

@@ -259,6 +259,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'limits.coolingDown': { urgency: warning, by: [], title: () => 'the exchange answers 429: reads pause' },
   'recount.differs': { urgency: warning, by: [], title: () => 'the book and a count of its fills differ' },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
+  'log.linesMissing': SILENT,
   'loop.hung': {
     urgency: urgent,
     by: ['strategy', 'loop'],

@@ -6,6 +6,7 @@ import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import { levelOf, toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
+import { endOutputs } from '../../daemon/reporting/log-output.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import { atInstant } from '../process/alarm.ts'
 import { openLogger } from '../process/open-logger.ts'
@@ -94,6 +95,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   const { requests, refusals, tooManyRequests, faults } = simulator.counters()
   const total = Object.values(requests).reduce((sum, count) => sum + count, 0)
   logger.log('info', 'simulator.stopped', { why, requests: total, tooManyRequests, refusals, faults })
+  await endOutputs()
 }
 
 async function start(

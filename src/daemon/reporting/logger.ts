@@ -1,6 +1,7 @@
-import { destination, type Logger, pino } from 'pino'
+import { destination, type DestinationStream, type Logger, pino } from 'pino'
 import type { LogEvent } from '../../domain/log-events.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
+import { hasReader, LogOutput } from './log-output.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 export interface LoggerOptions {
@@ -15,8 +16,8 @@ export interface LoggerOptions {
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /**
- * One line a fact: its name under `event`, and its fields behind it. Writes synchronously, so that the last
- * line before an end is there.
+ * One line a fact: its name under `event`, and its fields behind it. Writes at once, so that the last line before an
+ * end is there, and never waits for a reader (`log-output.ts`).
  */
 export interface DaemonLogger {
   /** Whether people read along as it happens. */
@@ -47,6 +48,10 @@ const UNHEARD: ReadonlySet<LogLevel> = new Set(['trace', 'debug'])
 
 export function createLogger({ level, name, descriptor, terminal }: LoggerOptions): DaemonLogger {
   const hidden = new HiddenTexts()
+  const output = hasReader(descriptor)
+    ? new LogOutput(descriptor, (lines) => pinoLogger.warn({ event: 'log.linesMissing', lines }))
+    : undefined
+  const file = (): DestinationStream => destination({ dest: descriptor, sync: true })
   const pinoLogger: Logger = pino(
     {
       level,
@@ -57,7 +62,7 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
         streamWrite: (line) => hidden.remove(line),
       },
     },
-    terminal ? openTerminal(descriptor, terminal) : destination({ dest: descriptor, sync: true }),
+    terminal && output ? openTerminal(output.asStream(), terminal) : (output ?? file()),
   )
   const listeners: ((fact: LoggedFact) => void)[] = []
   const clean = (fields: Readonly<Record<string, unknown>>): LoggedFact['fields'] =>

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { Writable } from 'node:stream'
 import type { DestinationStream } from 'pino'
 import type pinoPretty from 'pino-pretty'
 import { printTerminalLine, toTerminalLine } from './terminal-line.ts'
@@ -13,11 +14,10 @@ export interface Terminal {
 }
 
 /** Log lines for people, as wide as the terminal. What prints them is read only where there is one. */
-export function openTerminal(descriptor: 1 | 2, { colour, columns }: Terminal): DestinationStream {
+export function openTerminal(destination: Writable, { colour, columns }: Terminal): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof pinoPretty
   return pretty({
-    destination: descriptor,
-    sync: true,
+    destination,
     colorize: colour,
     hideObject: true,
     ignore: 'name,time,level',

@@ -1,7 +1,7 @@
 // The other thread of the watchdog: looks whether the event loop turns, and ends the process when it does not. It uses
 // nothing of the main thread, which stands still when it is needed.
 
-import { writeFileSync, writeSync } from 'node:fs'
+import { write, writeFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -11,11 +11,15 @@ import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 const { shared, checkMs, checksMax, strategies, descriptor, logName, noteFile } = workerData as WatchdogData
 const view = new Int32Array(shared)
 
+/** How long the process is left for its last line: it may hang because nobody reads its log. */
+const LAST_LINE_MS = 1000
+
 /** As the daemon's own writes it. */
 const logger: Pick<DaemonLogger, 'log'> = {
   log(level, event, fields) {
     const time = new Date(systemClock.now()).toISOString()
-    writeSync(descriptor, `${JSON.stringify({ level, time, name: logName, event, ...fields })}\n`)
+    const line = `${JSON.stringify({ level, time, name: logName, event, ...fields })}\n`
+    write(descriptor, line, abort)
   },
 }
 
@@ -27,7 +31,7 @@ function check(): void {
   const beat = Atomics.load(view, BEAT)
   silent = beat === lastBeat ? silent + 1 : 0
   lastBeat = beat
-  if (silent >= checksMax) endProcess()
+  if (silent >= checksMax) return endProcess()
   systemTimers.after(checkMs, check)
 }
 
@@ -41,11 +45,11 @@ function endProcess(): void {
   } catch {
     // A full disk: the log says it.
   }
-  try {
-    logger.log('fatal', 'loop.hung', { hungMs, strategy })
-  } catch {
-    // Nobody reads the log any more.
-  }
-  // No exit code gets past a main thread that stands still; the signal does.
+  systemTimers.after(LAST_LINE_MS, abort)
+  logger.log('fatal', 'loop.hung', { hungMs, strategy })
+}
+
+/** No exit code gets past a main thread that stands still; the signal does. */
+function abort(): void {
   process.kill(process.pid, 'SIGABRT')
 }
