@@ -120,4 +120,4 @@ function readVersion(): string {
 }
 
 export { endThreads } from '../lib/program-thread.ts'
-export { isUnread } from '../daemon/reporting/log-output.ts'
+export { isUnread } from '../daemon/reporting/output/log-output.ts'

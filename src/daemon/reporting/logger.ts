@@ -1,8 +1,8 @@
 import { destination, type DestinationStream, type Logger, pino } from 'pino'
 import type { LogEvent } from '../../domain/log-events.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
-import { hasReader, LogOutput } from './log-output.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import { hasReader, LogOutput } from './output/log-output.ts'
+import { openTerminal, type Terminal } from './output/terminal.ts'
 
 export interface LoggerOptions {
   readonly level: string
@@ -49,7 +49,7 @@ const UNHEARD: ReadonlySet<LogLevel> = new Set(['trace', 'debug'])
 export function createLogger({ level, name, descriptor, terminal }: LoggerOptions): DaemonLogger {
   const hidden = new HiddenTexts()
   const output = hasReader(descriptor)
-    ? new LogOutput(descriptor, (lines) => pinoLogger.warn({ event: 'log.linesMissing', lines }))
+    ? new LogOutput(descriptor, (lines) => logger.log('warn', 'log.linesMissing', { lines }))
     : undefined
   const file = (): DestinationStream => destination({ dest: descriptor, sync: true })
   const pinoLogger: Logger = pino(
@@ -69,7 +69,7 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
     JSON.parse(hidden.remove(JSON.stringify(fields))) as LoggedFact['fields']
   // Whoever logs errors alone sees that the daemon goes on.
   const always = pinoLogger.child({}, { level: 'trace' })
-  return {
+  const logger: DaemonLogger = {
     isTerminal: terminal !== undefined,
     descriptor,
     log(given, event, fields = {}) {
@@ -85,4 +85,5 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
       pinoLogger.level = least
     },
   }
+  return logger
 }

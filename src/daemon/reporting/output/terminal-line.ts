@@ -1,5 +1,5 @@
 import { sep } from 'node:path'
-import type { Restriction } from '../../domain/trading-mode.ts'
+import type { Restriction } from '../../../domain/trading-mode.ts'
 
 /**
  * One fact for people, in one line where it fits: the time, the level where it is not the ordinary one, the event, and its fields,

@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
-import { systemTimers } from '../../lib/timers.ts'
+import { systemTimers } from '../../../lib/timers.ts'
 
 /** Text that waits for whoever reads it, bytes. What comes on top is left out: trading goes on. */
 const WAITING_MAX = 1_000_000
