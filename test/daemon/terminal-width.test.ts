@@ -23,7 +23,14 @@ const USUAL: Readonly<Record<string, unknown>> = {
     fee: '0.0300188',
     profit: '-12.345678',
   },
-  ...{ orderIds: ['1234567890123456789'], filled: '0.012', settled: 16, levels: 16, key: 'entry' },
+  ...{
+    lines: 12_345,
+    orderIds: ['1234567890123456789'],
+    filled: '0.012',
+    settled: 16,
+    levels: 16,
+    key: 'entry',
+  },
   ...{ orders: 16, answer: 'unknown', code: '45110', message: 'less than the minimum amount 5 USDT' },
   ...{
     detail: 'the position would be 0.012, the limit is 0.01',
