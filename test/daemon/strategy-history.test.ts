@@ -47,6 +47,14 @@ test('candles of the same length are taken as they are', async () => {
   ])
 })
 
+test('no candle is built of rows that reach over its end: they tell what came after it', async () => {
+  writeMinutes(14)
+  const history = await read(new Map([[1.5 * MINUTE, 10]]))
+
+  expect(history).toMatchObject({ silent: ['BTCUSDT.csv'] })
+  expect('candles' in history && history.candles.get('BTCUSDT|90000')).toEqual([])
+})
+
 test('[CFG1] a file of another instrument is a problem with its place', async () => {
   writeMinutes(2)
   const history = await read(new Map([[MINUTE, 10]]), ['ETHUSDT'])

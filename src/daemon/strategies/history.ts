@@ -131,7 +131,10 @@ export function hashHistory({ file, history }: Pick<StrategyConfig, 'file' | 'hi
   })
 }
 
-/** Candles of an interval out of shorter ones. One of which the file has only the end, or the beginning, is left out. */
+/**
+ * Candles of an interval out of shorter ones. One of which the file has only the end, or the beginning, is left out; so
+ * are all where a row of the file would reach over the end of a candle, and tell what came after it.
+ */
 function buildCandles(
   { at, open, high, low, close }: CandleRows,
   intervalMs: number,
@@ -139,6 +142,7 @@ function buildCandles(
 ): readonly CandleRow[] {
   const built: CandleRow[] = []
   const stepMs = smallestStep(at)
+  if (intervalMs % stepMs !== 0) return []
   const end = indexFrom(at, beforeAt)
   const from = Math.max(0, end - Math.ceil((CANDLES_MAX + 1) * (intervalMs / stepMs)))
   let candle: ReturnType<typeof openCandle> | undefined
