@@ -75,7 +75,9 @@ function movesOf(
   let [price, before] = [candles[0]?.open ?? 0, 0]
   return candles.flatMap((candle) => {
     let isWithin = false
-    return [...all.draw(candle, random).prices].flatMap((next, point) => {
+    const { prices, times } = all.draw(candle, random)
+    return [...prices].flatMap((next, point) => {
+      if (times[point] === times[point + 1]) return []
       const pair = { move: next - price, before, isWithin }
       price = next
       if (pair.move === 0) return []

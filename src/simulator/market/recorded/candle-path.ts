@@ -189,8 +189,12 @@ export class CandlePaths {
     let sign = lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
     let [sameSigns, sameWithin, followed] = [0, 0, 0]
     let signWithin = 0
+    let seen = open
     for (let point = 1; point < path.prices.length; point++) {
-      const move = (path.prices[point] as number) - (path.prices[point - 1] as number)
+      // An extreme that nobody sees.
+      if (path.times[point] === path.times[point + 1]) continue
+      const move = (path.prices[point] as number) - seen
+      seen = path.prices[point] as number
       if (move === 0) continue
       sameSigns += sign * Math.sign(move)
       sameWithin += signWithin * Math.sign(move)
