@@ -1,4 +1,4 @@
-/** What somebody gets who looks at a candle at certain times, or at large moves, and follows what has moved. */
+/** What somebody gets who looks at a candle at certain times, or at each move of it, and follows what has moved. */
 
 /** From one look to another the price has moved; that is followed until a third. Shares of the candle. */
 const RULES = [
@@ -17,7 +17,10 @@ const RULES = [
 /** A move from one point to the next that is as large is followed to the end, in usual ranges of a candle. */
 const LARGE = 0.2
 /** Such moves of the first and of the second half of a candle are a rule each. */
-export const RULES_COUNT = RULES.length + 2
+const HALVES = 2
+/** The moves in each of so many parts of a candle are followed by the next move: a rule for each part. */
+const PLACES = 14
+export const RULES_COUNT = RULES.length + HALVES + PLACES
 
 /** All looks, in order, and the rules by their numbers. */
 const LOOKS = [...new Set(RULES.flat())].sort((one, other) => one - other)
@@ -50,25 +53,29 @@ export class CandleLooks {
       const side = Math.sign((seen[to] as number) - (seen[from] as number))
       this.#brought[rule] = side * ((seen[until] as number) - (seen[to] as number))
     }
-    this.#followLarge(prices, times, LARGE * usualRange)
+    this.#followMoves(prices, times, LARGE * usualRange)
     return this.#brought
   }
 
-  #followLarge(prices: Float64Array, times: Float64Array, large: number): void {
-    const brought = this.#brought
+  #followMoves(prices: Float64Array, times: Float64Array, large: number): void {
+    const brought = this.#brought.fill(0, RULES.length)
     const last = prices.length - 1
     const close = prices[last] as number
-    brought[RULES.length] = brought[RULES.length + 1] = 0
     let before = prices[0] as number
-    for (let point = 1; point < last; point++) {
+    let side = 0
+    for (let point = 1; point <= last; point++) {
+      const time = times[point] as number
       // An extreme that nobody sees.
-      if (times[point] === times[point + 1]) continue
+      if (time === times[point + 1]) continue
       const price = prices[point] as number
-      const rule = RULES.length + ((times[point] as number) < 0.5 ? 0 : 1)
-      if (Math.abs(price - before) >= large) {
-        brought[rule] = (brought[rule] as number) + Math.sign(price - before) * (close - price)
-      }
+      const move = price - before
       before = price
+      const place = RULES.length + HALVES + Math.min(PLACES - 1, Math.floor(time * PLACES))
+      brought[place] = (brought[place] as number) + side * move
+      side = Math.sign(move)
+      if (Math.abs(move) < large) continue
+      const half = RULES.length + (time < 0.5 ? 0 : 1)
+      brought[half] = (brought[half] as number) + side * (close - price)
     }
   }
 }
