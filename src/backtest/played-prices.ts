@@ -2,7 +2,7 @@ import { addTick, type CandleRow, openCandle, toRow } from '../domain/candles.ts
 import type { RecordedCandle } from '../engine/settings.ts'
 import { Failure } from '../lib/failure.ts'
 import type { PriceCoverage, PriceGap } from '../report/run-facts.ts'
-import { indexFrom, type Recording } from '../prices/recording.ts'
+import { candleLength, indexFrom, type Recording } from '../prices/recording.ts'
 import type { TickerView } from './direct-exchange.ts'
 
 /** From when to when is played: Unix ms, the end excluded. */
@@ -97,7 +97,7 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
  */
 export function describeRecording(
   { symbol, source, sha256, rows }: Recording,
-  stepMs = medianStep(rows.at),
+  stepMs = rowStep(rows),
 ): PriceCoverage {
   const { at, kind } = rows
   return {
@@ -146,7 +146,7 @@ export function readRecordedCandles(recordings: readonly Recording[], toAt: numb
   const known = new Map(
     recordings.map(({ symbol, rows }) => [
       symbol,
-      { rows, stepMs: rows.kind === 'candles' ? medianStep(rows.at) : 0 },
+      { rows, stepMs: rows.kind === 'candles' ? candleLength(rows.at) : 0 },
     ]),
   )
   return (symbol, intervalMs, openAt) => {
@@ -187,6 +187,10 @@ function cutRows(rows: Recording['rows'], begin: number, end: number): Recording
 }
 
 /** From row to row, ms. */
+export function rowStep({ kind, at }: Recording['rows']): number {
+  return kind === 'candles' ? candleLength(at) : medianStep(at)
+}
+
 export function medianStep(at: Float64Array): number {
   const steps = Float64Array.from({ length: Math.max(0, at.length - 1) }, (_, row) => stepAt(at, row)).sort()
   return steps[steps.length >> 1] ?? 60_000

@@ -1,3 +1,4 @@
+import { decimal } from '../lib/decimal.ts'
 import { createRandom } from '../lib/random.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { randomHex } from '../lib/entropy.ts'
@@ -141,15 +142,26 @@ function firstSettingsOf({ accounts, market, services, demoPast = false }: Simul
   const named: readonly (readonly [name: string, value: string])[] = [
     ...accounts.flatMap(({ label, balances }) =>
       Object.entries(balances).map(
-        ([coin, amount]) => [`startingBalance of ${label}`, `${amount} ${coin}`] as const,
+        ([coin, amount]) => [`startingBalance of ${label}`, `${plain(amount)} ${coin}`] as const,
       ),
     ),
-    ...Object.entries(prices).map(([symbol, price]) => [`market.startPrices.${symbol}`, price] as const),
-    ...Object.entries(opening).map(([coin, amount]) => [`services.spot.opening.${coin}`, amount] as const),
-    ...(platformOpening === undefined ? [] : [['services.spot.platformOpening', platformOpening] as const]),
+    ...Object.entries(prices).map(
+      ([symbol, price]) => [`market.startPrices.${symbol}`, plain(price)] as const,
+    ),
+    ...Object.entries(opening).map(
+      ([coin, amount]) => [`services.spot.opening.${coin}`, plain(amount)] as const,
+    ),
+    ...(platformOpening === undefined
+      ? []
+      : [['services.spot.platformOpening', plain(platformOpening)] as const]),
     ['demoPast', String(demoPast)],
   ]
   return Object.fromEntries(named)
+}
+
+/** Without zeros that say nothing: 10000.00 is 10000. */
+function plain(amount: string): string {
+  return decimal(amount).toFixed()
 }
 
 async function serve(

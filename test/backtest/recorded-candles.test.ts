@@ -160,3 +160,12 @@ test('a row that lies across the end of a candle gives it nothing: it knows what
   expect(recordedCandle('BTCUSDT', 60_000, 0)).toBeUndefined()
   expect(recordedCandle('BTCUSDT', 120_000, 0)).toBeUndefined()
 })
+
+test('a thin market that leaves out most minutes has its candles all the same', () => {
+  const at = Float64Array.of(0, 120_000, 180_000, 300_000)
+  const recordedCandle = readRecordedCandles([recordingOf({ ...MINUTE_ROWS, at })], 420_000)
+
+  expect(recordedCandle('BTCUSDT', 60_000, 120_000)).toEqual([120_000, 2, 6, 0.4, 3, 1])
+  expect(recordedCandle('BTCUSDT', 60_000, 60_000)).toBeUndefined()
+  expect(recordedCandle('BTCUSDT', 300_000, 0)).toEqual([0, 1, 7, 0.3, 4, 3])
+})

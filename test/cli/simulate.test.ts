@@ -248,7 +248,13 @@ test.concurrent('settings that a state keeps from its first start are named, and
   }
 
   const { run: first } = await runWith()
-  const { run: same } = await runWith('makerFeeRate=0.0001')
+  const { run: same } = await runWith(
+    ...[
+      'makerFeeRate=0.0001',
+      'instruments.BTCUSDT.tickSize="0.10"',
+      'accounts.0.startingBalance="10000.00"',
+    ],
+  )
   const { run: other } = await runWith(
     ...['accounts.0.startingBalance=5', 'market.startPrices.BTCUSDT=1000', 'demoPast=false'],
     'services.spot.platformOpening=7',

@@ -4,9 +4,9 @@ import {
   cutRecordings,
   describeRecording,
   emptyRange,
-  medianStep,
   type PlayedRange,
   readRecordedCandles,
+  rowStep,
   shareOffTick,
   shareWithoutVolume,
 } from '../../backtest/played-prices.ts'
@@ -202,7 +202,7 @@ function playRecordings(
     const uncut = whole.find(
       ({ sha256, symbol }) => sha256 === recording.sha256 && symbol === recording.symbol,
     )
-    return describeRecording(recording, medianStep((uncut ?? recording).rows.at))
+    return describeRecording(recording, rowStep((uncut ?? recording).rows))
   })
   const instruments = listed(config, coverage[0]?.fromAt ?? 0)
   return {

@@ -25,7 +25,7 @@ export function addImportCommand(program: Command, { setExit }: VerbFrame): void
     .addOption(new Option('--market <market>', 'kept in the file and its name').choices(['spot', 'futures']))
     .option(
       '--strict',
-      'write no data with gaps, or with rows that had to be sorted or dropped (exit code 65)',
+      'write no data with gaps, outliers, or rows that had to be sorted or dropped (exit code 65)',
     )
     .option('--replace', 'write over an existing price file')
     .option('--json', 'as JSON')

@@ -16,7 +16,7 @@ import {
 import type { ShowSettings } from '../../engine/settings.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
-import { type CandleRows, indexFrom, type Recording } from '../../prices/recording.ts'
+import { candleLength, type CandleRows, indexFrom, type Recording } from '../../prices/recording.ts'
 import type { ResolvedNeeds } from '../../strategy/needs.ts'
 
 export type CandleHistory = NonNullable<ShowSettings['history']>
@@ -141,7 +141,7 @@ function buildCandles(
   beforeAt: number,
 ): readonly CandleRow[] {
   const built: CandleRow[] = []
-  const stepMs = smallestStep(at)
+  const stepMs = candleLength(at)
   if (intervalMs % stepMs !== 0) return []
   const end = indexFrom(at, beforeAt)
   const from = Math.max(0, end - Math.ceil((CANDLES_MAX + 1) * (intervalMs / stepMs)))
@@ -163,10 +163,4 @@ function buildCandles(
     if (time + stepMs >= closesAt && closesAt <= beforeAt) built.push(toRow(candle))
   }
   return built.slice(-CANDLES_MAX)
-}
-
-function smallestStep(at: Float64Array): number {
-  let stepMs = Number.POSITIVE_INFINITY
-  for (let row = 1; row < at.length; row++) stepMs = Math.min(stepMs, (at[row] ?? 0) - (at[row - 1] ?? 0))
-  return Number.isFinite(stepMs) ? stepMs : 60_000
 }

@@ -6,8 +6,8 @@ import { type Finding, findRows } from './price-table.ts'
 const TIMES_MAX = 5
 
 /**
- * A row is compared with the last price that was none. Where prices stay at a new level, the first row of it is
- * found, and no other.
+ * A row is compared with the last price that was none, the first one with the two after it. Where prices stay at a new
+ * level, the first row of it is found, and no other.
  */
 export function findOutliers(
   rows: Pick<CandleRows, 'kind' | 'open' | 'high' | 'low' | 'close'> | QuoteRows,
@@ -21,12 +21,14 @@ export function findOutliers(
   const farFrom = (row: number, price: number) =>
     prices.find(([, numbers]) => isFar(numbers[row] as number, price))
   const found = new Map<number, string>()
-  let believed = lasts[0] as number
+  let believed = [...lasts.subarray(0, 3)].sort((one, other) => one - other)[
+    lasts.length > 2 ? 1 : 0
+  ] as number
   let strayed: number | undefined
-  for (let row = 1; row < lasts.length; row++) {
+  for (let row = 0; row < lasts.length; row++) {
     const far = farFrom(row, believed)
     if (far && (strayed === undefined || farFrom(row, strayed))) {
-      found.set(row, `${far[0]} ${far[1][row]} after ${believed}`)
+      found.set(row, `${far[0]} ${far[1][row]} ${row === 0 ? 'before' : 'after'} ${believed}`)
       strayed = lasts[row]
     } else {
       believed = lasts[row] as number

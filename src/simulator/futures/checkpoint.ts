@@ -109,7 +109,7 @@ function gridsOf(instruments: readonly Instrument[]): Grids {
 export function assertSameGrids(instruments: readonly Instrument[], { grids }: Checkpoint): void {
   for (const [symbol, [tickSize, lotSize]] of Object.entries(gridsOf(instruments))) {
     const [storedTick, storedLot] = grids[symbol] ?? [tickSize, lotSize]
-    if (storedTick === tickSize && storedLot === lotSize) continue
+    if (Number(storedTick) === Number(tickSize) && Number(storedLot) === Number(lotSize)) continue
     throw new Failure({
       code: 'SIMULATOR_GRIDS_CHANGED',
       sentence: 'the stored state of the simulator counts in other ticks or lots',

@@ -11,23 +11,23 @@ import type { RowStore, StoredRow } from './row-store.ts'
  * one would overwrite each other's orders.
  */
 export class SqliteStore implements RowStore {
+  readonly #path: string
   readonly #database: DatabaseSync
   readonly #tables = new Map<string, { readonly put: StatementSync; readonly drop: StatementSync }>()
 
   /** @throws Failure SIMULATOR_STORE_UNUSABLE, SIMULATOR_STORE_FOREIGN */
   constructor(path: string) {
+    this.#path = path
     this.#database = openDatabase(path)
   }
 
+  /** @throws Failure SIMULATOR_STORE_UNUSABLE where the file is damaged. */
   load(): readonly StoredRow[] | undefined {
-    const rows: StoredRow[] = []
-    const tables = this.#database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
-    for (const { name: table } of tables) {
-      for (const row of this.#database.prepare(`SELECT id, json FROM ${String(table)}`).iterate()) {
-        rows.push({ table: String(table), id: String(row['id']), json: String(row['json']) })
-      }
+    try {
+      return readRows(this.#database)
+    } catch (cause) {
+      throw unusable(this.#path, cause)
     }
-    return rows.length === 0 ? undefined : rows
   }
 
   save(changes: readonly StoredRow[]): void {
@@ -77,14 +77,29 @@ function openDatabase(path: string): DatabaseSync {
     database?.close()
     if (cause instanceof Failure) throw cause
     if (resultOf(cause) === NOT_A_DATABASE) throw foreign(path, 'no SQLite database')
-    throw new Failure({
-      code: 'SIMULATOR_STORE_UNUSABLE',
-      sentence: 'the file of the simulator’s state cannot be opened',
-      facts: { file: path, reason: messageOf(cause) },
-      hint: adviceFor(path, cause),
-      cause,
-    })
+    throw unusable(path, cause)
   }
+}
+
+function unusable(path: string, cause: unknown): Failure {
+  return new Failure({
+    code: 'SIMULATOR_STORE_UNUSABLE',
+    sentence: 'the file of the simulator’s state cannot be read',
+    facts: { file: path, reason: messageOf(cause) },
+    hint: adviceFor(path, cause),
+    cause,
+  })
+}
+
+function readRows(database: DatabaseSync): readonly StoredRow[] | undefined {
+  const rows: StoredRow[] = []
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  for (const { name: table } of tables) {
+    for (const row of database.prepare(`SELECT id, json FROM ${String(table)}`).iterate()) {
+      rows.push({ table: String(table), id: String(row['id']), json: String(row['json']) })
+    }
+  }
+  return rows.length === 0 ? undefined : rows
 }
 
 /** Result codes of SQLite: https://sqlite.org/rescode.html */

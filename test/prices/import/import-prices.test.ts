@@ -163,6 +163,12 @@ describe('what is not as it should be', () => {
       { outliers: { count: 2, first: `${where(4)}, high 110 after 11` } },
     ],
     [
+      'a first price that is wrong is named, and not the one after it',
+      candle(0, '1000,1200,900,1100,5') + candles(1, 2),
+      [0, 1, 2],
+      { outliers: { count: 1, first: `${where(2)}, open 1000 before 11` } },
+    ],
+    [
       'where prices go on in another unit, the first of them is named',
       candles(0, 1) + [2, 3, 4].map((minute) => candle(minute, '1000,1200,900,1100,5')).join(''),
       [0, 1, 2, 3, 4],

@@ -9,10 +9,9 @@ import {
 import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 import { CANDLE_POINTS_MAX, CANDLE_POINTS_MIN, type CandlePathKind } from './candle-path.ts'
 import { CandleSource, type CandleSourceState } from './candle-source.ts'
-import type { QuoteRows, Recording } from '../../../prices/recording.ts'
+import { candleLength, type QuoteRows, type Recording } from '../../../prices/recording.ts'
 
 /** A file of one row tells no interval. */
-const SINGLE_CANDLE_MS = 60_000
 const SINGLE_QUOTE_MS = 100
 
 export interface PathState {
@@ -69,7 +68,7 @@ export class RecordedPath {
     this.symbol = symbol
     this.#rows = rows
     this.#grid = new QuoteGrid(instrument)
-    this.#intervalMs = rows.kind === 'candles' ? shortestStep(rows.at) : 0
+    this.#intervalMs = rows.kind === 'candles' ? candleLength(rows.at) : 0
     this.#points = rows.kind === 'candles' ? pointsThatFit(this.#intervalMs / speed) : 1
     this.#source =
       rows.kind === 'candles'
@@ -176,21 +175,13 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
  */
 export function priceStepMs({ rows }: Pick<Recording, 'rows'>, speed: number, kind: CandlePathKind): number {
   if (rows.kind === 'quotes') return meanStep(rows.at) / speed
-  const candleMs = shortestStep(rows.at) / speed
+  const candleMs = candleLength(rows.at) / speed
   return candleMs / (pointsThatFit(candleMs) - (kind === 'random' ? 2 : 0))
 }
 
 /** As many as whole milliseconds, within bounds. */
 function pointsThatFit(exchangeMs: number): number {
   return Math.max(CANDLE_POINTS_MIN, Math.min(CANDLE_POINTS_MAX, Math.floor(exchangeMs)))
-}
-
-function shortestStep(at: Float64Array): number {
-  let shortest = Number.POSITIVE_INFINITY
-  for (let row = 1; row < at.length; row++) {
-    shortest = Math.min(shortest, (at[row] as number) - (at[row - 1] as number))
-  }
-  return Number.isFinite(shortest) ? shortest : SINGLE_CANDLE_MS
 }
 
 function meanStep(at: Float64Array): number {
