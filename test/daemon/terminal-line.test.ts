@@ -85,6 +85,10 @@ test('what trading is held by is said in words, with the time on the wall', () =
     '13:50:10.027 recovery.started epoch 2 restrictions BTCUSDT halted (odd prices; since 08:05), ' +
       '* halted (a drill; since 2025-12-31 20:08)',
   )
+  const heartbeat = { level: 'info', time: AT, event: 'daemon.heartbeat' }
+  expect(print({ ...heartbeat, restrictions: ['BTCUSDT reducing (operator)'] }, 200)).toBe(
+    '13:50:10.027 daemon.heartbeat restrictions BTCUSDT reducing (operator)',
+  )
 })
 
 test('a start does not say what it has not found', () => {

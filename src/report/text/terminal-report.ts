@@ -153,13 +153,17 @@ function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): str
   }).join('')
 }
 
+/** Of a cell of the table of strategies: 79 characters in all. */
+const CELL_WIDTH = 10
+
 function describeStrategies({ model, strategies, money }: RunReport, isNamed: boolean): readonly string[] {
-  const header = ['orders', 'fills', 'fees', 'funding', 'profit'].map((title) => title.padStart(10)).join('')
+  const header = ['orders', 'fills', 'fees', 'funding', 'profit'].map(toCell).join('')
   return [
     '',
-    `  ${(isNamed ? `strategies, ${model}` : 'strategies').padEnd(26)}${header}`,
+    `  ${(isNamed ? `strategies, ${model}` : 'strategies').padEnd(NAME_WIDTH)}${header}`,
     ...strategies.map(
-      (part) => `  ${part.name.slice(0, 25).padEnd(26)}${columnsOf(part, moneyDecimals(money))}`,
+      (part) =>
+        `  ${part.name.slice(0, NAME_WIDTH - 1).padEnd(NAME_WIDTH)}${columnsOf(part, moneyDecimals(money))}`,
     ),
   ]
 }
@@ -172,7 +176,11 @@ function columnsOf({ orders, fills, fees, funding, profit }: PartReport, decimal
     withSign(funding, decimals),
     withSign(profit, decimals),
   ]
-  return cells.map((cell) => cell.padStart(10)).join('')
+  return cells.map(toCell).join('')
+}
+
+function toCell(text: string): string {
+  return ` ${text.padStart(CELL_WIDTH)}`
 }
 
 function sumOf(causes: readonly { readonly count: number }[]): number {

@@ -205,11 +205,13 @@ function toWords(value: unknown, directory: string): string {
   return entries.length === 0 ? 'none' : entries.map(([key, one]) => `${key} ${inner(one)}`).join(', ')
 }
 
-/** `BTCUSDT halted (odd prices; since 20:08)`, with the day where it is another one. */
+/** `BTCUSDT halted (odd prices; since 20:08)`, with the day where it is another one; words are left as they are. */
 function toHeld(restrictions: unknown, loggedAt: unknown): string {
-  const held = restrictions as readonly Restriction[]
+  const held = restrictions as readonly (Restriction | string)[]
   const today = new Date(String(loggedAt)).toDateString()
-  const words = held.map(({ scope, mode, reason, at }) => {
+  const words = held.map((restriction) => {
+    if (typeof restriction === 'string') return restriction
+    const { scope, mode, reason, at } = restriction
     const since = new Date(at)
     const day = since.toDateString() === today ? '' : `${toDay(since)} `
     return `${scope} ${mode} (${reason}; since ${day}${since.toTimeString().slice(0, 5)})`
