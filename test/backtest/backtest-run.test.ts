@@ -272,6 +272,19 @@ describe('prices that are not whole', () => {
     expect(runs[0]?.toAt).toBe(at(60))
   })
 
+  test('a price ten times as high as those around it is said, with its time', async () => {
+    const project = createProject(['BTCUSDT'], [])
+    const lines = candles(START_AT, [0, 1, 2, 3]).split('\n')
+    lines[2] = `${START_AT + MINUTE_MS},1000,1010,990,1000,50`
+    const file = project.write('BTCUSDT.csv', lines.join('\n'))
+
+    const { remarks } = await project.run([file], 'out')
+
+    expect(remarks.join('\n')).toContain(
+      'BTCUSDT: 1 of its rows have a price five times as high or low as the one before, and are played as they are: 2025-06-02T07:01:00.000Z, open 1000 after 100. `intentd import BTCUSDT.csv` names the line.',
+    )
+  })
+
   test('--from and --to cut, and a range without prices is refused', async () => {
     const project = createProject(['BTCUSDT'], [])
     const file = project.write('BTCUSDT.csv', candles(START_AT, [0, 1, 2, 3, 4, 5]))

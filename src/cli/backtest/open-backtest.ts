@@ -26,6 +26,7 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import { type Instrument, toMarketInstrument } from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
+import { findOutliers } from '../../prices/import/outliers.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
 import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
@@ -125,6 +126,7 @@ export async function prepareBacktest(
       ...remarksOn(strategies, coverage),
       ...remarksOnWindows(strategies, polling.tickersMs),
       ...remarksOnTicks(config, recordings),
+      ...remarksOnOutliers(recordings),
       ...remarksOnVolume(config, recordings),
     ],
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
@@ -328,6 +330,17 @@ function remarksOnTicks({ instruments }: DaemonConfig, recordings: readonly Reco
     return [
       `${symbol}: ${part} % of its prices lie between two ticks of ${tick}: they are played rounded to it.`,
     ]
+  })
+}
+
+function remarksOnOutliers(recordings: readonly Recording[]): readonly string[] {
+  return recordings.flatMap(({ symbol, source, rows }) => {
+    const { count, first } = findOutliers(rows, (row) => new Date(rows.at[row] ?? 0).toISOString())
+    return count === 0
+      ? []
+      : [
+          `${symbol}: ${count} of its rows have a price five times as high or low as the one before, and are played as they are: ${first}. \`intentd import ${source}\` names the line.`,
+        ]
   })
 }
 
