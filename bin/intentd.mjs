@@ -81,9 +81,9 @@ function endByForce(code) {
   process.execve(process.execPath, [process.execPath, '-e', `process.exitCode = ${Number(code)}`], {})
 }
 
-/** Whoever reads what is printed may have enough of it (`| head`): that breaks nothing. */
+/** Whoever reads what is printed may have enough of it (`| head`), or have closed the terminal: that breaks nothing. */
 function forgiveReader(error) {
-  if (error.code !== 'EPIPE') throw error
+  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
 }
 
 /** Whoever read it may have gone: that is no reason to stay. */

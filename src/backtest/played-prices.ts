@@ -186,7 +186,7 @@ function cutRows(rows: Recording['rows'], begin: number, end: number): Recording
   return Object.fromEntries(columns) as Recording['rows']
 }
 
-/** From row to row, ms. */
+/** From row to row, ms: of candles the shortest step, of quotes the median. */
 export function rowStep({ kind, at }: Recording['rows']): number {
   return kind === 'candles' ? candleLength(at) : medianStep(at)
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { Projects } from './project.ts'
@@ -30,4 +31,26 @@ test('a log that nobody reads stops neither trading nor the end', { timeout: 60_
   const fills = project.start(['fills', '--json'])
   await fills.ended
   expect(fills.stdout.length).toBeGreaterThan(0)
+})
+
+/** As a terminal that is closed: from the second line on each write fails. */
+const CLOSED_TERMINAL = `
+  const { stdout } = process
+  const write = stdout._write.bind(stdout)
+  stdout._write = (text, encoding, done) => {
+    stdout._write = stdout._writev = (_text, _encoding, failed) =>
+      (failed ?? _encoding)(Object.assign(new Error('write EIO'), { code: 'EIO' }))
+    write(text, encoding, done)
+  }
+`
+
+test('a terminal that is closed stops neither trading nor the end', { timeout: 60_000 }, async () => {
+  const project = projects.open()
+  project.write('closed-terminal.mjs', CLOSED_TERMINAL)
+  const args = ['run', '--for', '2s', '--set', 'execution.acceptanceWindowMs=1000']
+  const run = project.start(args, {}, join(project.directory, 'closed-terminal.mjs'))
+
+  expect(await run.ended).toEqual({ code: 0, signal: null })
+  expect(run.stdout).toHaveLength(1)
+  expect(run.stderr).toEqual([])
 })

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { systemTimers } from '../../../lib/timers.ts'
 
-/** Text that waits for whoever reads it, bytes. What comes on top is left out: trading goes on. */
+/** Text that waits for whoever reads it, characters. What comes on top is left out: trading goes on. */
 const WAITING_MAX = 1_000_000
 /** How long the end of the process waits for a reader, ms. */
 const END_MS = 1000
@@ -22,6 +22,8 @@ export class LogOutput {
   readonly #stream: NodeJS.WriteStream
   readonly #onMissing: (lines: number) => void
   #missing = 0
+  /** Its reader has gone (`| head`), or its terminal was closed: nothing can be written any more. */
+  #isGone = false
 
   /** @param onMissing Is told once it is read again how many lines were left out. */
   constructor(descriptor: 1 | 2, onMissing: (lines: number) => void) {
@@ -31,12 +33,14 @@ export class LogOutput {
     const { _handle: handle } = this.#stream as { _handle?: { setBlocking?: (isBlocking: boolean) => void } }
     handle?.setBlocking?.(false)
     this.#stream.on('drain', () => this.#sayMissing())
+    this.#stream.on('error', () => {
+      this.#isGone = true
+    })
   }
 
   write(text: string): void {
-    const { destroyed, writableLength } = this.#stream
-    if (destroyed) return
-    if (writableLength < WAITING_MAX) this.#stream.write(text)
+    if (this.#isGone) return
+    if (this.#stream.writableLength < WAITING_MAX) this.#stream.write(text)
     else this.#missing += 1
   }
 
