@@ -7,6 +7,7 @@ import { archiveState } from '../daemon/state/archive-state.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
+import type { MarketOptions } from './process/market-options.ts'
 import {
   addConfigOptions,
   listOption,
@@ -16,11 +17,9 @@ import {
   toConfigRequest,
 } from './process/options.ts'
 
-interface ArchiveCommandOptions extends ConfigOptions {
+interface ArchiveCommandOptions extends ConfigOptions, MarketOptions {
   readonly before: number
   readonly to?: string
-  readonly market: readonly string[]
-  readonly speed?: number
 }
 
 /** `intentd archive`: fills and funding payments of long ago go from the journal into a file. */
@@ -53,9 +52,10 @@ function parseBefore(text: string): number {
 }
 
 async function archive({ before, to, market, speed, ...options }: ArchiveCommandOptions): Promise<number> {
-  const request = toConfigRequest(options)
+  const played = { files: market, speed }
+  const request = { ...toConfigRequest(options), played }
   const { config } = loadConfig(request)
-  const directory = stateDirectoryOf(config, { files: market, speed })
+  const directory = stateDirectoryOf(config, played)
   const file = to === undefined ? undefined : resolve(to)
   const report = await archiveState({
     ...{ config, directory, before, file, clock: systemClock, timers: systemTimers },

@@ -3,7 +3,12 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
-import { addMarketOptions, type MarketOptions, withPlayed } from './process/market-options.ts'
+import {
+  addMarketOptions,
+  listMarketWords,
+  type MarketOptions,
+  withPlayed,
+} from './process/market-options.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import {
   addConfigOptions,
@@ -27,10 +32,8 @@ export function addCheckCommand(program: Command, { setExit }: VerbFrame): void 
 
 async function check(options: CheckOptions): Promise<number> {
   const request = await withPlayed(toConfigRequest(options), options)
-  const words = ['check', ...(options.config === undefined ? [] : ['-c', options.config])].concat(
-    options.market.flatMap((file) => ['--market', file]),
-    options.speed === undefined ? [] : ['--speed', String(options.speed)],
-  )
+  const file = options.config === undefined ? [] : ['-c', options.config]
+  const words = ['check', ...file, ...listMarketWords(options)]
   const { problems: found, missingSecrets, loaded, others, warnings } = await checkFully(request)
   const problems = options.secrets ? sortProblems([...found, ...missingSecrets]) : found
   if (problems.length > 0) {

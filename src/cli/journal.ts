@@ -7,6 +7,7 @@ import { stateDirectoryOf } from '../daemon/state/state-place.ts'
 import type { CopyProgress, CopyReport } from '../journal/copy/copy-parts.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
+import type { MarketOptions } from './process/market-options.ts'
 import {
   addConfigOptions,
   listOption,
@@ -20,10 +21,7 @@ import type { VerbFrame } from './process/verb-frame.ts'
 /** A large journal takes minutes: it says so often how far it is. */
 const PROGRESS_MS = 2000
 
-interface CopyCommandOptions extends ConfigOptions, Pick<StateToCopy, 'to'> {
-  readonly market: readonly string[]
-  readonly speed?: number
-}
+interface CopyCommandOptions extends ConfigOptions, MarketOptions, Pick<StateToCopy, 'to'> {}
 
 /** `intentd journal copy`: the journal goes from a file to PostgreSQL, or back. */
 export function addJournalCommand(program: Command, { setExit }: VerbFrame): void {
@@ -43,9 +41,10 @@ export function addJournalCommand(program: Command, { setExit }: VerbFrame): voi
 }
 
 async function copy({ to, market, speed, ...options }: CopyCommandOptions): Promise<number> {
-  const request = toConfigRequest(options)
+  const played = { files: market, speed }
+  const request = { ...toConfigRequest(options), played }
   const { config } = loadConfig(request)
-  const directory = stateDirectoryOf(config, { files: market, speed })
+  const directory = stateDirectoryOf(config, played)
   const begunAt = systemClock.monotonic()
   const report = await copyState({
     ...{ config, directory, to, clock: systemClock, timers: systemTimers },

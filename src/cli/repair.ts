@@ -5,6 +5,7 @@ import { repairState } from '../daemon/state/repair-state.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
 import type { RepairReport } from '../journal/repair-journal.ts'
 import { systemClock } from '../lib/clock.ts'
+import { type MarketOptions, repeatMarket } from './process/market-options.ts'
 import {
   addConfigOptions,
   listOption,
@@ -12,13 +13,9 @@ import {
   parseSpeed,
   repeatOptions,
   toConfigRequest,
-  toShellWord,
 } from './process/options.ts'
 
-interface RepairCommandOptions extends ConfigOptions {
-  readonly market: readonly string[]
-  readonly speed?: number
-}
+interface RepairCommandOptions extends ConfigOptions, MarketOptions {}
 
 /**
  * `intentd repair`: a journal that was refused becomes one that opens. A verb of its own, and no option of
@@ -36,8 +33,9 @@ export function addRepairCommand(program: Command, { setExit }: VerbFrame): void
 
 function repair(given: RepairCommandOptions): number {
   const { market, speed, ...options } = given
-  const { config } = loadConfig(toConfigRequest(options))
-  const directory = stateDirectoryOf(config, { files: market, speed })
+  const played = { files: market, speed }
+  const { config } = loadConfig({ ...toConfigRequest(options), played })
+  const directory = stateDirectoryOf(config, played)
   const report = repairState(config, directory, systemClock.now())
   process.stdout.write(
     report === undefined ? `${directory}: the journal is sound\n` : describe(report, given),
@@ -68,10 +66,4 @@ function describe(
 function describeLost(recordsMin: number | undefined): string {
   if (recordsMin === undefined) return 'it is not known how many records'
   return recordsMin === 0 ? 'no record that is known of' : `at least ${recordsMin} records`
-}
-
-/** They name the state that was repaired. */
-function repeatMarket({ market, speed }: RepairCommandOptions): string {
-  const files = market.map((file) => ` --market ${toShellWord(file)}`)
-  return `${files.join('')}${speed === undefined ? '' : ` --speed ${speed}`}`
 }

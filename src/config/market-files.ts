@@ -36,25 +36,38 @@ export function checkMarketFiles(
 export interface PlayedPrices {
   /** Recordings of `--market`, which replace those of the file: a path, or `SYMBOL=path`. */
   readonly files: readonly string[]
-  /** Their symbols. */
-  readonly recorded: readonly string[]
+  /** Their symbols; absent where they only name a state. */
+  readonly recorded?: readonly string[]
   /** `--speed`. */
   readonly speed: number | undefined
 }
 
-/** Prices that are made up are traded only where `startPrices` asks for them, and those of elsewhere only as they come. */
+/**
+ * Only the simulator inside the daemon plays prices. Those that are made up are traded only where `startPrices` asks
+ * for them, and those of elsewhere only as they come.
+ */
 export function checkPlayed(
   { source, settings }: Readable<DaemonFile>,
   strategies: readonly Readable<StrategyFile>[],
-  { recorded, speed = 1 }: PlayedPrices,
+  { files, recorded, speed }: PlayedPrices,
 ): Problem[] {
+  const given = [
+    ...(files.length > 0 ? ['--market'] : []),
+    ...(speed === undefined ? [] : [`--speed ${speed}`]),
+  ]
+  const address = ['exchange', 'baseUrl']
+  if (given.length > 0 && source.has(address)) {
+    const message = `prices come from this exchange: leave ${given.join(' and ')} out, only the simulator inside the daemon plays prices`
+    return [source.problem(address, message)]
+  }
   const market = settings.simulator?.market
   if (market === undefined) return []
-  if (recorded.length === 0) {
-    if (market.live === undefined || speed === 1) return []
+  if (files.length === 0) {
+    if (market.live === undefined || speed === undefined || speed === 1) return []
     const message = `the prices of another exchange come as they come: leave --speed ${speed} out, or give files by --market`
     return [source.problemOfKey(['simulator', 'market', 'live'], message)]
   }
+  if (recorded === undefined) return []
   const priced = new Set([...recorded, ...Object.keys(market.startPrices ?? {})])
   const otherwise =
     market.live === undefined

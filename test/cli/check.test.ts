@@ -191,3 +191,20 @@ test.each([
     expect(written.join('')).toMatch(says)
   },
 )
+
+test.each([
+  ['run'],
+  ['check', '--no-secrets'],
+  ['repair'],
+  ['archive', '--before', '2025-06-02'],
+  ['journal', 'copy', '--to', 'file'],
+])('[CFG1] %s refuses --speed where the prices come from an exchange outside', async (...words) => {
+  const written: string[] = []
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+  try {
+    expect(await main([...words, '-c', 'config/live.example.yaml', '--speed', '60'])).toBe(78)
+  } finally {
+    write.mockRestore()
+  }
+  expect(written.join('')).toMatch(/exchange\.baseUrl: .*leave --speed 60 out/)
+})

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { ConfigError, EXIT_CONFIG, formatProblem, formatProblems } from '../../src/config/yaml/problem.ts'
-import { GRID, MAIN, replaceOnce, SIMULATOR, Workspace } from './workspace.ts'
+import { GRID, MAIN, replaceOnce, SIMULATOR, SIMULATOR_SECTION, Workspace } from './workspace.ts'
 
 let workspace: Workspace
 beforeEach(() => {
@@ -179,11 +179,11 @@ test('[CFG1] what is traded and has no file of --market is refused, unless a sta
     'config/main.yaml': replaceOnce(recordings, 'ETHUSDT: "3000"', 'ETHUSDT: eth.csv'),
     ...{ 'config/btc.csv': '', 'config/eth.csv': '' },
   })
-  const played = { files: [], recorded: ['BTCUSDT'], speed: undefined }
+  const played = { files: ['btc.csv'], recorded: ['BTCUSDT'], speed: undefined }
   const trend = 'strategies/trend.yaml'
 
   expect(workspace.complain()).toEqual([])
-  expect(workspace.complain([], { files: [], recorded: ['BTCUSDT', 'ETHUSDT'], speed: 60 })).toEqual([])
+  expect(workspace.complain([], { ...played, recorded: ['BTCUSDT', 'ETHUSDT'], speed: 60 })).toEqual([])
   expect(workspace.complain([], played)).toEqual([
     `config/${trend}:3:15 instruments.0: no --market has prices of ETHUSDT: give one, or set enabled: false here; for made-up prices name it under simulator.market.startPrices of the main file`,
   ])
@@ -200,8 +200,23 @@ test('[CFG1] live prices are not sped up, and not mixed with files', () => {
   expect(workspace.complain([], { files: [], recorded: [], speed: 60 })).toEqual([
     'config/main.yaml:25:5 simulator.market.live: the prices of another exchange come as they come: leave --speed 60 out, or give files by --market',
   ])
-  expect(workspace.complain([], { files: [], recorded: ['BTCUSDT'], speed: 60 })).toEqual([
+  expect(workspace.complain([], { files: ['btc.csv'], recorded: ['BTCUSDT'], speed: 60 })).toEqual([
     'config/strategies/trend.yaml:3:15 instruments.0: no --market has prices of ETHUSDT: give one, or set enabled: false here; live prices are not mixed with files',
+  ])
+})
+
+test('[CFG1] --market and --speed are refused where the prices come from an exchange outside', () => {
+  const outside = 'exchange: { baseUrl: "http://127.0.0.1:8700" }\n'
+  workspace.fill({ 'config/main.yaml': replaceOnce(MAIN, SIMULATOR_SECTION, outside) })
+  const refused = (options: string) =>
+    `config/main.yaml:21:22 exchange.baseUrl: prices come from this exchange: leave ${options} out, only the simulator inside the daemon plays prices`
+
+  expect(workspace.complain([], { files: [], recorded: [], speed: undefined })).toEqual([])
+  expect(workspace.complain([], { files: ['btc.csv'], recorded: ['BTCUSDT'], speed: undefined })).toEqual([
+    refused('--market'),
+  ])
+  expect(workspace.complain([], { files: ['btc.csv'], speed: 1 })).toEqual([
+    refused('--market and --speed 1'),
   ])
 })
 
