@@ -169,8 +169,11 @@ export class BacktestRun {
   }
 }
 
-/** When trading ended and why, the earliest first: nobody releases anything in a backtest. Unix ms. */
-function describeRestrictions(
+/**
+ * When trading ended and why, the earliest first, of what stands at the end: nobody releases anything in a backtest.
+ * Unix ms. A run may begin restricted.
+ */
+export function describeRestrictions(
   restrictions: readonly Restriction[],
   { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
 ): readonly string[] {
@@ -182,8 +185,9 @@ function describeRestrictions(
     .toSorted((one, other) => one.at - other.at)
     .map(({ scope, mode, code, reason, at }) => {
       const what = scope === ACCOUNT ? 'trading' : `trading of ${scope.replace(/^strategy:/, '')}`
-      const share = Math.round(((at - fromAt) / Math.max(1, toAt - fromAt)) * 100)
-      const traded = `${showDuration(at - fromAt)} of ${showDuration(toAt - fromAt)} (${share} %) were traded`
+      const tradedMs = Math.max(0, at - fromAt)
+      const share = Math.round((tradedMs / Math.max(1, toAt - fromAt)) * 100)
+      const traded = `${showDuration(tradedMs)} of ${showDuration(toAt - fromAt)} (${share} %) were traded`
       return `${what} ended ${showTime(at)} UTC, ${mode} (${code}): ${reason}; ${traded}, the figures count the whole time`
     })
 }

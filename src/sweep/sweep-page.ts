@@ -119,7 +119,12 @@ function renderTrials(trials: readonly SweepRow[]): string {
       shareCell(row.figures?.return),
       shareCell(row.figures?.drawdown),
       { text: row.figures === null ? '' : String(row.figures.fills) },
-      [row.failed, row.isIsolated ? 'isolated peak' : '', row.isWhole ? '' : `to ${shortTime(row.to)} only`]
+      [
+        row.failed,
+        row.isIsolated ? 'isolated peak' : '',
+        row.isWhole ? '' : `to ${shortTime(row.to)} only`,
+        ...(row.figures?.restrictions ?? []),
+      ]
         .filter((text) => text !== '')
         .join('; '),
     ])
@@ -148,11 +153,12 @@ function renderFolds(folds: readonly FoldRow[]): string {
     shareCell(fold.figures?.return),
     shareCell(fold.figures?.drawdown),
     { text: fold.figures === null ? fold.failed : String(fold.figures.fills) },
+    (fold.figures?.restrictions ?? []).join('; '),
   ])
   return renderTable(
-    ['window (UTC)', 'chosen', 'score before', 'score in it', 'return', 'drawdown', 'fills'],
+    ['window (UTC)', 'chosen', 'score before', 'score in it', 'return', 'drawdown', 'fills', 'note'],
     rows,
-    [0, 1],
+    [0, 1, 7],
   )
 }
 

@@ -103,10 +103,11 @@ export function buildSweepReport({ plan, find, name, head, tries, remarks }: Rep
   const rows = sets.map((set) => toRow(set, { plan, peaks, name }))
   const returns = whole.flatMap((set) => returnsOf(set) ?? [])
   const overfitting = overfittingOf(returns) ?? null
+  const trials = rows.toSorted(byRank)
   const report: SweepReport = {
     ...{ format: 1, ...head, objective: plan.objective },
     ...{ from: toTime(plan.fromAt), to: toTime(plan.rounds.at(-1) ?? plan.fromAt) },
-    trials: rows.toSorted(byRank),
+    trials,
     folds: listFolds(plan, whole).map(({ fold, score, trial }) =>
       toFoldRow({ fold, score, trial }, { plan, find, name }),
     ),
@@ -114,9 +115,24 @@ export function buildSweepReport({ plan, find, name, head, tries, remarks }: Rep
     deflated: deflate(sets, whole, { plan, tries }) ?? null,
     overfitting,
     heatMap: buildHeatMap(scored) ?? null,
-    remarks: overfitting === null ? remarks : [...remarks, ...noteFewTrials(returns)],
+    remarks: [...remarks, ...noteEnded(trials), ...(overfitting === null ? [] : noteFewTrials(returns))],
   }
   return JSON.parse(JSON.stringify(report, roundNumbers)) as SweepReport
+}
+
+/** Whether it traded for a part of its time alone. */
+export function isEndedEarly({ figures }: Pick<SweepRow, 'figures'>): boolean {
+  return (figures?.restrictions.length ?? 0) > 0
+}
+
+/** Figures of trials that traded for a part of their time must not be taken for those of the whole. */
+function noteEnded(trials: readonly SweepRow[]): readonly string[] {
+  const ended = trials.filter(isEndedEarly)
+  const [best] = ended
+  if (best === undefined) return []
+  return [
+    `Trading ended early in ${ended.length} of ${trials.length} trials. In the best of them, ${best.id}: ${best.figures?.restrictions.join('; ')}.`,
+  ]
 }
 
 /** Below these a rank among the trials, or the Sharpe ratio of a block, is little more than chance. */

@@ -22,6 +22,8 @@ export interface TrialFigures {
   readonly fees: string
   readonly funding: string
   readonly liquidations: number
+  /** When and why trading ended before the prices did, a sentence each. */
+  readonly restrictions: readonly string[]
 }
 
 export type TrialOutcome =

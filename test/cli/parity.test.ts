@@ -25,6 +25,9 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const run = project.run(['-c', 'config/other.yaml', '--set', 'record=true', '--set', 'simulator.speed=60'])
   await run.until('both ladders', () => run.events('batch.sent').length > 1)
   await new Promise((resolve) => setTimeout(resolve, 2000))
+  const restrict = ['restrict', 'strategy:trend-eth', 'reducing', '--reason', 'seen enough']
+  const restricted = project.start([...restrict, '-c', 'config/other.yaml'])
+  expect((await restricted.ended).code).toBe(0)
   await run.stop()
   const paths = readdirSync(join(project.directory, '.intentd'), { recursive: true, encoding: 'utf8' })
   const directory = join(
@@ -53,6 +56,10 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const fillsOf = (count: string) =>
     Number(new RegExp(`^fills: .*?(\\d+) ${count}`, 'm').exec(same.text)?.[1])
   expect([recorded?.fills.count, played?.fills.count]).toEqual([fillsOf('recorded'), fillsOf('in the b')])
+  expect(recorded?.restrictions).toEqual([
+    expect.stringMatching(/^trading of trend-eth ended \d.*, reducing \(operator\): seen enough; \d+ /),
+  ])
+  expect(played?.restrictions).toEqual([])
   expect(recorded?.series.startAt).toBe(played?.series.startAt)
   const { opening, realised, unrealised, fees, funding, final } = recorded?.money ?? {}
   expect(

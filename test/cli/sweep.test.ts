@@ -160,6 +160,25 @@ describe('intentd sweep', () => {
     expect(stdout).toContain('2 of 3 failed')
   })
 
+  test('a trial whose trading a loss limit ended is marked, and the limit is named', () => {
+    const { status, stdout } = run([...words('limited'), '--set', 'risk.losses.daily=3'])
+    const { trials, remarks } = JSON.parse(read('limited', 'sweep.json')) as SweepReport
+    const ended = trials.filter(({ figures }) => (figures?.restrictions.length ?? 0) > 0)
+
+    expect(status).toBe(0)
+    expect(ended.length).toBeGreaterThan(0)
+    expect(ended.length).toBeLessThan(trials.length)
+    const [first] = remarks
+    expect(first).toContain(`Trading ended early in ${ended.length} of ${trials.length} trials. In the best`)
+    expect(first).toMatch(/trading ended 2025-01-01 \d\d:\d\d UTC, reducing \(dailyLoss\): lost 3\.\d+ since/)
+    expect(stdout).toContain(`note: ${first}`)
+    for (const { id, figures } of trials) {
+      const line = stdout.split('\n').find((text) => text.startsWith(`  ${id} `)) ?? ''
+      expect(line.includes('(trading ended early)')).toBe(figures?.restrictions.length === 1)
+    }
+    expect(read('limited', 'sweep.html')).toContain(ended[0]?.figures?.restrictions[0] ?? 'nothing')
+  })
+
   test('prices that begin too late for a part of the range are refused before anything is computed', () => {
     project.write('late.csv', read('BTCUSDT.csv').split('\n').toSpliced(1, 30).join('\n'))
     project.edit('scripted.yaml', '[BTCUSDT]', '[BTCUSDT, ETHUSDT]')

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { describeComparison } from '../../src/report/text/terminal-report.ts'
 import { renderComparison } from '../../src/report/page/page.ts'
+import { renderComparisonPage } from '../../src/report/page/comparison-page.ts'
 import { renderChart } from '../../src/report/page/chart.ts'
 import { renderEquities } from '../../src/report/page/run-charts.ts'
 
@@ -16,7 +17,7 @@ const money = {
 }
 const run = (model: string): RunReport =>
   ({
-    ...{ model, money, ratios: [], denials: [], rejections: [], fromAt: 0, toAt: 2000 },
+    ...{ model, money, ratios: [], denials: [], rejections: [], restrictions: [], fromAt: 0, toAt: 2000 },
     buyAndHold: { value: 0, instruments: {} },
     fills: { count: 0, makerShare: 0 },
     series: { startAt: 0, stepMs: 1000, close: [1, 2] },
@@ -58,6 +59,39 @@ test('a short run beside a long one says of which time each ratio is, and when e
   expect(compare([short, short])).toEqual(['Sharpe, per day | -0.15 | -0.15'])
   expect(compare([long, long])).toEqual(['Sharpe | -6.56 | -6.56'])
   expect(renderComparison([short, long], ['a', 'b'])).toMatch(/-0\.15 a day.*-6\.56 a year/)
+})
+
+test('the curves of two runs of the same time stand below each other, however many values each has', () => {
+  const curves = (...closes: readonly (readonly (number | null)[])[]) =>
+    describeComparison(
+      closes.map((close, index) => {
+        const one = run('default')
+        return {
+          place: `${index}`,
+          name: `${index}`,
+          run: { ...one, series: { ...one.series, close } as never },
+        }
+      }),
+    ).flatMap((line) => (/[▁█]/.test(line) ? [line.trim()] : []))
+
+  const rise = Array.from({ length: 90 }, (_, index) => (index < 45 ? 1 : 2))
+  // Prices that were read seldom leave most of the buckets without a value.
+  const seldom = rise.map((value, index) => (index % 45 === 0 ? value : null))
+  const half = '▁'.repeat(30) + '█'.repeat(30)
+  expect(curves(rise, seldom, [1, 2])).toEqual([half, half, half])
+})
+
+test('what ended the trading of a run stands above the figures, in the terminal and in the page', () => {
+  const text = 'trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30; 1 s of 2 s were traded'
+  const pair = ['calm', 'wild'].map((name) => ({
+    ...{ place: name, name, coin: 'USDT' },
+    run: { ...run('default'), strategies: [], restrictions: name === 'wild' ? [text] : [] } as RunReport,
+  }))
+
+  const lines = describeComparison(pair)
+  expect(lines[1]).toBe('  wild: trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30;')
+  expect(renderComparisonPage(pair)).toContain(`<li>wild: ${text}</li>`)
+  expect(renderComparisonPage(pair)).not.toContain('<li>calm: trading')
 })
 
 test('six runs have six colours', () => {

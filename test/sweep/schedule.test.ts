@@ -15,7 +15,7 @@ import { type Trial, type TrialOutcome } from '../../src/sweep/trial.ts'
 const PERIODS = 90
 const FIGURES = {
   ...{ final: '1', return: 0, drawdown: 0, sharpe: 0, positions: 0, winners: 0 },
-  ...{ fills: 0, fees: '0', funding: '0', liquidations: 0 },
+  ...{ fills: 0, fees: '0', funding: '0', liquidations: 0, restrictions: [] },
 }
 
 /** Combination 0 is the worst, the last the best; each earns the same in every period. */

@@ -1,3 +1,4 @@
+import { describeRestrictions } from '../../backtest/backtest-run.ts'
 import { OrderLog } from '../../backtest/order-log.ts'
 import type { Fill } from '../../domain/fill.ts'
 import { netLots, type PositionReading } from '../../domain/position.ts'
@@ -113,7 +114,7 @@ class RecordedRun {
 
   finish(): RunReport {
     const { realised, fees, funding } = this.#money
-    const { opening, toAt, coin } = this.#frame
+    const { opening, fromAt, toAt, coin } = this.#frame
     this.#orders.close()
     const unrealised = decimal(this.#unrealised().toFixed(8))
     const final = decimal(opening).plus(realised).minus(fees).plus(funding).plus(unrealised)
@@ -127,7 +128,7 @@ class RecordedRun {
       denials: this.#orders.denials,
       denialsByStrategy: this.#orders.denialsByStrategy,
       rejections: this.#orders.rejections,
-      restrictions: [],
+      restrictions: describeRestrictions([...this.#book.restrictions.values()], { fromAt, toAt }),
       notes: [],
       openPositions: [...this.#book.account].flatMap(([symbol, { longLots, shortLots }]) =>
         longLots + shortLots === 0 ? [] : [`${symbol}: ${longLots} lots long, ${shortLots} short (${coin})`],

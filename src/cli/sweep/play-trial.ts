@@ -97,13 +97,13 @@ export function recipeOf({ prepared, config }: RecipeOf, options: PlayOptions, v
 }
 
 function toFigures(report: RunReport): TrialFigures {
-  const { money, ratios, fills, liquidations } = report
+  const { money, ratios, fills, liquidations, restrictions } = report
   const ratioOf = (name: string): number | null => ratios.find((ratio) => ratio.name === name)?.value ?? null
   return {
     ...{ final: money.final, fees: money.fees, funding: money.funding },
     ...{ return: ratioOf('total return'), drawdown: ratioOf('deepest drawdown'), sharpe: ratioOf('Sharpe') },
     ...{ positions: ratioOf('positions closed'), winners: ratioOf('winners') },
-    ...{ fills: fills.count, liquidations },
+    ...{ fills: fills.count, liquidations, restrictions },
   }
 }
 

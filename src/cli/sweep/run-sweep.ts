@@ -250,9 +250,10 @@ function writeFiles(directory: string, report: SweepReport): string {
     ...[id, to, showParams(params), score, inSample, outOfSample],
     ...[figures?.final, figures?.return, figures?.drawdown, figures?.sharpe, figures?.fills, figures?.fees],
     failed.replaceAll(/["\n]/g, ' '),
+    figures?.restrictions.join('; '),
   ])
   const columns =
-    'trial,to,params,score,in_sample,out_of_sample,final,return,drawdown,sharpe,fills,fees,failed'
+    'trial,to,params,score,in_sample,out_of_sample,final,return,drawdown,sharpe,fills,fees,failed,ended'
   const lines = cells.map((row) =>
     row
       .map((cell) => (typeof cell === 'string' ? `"${cell.replaceAll('"', '""')}"` : (cell ?? '')))

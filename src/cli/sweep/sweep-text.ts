@@ -1,6 +1,6 @@
 import { showDuration, showNumber, showShare } from '../../report/text/figures.ts'
 import { showParams } from '../../sweep/sweep-page.ts'
-import { NOT_RUN, type SweepReport } from '../../sweep/sweep-report.ts'
+import { isEndedEarly, NOT_RUN, type SweepReport } from '../../sweep/sweep-report.ts'
 
 const ROWS = 10
 
@@ -21,13 +21,13 @@ export function describeSweep(report: SweepReport): readonly string[] {
       const figures = `${number(row.score)}${number(row.inSample)}${number(row.outOfSample)}${share(row.figures?.return)}${share(row.figures?.drawdown)}`
       const reach = row.isWhole ? '' : ' (a shorter stretch)'
       const note = row.failed === '' ? reach : ` (${row.failed.split('\n', 1)[0]})`
-      return `  ${row.id.padEnd(13)}${figures}  ${showParams(row.params)}${row.isIsolated ? ' (isolated peak)' : ''}${note}`
+      return `  ${row.id.padEnd(13)}${figures}  ${showParams(row.params)}${row.isIsolated ? ' (isolated peak)' : ''}${markEnded(row)}${note}`
     }),
     ...(trials.length > ROWS ? [`  and ${trials.length - ROWS} more`] : []),
     ...(folds.length === 0 ? [] : ['', '  walk-forward: chosen on everything before, tried in the window']),
     ...folds.map(
       ({ outOfSample, inSample, figures, params }) =>
-        `  ${outOfSample.from.slice(0, 16)} to ${outOfSample.to.slice(0, 16)}${number(inSample.score)}${number(outOfSample.score)}${share(figures?.return)}  ${showParams(params)}`,
+        `  ${outOfSample.from.slice(0, 16)} to ${outOfSample.to.slice(0, 16)}${number(inSample.score)}${number(outOfSample.score)}${share(figures?.return)}  ${showParams(params)}${markEnded({ figures })}`,
     ),
     '',
     ...(deflated === null
@@ -41,4 +41,8 @@ export function describeSweep(report: SweepReport): readonly string[] {
     ...(failed === 0 ? [] : [`  ${failed} of ${trials.length} failed`]),
     ...report.remarks.map((remark) => `  note: ${remark}`),
   ]
+}
+
+function markEnded(row: Parameters<typeof isEndedEarly>[0]): string {
+  return isEndedEarly(row) ? ' (trading ended early)' : ''
 }

@@ -42,7 +42,7 @@ export function describeReport(report: BacktestReport): readonly string[] {
     '',
     `  ${name}: ${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC, ${coin}${first.isCut ? ', ended early' : ''}`,
     ...describePrices(report),
-    ...describeEnds(runs),
+    ...describeEnds(runs.map((run) => ({ name: runs.length > 1 ? `${run.model}: ` : '', run }))),
     '',
     ...describeFigures(runs),
     '',
@@ -63,10 +63,10 @@ function describePrices({ coverage }: BacktestReport): readonly string[] {
 }
 
 /** Figures of a run that traded for a part of its time must not be taken for those of the whole. */
-function describeEnds(runs: readonly RunReport[]): readonly string[] {
-  return runs.flatMap(({ model, restrictions }) =>
-    restrictions.flatMap((text) => wrap(runs.length > 1 ? `${model}: ${text}` : text)),
-  )
+function describeEnds(
+  runs: readonly { readonly name: string; readonly run: RunReport }[],
+): readonly string[] {
+  return runs.flatMap(({ name, run }) => run.restrictions.flatMap((text) => wrap(name + text)))
 }
 
 /** What a reader of the figures must know: what was liquidated first. */
@@ -89,7 +89,9 @@ export function describeComparison(
     named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
   )
   const isSameTime = new Set(named.map(({ run }) => `${run.fromAt} ${run.toAt}`)).size === 1
+  const ends = describeEnds(named.map(({ name, run }) => ({ name: `${name}: `, run })))
   return [
+    ...(ends.length === 0 ? [] : ['', ...ends]),
     ...groups.flatMap((group) => [
       '',
       `  ${''.padEnd(NAME_WIDTH)}${group.map(({ place }) => shorten(place, FIGURE_WIDTH - 1).padStart(FIGURE_WIDTH)).join('')}`,
@@ -97,6 +99,7 @@ export function describeComparison(
       ...describeFigures(group.map(({ run }) => run)),
     ]),
     '',
+    ...(isSameTime ? [] : ['  equity, each over its own time:']),
     ...named.flatMap(({ name, run }) => [`  ${shorten(name, COLUMNS)}`, `  ${sparkline(run.series.close)}`]),
     '',
   ]
@@ -139,18 +142,26 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
   ]
 }
 
-/** The values as bars of eighths, the lowest to the highest. */
+/**
+ * The values as bars of eighths, the lowest to the highest: always as wide, whatever their number, so that two runs of
+ * the same time stand below each other moment by moment. A bar is what was known last at its end.
+ */
 function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): string {
-  const known = values.flatMap((value) => (value !== null && Number.isFinite(value) ? [value] : []))
-  if (known.length === 0) return ''
+  const known = values.flatMap((value) => (isKnown(value) ? [value] : []))
+  const [first] = known
+  if (first === undefined) return ''
   const [low, high] = [Math.min(...known), Math.max(...known)]
   if (high === low) return 'it stood still'
-  const length = Math.min(width, known.length)
-  return Array.from({ length }, (_, index) => {
-    const value = known[Math.floor(((index + 1) * known.length) / length) - 1] ?? low
+  return Array.from({ length: width }, (_, index) => {
+    const end = Math.ceil(((index + 1) * values.length) / width)
+    const value = values.slice(0, end).findLast(isKnown) ?? first
     const level = Math.round(((value - low) / (high - low)) * (BARS.length - 1))
     return BARS[level]
   }).join('')
+}
+
+function isKnown(value: number | null): value is number {
+  return value !== null && Number.isFinite(value)
 }
 
 /** Of a cell of the table of strategies: 79 characters in all. */
