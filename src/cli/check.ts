@@ -3,12 +3,7 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
-import {
-  addMarketOptions,
-  listMarketWords,
-  type MarketOptions,
-  withPlayed,
-} from './process/market-options.ts'
+import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import {
   addConfigOptions,
@@ -32,12 +27,10 @@ export function addCheckCommand(program: Command, { setExit }: VerbFrame): void 
 
 async function check(options: CheckOptions): Promise<number> {
   const request = await withPlayed(toConfigRequest(options), options)
-  const file = options.config === undefined ? [] : ['-c', options.config]
-  const words = ['check', ...file, ...listMarketWords(options)]
   const { problems: found, missingSecrets, loaded, others, warnings } = await checkFully(request)
   const problems = options.secrets ? sortProblems([...found, ...missingSecrets]) : found
   if (problems.length > 0) {
-    process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
+    process.stderr.write(`${formatProblems(problems, adviseAgain(listCheckWords(options)))}\n`)
     return EXIT_CONFIG
   }
   for (const warning of warnings) process.stdout.write(`warning: ${formatProblem(warning)}\n`)

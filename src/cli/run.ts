@@ -32,7 +32,7 @@ import {
   parseDuration,
   toConfigRequest,
 } from './process/options.ts'
-import { addMarketOptions, type MarketOptions, withPlayed } from './process/market-options.ts'
+import { addMarketOptions, type MarketOptions, toAbsolute, withPlayed } from './process/market-options.ts'
 import { assertSupported } from './process/platform.ts'
 import type { StopPolicy } from '../engine/event.ts'
 import { RunStop } from './process/run-stop.ts'
@@ -228,14 +228,16 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
 /** For commands and plans, of each account; an account that is off leaves alone what another daemon has written. */
 function keepRunning(
   { daemon }: OpenedDaemon,
-  { loaded, others, request: { overrides = [], params = [] } }: TradeFrame,
+  { loaded, others, request: { overrides = [], params = [], played } }: TradeFrame,
 ): void {
   const mainFile = loaded.config.file
+  const { files: market = [], speed } = played ?? {}
+  const start = { mainFile, set: overrides, params, market: market.map(toAbsolute), speed }
   for (const { config } of [loaded, ...others.map((other) => other.loaded)]) {
     const isOn = daemon.accounts.some(({ shown }) => shown.config.file === config.file)
     if (!isOn && listHolders(config.state.directory).length > 0) continue
     const set = config.file === mainFile ? overrides : []
-    keepRunningConfig(config, { mainFile, set: overrides, params })
+    keepRunningConfig(config, start)
     if (isOn) noteRunning(config, set)
   }
 }

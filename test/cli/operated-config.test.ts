@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { Projects } from '../daemon/project.ts'
+import { Projects, writeRecording } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -56,6 +56,35 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
     expect(none.code).toBe(78)
     expect(none.said).toMatch(/no daemon is known [^]*touch DIR\/KILL[^]*kill -TERM PID/)
     project.write('config/paper.yaml', right)
+  })
+
+  test('a plan knows the prices that the daemon plays, wherever it is typed', async () => {
+    const project = projects.open()
+    const prices = writeRecording(project, 600)
+    const recordings = 'recordings: { BTCUSDT: ../BTCUSDT-quotes.csv, ETHUSDT: ../BTCUSDT-quotes.csv }'
+    project.edit('config/paper.yaml', 'startPrices: { BTCUSDT: "60000", ETHUSDT: "3000" }', recordings)
+    const ofEth =
+      '  - strategies/grid-eth.yaml\n  - strategies/trend-btc.yaml\n  - strategies/trend-eth.yaml\n'
+    project.edit('config/paper.yaml', ofEth, '')
+    const run = project.run(['--market', prices, '--speed', '1', '--summary', 'json'])
+    await run.untilEvent('daemon.running')
+    project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 90')
+    const planIn = async (folder: string) => {
+      const plan = project.startIn(folder, ['plan', '-c', '../config/paper.yaml'])
+      return { code: (await plan.ended).code, out: plan.stdout.join('\n'), said: plan.stderr.join('\n') }
+    }
+    expect(await planIn('strategies')).toMatchObject({ code: 0, out: expect.stringContaining('100 -> 90') })
+    project.edit('config/paper.yaml', 'strategies:\n', 'strategies:\n  - strategies/grid-eth.yaml\n')
+    const plan = await planIn('strategies')
+    expect(plan.code).toBe(78)
+    expect(plan.said).toMatch(/no --market has prices of ETHUSDT/)
+    expect(plan.said).toMatch(
+      /check -c \.\.\/config\/paper\.yaml .*--market \/.*BTCUSDT-quotes\.csv --speed 1$/,
+    )
+    await run.stop()
+    expect((await planIn('strategies')).said).toMatch(
+      /^! the last run was started with --market \/.*BTCUSDT-quotes\.csv --speed 1: /m,
+    )
   })
 
   test('what a strategy holds that is out of the file is flattened by the daemon, which still knows it', async () => {

@@ -41,7 +41,7 @@ export class Project {
 
   /** The same from a folder below. */
   startIn(folder: string, args: readonly string[]): IntentdProcess {
-    return new IntentdProcess(args, { cwd: join(this.directory, folder) })
+    return new IntentdProcess(args, { cwd: join(this.directory, folder), env: this.#home })
   }
 
   read(path: string): string {

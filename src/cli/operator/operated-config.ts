@@ -8,6 +8,7 @@ import { readRunningConfig, readRunStart } from '../../daemon/state/running-conf
 import { findRunning, type RunningFile } from '../../daemon/state/running-files.ts'
 import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
 import { Failure } from '../../lib/failure.ts'
+import type { MarketOptions } from '../process/market-options.ts'
 import { findNewestJournal } from '../process/newest-journal.ts'
 import { print, printOnce } from '../process/operator.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest, toShellWord } from '../process/options.ts'
@@ -46,18 +47,18 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
 }
 
 /**
- * For what compares the files with what runs: a reload reads them with the `--set` and `--param` that the daemon was
- * started with, so they need not be repeated; others that are given are not for a reload.
+ * For what compares the files with what runs: a reload reads them with the `--set`, `--param`, `--market` and `--speed`
+ * that the daemon was started with, so they need not be repeated; others that are given are not for a reload.
  */
-export function asStarted(options: ConfigOptions): ConfigOptions {
+export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
   const running = findRunning(resolve(cwd, file))
   const chosen = chooseRunning(running, options.set)
   const start = chosen && readRunStart({ state: { directory: chosen.directory } })
   // A further account of another main file is read without any.
-  if (start?.mainFile !== resolve(cwd, file)) return options
+  if (start?.mainFile !== resolve(cwd, file)) return { ...options, market: [] }
   const param = options.param?.length ? options.param : start.params
-  return { ...options, set: start.set, param }
+  return { ...options, set: start.set, param, market: start.market, speed: start.speed }
 }
 
 /** `--set` of the daemon that runs where others were given; undefined where they are the same, or none runs. */

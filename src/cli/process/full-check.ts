@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
+import type { PlayedPrices } from '../../config/market-files.ts'
 import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { StrategyId } from '../../domain/ids.ts'
@@ -59,7 +60,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
     const purity = await readPurity({ loaded, strategies })
-    found.push(...checkSocket(loaded), ...purity.problems, ...strays.problemsOf(config, documents))
+    found.push(...checkSocket(loaded, played), ...purity.problems, ...strays.problemsOf(config, documents))
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
     warnings.push(...purity.warnings, ...(await listSlowPrices(loaded, played)))
   }
@@ -105,8 +106,8 @@ async function readPurity({
 }
 
 /** The socket of the control interface lies in the state directory: a path of it has few bytes. */
-function checkSocket({ config, documents }: LoadedConfig): readonly Problem[] {
-  const socket = join(stateDirectoryOf(config, { files: [], speed: undefined }), CONTROL_SOCKET)
+function checkSocket({ config, documents }: LoadedConfig, played: PlayedPrices): readonly Problem[] {
+  const socket = join(stateDirectoryOf(config, played), CONTROL_SOCKET)
   const tooLong = objectToPath(socket)
   if (tooLong === undefined) return []
   return [documents.main.problem(['state', 'directory'], `is too long: ${tooLong}; choose a shorter one`)]

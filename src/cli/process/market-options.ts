@@ -1,6 +1,7 @@
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { ConfigRequest } from '../../config/load-config.ts'
-import { listOption, parseSpeed, toShellWord } from './options.ts'
+import { type ConfigOptions, listOption, parseSpeed, toShellWord } from './options.ts'
 
 /** `--market` and `--speed`: the prices that the simulator plays. */
 export interface MarketOptions {
@@ -25,15 +26,32 @@ export async function withPlayed(
   return { ...request, played: { files: market, recorded, speed } }
 }
 
+/** A recording of `--market` wherever a command is typed. */
+export function toAbsolute(spec: string): string {
+  const [, symbol = '', path = ''] = /^([A-Z0-9]+=)?(.*)$/s.exec(spec) ?? []
+  return `${symbol}${resolve(path)}`
+}
+
 /** The options as they were given, for a command that is to be pasted. */
-export function repeatMarket({ market, speed }: MarketOptions): string {
-  return listMarketWords({ market, speed })
+export function repeatMarket(options: MarketOptions): string {
+  return listMarketWords(options)
     .map((word) => ` ${toShellWord(word)}`)
     .join('')
 }
 
-/** The same, a word each. */
-export function listMarketWords({ market, speed }: MarketOptions): readonly string[] {
+/** The words of a `check` of what these options name. */
+export function listCheckWords(options: ConfigOptions & MarketOptions): readonly string[] {
+  const { config, set, param = [] } = options
+  return [
+    'check',
+    ...(config === undefined ? [] : ['-c', config]),
+    ...set.flatMap((text) => ['--set', text]),
+    ...param.flatMap((text) => ['--param', text]),
+    ...listMarketWords(options),
+  ]
+}
+
+function listMarketWords({ market, speed }: MarketOptions): readonly string[] {
   return [
     ...market.flatMap((file) => ['--market', file]),
     ...(speed === undefined ? [] : ['--speed', String(speed)]),

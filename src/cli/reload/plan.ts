@@ -5,11 +5,13 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
 import { viewOrders, viewPositions } from '../../daemon/control/account-view.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
-import { readRunningConfig, withCode } from '../../daemon/state/running-config.ts'
+import { readRunningConfig, readRunStart, withCode } from '../../daemon/state/running-config.ts'
+import { listHolders } from '../../daemon/state/state-directory.ts'
 import { findOff, findSocket, readDaemon } from '../control/find-daemon.ts'
 import { checkFully } from '../process/full-check.ts'
 import { asStarted, setOtherwise } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
+import { listCheckWords, type MarketOptions, repeatMarket, withPlayed } from '../process/market-options.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { formatCancels, formatPlan, type Plan } from './plan-text.ts'
 
@@ -35,12 +37,12 @@ export type Planned =
  * Prints what would happen, or why nothing can: of each account under its name, where there are several.
  * @param isRetry All begin anew also where nothing changes: an account is off, and is tried again.
  */
-export async function planChange(options: ConfigOptions, isRetry = false): Promise<Planned> {
-  const words = options.config === undefined ? [] : ['plan', '-c', options.config]
-  const { problems, missingSecrets, loaded, others } = await checkFully(toConfigRequest(options))
+export async function planChange(options: ConfigOptions & MarketOptions, isRetry = false): Promise<Planned> {
+  const request = await withPlayed(toConfigRequest(options), options)
+  const { problems, missingSecrets, loaded, others } = await checkFully(request)
   if (problems.length > 0 || !loaded) {
     const kept = 'nothing was changed, and what runs goes on as it was'
-    process.stderr.write(`${formatProblems(problems, adviseAgain(words), kept)}\n`)
+    process.stderr.write(`${formatProblems(problems, adviseAgain(listCheckWords(options)), kept)}\n`)
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
   // A running daemon has its own.
@@ -78,6 +80,9 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
     print(`! what runs was started with ${running.file}, not with ${config.file}`)
   const others = setOtherwise(config, options.set)
   if (others !== undefined) print(`! it was started with${others}: a reload reads the files with that again`)
+  const played = describePlayed(config)
+  if (played !== '')
+    print(`! the last run was started with${played}: this is what a start with the same would do`)
   const changes = compareConfigs(running, withCode(config))
   const off = findSocket(config) === undefined ? await findOff(config) : undefined
   if (off !== undefined) {
@@ -89,4 +94,10 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   const positions = await readDaemon(options, '/v1/positions', viewPositions)
   if (positions.kind === 'nothing') return positions.exitCode
   return { changes, orders: orders.view, positions: positions.view, next: config }
+}
+
+/** `--market` and `--speed` of the last run, where none runs; empty where there were none. */
+function describePlayed(config: DaemonConfig): string {
+  const start = listHolders(config.state.directory).length === 0 ? readRunStart(config) : undefined
+  return start?.mainFile === config.file ? repeatMarket(start) : ''
 }

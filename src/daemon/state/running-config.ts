@@ -41,6 +41,9 @@ export interface RunStart {
   /** `--set` and `--param` texts: they change the main file and its strategies, and no further account. */
   readonly set: readonly string[]
   readonly params: readonly string[]
+  /** `--market`, with absolute paths, and `--speed`: of the main file alone. */
+  readonly market: readonly string[]
+  readonly speed?: number | undefined
 }
 
 /** Any configuration says where its state is; for one whose file cannot be read that alone is known. */
@@ -60,11 +63,11 @@ export function withCode(config: DaemonConfig): RunningConfig {
 }
 
 /** On a full disk `intentd plan` knows of an earlier one. */
-export function keepRunningConfig(config: DaemonConfig, { mainFile, set, params }: RunStart): void {
+export function keepRunningConfig(config: DaemonConfig, start: RunStart): void {
   try {
     // Of an account that is off it may not be there.
     makeDirectory(config.state.directory, 0o700)
-    const kept: KeptConfig = { ...withCode(config), mainFile, set, params }
+    const kept: KeptConfig = { ...withCode(config), ...start }
     writeDurably(join(config.state.directory, CONFIG_FILE), JSON.stringify(kept))
   } catch {}
 }
@@ -73,14 +76,14 @@ export function keepRunningConfig(config: DaemonConfig, { mainFile, set, params 
 export function readRunningConfig(config: StatePlace): RunningConfig | undefined {
   const kept = readKept(config)
   if (kept === undefined) return undefined
-  const { mainFile: _mainFile, set: _set, params: _params, ...running } = kept
+  const { mainFile: _mainFile, set: _set, params: _params, market: _market, speed: _speed, ...running } = kept
   return running
 }
 
 /** How the daemon was started that ran this account last; undefined where nothing ever ran. */
 export function readRunStart(config: StatePlace): RunStart | undefined {
-  const { mainFile, set = [], params = [] } = readKept(config) ?? {}
-  return mainFile === undefined ? undefined : { mainFile, set, params }
+  const { mainFile, set = [], params = [], market = [], speed } = readKept(config) ?? {}
+  return mainFile === undefined ? undefined : { mainFile, set, params, market, speed }
 }
 
 /** The main file of the daemon that ran this account last. */
