@@ -57,6 +57,28 @@ test.concurrent(
 )
 
 test.concurrent(
+  'data names the outliers of a price file and of a CSV in the words of import, with their time',
+  async () => {
+    const project = projects.open()
+    const rows = [candle(0), candle(1, '61.8376,61.9,61.8,61.85'), candle(2)]
+    project.write('BTCUSDT.csv', HEADER + rows.join(''))
+
+    const imported = project.start(['import', 'BTCUSDT.csv', '--out', 'data'])
+    await imported.ended
+    const shown = project.start(['data', 'data/BTCUSDT-1m.prices', 'BTCUSDT.csv'])
+    await shown.ended
+
+    const outlier = (where: string) =>
+      `outliers 1 more than 5 times the price before, or less than a fifth of it, kept; first ${where}, open 61.8376 after 61850`
+    const said = (lines: readonly string[]) => lines.join(' ').replaceAll(/ +/g, ' ')
+    expect(said(imported.stdout)).toContain(outlier('BTCUSDT.csv:3'))
+    expect(said(shown.stdout).split(outlier('2025-06-02T00:01:00.000Z'))).toHaveLength(3)
+    expect(shown.stdout.filter((line) => line.length > 80)).toEqual([])
+  },
+  TIMEOUT_MS,
+)
+
+test.concurrent(
   'import --json and data --json print the same facts',
   async () => {
     const project = projects.open()

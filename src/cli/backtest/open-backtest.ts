@@ -26,7 +26,7 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import { type Instrument, toMarketInstrument } from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
-import { findOutliers } from '../../prices/import/outliers.ts'
+import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
 import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
@@ -335,7 +335,7 @@ function remarksOnTicks({ instruments }: DaemonConfig, recordings: readonly Reco
 
 function remarksOnOutliers(recordings: readonly Recording[]): readonly string[] {
   return recordings.flatMap(({ symbol, source, rows }) => {
-    const { count, first } = findOutliers(rows, (row) => new Date(rows.at[row] ?? 0).toISOString())
+    const { count, first } = findOutliers(rows, timeIn(rows))
     return count === 0
       ? []
       : [

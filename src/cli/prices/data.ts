@@ -2,10 +2,17 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { findUnit } from '../../prices/column-codec.ts'
 import { findInterval, findGaps } from '../../prices/import/gaps.ts'
+import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import { nameInterval } from '../../prices/import/times.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import type { Recording } from '../../prices/recording.ts'
-import { describeFacts, describeGaps, describeHeader, describeLine } from './price-report.ts'
+import {
+  describeFacts,
+  describeFindings,
+  describeGaps,
+  describeHeader,
+  describeLine,
+} from './price-report.ts'
 
 /** A file of one candle. */
 const MINUTE_MS = 60_000
@@ -15,7 +22,7 @@ export function addDataCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('data')
     .argument('<file...>', 'price files, or CSV as for `run --market`')
-    .description('describe files of prices: symbol, interval, from, to, rows, gaps, checksum')
+    .description('describe files of prices: symbol, interval, from, to, rows, gaps, outliers, checksum')
     .option('--json', 'as JSON')
     .action(async (files: readonly string[], { json = false }: { json?: boolean }) => {
       const all: object[] = []
@@ -40,6 +47,7 @@ function describe(recording: Recording) {
     intervalMs,
     name: intervalMs === undefined ? 'quotes' : nameInterval(intervalMs),
     gaps: findGaps(rows.at, intervalMs),
+    findings: { outliers: findOutliers(rows, timeIn(rows)) },
     tick: findTick(rows),
   }
 }
@@ -56,7 +64,7 @@ function findTick(rows: Recording['rows']): string | undefined {
 
 type Facts = ReturnType<typeof describe>
 
-function toText({ recording, name, gaps, tick }: Facts): string {
+function toText({ recording, name, gaps, findings, tick }: Facts): string {
   const { symbol, market, source, sha256, rows } = recording
   return [
     describeLine({ symbol, name, at: rows.at, gaps }),
@@ -65,14 +73,15 @@ function toText({ recording, name, gaps, tick }: Facts): string {
       ...(market === undefined ? [] : [['market', market]]),
       ...(tick === undefined ? [] : [['tick', `${tick}, as far as its prices show`]]),
       ...describeGaps(gaps),
+      ...describeFindings(findings),
       ['sha256', sha256],
     ]),
   ].join('\n')
 }
 
-function toJson(file: string, { recording, intervalMs, gaps, tick }: Facts): object {
+function toJson(file: string, { recording, intervalMs, gaps, findings, tick }: Facts): object {
   const { symbol, market, sha256, rows } = recording
   const { kind, at } = rows
   const [from, to] = [at[0], at[at.length - 1]]
-  return { file, symbol, market, kind, intervalMs, rows: at.length, from, to, gaps, tick, sha256 }
+  return { file, symbol, market, kind, intervalMs, rows: at.length, from, to, gaps, findings, tick, sha256 }
 }

@@ -57,10 +57,7 @@ export function describeImport({ findings, gaps, leftAside, trades, sources, wri
   const lines = [
     ...(trades > 0 ? [['trades', `${trades.toLocaleString('en')}, made into candles`]] : []),
     ...describeGaps(gaps),
-    ...DONE.flatMap(([name, title, done]) => {
-      const { count, first } = findings[name]
-      return count === 0 ? [] : [[title, `${count.toLocaleString('en')} ${done}; first ${first ?? ''}`]]
-    }),
+    ...describeFindings(findings),
     ...(leftAside.length > 0 ? [['left aside', `${leftAside.join(', ')}: not in all files`]] : []),
     written
       ? ['written', `${written.file}, ${written.bytes.toLocaleString('en')} bytes, of ${countFiles(sources)}`]
@@ -71,6 +68,14 @@ export function describeImport({ findings, gaps, leftAside, trades, sources, wri
 
 function countFiles(sources: readonly string[]): string {
   return sources.length === 1 ? '1 file' : `${sources.length} files`
+}
+
+/** Of what was looked for, what was found. */
+export function describeFindings(findings: Partial<Findings>): readonly string[][] {
+  return DONE.flatMap(([name, title, done]) => {
+    const { count, first = '' } = findings[name] ?? { count: 0 }
+    return count === 0 ? [] : [[title, `${count.toLocaleString('en')} ${done}; first ${first}`]]
+  })
 }
 
 export function describeGaps({ count, missing, longestMs, longestFrom }: Gaps): readonly string[][] {

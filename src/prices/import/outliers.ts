@@ -42,6 +42,11 @@ export function findOutliers(
   )
 }
 
+/** Where a row stands in prices that come from no line of a file: its time. */
+export function timeIn({ at }: Pick<CandleRows | QuoteRows, 'at'>): (row: number) => string {
+  return (row) => new Date(at[row] as number).toISOString()
+}
+
 function isFar(price: number, other: number): boolean {
   return price > other * TIMES_MAX || price * TIMES_MAX < other
 }
