@@ -111,7 +111,8 @@ describe('what comes after a copy', () => {
     mainFile?: string,
   ): string => {
     const config = { ...load(), file: '/bots/bob.yaml', state: { ...load().state, directory } }
-    if (mainFile !== undefined) keepRunningConfig(config, { mainFile, set: ['name=two'], params: [], market: [] })
+    if (mainFile !== undefined)
+      keepRunningConfig(config, { mainFile, set: ['name=two'], params: [], market: [] })
     return describeNext(config, options, to)
   }
 
