@@ -1,6 +1,6 @@
 /**
  * Columns of numbers out of the bytes of a CSV file. A number in plain digits is read where it stands; whatever else
- * there is (an exponent, a sign, spaces, more digits than a float holds) is read as text.
+ * there is (an exponent, a sign, spaces, quotes, more digits than a float holds) is read as text.
  */
 import { Failure } from '../lib/failure.ts'
 
@@ -12,6 +12,10 @@ const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 const DIGITS_MAX = 15
 const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
 
+const SEP_LINE = /^\uFEFF?"?sep=.?"?\r?$/i
+/** With a byte order mark and quotes. */
+const SEP_LINE_BYTES_MAX = 16
+
 /** What stands between two fields; the first that is in a line is the one of its file, since no field holds another. */
 const SEPARATORS = [';', '\t', ','] as const
 export type Separator = (typeof SEPARATORS)[number]
@@ -19,6 +23,21 @@ export type Separator = (typeof SEPARATORS)[number]
 /** Of the first line of a file. */
 export function separatorOf(line: string): Separator {
   return SEPARATORS.find((separator) => line.includes(separator)) ?? ','
+}
+
+/** What stands between the separators of a line, without the quotes around it. */
+export function splitCells(line: string, separator: Separator): readonly string[] {
+  return line.split(separator).map(unquote)
+}
+
+/**
+ * Where the rows of a file begin, its header among them, and which line that is: Excel writes `sep=;` above them, which
+ * says no more than they show.
+ */
+export function findBegin(bytes: Buffer): { readonly from: number; readonly line: number } {
+  const end = bytes.indexOf(LINE_FEED)
+  const first = bytes.toString('utf8', 0, Math.min(end, SEP_LINE_BYTES_MAX))
+  return end > 0 && SEP_LINE.test(first) ? { from: end + 1, line: 2 } : { from: 0, line: 1 }
 }
 
 export interface CsvColumns {
@@ -115,7 +134,7 @@ function otherNumber(
   text: string,
   { options, field, row }: { readonly options: CsvColumns; readonly field: number; readonly row: number },
 ): number {
-  const trimmed = text.trim()
+  const trimmed = unquote(text)
   if (PLAIN_NUMBER.test(trimmed)) return Number(trimmed)
   const name = options.header[field] ?? ''
   const meant = options.readText?.(trimmed, name)
@@ -126,6 +145,10 @@ function otherNumber(
     facts: { where: lineOf(row, options), found: `"${trimmed.slice(0, 40)}"` },
     hint: 'numbers are written plainly, with a dot: 61837.63',
   })
+}
+
+function unquote(cell: string): string {
+  return cell.trim().replaceAll(/^"|"$/g, '').trim()
 }
 
 function wrongLength(fields: number, options: CsvColumns, row: number): Failure {

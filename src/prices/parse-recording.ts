@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
-import { readCsvColumns, separatorOf } from './csv-columns.ts'
+import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
 import { type Field, FIELDS, type Recording, toRows } from './recording.ts'
 
 const LINE_FEED = 10
@@ -33,18 +33,21 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const { bytes, source } = input
   const symbol = input.symbol ?? symbolOf(source)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const headerEnd = bytes.includes(LINE_FEED) ? bytes.indexOf(LINE_FEED) : bytes.length
-  const line = bytes.toString('utf8', 0, headerEnd).replace(/^\uFEFF/, '')
+  const begin = findBegin(bytes)
+  const lineFeedAt = bytes.indexOf(LINE_FEED, begin.from)
+  const headerEnd = lineFeedAt < 0 ? bytes.length : lineFeedAt
+  const firstLine = begin.line + 1
+  const line = bytes.toString('utf8', begin.from, headerEnd).replace(/^\uFEFF/, '')
   if (bytes.length === 0) throw emptyRecording(source, 'the file is empty')
-  if (line.trim() === '') throw emptyRecording(`${source}:1`, 'the first line is empty')
+  if (line.trim() === '') throw emptyRecording(`${source}:${begin.line}`, 'the line of the header is empty')
   const separator = separatorOf(line)
-  const header = line.split(separator).map((name) => name.trim().toLowerCase())
+  const header = splitCells(line, separator).map((name) => name.toLowerCase())
   const kind = kindOf(header)
   if (kind === undefined) {
     throw new Failure({
       code: 'RECORDING_HEADER_UNKNOWN',
       sentence: 'the header is neither that of candles nor that of quotes',
-      facts: { where: `${source}:1`, found: line.trim().slice(0, 80) },
+      facts: { where: `${source}:${begin.line}`, found: line.trim().slice(0, 80) },
       hint: HEADERS_HINT,
     })
   }
@@ -52,15 +55,15 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const fields = [...required, ...optional.filter((field) => header.includes(csvNameOf(field)))]
   const columns = readCsvColumns(bytes, {
     ...{ separator, header, names: fields.map(csvNameOf), source },
-    from: headerEnd + 1,
+    ...{ from: headerEnd + 1, firstLine },
   })
   if (columns.get('ts_ms')?.length === 0)
-    throw emptyRecording(`${source}:2`, 'there is no row below the header')
+    throw emptyRecording(`${source}:${firstLine}`, 'there is no row below the header')
   const rows = toRows(
     kind,
     new Map(fields.map((field) => [field, columns.get(csvNameOf(field)) as Float64Array])),
   )
-  assertRows(rows, (row) => `${source}:${row + 2}`)
+  assertRows(rows, (row) => `${source}:${row + firstLine}`)
   return { symbol, source, sha256, rows }
 }
 

@@ -65,6 +65,14 @@ describe('reading the text of a recording', () => {
     expect(parse(QUOTES.replaceAll(',', '\t')).rows).toEqual(parse(QUOTES).rows)
   })
 
+  it('accepts cells in quotes, and the line that Excel puts above the header', () => {
+    const quoted = CANDLES.replaceAll(/[^,\n]+/g, '"$&"').replaceAll('\n', '\r\n')
+
+    expect(parse(quoted).rows).toEqual(parse(CANDLES).rows)
+    expect(parse(`sep=;\r\n${quoted.replaceAll(',', ';')}`).rows).toEqual(parse(CANDLES).rows)
+    expect(parse(`\uFEFFsep=,\n${CANDLES}`).rows).toEqual(parse(CANDLES).rows)
+  })
+
   const row = (at: number | string, rest: string) => `${CANDLES}${at},${rest}\n`
   const refused: [string, string, RegExp][] = [
     [
@@ -77,7 +85,11 @@ describe('reading the text of a recording', () => {
       'ts_ms,open,high,low,close,volume\n\n',
       /RECORDING_EMPTY: there is no row below the header[^]*BTCUSDT-x.csv:2/,
     ],
-    ['an empty first line', '\nts_ms,open\n', /RECORDING_EMPTY: the first line is empty[^]*BTCUSDT-x.csv:1/],
+    [
+      'an empty first line',
+      '\nts_ms,open\n',
+      /RECORDING_EMPTY: the line of the header is empty[^]*BTCUSDT-x.csv:1/,
+    ],
     [
       'a comma for a dot',
       'ts_ms;open;high;low;close;volume\n1748538300000;10,5;12;9;11;5\n',
@@ -90,6 +102,9 @@ describe('reading the text of a recording', () => {
     ],
     ['an empty field', row(1748538420000, '11,11,,11,0'), /RECORDING_NOT_NUMERIC[^]*:4/],
     ['hexadecimal', row(1748538420000, '11,0x10,1,11,0'), /RECORDING_NOT_NUMERIC[^]*0x10/],
+    ['a quote too few', row(1748538420000, '11,"1"1,1,11,0'), /RECORDING_NOT_NUMERIC[^]*:4/],
+    ['the same below sep=', `sep=,\n${row(1748538420000, '11,11,eleven,11,0')}`, /NOT_NUMERIC[^]*csv:5/],
+    ['nothing below sep=', 'sep=;\r\n', /RECORDING_EMPTY: the line of the header is empty[^]*csv:2/],
     ['a row cut short', row(1748538420000, '11,11'), /RECORDING_ROW_LENGTH[^]*:4[^]*3 fields instead of 6/],
     ['time that goes back', row(1748538300000, '11,11,11,11,0'), /RECORDING_TIME_ORDER[^]*:4[^]*sort/],
     ['a candle twice', row(1748538360000, '11,11,11,11,0'), /RECORDING_TIME_ORDER[^]*row before/],

@@ -1,5 +1,5 @@
 /** Which columns of a CSV are what, by its header, or by its first line where it has none. */
-import { type Separator, separatorOf } from '../csv-columns.ts'
+import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
 import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades'
@@ -60,7 +60,7 @@ const CANDLE_COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 /** @returns undefined for a line that is neither a known header nor a row of a known shape. */
 export function findShape(firstLine: string): CsvShape | undefined {
   const separator = separatorOf(firstLine)
-  const cells = firstLine.split(separator).map((cell) => cell.trim().replaceAll(/^"|"$/g, ''))
+  const cells = splitCells(firstLine, separator)
   const shape = /^\d/.test(cells[0] ?? '') ? shapeOfRow(cells) : shapeOfHeader(cells)
   return shape && { ...shape, separator }
 }

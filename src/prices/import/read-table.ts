@@ -1,6 +1,6 @@
 /** Rows of prices out of the contents of a file, whoever wrote it. */
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { readCsvColumns } from '../csv-columns.ts'
+import { findBegin, readCsvColumns } from '../csv-columns.ts'
 import { isPriceFile, parsePriceFile } from '../price-file.ts'
 import { type Field, FIELDS, toColumns } from '../recording.ts'
 import { type CsvShape, findShape } from './csv-shape.ts'
@@ -19,9 +19,14 @@ const SHAPES_HINT =
  */
 export function readTable({ name, bytes }: PackedFile): PriceTable {
   if (isPriceFile(bytes)) return readPriceFile({ name, bytes })
-  const text = bytes.toString('utf8', 0, 4096).replace(/^\uFEFF/, '')
+  const text = beginOf(bytes, 0)
   if (text.trim() === '') throw empty(name, 'the file is empty')
-  return text.trimStart().startsWith('[') ? readJson({ name, bytes }) : readCsv({ name, bytes }, text)
+  return text.trimStart().startsWith('[') ? readJson({ name, bytes }) : readCsv({ name, bytes })
+}
+
+/** Enough to tell what it is. */
+function beginOf(bytes: Buffer, from: number): string {
+  return bytes.toString('utf8', from, from + 4096).replace(/^\uFEFF/, '')
 }
 
 function readPriceFile({ name, bytes }: PackedFile): PriceTable {
@@ -31,19 +36,19 @@ function readPriceFile({ name, bytes }: PackedFile): PriceTable {
   return { kind: rows.kind, source: name, columns, ...known, whereOf: (row) => `${name}, row ${row + 1}` }
 }
 
-/** @param begin Of the contents. */
-function readCsv({ name, bytes }: PackedFile, begin: string): PriceTable {
-  const line = begin.split('\n', 1)[0] ?? ''
+function readCsv({ name, bytes }: PackedFile): PriceTable {
+  const begin = findBegin(bytes)
+  const line = beginOf(bytes, begin.from).split('\n', 1)[0] ?? ''
   const shape = findShape(line)
-  if (!shape) throw unknownShape(`${name}:1`, line.trim().slice(0, 60))
-  const firstLine = shape.hasHeader ? 2 : 1
-  const from = shape.hasHeader ? bytes.indexOf(LINE_FEED) + 1 || bytes.length : 0
+  if (!shape) throw unknownShape(`${name}:${begin.line}`, line.trim().slice(0, 60))
+  const firstLine = begin.line + (shape.hasHeader ? 1 : 0)
+  const from = shape.hasHeader ? bytes.indexOf(LINE_FEED, begin.from) + 1 || bytes.length : begin.from
   const columns = readCsvColumns(bytes, {
     ...{ separator: shape.separator, header: shape.columns, names: shape.fields },
     ...{ from, firstLine, source: name },
-    readText: (text, column) => (column === 'at' ? parseDate(text.replaceAll('"', '')) : undefined),
+    readText: (text, column) => (column === 'at' ? parseDate(text) : undefined),
   }) as ReadonlyMap<CsvShape['fields'][number], Float64Array>
-  if (columns.get('at')?.length === 0) throw empty(`${name}:2`, 'there is no row below the header')
+  if (columns.get('at')?.length === 0) throw empty(`${name}:${firstLine}`, 'there is no row below the header')
   return toTable(shape.kind, columns, { source: name, whereOf: (row) => `${name}:${row + firstLine}` })
 }
 

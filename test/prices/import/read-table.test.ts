@@ -65,6 +65,18 @@ describe('candles are read', () => {
       'quoted names and dates, with a byte order mark',
       '\uFEFF"Date","Open","High","Low","Close","Volume"\n"2025-05-29T17:05:00Z",10,12,9,11,5.5\n"2025-05-29T17:06:00Z",11,11.5,11,11,0\n',
     ],
+    [
+      'quoted in every cell, as Excel and pandas write it',
+      '"ts_ms","open","high","low","close","volume"\r\n"1748538300000","10","12","9","11","5.5"\r\n"1748538360000","11","11.5","11","11","0"\r\n',
+    ],
+    [
+      'below the line that Excel puts above them',
+      '\uFEFFsep=;\r\n"Date";"Open";"High";"Low";"Close";"Volume"\r\n"2025-05-29 17:05";"10";"12";"9";"11";"5.5"\r\n"2025-05-29 17:06";11;1.15e1;11;11;0\r\n',
+    ],
+    [
+      'below that line, without header',
+      'sep=,\n1748538300000,10,12,9,11,5.5\n1748538360000,11,11.5,11,11,0\n',
+    ],
   ])('%s', (_, text) => {
     expect(read(text).kind).toBe('candles')
     expect(columnsOf(text)).toEqual(CANDLES)
