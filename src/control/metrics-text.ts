@@ -71,7 +71,10 @@ export const METRICS = {
   },
   intentd_fees_paid: { type: 'gauge', help: 'Of all runs in the journal, margin coin; label: strategy.' },
   intentd_funding_received: { type: 'gauge', help: 'Of all runs in the journal, margin coin.' },
-  intentd_profit_today: { type: 'gauge', help: 'Realised less fees since midnight in calendar.timezone.' },
+  intentd_profit_today: {
+    type: 'gauge',
+    help: 'Realised less fees, with funding, since midnight in calendar.timezone.',
+  },
   intentd_equity: { type: 'gauge', help: 'Capital and everything that was made; absent where unknown.' },
   intentd_equity_peak: { type: 'gauge', help: 'The highest equity so far; absent where unknown.' },
   intentd_drawdown: { type: 'gauge', help: 'Equity below its peak, margin coin; absent where unknown.' },

@@ -129,8 +129,8 @@ export const accountSchema = z.strictObject({
   /** Unix ms: since when the oldest order is unknown. */
   unknownSince: instant.nullable(),
   profit: z.strictObject({
-    today: profitSchema.meta({ description: 'since the day rolled, by fills' }),
-    week: profitSchema.meta({ description: 'of today and the six days before, by fills' }),
+    today: profitSchema.meta({ description: 'since the day rolled, by fills and funding payments' }),
+    week: profitSchema.meta({ description: 'of today and the six days before, as today' }),
     total: profitSchema,
     strategies: z.record(z.string(), profitSchema),
     instruments: z.record(z.string(), profitSchema),

@@ -105,6 +105,52 @@ test.each([
   expect(lines.filter(({ length }) => length > 80)).toEqual([])
 })
 
+test('who holds a position is never cut: what has no room beside it stands below', () => {
+  const strategies = { 'grid-btc': '0.004', 'market-maker-btc': '-0.01', 'trend-btc-of-the-hour': '0.02' }
+  const held: PositionView = {
+    ...POSITION,
+    ...{ symbol: 'BTCUSDT', size: '0.014', markPrice: 60_041.4, entryPrice: 60_036.3 },
+    ...{ unrealisedProfit: '-0.01', readAgeMs: 1000 },
+  }
+
+  expect(formatPositions([{ ...held, strategies }])).toBe(
+    [
+      'position        size    entry     mark  unrealised   read',
+      'BTCUSDT short  0.014  60036.3  60041.4       -0.01  1.0 s',
+      '  held by grid-btc 0.004, market-maker-btc -0.01, trend-btc-of-the-hour 0.02',
+      '',
+    ].join('\n'),
+  )
+  expect(formatPositions([{ ...held, strategies: { 'grid-btc': '0.014' } }])).toContain(
+    '1.0 s  grid-btc 0.014\n',
+  )
+})
+
+test('today and in all count the same, with and without a daemon; what is held now is beside them', () => {
+  const total: ProfitView = {
+    ...{ fills: 38, realised: '1.5', fees: '1', funding: '-0.25', unrealised: '0.09', net: '0.34' },
+  }
+  const profit = { ...ACCOUNT.profit, today: { ...total, unrealised: null, net: '0.25' }, total }
+  const linesOf = (account: Partial<AccountView>, isLive: boolean) =>
+    formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, profit, ...account }] }, isLive)
+      .split('\n')
+      .filter((line) => /^(?:today|in all|unrealised)/.test(line))
+  const closed = '0.25 net: 1.50 realised, 1.00 fees, -0.25 funding; 38 fills'
+  const lines = (unrealised: string) => [
+    `today       ${closed}`,
+    `in all      ${closed}`,
+    `unrealised  ${unrealised}`,
+  ]
+
+  expect(linesOf({}, true)).toEqual(lines('0.09 of what is held now, not counted above'))
+  const unread = { profit: { ...profit, total: { ...total, unrealised: null, net: '0.25' } } }
+  expect(linesOf(unread, true)).toEqual(lines('not known: not every position was read yet'))
+  expect(linesOf(unread, false)).toEqual(
+    lines('not known while no daemon reads the positions; not counted above'),
+  )
+  expect(linesOf({ positions: [] }, false)).toEqual(lines('none: nothing is held'))
+})
+
 test('in the status a number stays in the line of its unit', () => {
   const heads = Array.from({ length: 40 }, (_, length) => {
     const status = {

@@ -5,7 +5,8 @@ import { ProfitCurve } from '../../src/daemon/control/profit-curve.ts'
 import { RecentActivity } from '../../src/daemon/reporting/recent-activity.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { type AccountView, type ProfitView } from '../../src/control/views.ts'
-import { type BookedFill } from '../../src/journal/booking.ts'
+import { type Book } from '../../src/engine/book/book.ts'
+import { type BookedFill, type BookedRow } from '../../src/journal/booking.ts'
 
 const DAY_MS = 86_400_000
 const NOON = Date.UTC(2025, 5, 11, 12)
@@ -159,8 +160,10 @@ test('denials are counted by strategy and cause, those that were not logged too'
 describe('what the last seven days have brought', () => {
   const booked = (at: number, made: string): BookedFill =>
     ({ kind: 'fill', at, profit: made, fee: '0.1', strategyId: 'grid', symbol: 'BTCUSDT' }) as BookedFill
-  const net = (activity: RecentActivity) =>
-    activity.week.reduce((sum, { profit, fees }) => sum + Number(profit.minus(fees).toString()), 0)
+  const paid = (at: number, amount: string): BookedRow =>
+    ({ kind: 'funding', at, amount, symbol: 'BTCUSDT' }) as BookedRow
+  const net = ({ week: { money, funding } }: RecentActivity) =>
+    Number(money.profit.minus(money.fees).plus(funding).toString())
 
   test('is read of the journal, and goes on with the days', () => {
     let now = NOON
@@ -173,7 +176,7 @@ describe('what the last seven days have brought', () => {
     const activity = new RecentActivity({
       timeZone: 'Europe/Berlin',
       now: () => now,
-      booked: (since) => rows.filter(({ at }) => at >= since),
+      booked: (kind, since) => rows.filter((row) => row.kind === kind && row.at >= since),
     })
     expect(net(activity)).toBeCloseTo(10 - 0.3)
     expect([...activity.today.values()].map(({ fills }) => fills)).toEqual([1])
@@ -183,5 +186,28 @@ describe('what the last seven days have brought', () => {
     expect(activity.today.size).toBe(0)
     now += 6 * DAY_MS
     expect(net(activity)).toBe(0)
+  })
+
+  test('has the funding that was paid meanwhile, of each day', () => {
+    let now = NOON
+    const rows = [
+      paid(NOON - 7 * DAY_MS, '1000'),
+      paid(NOON - DAY_MS, '-0.5'),
+      paid(NOON - 1000, '0.25'),
+      booked(NOON, '1'),
+    ]
+    const activity = new RecentActivity({
+      timeZone: 'UTC',
+      now: () => now,
+      booked: (kind, since) => rows.filter((row) => row.kind === kind && row.at >= since),
+    })
+    const pay = { kind: 'funding', at: NOON, symbol: 'BTCUSDT', holdSide: 'long', change: '-2' } as const
+    activity.observe({ ...pay, counter: '' }, {} as Book)
+    expect(activity.fundingToday.toString()).toBe('-1.75')
+    expect(net(activity)).toBeCloseTo(-0.5 - 1.75 + 1 - 0.1)
+
+    now += DAY_MS
+    expect(activity.fundingToday.toString()).toBe('0')
+    expect(net(activity)).toBeCloseTo(-0.5 - 1.75 + 1 - 0.1)
   })
 })

@@ -105,10 +105,10 @@ function measureStart(): void {
   const reader = new JournalReader(file)
   const recent = new RecentActivity({
     ...{ timeZone: 'UTC', now: () => Date.now() },
-    booked: (since) => reader.bookings('fill', { since }),
+    booked: (kind, since) => reader.bookings(kind, { since }),
   })
   reader.close()
-  const fills = recent.week.reduce((sum, money) => sum + money.fills, 0)
+  const { fills } = recent.week.money
   print({ fillsOfTheWeek: fills, readAtStartMs: performance.now() - begun })
 }
 

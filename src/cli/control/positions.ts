@@ -28,6 +28,7 @@ async function showPositions(options: ShowOptions): Promise<number> {
 
 export function formatPositions(positions: readonly PositionView[]): string {
   if (positions.length === 0) return 'no position\n'
+  // A strategy stays in the line of what it holds.
   return formatTable(
     [
       { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}` },
@@ -40,13 +41,13 @@ export function formatPositions(positions: readonly PositionView[]): string {
         title: 'held by',
         of: ({ strategies }) =>
           Object.entries(strategies)
-            .map(([name, size]) => `${name} ${size}`)
+            .map(([name, size]) => `${name}\u00A0${size}`)
             .join(', '),
-        isElastic: true,
+        isBelow: true,
       },
     ],
     positions,
-  )
+  ).replaceAll('\u00A0', ' ')
 }
 
 /** Seven digits that count. */

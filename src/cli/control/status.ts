@@ -8,6 +8,7 @@ import type { ShownAccount } from '../../daemon/account/shown-account.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
 import { viewAccount } from '../../daemon/control/account-view.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
+import { decimal } from '../../lib/decimal.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { print } from '../process/operator.ts'
@@ -206,6 +207,7 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
     line('today', describeProfit(profit.today)),
     line('in all', describeProfit(profit.total)),
+    line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
     '\n',
@@ -279,11 +281,22 @@ function describeUnknown({ unknownSince }: AccountView): string {
   return unknownSince === null ? '' : `; the oldest unknown one was sent at ${toTime(unknownSince)}`
 }
 
-function describeProfit({ net, realised, fees, funding, unrealised, fills }: ProfitView): string {
-  const parts = [`${money(realised)} realised`, `${money(fees)} fees`]
-  if (funding !== null) parts.push(`${money(funding)} funding`)
-  if (unrealised !== null) parts.push(`${money(unrealised)} unrealised`)
-  return `${money(net)} net: ${parts.join(', ')}; ${fills} fills`
+/** Of what was closed and paid: two spans of time are compared. What is held now is in a line of its own. */
+function describeProfit({ realised, fees, funding, fills }: ProfitView): string {
+  const net = decimal(realised)
+    .minus(decimal(fees))
+    .plus(decimal(funding ?? '0'))
+  const parts = [`${money(realised)} realised`, `${money(fees)} fees`, `${money(funding)} funding`]
+  return `${money(net.toString())} net: ${parts.join(', ')}; ${fills} fills`
+}
+
+/** A journal has no prices: what is held in one that nobody runs is worth nobody knows what. */
+function describeUnrealised({ positions, profit: { total } }: AccountView, isLive: boolean): string {
+  if (positions.length === 0) return 'none: nothing is held'
+  if (total.unrealised !== null) return `${money(total.unrealised)} of what is held now, not counted above`
+  return isLive
+    ? 'not known: not every position was read yet'
+    : 'not known while no daemon reads the positions; not counted above'
 }
 
 /** `* daily 34.00 of 200, BTCUSDT daily 2.50 of 50` */

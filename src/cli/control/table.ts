@@ -1,3 +1,5 @@
+import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
+
 /** Of a usual terminal: every table fits. */
 export const COLUMNS = 80
 
@@ -12,6 +14,8 @@ export interface Column<Row> {
   readonly isElastic?: boolean
   /** Is never cut: a part of it is of no use. */
   readonly isWhole?: boolean
+  /** Is never cut either, and may be long: where it has no room in a row, it stands below each, in as many lines as it takes. */
+  readonly isBelow?: boolean
 }
 
 /** What gives way where a table is too wide, and down to which width: text that matters least first, numbers last. */
@@ -29,6 +33,28 @@ const NARROWED: readonly {
  * written as `1.2e+15`.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const below = columns.find(({ isBelow }) => isBelow)
+  if (below === undefined || widthOf(columns, rows) <= COLUMNS) return formatRows(columns, rows).join('')
+  const [titles = '', ...lines] = formatRows(
+    columns.filter((column) => column !== below),
+    rows,
+  )
+  const under = rows.map((row) => {
+    const text = wrapWords(`${below.title} ${below.of(row)}`, COLUMNS - 2 * GAP.length)
+    return text.map((line, index) => `${GAP}${index === 0 ? '' : GAP}${line}\n`).join('')
+  })
+  return titles + lines.map((line, index) => line + under[index]).join('')
+}
+
+function widthOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number {
+  return columns.reduce(
+    (sum, { title, of }) => sum + GAP.length + Math.max(title.length, ...rows.map((row) => of(row).length)),
+    -GAP.length,
+  )
+}
+
+/** A line each, the titles first. */
+function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
   const cells = rows.map((row) => columns.map(({ of }) => of(row)))
   const widths = columns.map(({ title }, index) =>
     Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
@@ -42,7 +68,7 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
       })
       .join(GAP)
       .trimEnd()
-  return [toLine(columns.map(({ title }) => title)), ...cells.map(toLine)].map((line) => `${line}\n`).join('')
+  return [toLine(columns.map(({ title }) => title)), ...cells.map(toLine)].map((line) => `${line}\n`)
 }
 
 /** Takes from the widest of those that give way first, until the table fits or nothing gives way any more. */

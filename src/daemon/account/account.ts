@@ -326,7 +326,7 @@ export class Account implements MarketListener {
     return new RecentActivity({
       timeZone: config.calendar.timezone,
       now: () => trusted.clock.now(),
-      booked: (since) => journal.bookings('fill', { since }),
+      booked: (kind, since) => journal.bookings(kind, { since }),
     })
   }
 

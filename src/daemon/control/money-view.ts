@@ -14,14 +14,15 @@ interface Beside {
 export function viewProfit(account: ShownAccount): AccountView['profit'] {
   const { book, settings, recent } = account
   const money = moneyOf(book)
+  const { week } = recent
   const unrealised = new Map(
     [...settings.instruments.keys()].map((symbol) => [symbol, unrealisedOf(account, symbol)]),
   )
   const known = [...unrealised.values()]
   const isKnown = known.every((profit) => profit !== undefined)
   return {
-    today: sumUp(recent.today.values()),
-    week: sumUp(recent.week),
+    today: sumUp(recent.today.values(), { funding: recent.fundingToday }),
+    week: sumUp([week.money], { funding: week.funding }),
     total: sumUp(money.values(), {
       funding: sumDecimals(book.funding.values()),
       unrealised: isKnown ? sumDecimals(known.map((profit) => profit ?? ZERO)) : undefined,

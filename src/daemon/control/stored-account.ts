@@ -52,7 +52,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         recent: new RecentActivity({
           timeZone: config.calendar.timezone,
           now: () => clock.now(),
-          booked: (since) => journal.bookings('fill', { since }),
+          booked: (kind, since) => journal.bookings(kind, { since }),
         }),
       }
     } finally {

@@ -2,8 +2,8 @@ import type { Fill } from '../../domain/fill.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { Money } from '../../domain/snapshot.ts'
 import { type Book, NO_MONEY, pairKey } from '../../engine/book/book.ts'
-import type { BookedFill, BookedRow } from '../../journal/booking.ts'
-import { decimal } from '../../lib/decimal.ts'
+import type { BookedRow } from '../../journal/booking.ts'
+import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 
 /** Of a run: what a screen shows. Older ones are in the journal. */
@@ -23,22 +23,30 @@ export interface RecentActivityOptions {
   readonly timeZone: string
   /** Unix ms, our clock. */
   readonly now: () => number
-  /** What the journal has booked since an instant. */
-  readonly booked: (since: number) => Iterable<BookedRow>
+  /** What the journal has booked of a kind since an instant. */
+  readonly booked: (kind: BookedRow['kind'], since: number) => Iterable<BookedRow>
 }
 
 /** Days of a week; they may be 23 or 25 hours long. */
 const WEEK_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** The last fills, and what those of today and of the last seven days have brought and cost. */
+/** A day that is over, or the week: what its fills and its funding payments came to. */
+interface Sums {
+  readonly money: Money
+  /** Margin coin, negative when paid. */
+  readonly funding: Decimal
+}
+
+/** The last fills, and what those of today and of the last seven days have brought and cost, with their funding. */
 export class RecentActivity {
   readonly #options: RecentActivityOptions
   readonly #fills: RecentFill[] = []
   readonly #today = new Map<string, Money>()
+  #fundingToday = ZERO
   #dayFrom: number
   /** The days before today, the oldest first: by when each began, Unix ms. */
-  readonly #earlier: { readonly from: number; money: Money }[] = []
+  readonly #earlier: { readonly from: number; sums: Sums }[] = []
   #lookedAt: number
 
   constructor(options: RecentActivityOptions) {
@@ -48,10 +56,11 @@ export class RecentActivity {
     for (let days = WEEK_DAYS - 1; days > 0; days -= 1) {
       // From noon, so that a day of 23 or 25 hours is met as well.
       const noon = this.#dayFrom + DAY_MS / 2 - days * DAY_MS
-      this.#earlier.push({ from: startOfDay(noon, options.timeZone), money: NO_MONEY })
+      this.#earlier.push({ from: startOfDay(noon, options.timeZone), sums: NOTHING })
     }
     const since = this.#earlier[0]?.from ?? this.#dayFrom
-    for (const row of options.booked(since)) if (row.kind === 'fill') this.#addBooked(row)
+    for (const kind of ['fill', 'funding'] as const)
+      for (const row of options.booked(kind, since)) this.#addBooked(row)
   }
 
   /** Of one instrument or of all, the newest first. */
@@ -73,14 +82,25 @@ export class RecentActivity {
     return this.#today
   }
 
-  /** Of today and of the six days before. */
-  get week(): readonly Money[] {
+  /** Of today's payments. Margin coin, negative when paid. */
+  get fundingToday(): Decimal {
     this.#rollDay()
-    return [...this.#earlier.map(({ money }) => money), ...this.#today.values()]
+    return this.#fundingToday
+  }
+
+  /** Of today and of the six days before. */
+  get week(): Sums {
+    this.#rollDay()
+    const days = [...this.#earlier.map(({ sums }) => sums), this.#sumsOfToday()]
+    return days.reduce(sum, NOTHING)
   }
 
   /** A record that was just applied to the book. */
   observe(record: JournalRecord, book: Book): void {
+    if (record.kind === 'funding') {
+      this.#rollDay()
+      if (record.at >= this.#dayFrom) this.#fundingToday = this.#fundingToday.plus(decimal(record.change))
+    }
     if (record.kind !== 'fills') return
     this.#rollDay()
     for (const fill of record.fills) {
@@ -92,10 +112,19 @@ export class RecentActivity {
     if (this.#fills.length > 2 * FILLS_MAX) this.#fills.splice(0, this.#fills.length - FILLS_MAX)
   }
 
-  #addBooked(fill: BookedFill): void {
-    if (fill.at >= this.#dayFrom) return this.#add(pairKey(fill.strategyId, fill.symbol), fill)
-    const day = this.#earlier.findLast(({ from }) => fill.at >= from)
-    if (day !== undefined) day.money = plus(day.money, fill)
+  #addBooked(row: BookedRow): void {
+    if (row.at >= this.#dayFrom) {
+      if (row.kind === 'fill') return this.#add(pairKey(row.strategyId, row.symbol), row)
+      this.#fundingToday = this.#fundingToday.plus(decimal(row.amount))
+      return
+    }
+    const day = this.#earlier.findLast(({ from }) => row.at >= from)
+    if (day === undefined) return
+    const { money, funding } = day.sums
+    day.sums =
+      row.kind === 'fill'
+        ? { money: plus(money, row), funding }
+        : { money, funding: funding.plus(decimal(row.amount)) }
   }
 
   #add(pair: string, { profit, fee }: Pick<Fill, 'profit' | 'fee'>): void {
@@ -108,22 +137,32 @@ export class RecentActivity {
     this.#lookedAt = now
     const dayFrom = startOfDay(now, this.#options.timeZone)
     if (dayFrom <= this.#dayFrom) return
-    const money = [...this.#today.values()].reduce(sum, NO_MONEY)
-    this.#earlier.push({ from: this.#dayFrom, money })
+    this.#earlier.push({ from: this.#dayFrom, sums: this.#sumsOfToday() })
     while (dayFrom - (this.#earlier[0]?.from ?? dayFrom) > (WEEK_DAYS - 0.5) * DAY_MS) this.#earlier.shift()
     this.#dayFrom = dayFrom
     this.#today.clear()
+    this.#fundingToday = ZERO
+  }
+
+  #sumsOfToday(): Sums {
+    const ofFills = [...this.#today.values()].map((money) => ({ money, funding: ZERO }))
+    return ofFills.reduce(sum, { money: NO_MONEY, funding: this.#fundingToday })
   }
 }
+
+const NOTHING: Sums = { money: NO_MONEY, funding: ZERO }
 
 function plus({ profit, fees, fills }: Money, fill: Pick<Fill, 'profit' | 'fee'>): Money {
   return { profit: profit.plus(decimal(fill.profit)), fees: fees.plus(decimal(fill.fee)), fills: fills + 1 }
 }
 
-function sum(one: Money, other: Money): Money {
+function sum(one: Sums, other: Sums): Sums {
   return {
-    profit: one.profit.plus(other.profit),
-    fees: one.fees.plus(other.fees),
-    fills: one.fills + other.fills,
+    money: {
+      profit: one.money.profit.plus(other.money.profit),
+      fees: one.money.fees.plus(other.money.fees),
+      fills: one.money.fills + other.money.fills,
+    },
+    funding: one.funding.plus(other.funding),
   }
 }
