@@ -72,7 +72,7 @@ export class CoreAccount {
       surroundings: {
         gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
         isKilled: () => false,
-        retreatNote: { leave: () => true },
+        retreatNote: { leave: () => true, forget: () => undefined },
         listener: { stepped: ({ event }) => (this.snapshots += event.kind === 'snapshotTaken' ? 1 : 0) },
         announcements: {
           killState: () => undefined,

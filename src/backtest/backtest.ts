@@ -50,7 +50,7 @@ const UNDISTURBED: Pick<Surroundings, 'gate' | 'isKilled' | 'retreatNote'> = {
   gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
   isKilled: () => false,
   // There is no next run that could believe this one's book.
-  retreatNote: { leave: () => true },
+  retreatNote: { leave: () => true, forget: () => undefined },
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   stopWhenKilled,
 } from './lifecycle/kill.ts'
 import { pruneBook } from './lifecycle/prune-book.ts'
-import { advanceStart, startRun, unprovedOf } from './lifecycle/start.ts'
+import { advanceStart, isRetreatSettled, startRun, unprovedOf } from './lifecycle/start.ts'
 import { advanceStop, askForStop, postponeStopDeadlines, stopWhenFlat } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
 import { isStillDenied } from './orders/lasting-denials.ts'
@@ -68,6 +68,8 @@ export interface Engine {
   readonly phase: RunPhase
   /** The instruments whose position and orders this run has not proved yet: they are not traded. */
   readonly unproved: readonly string[]
+  /** The run before this one left the retreat note, and it is of no use any more. */
+  readonly isRetreatSettled: boolean
   /** Whether strategies are asked: the run goes on, no stop was asked for, and no kill stands. Orders may still be held back. */
   readonly isTrading: boolean
   /** Whether the mere passing of time may give the core something to do, apart from work at long intervals. */
@@ -136,6 +138,9 @@ export function resumeEngine(core: Core): Engine {
     },
     get unproved() {
       return unprovedOf(core)
+    },
+    get isRetreatSettled() {
+      return isRetreatSettled(core)
     },
     get isTrading() {
       return isTrading(core)

@@ -67,7 +67,8 @@ interface WaitingEffect extends TimedEffect {
  * If the process dies between a cancel-all and its commit, the record of the cancel-all is lost: in the book of the
  * next run, orders rest that the exchange has cancelled. So the retreat note (a small file) is left before the first
  * cancel-all that does not wait; where it cannot be written, cancel-alls wait too. A run that finds the note takes
- * no resting order of its book for granted. An orderly end removes it.
+ * no resting order of its book for granted, and removes it when it has resolved them all, if it has not left it again by
+ * then; else an orderly end does.
  */
 export class Interpreter {
   readonly #engine: Engine
@@ -89,6 +90,8 @@ export class Interpreter {
   #committed = 0
   /** Whether the retreat note could be written; undefined while it was not needed. */
   #hasNote: boolean | undefined
+  /** Whether the note of the run before was removed. */
+  #isNoteForgotten = false
   /** Whether records were appended since the book's changes were last counted. Nothing else changes the book. */
   #hasNewRecords = true
   #isBusy = false
@@ -213,12 +216,20 @@ export class Interpreter {
     const event = this.#event
     this.#event = undefined
     if (event?.kind !== 'timePassed') return
+    this.#forgetRetreat()
     const { journal, clock } = this.#ports
     if (this.#isCheckpointDue()) return journal.saveCheckpoint(takeBookChanges(this.#engine.book))
     const now = clock.monotonic()
     if (now - this.#flushedAt < FLUSH_MS) return
     this.#flushedAt = now
     journal.flush()
+  }
+
+  /** Unless this run itself relies on it. */
+  #forgetRetreat(): void {
+    if (this.#isNoteForgotten || this.#hasNote === true || !this.#engine.isRetreatSettled) return
+    this.#isNoteForgotten = true
+    this.#ports.retreatNote.forget()
   }
 
   #isCheckpointDue(): boolean {

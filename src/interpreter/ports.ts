@@ -84,6 +84,8 @@ export interface AnnouncementsPort {
 export interface RetreatNotePort {
   /** False: it cannot be written. */
   leave(): boolean
+  /** Removes that of the run before. One that cannot be removed stays: the next run cancels once more than it has to. */
+  forget(): void
 }
 
 /** One step of the core. */

@@ -98,7 +98,7 @@ function openRun(
     surroundings: {
       gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
       isKilled: () => false,
-      retreatNote: { leave: () => true },
+      retreatNote: { leave: () => true, forget: () => undefined },
       listener: {},
       announcements: {
         killState: () => undefined,

@@ -43,6 +43,10 @@ class HangingDisk implements JournalPort {
     return true
   }
 
+  forget(): void {
+    this.hasNote = false
+  }
+
   /** What was not durable is gone. */
   crash(): void {
     this.#appended = []
@@ -106,9 +110,21 @@ test('[ORD5] a process that dies between a cancel-all and its commit is followed
   expect(known.length).toBeGreaterThan(0)
   expect(known.toSorted()).toEqual(there.toSorted())
 
-  second.account.dispatch({ kind: 'commanded', command: { kind: 'stop', policy: 'flatten' } })
-  time.runUntil(time.now + 120_000, () => second.ends.length > 0)
+  // What it found is settled: a crash from then on is one as any other.
+  second.account.end()
+  disk.crash()
+  const third = openRun(paper, time, disk)
+  third.account.start()
+  time.runUntil(time.now + 5000)
+  const kept = paper.core.ledger(UID).openOrders.map(({ clientOid }) => clientOid)
+  expect([disk.hasNote, kept.filter((clientOid) => there.includes(clientOid)).length > 0]).toEqual([
+    false,
+    true,
+  ])
 
-  expect(second.ends).toEqual([true])
-  expect(differencesOf(book, paper.core.ledger(UID))).toEqual([])
+  third.account.dispatch({ kind: 'commanded', command: { kind: 'stop', policy: 'flatten' } })
+  time.runUntil(time.now + 120_000, () => third.ends.length > 0)
+
+  expect(third.ends).toEqual([true])
+  expect(differencesOf(third.account.engine.book, paper.core.ledger(UID))).toEqual([])
 })

@@ -49,7 +49,7 @@ async function openScene() {
     surroundings: {
       gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
       isKilled: () => isKilled,
-      retreatNote: { leave: () => true },
+      retreatNote: { leave: () => true, forget: () => undefined },
       listener: { batchDurable: (wait) => pace.hear(wait) },
       announcements: {
         killState: () => undefined,

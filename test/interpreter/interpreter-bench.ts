@@ -50,6 +50,7 @@ export class InterpreterBench {
   commitsAtOnce = false
   grantsAtOnce = false
   hasRoomForNote = true
+  isRetreatSettled = false
   isKilled = false
   isClockSynchronised = true
   /** The body of the batch that the core holds back. */
@@ -80,11 +81,15 @@ export class InterpreterBench {
       this.script = { ...this.script, [event.kind]: [] }
       return effects
     }
+    const isRetreatSettled = () => this.isRetreatSettled
     return {
       step,
       book: this.book,
       phase: 'running',
       unproved: [],
+      get isRetreatSettled() {
+        return isRetreatSettled()
+      },
       isTrading: true,
       isWaiting: false,
       losses: new Map(),
@@ -154,6 +159,7 @@ export class InterpreterBench {
           if (this.hasRoomForNote) this.done.push('note')
           return this.hasRoomForNote
         },
+        forget: () => this.done.push('note removed'),
       },
       listener: {},
     }

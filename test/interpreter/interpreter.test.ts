@@ -205,6 +205,19 @@ describe('[ORD5] a cancel-all that goes ahead of its record', () => {
     expect(bench.done).toEqual(['append cancel', 'note', 'cancelAll all', 'append cancel', 'cancelAll all'])
   })
 
+  test('leaves the note of the run before in place as long as its own may be needed', () => {
+    const [bench, leaving] = [new InterpreterBench(), new InterpreterBench()]
+    leaving.step('started', [recordEffect('cancel'), CANCEL_ALL])
+    for (const one of [bench, leaving]) {
+      one.isRetreatSettled = true
+      one.step('timePassed', [])
+      one.step('timePassed', [])
+    }
+
+    expect(bench.done.filter((what) => what.startsWith('note'))).toEqual(['note removed'])
+    expect(leaving.done.filter((what) => what.startsWith('note'))).toEqual(['note'])
+  })
+
   test('waits as all others where no note can be left', () => {
     const bench = new InterpreterBench()
     bench.hasRoomForNote = false

@@ -63,7 +63,7 @@ export class SoakAccount {
       surroundings: {
         gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
         isKilled: () => false,
-        retreatNote: { leave: () => true },
+        retreatNote: { leave: () => true, forget: () => undefined },
         listener: this.meter.listener,
         interruptions: this.meter.interruptions,
         announcements: {

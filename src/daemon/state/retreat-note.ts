@@ -11,7 +11,7 @@ export function hasRetreated(directory: string): boolean {
   return existsSync(join(directory, NOTE_FILE))
 }
 
-/** A run ended in good order: what it knows of resting orders is in its journal. */
+/** What a run knows of resting orders is in its journal: it ended in good order, or has resolved what it found. */
 export function forgetRetreat(directory: string): void {
   rmSync(join(directory, NOTE_FILE), { force: true })
 }
@@ -29,6 +29,11 @@ export function retreatNote(directory: string, logger: Pick<DaemonLogger, 'log'>
         logger.log('error', 'retreat.notNoted', { reason: messageOf(error) })
         return false
       }
+    },
+    forget() {
+      try {
+        forgetRetreat(directory)
+      } catch {}
     },
   }
 }

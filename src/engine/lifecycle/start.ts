@@ -190,6 +190,18 @@ export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly
   return [...instruments.values()].flatMap((instrument) => (isProved(instrument) ? [] : instrument.symbol))
 }
 
+/**
+ * Whether nothing depends any more on what the run before has cancelled without a record: each instrument was resolved,
+ * and what this run cancels stands in the book. One that is halted is resolved when it is released.
+ */
+export function isRetreatSettled({ settings, run, instruments, book, now }: Core): boolean {
+  if (settings.hasRetreated !== true || !run.start.isOver || killOf(book) !== undefined) return false
+  return [...instruments.values()].every(
+    ({ symbol, phase, lateCancelUntil }) =>
+      phase === 'idle' && now >= lateCancelUntil && !isHaltedItself(book, symbol),
+  )
+}
+
 function advanceInstrument(core: Core, instrument: InstrumentState): void {
   const { stage } = instrument.start
   if (stage === 'resolving') {

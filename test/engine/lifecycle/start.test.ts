@@ -51,9 +51,22 @@ describe('[ORD5] a start after a crash', () => {
     bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
 
     bench.pass(4_000)
-    expect(bench.engine.phase).toBe('starting')
+    expect([bench.engine.phase, bench.engine.isRetreatSettled]).toEqual(['starting', false])
     bench.pass(4_000)
-    expect(bench.engine.phase).toBe('running')
+    expect([bench.engine.phase, bench.engine.isRetreatSettled]).toEqual(['running', true])
+  })
+
+  test('[ORD8] believes no book again before a halted instrument was released and resolved', () => {
+    const bench = new EngineBench({ onRestart: 'cancel', hasRetreated: true }).start()
+    const by = { scope: SYMBOL, reason: 'a test', by: 'a test' }
+    bench.step({ kind: 'commanded', command: { kind: 'restrict', mode: 'halted', ...by } })
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(20_000)
+    expect([bench.engine.phase, bench.engine.isRetreatSettled]).toEqual(['running', false])
+
+    bench.step({ kind: 'commanded', command: { kind: 'release', ...by } })
+    bench.pass(20_000)
+    expect(bench.engine.isRetreatSettled).toBe(true)
   })
 
   test('runs at once where there is nothing to resolve', () => {

@@ -99,6 +99,11 @@ export class VirtualDisk implements JournalPort {
     return this.#hasRoomForNote
   }
 
+  /** The run that found the note has resolved what it says. */
+  forget(): void {
+    this.hasNote = false
+  }
+
   /** A run has come to an end in good order. */
   close(book: Book): void {
     this.#write(() => {
