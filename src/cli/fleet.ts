@@ -15,6 +15,7 @@ import {
   parseCount,
   parseDuration,
   parseServer,
+  assertSslMode,
 } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 
@@ -27,6 +28,7 @@ const SHOWN_WITHIN_MS = 90_000
 const WORKER_SHOWN_WITHIN_MS = 30_000
 const ALERTS_LISTED = 50
 const ALERTS_READ_MAX = 1000
+const URL_FLAGS = '--url <address>'
 const NO_ALERTS = 'no account of this database has raised an alert within a month'
 
 interface FleetOptions extends ConfigOptions {
@@ -44,8 +46,9 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .description('show who writes each journal, and who stands by; on any machine that reaches the database')
     .option('--watch [every]', 'repeat every second, or at this interval', parseDuration)
     .option('--json', 'as JSON')
-    .option('--url <address>', 'this database, without a configuration', parseServer)
-    .action(async (options: FleetOptions) => {
+    .option(URL_FLAGS, 'this database, without a configuration', parseServer)
+    .action(async (options: FleetOptions, command: Command) => {
+      assertSslMode(command, URL_FLAGS, options.url)
       const screen = new FleetScreen()
       setExit(await lookAtDatabases(options, (database) => showFleet(database, options, screen)))
     })
@@ -54,10 +57,11 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .option('--follow', 'go on with new ones, until Ctrl-C')
     .option('--limit <n>', 'how many earlier ones', parseCount, ALERTS_LISTED)
     .option('--json', 'one JSON object per line')
-    .option('--url <address>', 'this database, without a configuration', parseServer)
-    .action(async (options: AlertsOptions) =>
-      setExit(await lookAtDatabases(options, (database) => showAlerts(database, options))),
-    )
+    .option(URL_FLAGS, 'this database, without a configuration', parseServer)
+    .action(async (options: AlertsOptions, command: Command) => {
+      assertSslMode(command, URL_FLAGS, options.url)
+      setExit(await lookAtDatabases(options, (database) => showAlerts(database, options)))
+    })
 }
 
 interface AlertsOptions extends ConfigOptions {

@@ -23,6 +23,7 @@ import {
   type ConfigOptions,
   durationOption,
   parseServer,
+  assertSslMode,
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
@@ -33,6 +34,8 @@ const SEEN_WITHIN_MS = 5000
 const CLEAN_WITHIN_MS = 120_000
 /** sysexits.h: the kill stands, and it is not proved yet that nothing rests. */
 const EXIT_NOT_PROVED = 75
+
+const URL_FLAGS = '--url <address>'
 
 interface KillOptions extends ConfigOptions {
   readonly reason: string
@@ -48,8 +51,9 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
     .option('--reason <text>', 'why; kept in the journal', 'ordered at the command line')
     .addOption(durationOption('--wait <duration>', 'how long to wait for the proof', CLEAN_WITHIN_MS))
     .option('--all', 'every account of this configuration, and of the database in journal.url')
-    .option('--url <address>', 'every account of this database, without a configuration', parseServer)
-    .action(async (options: KillOptions) => {
+    .option(URL_FLAGS, 'every account of this database, without a configuration', parseServer)
+    .action(async (options: KillOptions, command: Command) => {
+      assertSslMode(command, URL_FLAGS, options.url)
       const isOfAll = options.all === true || options.url !== undefined
       setExit(await (isOfAll ? killAll(options) : kill(options)))
     })

@@ -11,6 +11,13 @@ export function checkServers(daemon: Readable<DaemonFile>): Problem[] {
 /** The driver takes others for one of these, or checks no certificate. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
 
+/** Of the address of a database; undefined where it says nothing, or what it says is clear. */
+export function objectToSslMode({ searchParams }: URL): string | undefined {
+  const sslmode = searchParams.get('sslmode')
+  if (sslmode === null || SSL_MODES.has(sslmode)) return undefined
+  return `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`
+}
+
 /** Schemas of a database that are somebody else's: PostgreSQL's own, those of the fleet and of the queue of sweeps. */
 const TAKEN_SCHEMA = /^(public|information_schema|pg_.*|intentd_fleet|intentd_sweeps)$/
 
@@ -31,14 +38,8 @@ function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): 
     return [
       source.problem(at, 'expected a server and a database, as in postgresql://intentd@db.example/intentd'),
     ]
-  const sslmode = parsed.searchParams.get('sslmode')
-  if (sslmode !== null && !SSL_MODES.has(sslmode))
-    return [
-      source.problem(
-        at,
-        `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`,
-      ),
-    ]
+  const objection = objectToSslMode(parsed)
+  if (objection !== undefined) return [source.problem(at, objection)]
   if (parsed.password === '' && !parsed.searchParams.has('password')) return []
   return [
     source.problem(at, 'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'),

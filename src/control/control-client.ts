@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type Undici from 'undici'
 import type { Agent, Dispatcher } from 'undici'
-import { shortPath } from '../lib/socket-path.ts'
+import { shortPath } from '../lib/net/socket-path.ts'
 
 const ANSWER_MS_MAX = 4000
 

@@ -1,4 +1,8 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type AddressInfo } from 'node:net'
+import { createServer } from 'node:tls'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
 import { examineServers } from '../../src/cli/doctor/examine-servers.ts'
@@ -126,6 +130,44 @@ describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () 
     expect(foreign[0]?.found).toMatch(/JOURNAL_FOREIGN/)
   })
 })
+
+test.skipIf(spawnSync('openssl', ['version']).status !== 0)(
+  'of the certificate of shared limits it is said what is wrong, and what to do',
+  async () => {
+    const key = [
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-noenc',
+      '-keyout',
+      '-',
+      '-out',
+      '-',
+    ]
+    const subject = ['-subj', '/CN=localhost', '-days', '2']
+    const made = spawnSync('openssl', ['req', '-x509', ...key, ...subject], { encoding: 'utf8' })
+    const server = createServer({ key: made.stdout, cert: made.stdout }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+
+    const found = await look([
+      `exchange.shared.redis=rediss://127.0.0.1:${port}`,
+      'exchange.shared.members=2',
+    ])
+    server.close()
+
+    expect(found).toMatchObject([
+      {
+        state: 'fail',
+        found: expect.stringMatching(/self-signed certificate/),
+        advice:
+          'if nobody known has signed its certificate, name a copy of it in the variable NODE_EXTRA_CA_CERTS',
+      },
+    ])
+    expect(found[0]?.found).not.toContain('Connection is closed')
+  },
+)
 
 describe.skipIf(redisMissing !== undefined)('of shared limits', () => {
   const at = ({ url }: { readonly url: string }) => [

@@ -22,6 +22,15 @@ test.concurrent.each([
     ['sweep', '--params', 'sweep.yaml', '--queue', 'postgresql://db.example/sweeps?password=s3cret'],
     /^(?![^]*s3cret)[^]*a password does not belong here: .* INTENTD_SWEEP_PASSWORD/,
   ],
+  ...[
+    ['fleet', 'status', '--url'],
+    ['fleet', 'alerts', '--url'],
+    ['kill', '--all', '--url'],
+    ['sweep', 'worker', '--queue'],
+  ].map((words): [string[], RegExp] => [
+    [...words, 'postgresql://intentd:s3cret@db.example/intentd?sslmode=require'],
+    /^(?![^]*s3cret)[^]*sslmode=require does not say what is checked: write sslmode=verify-full/,
+  ]),
   [['run', 'config/paper.yaml'], /too many arguments/],
 ])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
   const run = projects.open().start(args)

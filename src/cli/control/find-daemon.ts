@@ -14,7 +14,7 @@ import { listHeldDirectories, listHolders } from '../../daemon/state/state-direc
 import { readMark } from '../../journal/durable-mark.ts'
 import { markFileOf } from '../../journal/sqlite-journal.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { objectToPath } from '../../lib/socket-path.ts'
+import { objectToPath } from '../../lib/net/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { explainSilence, print, printOnce } from '../process/operator.ts'

@@ -8,6 +8,7 @@ import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { isJournalFile } from '../../journal/sqlite-journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
@@ -145,7 +146,8 @@ function failedAt(what: string, url: string, error: unknown): Finding {
     'fail',
     what,
     `${url}: ${describe(error)}`,
-    'look whether the server runs and lets this machine in; its password is INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names',
+    adviseCertificate(error, COPY_IN_VARIABLE) ??
+      'look whether the server runs and lets this machine in; its password is INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names',
   )
 }
 

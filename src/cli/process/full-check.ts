@@ -10,7 +10,7 @@ import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/p
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
 import { listSlowPrices } from '../../daemon/embedded/slow-prices.ts'
 import { listExitWarnings } from '../../daemon/strategies/exit-warnings.ts'
-import { objectToPath } from '../../lib/socket-path.ts'
+import { objectToPath } from '../../lib/net/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { listShortWindows } from '../../daemon/strategies/short-windows.ts'
 import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConfigRequest } from '../../config/load-config.ts'
+import { objectToSslMode } from '../../config/server-checks.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -55,6 +56,12 @@ export function parseServer(text: string): string {
   throw new InvalidArgumentError(
     'write a server and a database, such as postgresql://intentd@db.example/intentd.',
   )
+}
+
+/** As in a configuration. Not where words are parsed: what is wrong there is shown whole, with a password in it. */
+export function assertSslMode(command: Command, flags: string, url: string | undefined): void {
+  const objection = url === undefined ? undefined : objectToSslMode(new URL(url))
+  if (objection !== undefined) command.error(`error: option '${flags}': ${objection}`)
 }
 
 /** An option that may be given several times: an empty list without it. */

@@ -4,12 +4,13 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions } from '../backtest/backtest.ts'
 import { EXITS } from '../process/exit-codes.ts'
-import { durationOption, parseCount, parseServer } from '../process/options.ts'
+import { assertSslMode, durationOption, parseCount, parseServer } from '../process/options.ts'
 import { runSweep, type SweepEnd, type SweepOptions } from './run-sweep.ts'
 
 /** Longer than any trial that is not stuck takes: a year of minutes takes some of them. */
 const TRIAL_LIMIT_MS = 3_600_000
 const JOBS_MAX = 256
+const QUEUE_FLAGS = '--queue <url>'
 const ENDS: Readonly<Record<SweepEnd, number>> = { whole: 0, stopped: EXITS.temporary, failed: 1 }
 
 /** `intentd sweep`: many combinations of parameters on the same prices. */
@@ -24,28 +25,24 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
       durationOption('--trial-limit <duration>', 'real time that one trial may take', TRIAL_LIMIT_MS),
     )
     .option('--trial <id>', 'run this one trial as a backtest, with its report')
-    .option(
-      '--queue <url>',
-      'let workers compute the trials, by a queue on this PostgreSQL server',
-      parseServer,
-    )
+    .option(QUEUE_FLAGS, 'let workers compute the trials, by a queue on this PostgreSQL server', parseServer)
   sweep.action(async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
     // Not a required one for commander: that would ask a worker for it too.
     if (params === undefined) sweep.error("error: required option '--params <file>' not specified")
-    refusePassword(sweep, options.queue)
+    assertAddress(sweep, options.queue)
     const whole = { ...options, params } as SweepOptions
     setExit(ENDS[await runSweep(config, whole, version)])
   })
   sweep
     .command('worker')
     .description('compute trials of sweeps that were started with --queue')
-    .option('--queue <url>', 'the PostgreSQL server with the queue', parseServer)
+    .option(QUEUE_FLAGS, 'the PostgreSQL server with the queue', parseServer)
     .addOption(jobsOption('--threads <n>'))
     .action(async ({ threads }: { readonly threads: number }, command: Command) => {
       // The sweep has an option of that name, which takes it wherever it stands.
       const { queue } = command.optsWithGlobals<{ readonly queue?: string }>()
       if (queue === undefined) command.error("error: required option '--queue <url>' not specified")
-      refusePassword(command, queue)
+      assertAddress(command, queue)
       const { runWorker } = await import('./queue/sweep-worker.ts')
       await runWorker({ queue, threads }, version)
       setExit(0)
@@ -53,11 +50,12 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
 }
 
 /** All users of a machine see the words of its processes (SEC1). Not where words are parsed: that would show it. */
-function refusePassword(command: Command, queue: string | undefined): void {
+function assertAddress(command: Command, queue: string | undefined): void {
+  assertSslMode(command, QUEUE_FLAGS, queue)
   const url = queue === undefined ? undefined : new URL(queue)
   if (url === undefined || (url.password === '' && !url.searchParams.has('password'))) return
   command.error(
-    "error: option '--queue <url>': a password does not belong here: put it into the variable INTENTD_SWEEP_PASSWORD",
+    `error: option '${QUEUE_FLAGS}': a password does not belong here: put it into the variable INTENTD_SWEEP_PASSWORD`,
   )
 }
 

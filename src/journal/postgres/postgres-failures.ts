@@ -1,4 +1,5 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { adviseCertificate } from '../../lib/net/certificate.ts'
 import { type Flaw, MOVED_TO_FILE } from '../journal-failures.ts'
 import { sqlStateOf, type PostgresPlace } from './connection.ts'
 import { JOURNAL_MOVED } from './tables.ts'
@@ -47,30 +48,14 @@ const ADVICE: Readonly<Record<string, string>> = {
 const READING_ADVICE =
   'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/scaling.md)'
 
-const SIGNED_BY =
-  'if nobody known has signed its certificate, name a copy of it in the address (sslrootcert=FILE)'
-
-/** By Node's word for what is wrong with a certificate. */
-const CERTIFICATE_ADVICE: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: SIGNED_BY,
-  SELF_SIGNED_CERT_IN_CHAIN: SIGNED_BY,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: SIGNED_BY,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: SIGNED_BY,
-  CERT_HAS_EXPIRED: 'renew the certificate of the server',
-  ERR_TLS_CERT_ALTNAME_INVALID:
-    'name the server in the address as its certificate does, or give it one for this name',
-}
-
-function adviseCertificate(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return CERTIFICATE_ADVICE[code]
-}
+/** Where the driver looks for a copy of a certificate. */
+const COPY_IN_ADDRESS = 'the address (sslrootcert=FILE)'
 
 /** Its words are its own language's; these are English, as those of a server that was set up without another. */
 const UNENCRYPTED = /no encryption|SSL off/
 
 function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
-  const advice = adviseCertificate(error)
+  const advice = adviseCertificate(error, COPY_IN_ADDRESS)
   if (advice !== undefined) return advice
   const password = schema === '' ? `${PASSWORD}; ${PASSWORD_OF_QUEUE}` : PASSWORD
   if (isPasswordMissing(error)) return `the server asks for a password: it is ${password}`
@@ -108,7 +93,7 @@ export function isRefusal(error: unknown): boolean {
   const { facts, cause } = error
   const state = sqlStateOf(cause) ?? ''
   if (LASTING.some((start) => state.startsWith(start))) return true
-  return facts['found'] === NO_PASSWORD || adviseCertificate(cause) !== undefined
+  return facts['found'] === NO_PASSWORD || adviseCertificate(cause, COPY_IN_ADDRESS) !== undefined
 }
 
 /** Whether a server cannot be asked just now: neither did it refuse anything for good, nor is it ours to mend. */

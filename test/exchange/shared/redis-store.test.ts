@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
+import { explainRefusal } from '../../../src/exchange/limiter/shared/redis-client.ts'
 import { RedisStore } from '../../../src/exchange/limiter/shared/redis-store.ts'
 import { type ShareReport } from '../../../src/exchange/limiter/shared/share-script.ts'
 import { ANSWER_MS_MAX, SharedLimits } from '../../../src/exchange/limiter/shared/shared-limits.ts'
@@ -93,6 +94,15 @@ async function hearTrouble(store: RedisStore): Promise<string> {
     await new Promise(setImmediate)
   }
 }
+
+it.each([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /^if nobody known has signed .* NODE_EXTRA_CA_CERTS \(no trust\)$/],
+  ['CERT_HAS_EXPIRED', /^renew the certificate of the server \(no trust\)$/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /^name the server in the address as its certificate does.*\(no trust\)$/],
+  ['ECONNREFUSED', /^no trust$/],
+])('a certificate that is refused (%s) is said with what to do', (code, said) => {
+  expect(messageOf(explainRefusal(Object.assign(new Error('no trust'), { code })))).toMatch(said)
+})
 
 it.skipIf(redisMissing !== undefined)('a server that refuses is said with what to do', async () => {
   const server = await RedisServer.start({ password: 'right' })

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import { messageOf } from '../../../lib/failure.ts'
+import { adviseCertificate, COPY_IN_VARIABLE } from '../../../lib/net/certificate.ts'
 import type { Secret } from '../../../lib/secret.ts'
 
 type Settings = Omit<RedisOptions, 'replyMapping'>
@@ -19,7 +20,8 @@ const ANSWER_MS_MAX = 5000
 
 /**
  * Asks once, over a connection of its own that is closed afterwards.
- * @throws Error in the server's or the client's words, with what to do where the server refuses
+ * @throws Error in the server's or the client's words, with what to do where the server refuses; where its certificate
+ * is refused, Node's own, for {@link adviseCertificate}
  */
 export async function askOnce<T>(
   url: string,
@@ -39,10 +41,15 @@ export async function askOnce<T>(
     return await question(redis)
   } catch (error) {
     // The client's own says only that the connection is closed.
-    throw new Error(messageOf(explainRefusal(trouble ?? error)), { cause: error })
+    const found = trouble ?? error
+    throw isCertificateRefused(found) ? found : new Error(messageOf(explainRefusal(found)))
   } finally {
     redis.disconnect()
   }
+}
+
+function isCertificateRefused(error: unknown): error is Error {
+  return adviseCertificate(error, COPY_IN_VARIABLE) !== undefined
 }
 
 function loginOf(url: string, password: Secret | undefined): Settings {
@@ -67,9 +74,11 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** How the server says NOPERM of a command within a script: 7.0, and 7.2 or Valkey. */
 const NOT_IN_SCRIPT = /script can't run this command|ACL failure in script/
 
-/** What the server refuses, with what to do about it; any other error as it is. */
+/** What the server refuses, and a certificate that is refused, with what to do about it; any other error as it is. */
 export function explainRefusal(error: unknown): unknown {
   const found = messageOf(error)
+  const advice = adviseCertificate(error, COPY_IN_VARIABLE)
+  if (advice !== undefined) return new Error(`${advice} (${found})`)
   const word = NOT_IN_SCRIPT.test(found)
     ? 'NOPERM'
     : Object.keys(ADVICE).find((one) => new RegExp(`\\b${one}\\b`).test(found))

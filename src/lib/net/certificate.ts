@@ -1,0 +1,26 @@
+const RENEW = 'renew the certificate of the server'
+const OTHER_NAME = 'name the server in the address as its certificate does, or give it one for this name'
+
+/** By Node's word: nobody who is known has signed it. */
+const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+])
+
+/** Where Node itself looks for copies of certificates: whatever takes none in its address. */
+export const COPY_IN_VARIABLE = 'the variable NODE_EXTRA_CA_CERTS'
+
+/**
+ * What to do about the certificate of a server that was refused; undefined for any other error.
+ * @param copyIn Where a copy of one is named that nobody known has signed.
+ */
+export function adviseCertificate(error: unknown, copyIn: string): string | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'CERT_HAS_EXPIRED') return RENEW
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return OTHER_NAME
+  return UNKNOWN_SIGNER.has(code)
+    ? `if nobody known has signed its certificate, name a copy of it in ${copyIn}`
+    : undefined
+}
