@@ -35,12 +35,13 @@ const old = { ...shown, seenAgoMs: 7_200_000, state: { ...state, positions: [] }
 const held = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT', 'strategy:grid'].map(
   (scope) => `${scope} halted (operator): odd prices of ${'this kind '.repeat(8)}`,
 )
+const MOVED_TO = 'trading-host-8.example /var/lib/intentd/a-long-name/state/journal.sqlite'
 /** As no server of a test has it: much of everything. */
 const CROWDED = {
   now: 1_780_000_000_000,
   accounts: [
     { ...account, schema: 'intentd_active', state: 'writes', shown: { ...shown, state: { ...state, held } } },
-    { ...account, schema: 'intentd_moved', state: 'moved', shown: old },
+    { ...account, schema: 'intentd_moved', state: 'moved', shown: old, movedTo: MOVED_TO },
     { ...account, schema: 'intentd_vanished', state: 'vanished', shown: old },
   ],
   ...{ unread: [], workers: [] },
@@ -104,7 +105,9 @@ describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
           expect.stringMatching(
             /^intentd_active[^]*▼ active but for 5[^]*BTCUSDT halted \(operator\): odd[^]*2 more/,
           ),
-          expect.stringMatching(/^intentd_moved[^]*active, 2 h 0 min ago/),
+          expect.stringMatching(
+            /^intentd_moved[^]*active, 2 h 0 min ago[^]*moved to trading-host-8\.example \/var\S+\/journal\.sqlite\s+last written here by a-long-name/,
+          ),
         ])
         expect(await accounts.locator('.badge.ok').allInnerTexts()).toEqual(['● writes'])
         expect(await accounts.locator('tbody tr').nth(1).locator('details').last().innerText()).toBe(

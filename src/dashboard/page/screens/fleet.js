@@ -84,7 +84,7 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
           ['orders', (row) => dim(row, row.shown?.state.openOrders ?? '–'), 'number'],
           ['positions', (row) => dim(row, html`<${Few} texts=${row.shown?.state.positions} />`), 'narrow'],
           ['equity', (row) => dim(row, describeEquity(row)), 'number'],
-          ['who', (row) => row.holder || '–', 'wrap'],
+          ['who', describeWho, 'wrap'],
           ['since', (row) => (row.holder === '' ? '–' : time(row.takenAt))],
         ]}
       />
@@ -165,6 +165,15 @@ const isVanished = ({ state }) => state === 'vanished'
 const isOld = ({ state, shown }) => state !== 'writes' || shown?.seenAgoMs >= SHOWN_WITHIN_MS
 
 const dim = (row, cell) => (isOld(row) ? html`<span class="soft">${cell}</span>` : cell)
+
+/** Of a journal that was moved also the machine and the file where it lies now. */
+function describeWho({ holder, movedTo }) {
+  const writer = holder || '–'
+  return movedTo === undefined
+    ? writer
+    : html`<div>moved to ${movedTo}</div>
+        <div class="because">last written here by ${writer}</div>`
+}
 
 /** What its daemon said last, in grey and how old where that is no more so; a kill that was ordered, and what holds it. */
 function describeMode(row) {
