@@ -5,7 +5,9 @@ import { addOperatorCommand, commandDaemon, type CommandOptions } from './operat
 /** `intentd restrict`: holds an instrument, a strategy or the account until a release. */
 export function addRestrictCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'restrict', '<scope>')
-    .description('allow only orders that reduce, or none, until `release`; never loosens')
+    .description(
+      'allow only orders that reduce, or none, until `release`, and cancel those that add risk; never loosens',
+    )
     .addArgument(
       new Argument('<mode>', 'reducing: only orders that reduce; halted: none').choices([
         'reducing',

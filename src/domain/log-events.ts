@@ -275,14 +275,14 @@ export const LOG_EVENTS = {
   'ticker.unreadable':
     'The ticker of an instrument is not as the document describes, so the instrument has no prices; others continue. Check what the exchange says about it.',
   'trading.halted':
-    'For the scope, nothing leaves but cancel-alls and the orders of a flatten; do what `ends` says, then release the scope.',
+    'For the scope, nothing leaves but cancel-alls and the orders of a flatten, and open orders that may add risk are cancelled; do what `ends` says, then release the scope.',
   'trading.killed': 'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
   'trading.notLoosened':
     'A new restriction would have been looser than the one on its scope, so the old one stays; release the scope first.',
   'trading.notRestricted':
     'A release named a scope that is not restricted; name one of those in `restricted`.',
   'trading.reducing':
-    'For the scope, only orders that reduce leave; do what `ends` says, then release the scope.',
+    'For the scope, only orders that reduce leave, and open orders that may add risk are cancelled; do what `ends` says, then release the scope.',
   'trading.released': 'An operator released a scope; nothing to do.',
   'trading.releaseTooOld':
     'A release of a scope was given before this daemon was started, and had waited: it ended nothing. Look at what restricts the scope now; if that is to end, release it again.',

@@ -11,7 +11,8 @@ import type { StrategyId } from './ids.ts'
  * | `halted`   | cancel-alls, and the closing orders of an explicit flatten    |
  * | `killed`   | cancel-alls                                                   |
  *
- * The account, each strategy and each instrument has one; the strictest of the three counts for an order.
+ * The account, each strategy and each instrument has one; the strictest of the three counts for an order. What may add
+ * risk does not stay open either, unless the restriction is volatile (`engine/resolution/restricted-orders.ts`).
  */
 export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
 

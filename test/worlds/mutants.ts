@@ -534,6 +534,25 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '.filter(({ scope }) => scope === symbol || scope === strategy)',
   },
   {
+    name: 'restriction-leaves-what-rests',
+    what: 'a restriction decides what leaves, and what rests and adds risk stays',
+    find: '  for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) dismiss(order, plan)\n',
+    replace: '',
+  },
+  {
+    name: 'restriction-marks-nothing',
+    what: 'where a restriction begins, the instruments that were settled are not planned again',
+    find: "    case 'restricted':\n    case 'released':\n    case 'repaired':\n      return undefined\n",
+    replace:
+      "    case 'released':\n    case 'repaired':\n      return undefined\n    case 'restricted':\n      return []\n",
+  },
+  {
+    name: 'restricted-orders-counted-alone',
+    what: 'of orders that each close less than is held, and together more, a restriction lets all rest',
+    find: 'if (reducesRisk({ action, lots }, { holding, ownExposure })) addToExposure(ownExposure, action, lots)\n    else restricted.add(order)',
+    replace: 'if (!reducesRisk({ action, lots }, { holding, ownExposure })) restricted.add(order)',
+  },
+  {
     name: 'halts-forgotten-at-a-start',
     what: 'a process that begins takes the halts of the last one for over',
     find: '  haltQuarantined(core)\n',
@@ -833,8 +852,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'waits-are-quiet',
     what: 'a strategy of whose wishes one only waits is not planned again when the wait is over',
-    find: 'return candidates.length + unwanted.length + stale.length + waiting',
-    replace: 'return candidates.length + unwanted.length + stale.length + 0 * waiting',
+    find: 'return candidates.length + unwanted.size + stale.size + waiting',
+    replace: 'return candidates.length + unwanted.size + stale.size + 0 * waiting',
   },
   {
     name: 'waits-are-settled',

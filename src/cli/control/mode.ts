@@ -6,7 +6,9 @@ import { addOperatorCommand, commandDaemon, type CommandOptions } from '../opera
 export function addModeCommands(program: Command, { setExit }: VerbFrame): void {
   const scopeOf = (name: string): string => (/^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`)
   addOperatorCommand(program, 'pause', '<strategy>')
-    .description('stop a strategy: it sends no orders until `resume`; its open orders stay (see `flatten`)')
+    .description(
+      'stop a strategy: it sends no orders until `resume`, and its open orders that add risk are cancelled',
+    )
     .action(async (strategy: string, options: CommandOptions) =>
       setExit(await commandDaemon({ kind: 'restrict', scope: scopeOf(strategy), mode: 'halted' }, options)),
     )
@@ -16,7 +18,9 @@ export function addModeCommands(program: Command, { setExit }: VerbFrame): void 
       setExit(await commandDaemon({ kind: 'release', scope: scopeOf(strategy) }, options)),
     )
   addOperatorCommand(program, 'mode', '<scope>')
-    .description('allow everything (a release), only orders that reduce, or none')
+    .description(
+      'allow everything (a release), only orders that reduce, or none; orders that add risk are cancelled',
+    )
     .addArgument(new Argument('<mode>', 'the trading mode').choices(['active', 'reducing', 'halted']))
     .action(async (scope: string, mode: 'active' | 'reducing' | 'halted', options: CommandOptions) =>
       setExit(

@@ -5,11 +5,11 @@ import { symbolSchema } from './exchange-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 const daily = positiveDecimal(
-  'Largest loss since the day began in calendar.timezone, in the margin coin; then only orders that reduce leave.',
+  'Largest loss since the day began in calendar.timezone, in the margin coin; then only orders that reduce leave or stay open.',
 ).optional()
 
 const WARN = 'a warning is logged'
-const REDUCING = 'only orders that reduce leave'
+const REDUCING = 'only orders that reduce leave or stay open'
 const FLATTEN = 'everything is closed and nothing else leaves'
 
 const share = (what: string) =>

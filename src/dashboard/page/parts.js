@@ -173,13 +173,13 @@ export const ACTIONS = {
   pause: (scope) => ({
     title: `Pause ${scopeName(scope)}`,
     verb: 'Pause',
-    effect: `No order of ${scopeName(scope)} leaves any more until it is released. What it holds stays. Orders that rest may still be filled, or be cancelled where nobody wants them any more; flatten takes both away.`,
+    effect: `No order of ${scopeName(scope)} leaves any more until it is released. What it holds stays. Orders that rest and could add risk are cancelled; flatten takes all away.`,
     order: { kind: 'restrict', scope, mode: 'halted' },
   }),
   reduce: (scope) => ({
     title: `Only reduce ${scopeName(scope)}`,
     verb: 'Only reduce',
-    effect: `From now on new orders of ${scopeName(scope)} may only make its positions smaller, until it is released. Orders that rest may still be filled.`,
+    effect: `From now on new orders of ${scopeName(scope)} may only make its positions smaller, until it is released. Orders that rest and could do anything else are cancelled.`,
     order: { kind: 'restrict', scope, mode: 'reducing' },
   }),
   flatten: (scope) => ({

@@ -4,7 +4,7 @@ import { isInsideWindow } from '../../execution/resend-window.ts'
 import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execution/target-plan.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import { canRest, type Order } from '../../domain/order.ts'
+import type { Order } from '../../domain/order.ts'
 import type { Holding } from '../../domain/position.ts'
 import { stepBelow } from '../../lib/grid.ts'
 import {
@@ -21,6 +21,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isBackingOff, isQuoteHeld, isUndecided, wasPriceRefused } from '../state/decision-state.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
+import { canEnd, restrictedOrders } from '../resolution/restricted-orders.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
@@ -39,8 +40,8 @@ export interface InstrumentPlan {
 interface PlanInProgress {
   waiting: number
   readonly candidates: Candidate[]
-  readonly unwanted: Order[]
-  readonly stale: Order[]
+  readonly unwanted: Set<Order>
+  readonly stale: Set<Order>
 }
 
 /**
@@ -48,7 +49,7 @@ interface PlanInProgress {
  * nothing was to be done is passed over until something of the instrument changes.
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
-  const plan: PlanInProgress = { candidates: [], unwanted: [], stale: [], waiting: 0 }
+  const plan: PlanInProgress = { candidates: [], unwanted: new Set(), stale: new Set(), waiting: 0 }
   const { strategies } = core.settings
   const { satisfied } = totalsOf(core, symbol)
   const isUnchanged = isTrading(core) && !core.changes.changed.has(symbol)
@@ -62,26 +63,33 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   for (const [id, orders] of totalsOf(core, symbol).orders) {
     if (!strategies.has(id)) for (const order of orders) dismiss(order, plan)
   }
-  return withoutLateCopies(core, symbol, plan)
+  dismissLateCopies(core, symbol, plan)
+  return finishPlan(plan)
 }
 
 function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): number {
-  return candidates.length + unwanted.length + stale.length + waiting
+  return candidates.length + unwanted.size + stale.size + waiting
 }
 
 /** ORD2: after the idempotency window an order must not be sent again, wanted or not. It is dropped, and so resolved. */
-function withoutLateCopies(core: Core, symbol: string, plan: PlanInProgress): InstrumentPlan {
-  if (!totalsOf(core, symbol).states.has('queued')) return plan
-  const late: Order[] = []
+function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): void {
+  if (!totalsOf(core, symbol).states.has('queued')) return
   for (const order of openOrdersOf(core.book, symbol)) {
-    if (order.state === 'queued' && !isInsideWindow(order, exchangeNow(core))) late.push(order)
+    if (order.state === 'queued' && !isInsideWindow(order, exchangeNow(core))) plan.stale.add(order)
   }
-  if (late.length === 0) return plan
-  const names = new Set(late.map((order) => order.terms.clientOid))
+}
+
+/** What is dropped is no candidate any more. */
+function finishPlan({ candidates, unwanted, stale, waiting }: PlanInProgress): InstrumentPlan {
+  const dropped = new Set([...stale].map((order) => order.terms.clientOid))
   return {
-    ...plan,
-    candidates: plan.candidates.filter(({ again }) => again === undefined || !names.has(again)),
-    stale: [...new Set([...plan.stale, ...late])],
+    candidates:
+      dropped.size === 0
+        ? candidates
+        : candidates.filter(({ again }) => again === undefined || !dropped.has(again)),
+    unwanted: [...unwanted],
+    stale: [...stale],
+    waiting,
   }
 }
 
@@ -94,6 +102,9 @@ function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan
   planQuotes(core, symbol, strategy, plan)
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
+  // A stop that leaves orders keeps these too.
+  if (!isTrading(core)) return
+  for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) dismiss(order, plan)
 }
 
 function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: PlanInProgress): void {
@@ -162,7 +173,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     deadlineAt: freshUntil(core, symbol),
   }
   plan.candidates.push(...planTarget(input))
-  plan.stale.push(...staleTargetOrders(input))
+  for (const order of staleTargetOrders(input)) plan.stale.add(order)
 }
 
 function smallerOf(one: Holding, other: Holding): Holding {
@@ -212,7 +223,7 @@ function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent):
 
 function queueAgain(core: Core, order: Order, plan: PlanInProgress): void {
   const { clientOid, generation: _, ...terms } = order.terms
-  if (!isTrading(core) || core.now > terms.deadlineAt) plan.stale.push(order)
+  if (!isTrading(core) || core.now > terms.deadlineAt) plan.stale.add(order)
   else plan.candidates.push({ intent: withAbsent(terms), again: clientOid })
 }
 
@@ -228,6 +239,7 @@ function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): Or
 
 /** An order that is not wanted: one that waits is dropped, a resting one is cancelled, any other ends by itself. */
 function dismiss(order: Order, plan: PlanInProgress): void {
-  if (order.state === 'queued') plan.stale.push(order)
-  else if (canRest(order.terms) && order.state === 'live') plan.unwanted.push(order)
+  if (!canEnd(order)) return
+  if (order.state === 'queued') plan.stale.add(order)
+  else plan.unwanted.add(order)
 }

@@ -20,6 +20,7 @@ import {
 import { noteSettled } from '../state/changes.ts'
 import { crossedOrders, isBeyondOrder } from '../state/market-state.ts'
 import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
+import { restrictedOrders } from '../resolution/restricted-orders.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
 import { noteLastingDenials } from './lasting-denials.ts'
@@ -184,14 +185,17 @@ function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
   return orders.map(({ terms }) => terms.clientOid)
 }
 
-/** Whether unwanted orders must be cancelled at once: for a kill, a stop, a flatten or a withdrawal. */
+/** Whether unwanted orders must be cancelled at once: for a kill, a stop, a flatten, a restriction or a withdrawal. */
 function mustCancel(core: Core, unwanted: readonly Order[]): boolean {
   const { run, book } = core
   if (unwanted.length === 0) return false
   if (isKilling(core)) return true
   if (run.phase !== 'running') return run.stop !== undefined && run.stop.policy !== 'leave'
   return unwanted.some(
-    ({ terms }) => book.withdrawn.has(terms.clientOid) || isFlattening(core, terms.symbol, terms.strategyId),
+    (order) =>
+      book.withdrawn.has(order.terms.clientOid) ||
+      isFlattening(core, order.terms.symbol, order.terms.strategyId) ||
+      restrictedOrders(core, order.terms).has(order),
   )
 }
 

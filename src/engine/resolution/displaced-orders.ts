@@ -3,6 +3,7 @@ import { tradesAs } from '../../domain/order-action.ts'
 import { pairKey } from '../book/book.ts'
 import { announce, type Core, type InstrumentState } from '../state/core.ts'
 import { denialKindsOf } from '../state/denials.ts'
+import { isHeldFromReturn } from './restricted-orders.ts'
 import { ordersOf } from '../state/totals.ts'
 import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { isStarting, noteDisplaced } from '../state/instrument-state.ts'
@@ -67,7 +68,7 @@ function logLate(core: Core, instrument: InstrumentState): void {
 /** Whether a displaced order is still wanted, does not rest again, and was not filled. */
 function isMissing(core: Core, terms: OrderTerms): boolean {
   const { book } = core
-  if (isFlattening(core, terms.symbol, terms.strategyId)) return false
+  if (isFlattening(core, terms.symbol, terms.strategyId) || isHeldFromReturn(core, terms)) return false
   const old = book.orders.get(terms.clientOid)
   if (old?.state === 'live') return false
   if (terms.purpose === 'place') return book.places.has(pairKey(terms.strategyId, terms.key))

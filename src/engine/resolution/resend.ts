@@ -3,6 +3,7 @@ import { isClosing } from '../../domain/order-action.ts'
 import { canRest, openLots, type Order } from '../../domain/order.ts'
 import type { SettledOrder } from '../../domain/record.ts'
 import { killOf, restrictionsOn } from '../book/book.ts'
+import { restrictedOrders } from './restricted-orders.ts'
 import { isFlattening } from '../state/trading-mode.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf, type ResolutionCause } from '../state/core.ts'
@@ -28,6 +29,7 @@ export function withReplacement(core: Core, cause: ResolutionCause, settled: Set
     return settled
   if (settled.state !== 'absent' && settled.state !== 'done') return settled
   if (core.book.withdrawn.has(settled.clientOid)) return settled
+  if (restrictedOrders(core, order.terms).has(order)) return settled
   if (settled.state === 'absent' && isSentAgain(core, order)) return { ...settled, state: 'queued' }
   const deadlineAt = settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS
   const wanted = settled.state === 'absent' ? core.now <= deadlineAt : canRest(order.terms)

@@ -26,6 +26,7 @@ import { expectDisplaced } from './displaced-orders.ts'
 import { settleByEvidence } from './evidence.ts'
 import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
 import { withReplacement } from './resend.ts'
+import { isHaltedForUnreadable } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
 const READS_APART_MS = 500
@@ -120,6 +121,11 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
 
 function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Resolution): void {
   if (core.now <= resolution.patientUntil) return
+  if (isHaltedForUnreadable(core.book, symbol)) {
+    // It is halted with a reason already, and cannot end before its release.
+    own(resolution).patientUntil = core.now + PATIENCE_MS
+    return
+  }
   own(resolution).patientUntil = Number.POSITIVE_INFINITY
   const todo = 'it goes on by itself when the exchange answers again; then release the instrument'
   halt(

@@ -1,7 +1,7 @@
 import { expect, test, describe } from 'vitest'
 import { type UnreadableFill } from '../../../src/domain/fill.ts'
 import { manyInstruments, SYMBOLS } from '../many-instruments.ts'
-import { type EngineBench } from '../engine-bench.ts'
+import { accepted, type EngineBench } from '../engine-bench.ts'
 
 const [DARK, LIT] = SYMBOLS
 const ROW: UnreadableFill = { tradeId: '77', symbol: DARK, problem: 'price "1.23" is off the grid of 0.1' }
@@ -91,6 +91,24 @@ describe('[MKT4] a fill that cannot be read', () => {
     poll(bench)
     bench.pass(5000)
     expect(bench.states()).toEqual(['done'])
+  })
+
+  test('[RSK2] has what adds risk cancelled, and gives no second reason however long that stays unproved', () => {
+    const bench = manyInstruments()
+    bench.decide({ kind: 'quote', symbol: DARK, levels: [{ side: 'buy', ticks: 99_990, lots: 10 }] })
+    bench.accept(bench.grantBatch())
+    readFills(bench)
+    readFills(bench)
+
+    bench.answerCancel(bench.grantCancel().cancelId, accepted({ successList: [], failureList: [] }))
+    passInTheDark(bench, 70_000)
+    const codes = [...bench.book.restrictions.values()].map(({ code }) => code)
+    expect([codes, bench.states()]).toEqual([['unreadable'], ['live']])
+
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: DARK, reason: 'seen', by: 'anna' } })
+    poll(bench)
+    bench.pass(5000)
+    expect([bench.halts.size, bench.states()]).toEqual([0, ['done']])
   })
 
   test('halts no more in this run, once it was released', () => {

@@ -6,6 +6,7 @@ import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { KnownPrices } from './known-prices.ts'
 import { isOpenThere, type TrueOrder } from '../virtual/exchange-truth.ts'
+import { isKeptFromReturn } from './restricted-invariants.ts'
 import { orderNamed } from './wire-invariants.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -372,7 +373,10 @@ export function watchDisplaced(world: World): WorldWatcher {
         const left = order.terms.lots - order.filledLots
         // Proved never to have been there, in its time still.
         const isAbsent = settled.state === 'absent' && record.at <= order.terms.deadlineAt
-        const isOwed = (isAbsent || (rests && settled.state === 'done')) && !isFlattened(book, order.terms)
+        const beside = record.orders.flatMap(({ clientOid }) => book?.orders.get(clientOid) ?? [])
+        const isOwed =
+          (isAbsent || (rests && settled.state === 'done' && !isKeptFromReturn(book, order, beside))) &&
+          !isFlattened(book, order.terms)
         if (isOwed && left > 0 && !wasWithdrawn) {
           violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)
         }

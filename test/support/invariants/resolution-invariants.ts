@@ -2,6 +2,7 @@ import { type OrderTerms } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
 import { type SettledOrder } from '../../../src/domain/record.ts'
 import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
+import { isKeptFromReturn } from './restricted-invariants.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
@@ -177,6 +178,8 @@ function isOwed(book: Book, { terms, lots }: Expected): boolean {
   const { strategyId, symbol, key } = terms
   // What is flattened is given up, and wanted again only as something new.
   if (restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')) return false
+  // So is what a restriction keeps away.
+  if (isKeptFromReturn(book, { terms })) return false
   const side = tradesAs(terms.action)
   for (const { terms: other, state } of book.open.get(symbol)?.values() ?? []) {
     const isSame = other.strategyId === strategyId && other.ticks === terms.ticks && other.lots === lots

@@ -1,0 +1,60 @@
+import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
+import { isClosing } from '../../domain/order-action.ts'
+import type { Restriction } from '../../domain/trading-mode.ts'
+import { reducesRisk } from '../../risk/checks.ts'
+import { addToExposure, buildExposure } from '../../risk/exposure.ts'
+import { holdingOf, restrictionsOn } from '../book/book.ts'
+import type { Core } from '../state/core.ts'
+import { ordersOf } from '../state/totals.ts'
+
+type Whose = Pick<OrderTerms, 'strategyId' | 'symbol'>
+
+const NONE: ReadonlySet<Order> = new Set()
+
+/**
+ * The open orders of a strategy on an instrument that a recorded restriction takes away (RSK2): those that may add risk
+ * and that wait or rest. Of several orders that together exceed what is held, the first ones stay. What is on its way,
+ * unknown or in quarantine cannot be taken away, so it is counted first. Volatile restrictions take nothing away.
+ */
+export function restrictedOrders(core: Core, { strategyId, symbol }: Whose): ReadonlySet<Order> {
+  if (!isRestricted(core, { strategyId, symbol })) return NONE
+  const orders = ordersOf(core, strategyId, symbol)
+  const holding = holdingOf(core.book, strategyId, symbol)
+  const staying = orders.filter((order) => !canEnd(order) || isClosing(order.terms.action))
+  const ownExposure = buildExposure(core.book.positionMode, holding, staying)
+  const restricted = new Set<Order>()
+  for (const order of orders.filter((one) => !staying.includes(one)).sort(restingFirst)) {
+    const { action } = order.terms
+    const lots = openLots(order)
+    if (reducesRisk({ action, lots }, { holding, ownExposure })) addToExposure(ownExposure, action, lots)
+    else restricted.add(order)
+  }
+  return restricted
+}
+
+/** Whether a recorded restriction keeps an order that is not open from being placed again, since it may add risk. */
+export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
+  if (!isRestricted(core, terms)) return false
+  const { strategyId, symbol } = terms
+  const holding = holdingOf(core.book, strategyId, symbol)
+  const ownExposure = buildExposure(core.book.positionMode, holding, ordersOf(core, strategyId, symbol))
+  return !reducesRisk(terms, { holding, ownExposure })
+}
+
+function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
+  return restrictionsOn(core.book, symbol, strategyId).some((one) => !isToLeave(core, strategyId, one))
+}
+
+/** `onFailure: leave` says of a strategy that failed that its orders stay open. */
+function isToLeave({ settings }: Core, strategyId: OrderTerms['strategyId'], { code }: Restriction): boolean {
+  return code === 'strategyFailed' && settings.strategies.get(strategyId)?.onFailure === 'leave'
+}
+
+/** Whether the order can be dropped or cancelled: any other ends by itself. */
+export function canEnd({ state, terms }: Order): boolean {
+  return state === 'queued' || (state === 'live' && canRest(terms))
+}
+
+function restingFirst(left: Order, right: Order): number {
+  return Number(left.state === 'queued') - Number(right.state === 'queued')
+}

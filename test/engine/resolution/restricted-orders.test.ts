@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest'
+import { toOrderId } from '../../../src/domain/ids.ts'
+import { type PositionMode } from '../../../src/domain/instrument.ts'
+import { type PlaceIntent } from '../../../src/domain/intent.ts'
+import { type RestrictedMode, type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { accepted, EngineBench, refused, STRATEGY, SYMBOL } from '../engine-bench.ts'
+import { manyInstruments, OTHER, SYMBOLS } from '../many-instruments.ts'
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+const ASK = { side: 'sell', ticks: 100_010, lots: 10 } as const
+const LONG = { longLots: 10, shortLots: 0 }
+const BY_NAME: PlaceIntent = {
+  ...{ kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 10, ticks: 99_980 },
+  ttlMs: 3_600_000,
+}
+const SCOPES = [[SYMBOL], ['*'], [strategyScope(STRATEGY)]] as const
+
+function restrict(bench: EngineBench, scope: Scope, mode: Exclude<RestrictedMode, 'killed'>): void {
+  const command = { kind: 'restrict', scope, mode, reason: 'drill', by: 'anna' } as const
+  bench.step({ kind: 'commanded', command })
+}
+
+function release(bench: EngineBench, scope: Scope): void {
+  bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'looked', by: 'anna' } })
+}
+
+/** Flat, and a ladder of a bid and an ask rests. */
+function quoting(...levels: Parameters<EngineBench['quote']>): EngineBench {
+  const bench = new EngineBench().start()
+  bench.quote(...levels)
+  bench.accept(bench.grantBatch())
+  bench.take('askGrant')
+  return bench
+}
+
+/** Ten lots long, and this ladder rests. */
+function holding(levels: Parameters<EngineBench['quote']>, mode?: PositionMode): EngineBench {
+  const bench = new EngineBench({}, mode).start()
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+  const batch = bench.grantBatch()
+  bench.accept(batch)
+  const orderId = toOrderId(`${batch.batchId}001`)
+  const fill = bench.fill({ orderId, lots: 10, ticks: 100_000, scope: 'taker' })
+  bench.step({ kind: 'pollDue', what: 'fills' })
+  bench.read({ fills: [fill], holding: LONG })
+  bench.pass(6000, { holding: LONG })
+  bench.quote(...levels)
+  bench.accept(bench.grantBatch())
+  bench.take('askGrant')
+  return bench
+}
+
+/** The cancel-all that is due is answered, and it is proved what it took. */
+function cancel(bench: EngineBench, held?: typeof LONG): void {
+  bench.take('askGrant')
+  bench.answerCancel(bench.grantCancel().cancelId, accepted({ successList: [], failureList: [] }))
+  bench.pass(4000, held && { holding: held })
+}
+
+const asked = (bench: EngineBench): string[] => bench.take('askGrant').map(({ endpoint }) => endpoint)
+
+const resting = (bench: EngineBench) =>
+  [...bench.book.orders.values()].filter(({ state }) => state === 'live').map(({ terms }) => terms)
+
+describe('[RSK2] what rests when a restriction begins', () => {
+  describe.each([['reducing'], ['halted']] as const)('%s', (mode) => {
+    test.each(SCOPES)('of %s is cancelled at once where it adds risk, and is not placed again', (scope) => {
+      const bench = quoting(BID, ASK)
+
+      restrict(bench, scope, mode)
+      expect(asked(bench)).toEqual(['cancelAllOrders'])
+      cancel(bench)
+      bench.quote(BID, ASK)
+      bench.pass(10_000)
+
+      expect([resting(bench), asked(bench)]).toEqual([[], []])
+      expect(bench.take('announce').map(({ event }) => event)).not.toContain('order.displacedLate')
+    })
+
+    test('comes back after the release, once its strategy has decided again', () => {
+      const bench = quoting(BID, ASK)
+      restrict(bench, SYMBOL, mode)
+      cancel(bench)
+
+      release(bench, SYMBOL)
+      bench.pass(100)
+      expect(asked(bench)).toEqual([])
+      bench.quote(BID, ASK)
+
+      expect(bench.grantBatch().clientOids).toHaveLength(2)
+    })
+
+    test('is cancelled at the start that finds the restriction', () => {
+      const bench = quoting(BID, ASK)
+      restrict(bench, SYMBOL, mode)
+
+      bench.restart().start()
+      bench.pass(100)
+      cancel(bench)
+
+      expect([resting(bench), asked(bench)]).toEqual([[], []])
+    })
+
+    test('and was placed by name is cancelled, and does not wait to be placed again', () => {
+      const bench = new EngineBench().start()
+      bench.decide(BY_NAME)
+      bench.accept(bench.grantBatch())
+
+      restrict(bench, SYMBOL, mode)
+      cancel(bench)
+      expect([resting(bench), bench.book.places.size]).toEqual([[], 0])
+      release(bench, SYMBOL)
+      bench.pass(100)
+      bench.decide()
+
+      expect(bench.take('sendBatch')).toEqual([])
+    })
+
+    test('stays where it only reduces', () => {
+      const bench = holding([ASK])
+
+      restrict(bench, '*', mode)
+      bench.pass(20_000, { holding: LONG })
+
+      expect([resting(bench).length, asked(bench)]).toEqual([1, []])
+    })
+
+    test('takes a cancel-all a second while those fail, as anything unwanted', () => {
+      const bench = quoting(BID)
+      restrict(bench, '*', mode)
+      let calls = 0
+      for (const endAt = bench.now + 10_000; bench.now < endAt; bench.pass(50)) {
+        if (!asked(bench).includes('cancelAllOrders')) continue
+        calls += 1
+        bench.take('askGrant')
+        bench.answerCancel(bench.grantCancel().cancelId, refused('40009', 'definite'))
+      }
+
+      expect(calls).toBeLessThanOrEqual(11)
+    })
+  })
+
+  test('and is of another strategy is placed again', () => {
+    const bench = manyInstruments()
+    const [symbol] = SYMBOLS
+    bench.decideAs(OTHER, { kind: 'quote', symbol, levels: [BID] })
+    bench.accept(bench.grantBatch())
+    bench.decide({ kind: 'quote', symbol, levels: [{ ...BID, ticks: 99_980 }] })
+    bench.accept(bench.grantBatch())
+
+    restrict(bench, strategyScope(OTHER), 'halted')
+    cancel(bench)
+
+    const { clientOids } = bench.grantBatch()
+    expect(clientOids.map((id) => bench.book.orders.get(id)?.terms.strategyId)).toEqual([STRATEGY])
+  })
+
+  test('and reduces goes with the cancel-all, and is placed again while reducing', () => {
+    const bench = holding([BID, ASK])
+
+    restrict(bench, SYMBOL, 'reducing')
+    cancel(bench, LONG)
+    bench.accept(bench.grantBatch())
+    bench.pass(6000, { holding: LONG })
+
+    expect(resting(bench)).toMatchObject([{ ticks: ASK.ticks }])
+    expect(bench.take('sendCancelAll')).toEqual([])
+  })
+
+  test('and together closes more than is held is cancelled, and placed again as far as it closes', () => {
+    const [six, further] = [
+      { ...ASK, lots: 6 },
+      { ...ASK, ticks: 100_020, lots: 6 },
+    ]
+    const bench = holding([six, further])
+
+    restrict(bench, SYMBOL, 'reducing')
+    cancel(bench, LONG)
+    bench.accept(bench.grantBatch())
+    asked(bench)
+    bench.pass(20_000, { holding: LONG })
+
+    expect(resting(bench)).toMatchObject([{ ticks: six.ticks, lots: 6 }])
+    expect(asked(bench)).toEqual([])
+  })
+
+  test('of what is filled in part counts with what is left of it', () => {
+    const bench = holding([ASK])
+    const [order] = resting(bench)
+    const { orderId = '' } = (order && bench.book.orders.get(order.clientOid)) ?? {}
+    const left = { longLots: 6, shortLots: 0 }
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.read({
+      fills: [bench.fill({ orderId: toOrderId(orderId), side: 'sell', ticks: ASK.ticks })],
+      holding: left,
+    })
+
+    restrict(bench, SYMBOL, 'reducing')
+    bench.pass(6000, { holding: left })
+
+    expect(resting(bench)).toHaveLength(1)
+    expect(asked(bench)).not.toContain('cancelAllOrders')
+  })
+
+  test('and opens a leg of a hedged position is cancelled, whatever is held of the other; what closes one is placed again', () => {
+    const bench = holding([ASK, { ...ASK, ticks: 100_020 }], 'hedge_mode')
+    expect(resting(bench)).toMatchObject([{ action: 'closeLong' }, { action: 'openShort' }])
+
+    restrict(bench, SYMBOL, 'reducing')
+    cancel(bench, LONG)
+    bench.accept(bench.grantBatch())
+
+    expect(resting(bench)).toMatchObject([{ action: 'closeLong' }])
+  })
+
+  test('and waits to be sent again is dropped', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.answer(bench.grantBatch().batchId, refused('429', 'notSent'))
+    expect(bench.states()).toEqual(['queued'])
+
+    restrict(bench, SYMBOL, 'reducing')
+
+    expect(bench.states()).toEqual(['expired'])
+  })
+
+  test('stays under a restriction that is not recorded', () => {
+    const bench = quoting(BID, ASK)
+
+    bench.step({ kind: 'spaceMeasured', isLow: true, freeBytes: 10 })
+    bench.pass(20_000)
+
+    expect([resting(bench).length, asked(bench)]).toEqual([2, []])
+  })
+})

@@ -1,0 +1,118 @@
+import { canRest, openLots, type Order, type OrderTerms } from '../../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { isOpenThere } from '../virtual/exchange-truth.ts'
+import { ResolvingInstruments } from './standing-invariants.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** What adds risk may rest so long in a restricted scope while its instrument is free. An operator releases after 900 ms. */
+const RESTS_MS = 300
+/** Looks that are farther apart say nothing of the time between them: the process stood still. */
+const STOOD_STILL_MS = 500
+
+/**
+ * Some time after a restriction was written down nothing rests in its scope that could add risk, unless its instrument
+ * is being resolved or a batch of it is on its way. What is restricted is known from the records alone.
+ */
+export function watchRestricted(world: World): WorldWatcher {
+  const restricted = new Map<string, Set<string>>()
+  const since = new Map<string, number>()
+  const resolving = new ResolvingInstruments()
+  let lookedAt = 0
+  const note = (record: JournalRecord): void => {
+    if (record.kind === 'restricted') {
+      restricted.set(record.scope, new Set([...(restricted.get(record.scope) ?? []), record.code]))
+    }
+    if (record.kind === 'released') {
+      const codes = restricted.get(record.scope)
+      for (const code of codes ?? []) {
+        if (record.code === undefined ? code !== 'kill' : code === record.code) codes?.delete(code)
+      }
+    }
+  }
+  return {
+    onBirth() {
+      since.clear()
+      resolving.clear()
+      restricted.clear()
+      for (const record of world.process.journal.loadAll()) note(record)
+    },
+    onRecord: note,
+    afterStep(event, effects) {
+      resolving.note(effects)
+      resolving.noteDistrust(effects)
+      if (event.kind !== 'timePassed') return
+      const { engine } = world.process
+      const isStill = world.time.now - lookedAt > STOOD_STILL_MS
+      lookedAt = world.time.now
+      if (isStill || world.quiet.isOn || engine?.isTrading !== true) return since.clear()
+      for (const [symbol, orders] of engine.book.open) {
+        const isFree =
+          !resolving.has(symbol) &&
+          !engine.unproved.includes(symbol) &&
+          [...orders.values()].every(({ state }) => state !== 'sent')
+        for (const [strategyId, own] of Map.groupBy(orders.values(), ({ terms }) => terms.strategyId)) {
+          const scopes = [ACCOUNT, symbol, strategyScope(strategyId)]
+          const isRestricted = scopes.some((scope) => (restricted.get(scope)?.size ?? 0) > 0)
+          const resting = own.filter((order) => rests(world, order))
+          const adding =
+            isFree &&
+            isRestricted &&
+            (['buy', 'sell'] as const).find((side) => adds(engine.book, resting, side))
+          const name = `${strategyId} ${symbol}`
+          if (!adding) since.delete(name)
+          else if (!since.has(name)) since.set(name, world.time.now)
+          if (adding && world.time.now - (since.get(name) ?? 0) > RESTS_MS)
+            violate(world, 'RSK2', `what rests of ${name} to ${adding} may add risk, and it is restricted`)
+        }
+      }
+    },
+  }
+}
+
+function rests({ exchange }: World, { state, terms }: Order): boolean {
+  const there = exchange.truth.orderOf(terms.clientOid)
+  return state === 'live' && canRest(terms) && there !== undefined && isOpenThere(there)
+}
+
+/** Whether orders of one strategy on one instrument, filled together, could do more on a side than close what it holds. */
+function adds(book: Book, resting: readonly Order[], side: 'buy' | 'sell'): boolean {
+  const alike = resting.filter(({ terms }) => tradesAs(terms.action) === side)
+  const first = alike.find(({ terms }) => !isClosing(terms.action))
+  if (first === undefined) return false
+  return alike.reduce((sum, order) => sum + openLots(order), 0) > closableBy(book, first.terms)
+}
+
+/**
+ * Whether an order that is gone would add risk beside what its strategy has there, and its scope is restricted. `beside`:
+ * what went along with it.
+ */
+export function isKeptFromReturn(
+  book: Book | undefined,
+  { terms }: Pick<Order, 'terms'>,
+  beside: readonly Order[] = [],
+): boolean {
+  const { strategyId, symbol, action, clientOid } = terms
+  const scopes = [ACCOUNT, symbol, strategyScope(strategyId)]
+  const isRestricted = [...(book?.restrictions.values() ?? [])].some(({ scope }) => scopes.includes(scope))
+  if (!book || !isRestricted || isClosing(action)) return false
+  const lotsOf = (orders: Iterable<Order>, size: (order: Order) => number): number =>
+    [...orders]
+      .filter(({ terms: other }) => other.strategyId === strategyId && other.clientOid !== clientOid)
+      .filter((order) => tradesAs(order.terms.action) === tradesAs(action))
+      .reduce((sum, order) => sum + size(order), 0)
+  const pending =
+    terms.lots +
+    lotsOf(book.open.get(symbol)?.values() ?? [], openLots) +
+    lotsOf(beside, (order) => order.terms.lots)
+  return pending > closableBy(book, terms)
+}
+
+/** In hedge mode what opens closes nothing. */
+function closableBy(book: Book, { strategyId, symbol, action }: OrderTerms): number {
+  if (book.positionMode === 'hedge_mode') return 0
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  return tradesAs(action) === 'buy' ? shortLots : longLots
+}
