@@ -6,7 +6,7 @@ import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
-import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 const HOUR = 3_600_000
 const LONG = { longLots: 10, shortLots: 0 }
@@ -73,6 +73,19 @@ describe('[RSK2] a daily loss', () => {
     worth(bench, -50)
     expect(bench.engine.restrictions).toMatchObject([{ scope, mode: 'reducing', code: 'dailyLoss' }])
     expect(events(bench)).toContain('limits.reached')
+  })
+
+  test('that is reached has the buys of a ladder cancelled, and its sells placed again', () => {
+    const bench = holding('*', { daily: 50 })
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 }, { side: 'sell', ticks: 100_010, lots: 10 })
+    bench.accept(bench.grantBatch())
+
+    worth(bench, -50)
+    bench.answerCancel(bench.grantCancel().cancelId, accepted({ successList: [], failureList: [] }))
+    bench.pass(4000, { holding: LONG })
+
+    const { clientOids } = bench.grantBatch()
+    expect(clientOids.map((id) => bench.book.orders.get(id)?.terms.action)).toEqual(['openShort'])
   })
 
   test('is reached at the limit itself, whatever sums of floats come to', () => {
