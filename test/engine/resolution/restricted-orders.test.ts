@@ -167,6 +167,18 @@ describe('[RSK2] what rests when a restriction begins', () => {
     expect(bench.take('sendCancelAll')).toEqual([])
   })
 
+  test('[ORD8] and reduces goes with the cancel-all while halted, which is reported', () => {
+    const bench = holding([BID, ASK])
+
+    restrict(bench, SYMBOL, 'halted')
+    cancel(bench, LONG)
+    bench.pass(6000, { holding: LONG })
+
+    expect([resting(bench), bench.take('sendBatch')]).toEqual([[], []])
+    const late = bench.take('announce').filter(({ event }) => event === 'order.displacedLate')
+    expect(late).toMatchObject([{ fields: { orders: [{ strategy: STRATEGY }] } }])
+  })
+
   test('and together closes more than is held is cancelled, and placed again as far as it closes', () => {
     const [six, further] = [
       { ...ASK, lots: 6 },
