@@ -20,9 +20,14 @@ interface CheckOptions extends ConfigOptions, MarketOptions {
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
 export function addCheckCommand(program: Command, { setExit }: VerbFrame): void {
   addMarketOptions(addParamOption(addConfigOptions(program.command('check'))))
+    .argument('[config]', 'the configuration by itself, as backtest takes it; or -c')
     .description('read the whole configuration and its strategies, and report every problem')
     .option('--no-secrets', 'do not ask for keys: where only the daemon has them (systemd), or in a pipeline')
-    .action(async (options: CheckOptions) => setExit(await check(options)))
+    .action(async (file: string | undefined, options: CheckOptions, command: Command) => {
+      if (file !== undefined && options.config !== undefined)
+        command.error(`error: two configurations: ${file}, and -c ${options.config}; name one of them`)
+      setExit(await check(file === undefined ? options : { ...options, config: file }))
+    })
 }
 
 async function check(options: CheckOptions): Promise<number> {

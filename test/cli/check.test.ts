@@ -61,6 +61,26 @@ test.concurrent('[CFG1] twenty mistakes are twenty lines, each with its place, a
   expect(run.stdout).toEqual([])
 })
 
+test.concurrent('the file stands by itself, as in backtest, or with -c, and not both', async () => {
+  const project = projects.open()
+  project.write('config/own.yaml', project.read(PAPER))
+  const checked = project.start(['check', 'config/own.yaml'])
+  const both = project.start(['check', 'config/own.yaml', '-c', PAPER])
+  expect((await checked.ended).code).toBe(0)
+  expect(checked.stdout.at(-1)).toMatch(/^config\/own\.yaml: nothing wrong/)
+  expect((await both.ended).code).toBe(64)
+  expect(both.stderr[0]).toBe(
+    'error: two configurations: config/own.yaml, and -c config/paper.yaml; name one of them',
+  )
+
+  project.edit('config/own.yaml', 'onStop: leave', 'onStop: stay')
+  const wrong = project.start(['check', 'config/own.yaml'])
+  expect((await wrong.ended).code).toBe(78)
+  expect(wrong.stderr.join('\n')).toMatch(
+    /config\/own\.yaml:\d+:\d+ onStop: [^]*Check again with: intentd check -c config\/own\.yaml$/,
+  )
+})
+
 test.concurrent('[CFG1] what a strategy says of its own parameters has file and line too', async () => {
   const project = projects.open()
   project.edit(GRID, 'levels: 8', 'levels: -8')
