@@ -14,7 +14,8 @@ const MINUTE_MS = 60_000
 const STRATEGY = `import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'timed',
-  params: z.strictObject({ everyMinutes: z.number().int(), lots: z.number().int() }),
+  params: z.strictObject({ everyMinutes: z.number().int(), lots: z.number().int(), interval: z.string().optional() }),
+  needs: ({ interval }) => ({ candles: interval === undefined ? {} : { [interval]: 1 } }),
   initialState: () => ({ next: 0 }),
   decide(snapshot, { params, state }) {
     if (params.lots === 7) throw new Error('seven is too much')
@@ -211,7 +212,16 @@ describe('intentd sweep', () => {
       /^wrong\.yaml:1:37 .*: from is above to/,
     ],
     [78, 'method: annealing\nparams: {}', /method: expected "grid", "random" or "halving"/],
-    [78, 'params:\n  scripted: { lot: [1, 2] }', /^wrong\.yaml:2:15 params\.scripted\.lot: unknown key/],
+    [
+      78,
+      'params:\n  scripted: { lot: [1, 2] }',
+      /^wrong\.yaml:2:15 params\.scripted\.lot: unknown key; there are everyMinutes, lots, interval; did you mean "lots"\?$/m,
+    ],
+    [
+      78,
+      'params:\n  scripted:\n    lots: [5]\n    interval: [7x, 9y]',
+      /^wrong\.yaml:4:5 params\.scripted\.interval: .*an interval is .*, not "7x" \(scripted\.yaml\)$/m,
+    ],
     [78, 'params:\n  scripted: { lots: [x] }', /^wrong\.yaml:2:15 params\.scripted\.lots: expected a whole/],
   ])('exits with %i for %j', (code, text, says) => {
     project.write('wrong.yaml', text)

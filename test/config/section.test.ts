@@ -43,7 +43,7 @@ test("[CFG1] a strategy's bad params are reported at their own line and column",
     'grid.yaml:2:1 params: the key "size" is missing: expected text',
     'grid.yaml:5:9 params.side: expected "long" or "short", got "both"',
     'grid.yaml:6:16 params.weights.1: expected a number, got "two"',
-    'grid.yaml:4:3 params.sise: unknown key; did you mean "size"?',
+    'grid.yaml:4:3 params.sise: unknown key; there are levels, size, side, exit, weights; did you mean "size"?',
   ])
 })
 

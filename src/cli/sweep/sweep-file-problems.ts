@@ -6,6 +6,7 @@ import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 import { PARAM_OPTION, type YamlSource } from '../../config/yaml/yaml-source.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { loadStrategies } from '../../daemon/strategies/strategies.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { explainValues, type ParamSet } from '../../sweep/param-sets.ts'
 import { type SweepFile, sweepFileSchema } from '../../sweep/sweep-file.ts'
 import type { PlayOptions } from '../backtest/play-options.ts'
@@ -35,7 +36,12 @@ export function loadSweepFile(name: string): ReadSweepFile {
 export function assertStrategies({ file, source }: ReadSweepFile, ids: readonly string[]): void {
   const problems = Object.keys(file.params)
     .filter((id) => !ids.includes(id))
-    .map((id) => source.problemOfKey(['params', id], `no such strategy; there are ${ids.join(', ')}`))
+    .map((id) =>
+      source.problemOfKey(
+        ['params', id],
+        `no such strategy; there are ${ids.join(', ')}${didYouMeanEnd(id, ids)}`,
+      ),
+    )
   if (problems.length > 0) throw new ConfigError(problems, AGAIN)
 }
 
@@ -45,17 +51,36 @@ export async function assertSomeTaken(
   sets: readonly ParamSet[],
   { config, options }: { readonly config: string | undefined; readonly options: PlayOptions },
 ): Promise<void> {
-  let first: readonly Problem[] | undefined
+  const problemsOf = (set: ParamSet) => findProblems(set, { config, options })
+  let first: { readonly set: ParamSet; readonly problems: readonly Problem[] } | undefined
   for (const set of sets.slice(0, TRIED_MAX)) {
-    const problems = await findProblems(source, set, { config, options })
+    const problems = await problemsOf(set)
     if (problems.length === 0) return
-    first ??= problems
+    first ??= { set, problems }
   }
-  if (first !== undefined && sets.length <= TRIED_MAX) throw new ConfigError(first, AGAIN)
+  if (first === undefined || sets.length > TRIED_MAX) return
+  const { set, problems } = first
+  const isNamed = problems.every((problem) => namedBy(set, problem) !== undefined)
+  const culprit = isNamed ? undefined : await findCulprit(set, problemsOf)
+  throw new ConfigError(
+    problems.map((problem) => placeIn(source, { set, culprit }, problem)),
+    AGAIN,
+  )
+}
+
+/** The value without which the others are taken; undefined where it is no single one. */
+async function findCulprit(
+  set: ParamSet,
+  problemsOf: (set: ParamSet) => Promise<readonly Problem[]>,
+): Promise<string | undefined> {
+  for (const name of Object.keys(set)) {
+    const others = Object.fromEntries(Object.entries(set).filter(([other]) => other !== name))
+    if ((await problemsOf(others)).length === 0) return name
+  }
+  return undefined
 }
 
 async function findProblems(
-  source: YamlSource,
   set: ParamSet,
   { config, options }: { readonly config: string | undefined; readonly options: PlayOptions },
 ): Promise<readonly Problem[]> {
@@ -66,16 +91,26 @@ async function findProblems(
     return []
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return error.problems.map((problem) => placeIn(source, set, problem))
+    return error.problems
   }
 }
 
+/** The parameter that a problem names; undefined for one that was found in the file of a strategy, or anywhere else. */
+function namedBy(set: ParamSet, { source, path }: Problem): string | undefined {
+  if (source !== PARAM_OPTION) return undefined
+  return Object.keys(set).find((one) => path === one || /^[.[]/.test(path.split(one, 2)[1] ?? ''))
+}
+
 /** With these values alone there is a problem: it is theirs, wherever it was found. */
-function placeIn(source: YamlSource, set: ParamSet, problem: Problem): Problem {
-  const names = Object.keys(set)
-  const name = names.find((one) => problem.path === one || /^[.[]/.test(problem.path.split(one, 2)[1] ?? ''))
-  if (problem.source !== PARAM_OPTION || name === undefined)
-    return source.problemOfKey(['params'], `${problem.message} (${problem.source})`)
+function placeIn(
+  source: YamlSource,
+  { set, culprit }: { readonly set: ParamSet; readonly culprit: string | undefined },
+  problem: Problem,
+): Problem {
+  const named = namedBy(set, problem)
+  const name = named ?? culprit
+  const found = named === undefined ? ` (${problem.source})` : ''
+  if (name === undefined) return source.problemOfKey(['params'], problem.message + found)
   const dot = name.indexOf('.')
-  return source.problemOfKey(['params', name.slice(0, dot), name.slice(dot + 1)], problem.message)
+  return source.problemOfKey(['params', name.slice(0, dot), name.slice(dot + 1)], problem.message + found)
 }

@@ -24,9 +24,11 @@ function problemsOfIssue({ source, schema, prefix = [] }: Checked, issue: Issue)
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schemaAt(schema, issue.path))
+    // What a strategy's own schema takes stands in no schema file: it is listed.
+    const listed = prefix.length === 0 || known.length === 0 ? '' : `; there are ${listKeys(known)}`
     return issue.keys
       .filter((key) => secretVariableFor(key) === undefined) // The source itself reports these.
-      .map((key) => source.problemOfKey([...path, key], explainUnknownKey(key, known)))
+      .map((key) => source.problemOfKey([...path, key], explainUnknownKey(key, known, listed)))
   }
   if (issue.code === 'invalid_key') {
     const expected = keyExpectation(schemaAt(schema, issue.path.slice(0, -1)))
@@ -44,9 +46,17 @@ function missingProblem(source: YamlSource, path: SettingPath, expected: string)
   return source.problemOfKey(parent, `the key ${quote(String(path.at(-1)))} is missing: expected ${expected}`)
 }
 
-function explainUnknownKey(key: string, known: readonly string[]): string {
+function explainUnknownKey(key: string, known: readonly string[], listed: string): string {
   const guess = didYouMean(key, known)
-  return guess === undefined ? 'unknown key' : `unknown key; did you mean "${guess}"?`
+  return `unknown key${listed}${guess === undefined ? '' : `; did you mean "${guess}"?`}`
+}
+
+/** Keys that are listed: a strategy may have any number of params. */
+const KEYS_LISTED = 20
+
+function listKeys(keys: readonly string[]): string {
+  const more = keys.length - KEYS_LISTED
+  return `${keys.slice(0, KEYS_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function expectation(schema: z.core.$ZodType, issue: Issue): string {

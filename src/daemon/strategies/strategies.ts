@@ -10,7 +10,7 @@ import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { ShowSettings } from '../../engine/settings.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { Failure, headlineOf, messageOf } from '../../lib/failure.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { Strategy } from '../../strategy/define-strategy.ts'
@@ -165,7 +165,9 @@ function readNeeds(strategy: Strategy, params: unknown): ResolvedNeeds | string 
   try {
     return resolveNeeds(strategy, params)
   } catch (error) {
-    return messageOf(error)
+    // A problem is one line.
+    const found = error instanceof Failure ? error.facts['found'] : undefined
+    return found === undefined ? messageOf(error) : `${headlineOf(error)}: ${found}`
   }
 }
 
