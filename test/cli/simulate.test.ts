@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
@@ -293,20 +293,43 @@ test.concurrent('a file that is no state of the simulator is named as what it is
   )
   const endings = await Promise.all(runs.map(({ ended }) => ended))
 
-  expect(endings.map(({ code }) => code)).toEqual([65, 65, 75])
+  expect(endings.map(({ code }) => code)).toEqual([65, 65, 65])
   const [notes, shop, directory] = runs.map(({ stderr }) => stderr.join('\n'))
   expect(notes).toMatch(/SIMULATOR_STORE_FOREIGN[^]*no SQLite database[^]*name another file/)
   expect(shop).toMatch(/SIMULATOR_STORE_FOREIGN[^]*another program, with a table orders/)
-  expect(directory).toMatch(/SIMULATOR_STORE_UNUSABLE[^]*this is a directory/)
+  expect(directory).toMatch(
+    /SIMULATOR_STORE_FOREIGN[^]*found +a directory\n +hint +name a file in it, such as config\/exchange\.sqlite/,
+  )
   expect(readFileSync(join(project.directory, 'notes.txt'), 'utf8')).toBe(text)
   expect(readFileSync(join(project.directory, 'shop.sqlite'))).toEqual(before)
 })
 
-test.concurrent('a state whose folder is not there is said to be', async () => {
-  const run = projects.open().start(['simulate', '--port', '0', '--state', 'no/such/file.sqlite'])
-  await run.ended
+test.concurrent('a state whose folder is not there, or is a file, is said to be, and is not tried again', async () => {
+  const project = projects.open()
+  const runs = ['no/such/file.sqlite', 'config/paper.yaml/file.sqlite'].map((file) =>
+    project.start(['simulate', '--port', '0', '--state', file]),
+  )
+  const endings = await Promise.all(runs.map(({ ended }) => ended))
 
-  expect(run.stderr.join('\n')).toMatch(/SIMULATOR_STORE_UNUSABLE[^]*hint +make the directory no\/such first/)
+  expect(endings.map(({ code }) => code)).toEqual([66, 66])
+  const [missing, file] = runs.map(({ stderr }) => stderr.join('\n'))
+  expect(missing).toMatch(/SIMULATOR_STORE_FOLDER[^]*hint +make the directory no\/such first/)
+  expect(file).toMatch(
+    /SIMULATOR_STORE_FOLDER[^]*found +config\/paper\.yaml is a file\n +hint +name a file in a/,
+  )
+})
+
+test.concurrent('a damaged state is said to be, and is not tried again', async () => {
+  const project = projects.open()
+  const first = project.start(['simulate', '--port', '0', '--state', 'kept.sqlite', '--for', '300ms'])
+  expect((await first.ended).code).toBe(0)
+  const file = join(project.directory, 'kept.sqlite')
+  const bytes = readFileSync(file)
+  writeFileSync(file, bytes.fill(0xff, 4096))
+  const run = project.start(['simulate', '--port', '0', '--state', 'kept.sqlite'])
+
+  expect((await run.ended).code).toBe(65)
+  expect(run.stderr.join('\n')).toMatch(/SIMULATOR_STORE_CORRUPT[^]*hint +remove it to start afresh/)
 })
 
 test.concurrent('without a file in sight the shipped settings are used, at any speed', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Failure, messageOf } from '../../lib/failure.ts'
@@ -15,13 +15,13 @@ export class SqliteStore implements RowStore {
   readonly #database: DatabaseSync
   readonly #tables = new Map<string, { readonly put: StatementSync; readonly drop: StatementSync }>()
 
-  /** @throws Failure SIMULATOR_STORE_UNUSABLE, SIMULATOR_STORE_FOREIGN */
+  /** @throws Failure SIMULATOR_STORE_FOLDER, SIMULATOR_STORE_FOREIGN, SIMULATOR_STORE_CORRUPT, SIMULATOR_STORE_UNUSABLE */
   constructor(path: string) {
     this.#path = path
     this.#database = openDatabase(path)
   }
 
-  /** @throws Failure SIMULATOR_STORE_UNUSABLE where the file is damaged. */
+  /** @throws Failure SIMULATOR_STORE_CORRUPT, SIMULATOR_STORE_UNUSABLE */
   load(): readonly StoredRow[] | undefined {
     try {
       return readRows(this.#database)
@@ -66,6 +66,7 @@ export class SqliteStore implements RowStore {
 function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
+    assertPlace(path)
     database = new DatabaseSync(path)
     // Before anything of it is changed.
     assertOwn(database, path)
@@ -81,12 +82,43 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
+/** What SQLite would call unable to open, whatever the reason: these stay so at every start. */
+function assertPlace(path: string): void {
+  const folder = dirname(path)
+  const place = statSync(folder, { throwIfNoEntry: false })
+  if (place?.isDirectory() !== true) {
+    throw new Failure({
+      code: 'SIMULATOR_STORE_FOLDER',
+      sentence: 'there is no directory for the file of the simulator’s state',
+      facts: { file: path, ...(place !== undefined && { found: `${folder} is a file` }) },
+      hint:
+        place === undefined
+          ? `make the directory ${folder} first, or name another file`
+          : 'name a file in a directory',
+    })
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw foreign(path, 'a directory', `name a file in it, such as ${join(path, 'exchange.sqlite')}`)
+}
+
+/** For what SQLite did not open or read. */
 function unusable(path: string, cause: unknown): Failure {
+  if (resultOf(cause) === CORRUPT)
+    return new Failure({
+      code: 'SIMULATOR_STORE_CORRUPT',
+      sentence: 'the file of the simulator’s state is damaged',
+      facts: { file: path, reason: messageOf(cause) },
+      hint: 'remove it to start afresh, or name another file',
+      cause,
+    })
   return new Failure({
     code: 'SIMULATOR_STORE_UNUSABLE',
     sentence: 'the file of the simulator’s state cannot be read',
     facts: { file: path, reason: messageOf(cause) },
-    hint: adviceFor(path, cause),
+    hint:
+      resultOf(cause) === BUSY
+        ? 'stop the other simulator that uses it, or name another file'
+        : 'look at the rights of the file and its directory, or name another file',
     cause,
   })
 }
@@ -111,15 +143,7 @@ function resultOf(cause: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined
 }
 
-function adviceFor(path: string, cause: unknown): string {
-  if (!existsSync(dirname(path))) return `make the directory ${dirname(path)} first, or name another file`
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    return `this is a directory: name a file in it, such as ${join(path, 'exchange.sqlite')}`
-  const result = resultOf(cause)
-  if (result === BUSY) return 'stop the other simulator that uses it, or name another file'
-  if (result === CORRUPT) return 'the file is damaged: remove it to start afresh, or name another file'
-  return 'look at the rights of the file and its directory, or name another file'
-}
+const FOREIGN_HINT = 'name another file: one that is not there is made; this one is left as it is'
 
 /** Each table is one of {@link SqliteStore}: what else has tables belongs to another program. */
 function assertOwn(database: DatabaseSync, path: string): void {
@@ -138,11 +162,11 @@ function assertOwn(database: DatabaseSync, path: string): void {
   if (other !== undefined) throw foreign(path, `an SQLite database of another program, with a table ${other}`)
 }
 
-function foreign(path: string, found: string): Failure {
+function foreign(path: string, found: string, hint = FOREIGN_HINT): Failure {
   return new Failure({
     code: 'SIMULATOR_STORE_FOREIGN',
     sentence: 'the file is no state of the simulator',
     facts: { file: path, found },
-    hint: 'name another file: one that is not there is made; this one is left as it is',
+    hint,
   })
 }
