@@ -45,9 +45,18 @@ export interface ConfigDocuments {
   readonly strategies: ReadonlyMap<string, YamlSource>
 }
 
+/** What the command line changed. */
+export interface GivenChanges {
+  /** `path=value` texts of `--set`. */
+  readonly set: readonly string[]
+  /** `strategy.param=value` texts of `--param`. */
+  readonly params: readonly string[]
+}
+
 export interface LoadedConfig {
   readonly config: DaemonConfig
   readonly documents: ConfigDocuments
+  readonly given: GivenChanges
 }
 
 /** Every problem found, and the configuration when there is none. */
@@ -93,7 +102,9 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     ...readable.flatMap((strategy) => checkStrategy(strategy, daemon.settings)),
   ]
   if (problems.length > 0 || main.value === undefined) return { problems: sortProblems(problems) }
-  return { problems: [], loaded: assemble({ mainFile, main: main.source, value: main.value, strategies }) }
+  const given = { set: overrides, params }
+  const parts = { mainFile, main: main.source, value: main.value, strategies, given }
+  return { problems: [], loaded: assemble(parts) }
 }
 
 interface StrategyReading extends CheckedFile<StrategyFile> {
@@ -151,6 +162,7 @@ interface Parts {
   readonly main: YamlSource
   readonly value: DaemonFile
   readonly strategies: readonly StrategyReading[]
+  readonly given: GivenChanges
 }
 
 /** A dry run believes nothing that a run has done, and leaves nothing that a run would believe. */
@@ -159,7 +171,7 @@ function stateOf({ state, dryRun }: DaemonFile, directory: string): string {
 }
 
 /** Only called when there is no problem left: every part has its value. */
-function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
+function assemble({ mainFile, main, value, strategies, given }: Parts): LoadedConfig {
   const directory = dirname(mainFile)
   const accounts = value.accounts?.map((file) => resolve(directory, file))
   const sources = new Map<string, YamlSource>()
@@ -181,5 +193,5 @@ function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
       simulator: { ...value.simulator, market: resolveMarket(value.simulator.market, directory) },
     }),
   }
-  return { config, documents: { main, strategies: sources } }
+  return { config, documents: { main, strategies: sources }, given }
 }

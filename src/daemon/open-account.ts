@@ -131,13 +131,13 @@ interface Surroundings {
 export function createAccount(opened: OpenedAccount, { market, limiter, watchdog }: Surroundings): Account {
   const { opening, embedded, journal, directory, access, settings, book, runners } = opened
   const { loaded, strategies, logger, trusted, timers } = opening
-  const { config } = loaded
+  const { config, given } = loaded
   const ids = strategies.map(({ id }) => id)
   const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
   const { lease } = journal
   const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
   const account = new Account({
-    ...{ ...common, settings, strategies, runners, journal, book, directory, access, market },
+    ...{ ...common, given, settings, strategies, runners, journal, book, directory, access, market },
     watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
     calls: createCalls({
       ...common,

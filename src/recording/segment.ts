@@ -22,6 +22,8 @@ export const segmentHeadSchema = z.object({
   startedAt: z.number(),
   /** The main file of its configuration, absolute; absent in those of before. */
   configFile: z.string().optional(),
+  /** `--set` and `--param` of the run, as they were given; absent in those of before. */
+  given: z.object({ set: z.array(z.string()).readonly(), params: z.array(z.string()).readonly() }).optional(),
 })
 
 export type SegmentHead = z.infer<typeof segmentHeadSchema>

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { askNobody } from '../../src/cli/parity/after-stop.ts'
-import { compareFills } from '../../src/cli/parity/describe-parity.ts'
+import { compareFills, compareWishes } from '../../src/cli/parity/describe-parity.ts'
 import { firstOther, firstShownOther, unmatched } from '../../src/cli/parity/differences.ts'
 import { type BacktestRunOptions } from '../../src/backtest/backtest-run.ts'
 import { describeRecording, viewOf } from '../../src/backtest/played-prices.ts'
 import { asRecorded, standStill } from '../../src/cli/parity/recorded-prices.ts'
-import { RunTrace } from '../../src/cli/parity/run-trace.ts'
+import { RunTrace, type Wish } from '../../src/cli/parity/run-trace.ts'
 import { type Fill } from '../../src/domain/fill.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type QuoteRows } from '../../src/prices/recording.ts'
@@ -22,7 +22,16 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const project = projects.open()
   // Prices that move oftener than a poll in real time would show, in a configuration that is not the folder's paper.yaml.
   project.write('config/other.yaml', project.read('config/paper.yaml'))
-  const run = project.run(['-c', 'config/other.yaml', '--set', 'record=true', '--set', 'simulator.speed=60'])
+  const run = project.run([
+    '-c',
+    'config/other.yaml',
+    '--set',
+    'record=true',
+    '--set',
+    'simulator.speed=60',
+    '--set',
+    'risk.openOrdersMax=90',
+  ])
   await run.until('both ladders', () => run.events('batch.sent').length > 1)
   await new Promise((resolve) => setTimeout(resolve, 2000))
   const restrict = ['restrict', 'strategy:trend-eth', 'reducing', '--reason', 'seen enough']
@@ -78,6 +87,9 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const summary = run.events('run.summary').at(-1)
   expect(Number(unrealised)).toBeCloseTo(Number(summary?.['unrealisedProfit']), 2)
   expect(same.text).not.toContain('other settings')
+  expect(same.text).toMatch(
+    /^note: as in the recorded run: .*--set record=true --set simulator\.speed=60 --set risk\.openOrdersMax=90/m,
+  )
   expect(changed.text).toMatch(/^note: other settings than the recorded run had: limits$/m)
   expect(changed.code).toBe(1)
   expect(changed.text).toMatch(
@@ -199,6 +211,32 @@ test('fills of the same size at other prices, and of orders that rested, differ 
   expect(isNormal([fill(5, 2, 'taker')], [fill(6, 3, 'taker')])).toBe(false)
   expect(isNormal([fill(5, 2, 'taker', 'SYS')], [])).toBe(false)
   expect(isNormal([fill(4, 1, 'maker')], [fill(6, 2, 'taker')])).toBe(false)
+})
+
+test('a fill of one of the two alone is the reason of what is wanted after it, and of nothing before it', () => {
+  const grid = { units: 1, scale: 10, decimals: 1 }
+  const symbols = ['ETHUSDT']
+  const instruments = new Map([...symbols, 'BTCUSDT'].map((symbol) => [symbol, { tick: grid, lot: grid }]))
+  const fill = (symbol: string, ticks: number, filledAt: number) => ({
+    ...{ symbol, side: 'sell', ticks, lots: 2, scope: 'maker', source: 'API', filledAt },
+  })
+  const wish = (text: string, fillsBefore: number, prices: string): Wish => ({
+    ...{ at: 0, intents: [], text, fillsBefore, shown: new Map([['prices of ETHUSDT', prices]]) },
+  })
+  const both = fill('ETHUSDT', 50, 500)
+  const recorded = [fill('BTCUSDT', 9, 100), both, fill('ETHUSDT', 60, 1000)] as unknown as readonly Fill[]
+  const played = [both] as unknown as readonly Fill[]
+  const why = (was: Wish, is: Wish) =>
+    compareWishes('grid', [[was], [is]], {
+      ...{ instruments: instruments as never, symbols, fills: [recorded, played] },
+    }).lines.at(-1)
+
+  expect(why(wish('a', 3, '1'), wish('b', 1, '2'))).toBe(
+    '  why: an order that rested was filled in the recorded run alone until then, as is normal: 1970-01-01T00:00:01.000Z ETHUSDT sell 0.2 at 6 maker',
+  )
+  expect(why(wish('a', 2, '1'), wish('b', 1, '2'))).toBe(
+    '  why: it was shown another moment: prices of ETHUSDT: 1 recorded, 2 in the backtest',
+  )
 })
 
 test('fills that one of the two has more of are found wherever they stand', () => {

@@ -16,11 +16,22 @@ export interface Parity {
 /** Wishes of one change that are shown: a ladder may have hundreds. */
 const WISHES_SHOWN = 4
 
+/** A pair of what is compared: of the recorded run, and of the backtest. */
+type Both<Item> = readonly [recorded: readonly Item[], played: readonly Item[]]
+
+interface WishFrame {
+  readonly instruments: ReadonlyMap<string, Instrument>
+  /** Those that the strategy trades. */
+  readonly symbols: readonly string[]
+  /** Of the whole runs, in the order in which they became known. */
+  readonly fills: Both<Fill>
+}
+
 /** What one strategy wanted in both, change by change. */
 export function compareWishes(
   id: string,
-  [recorded, played]: readonly [readonly Wish[], readonly Wish[]],
-  instruments: ReadonlyMap<string, Instrument>,
+  [recorded, played]: Both<Wish>,
+  { instruments, symbols, fills }: WishFrame,
 ): Parity {
   const index = firstOther(recorded, played, ({ text }) => text)
   const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
@@ -32,16 +43,37 @@ export function compareWishes(
       `${counts}; the first ${index} are the same, then`,
       ...describeWish('recorded', was, instruments),
       ...describeWish('backtest', is, instruments),
-      `  why: ${explainWishes(was, is)}`,
+      `  why: ${explainWishes(was, is, { instruments, symbols, fills })}`,
     ],
   }
 }
 
-function explainWishes(was: Wish | undefined, is: Wish | undefined): string {
+function explainWishes(was: Wish | undefined, is: Wish | undefined, frame: WishFrame): string {
   if (was === undefined || is === undefined) return 'one of the two ended before'
+  const fill = explainByFill([was, is], frame)
+  if (fill !== undefined) return fill
   const other = firstShownOther(was.shown, is.shown)
   if (other !== undefined) return `it was shown another moment: ${other}`
   return 'it was shown the same prices, candles, orders, position and state: its parameters, its code or the equity are others'
+}
+
+/** The first order that rested and was filled in one of the two alone until then: what is wanted after it is another. */
+function explainByFill(
+  [was, is]: readonly [Wish, Wish],
+  { instruments, symbols, fills: [recorded, played] }: WishFrame,
+): string | undefined {
+  const textOf = fillTextOf(instruments)
+  const before = (fills: readonly Fill[], count: number): readonly Fill[] =>
+    fills.slice(0, count).filter(({ symbol }) => symbols.includes(symbol))
+  const [ofRecorded, ofPlayed] = [before(recorded, was.fillsBefore), before(played, is.fillsBefore)]
+  const alone = [
+    ...unmatched(ofRecorded, ofPlayed, textOf).map((fill) => ({ fill, where: 'the recorded run' })),
+    ...unmatched(ofPlayed, ofRecorded, textOf).map((fill) => ({ fill, where: 'the backtest' })),
+  ].filter(({ fill: { scope, source } }) => scope === 'maker' && source === 'API')
+  const [first] = alone.toSorted((one, other) => one.fill.filledAt - other.fill.filledAt)
+  if (first === undefined) return undefined
+  const { fill, where } = first
+  return `an order that rested was filled in ${where} alone until then, as is normal: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`
 }
 
 function describeWish(
@@ -70,12 +102,7 @@ export function compareFills(
   played: readonly Fill[],
   instruments: ReadonlyMap<string, Instrument>,
 ): Parity {
-  const textOf = ({ symbol, side, ticks, lots, scope }: Fill): string => {
-    const { tick, lot } = instruments.get(symbol) ?? {}
-    return tick && lot
-      ? `${symbol} ${side} ${formatOnGrid(lot, lots)} at ${formatOnGrid(tick, ticks)} ${scope}`
-      : symbol
-  }
+  const textOf = fillTextOf(instruments)
   const index = firstOther(recorded, played, textOf)
   const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
@@ -103,6 +130,15 @@ export function compareFills(
       ...describe('recorded', was),
       ...describe('backtest', is),
     ],
+  }
+}
+
+function fillTextOf(instruments: ReadonlyMap<string, Instrument>): (fill: Fill) => string {
+  return ({ symbol, side, ticks, lots, scope }) => {
+    const { tick, lot } = instruments.get(symbol) ?? {}
+    return tick && lot
+      ? `${symbol} ${side} ${formatOnGrid(lot, lots)} at ${formatOnGrid(tick, ticks)} ${scope}`
+      : symbol
   }
 }
 

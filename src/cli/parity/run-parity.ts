@@ -13,6 +13,7 @@ import type { Step } from '../../interpreter/ports.ts'
 import { Failure } from '../../lib/failure.ts'
 import { parseValue } from '../../lib/value-text.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
+import type { SegmentHead } from '../../recording/segment.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import { listAssumptions } from '../backtest/assumptions.ts'
 import type { PreparedBacktest } from '../backtest/open-backtest.ts'
@@ -22,7 +23,7 @@ import { ReportDirectory } from '../backtest/report-directory.ts'
 import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest/run-backtest.ts'
 import type { RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
-import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { type ConfigOptions, toConfigRequest, toShellWord } from '../process/options.ts'
 import { askNobody } from './after-stop.ts'
 import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes } from './describe-parity.ts'
@@ -71,19 +72,20 @@ export async function checkParity(
   const played = await playRecorded({ segments, recorded, loaded, version, watcher })
   const places = out === undefined ? [] : writeReports(resolve(out), { segments, recorded, loaded, played })
   const others = otherSettings(settings, played.settings)
-  const ids = [...settings.strategies.keys()].toSorted()
-  const wishes = ids.map((id) =>
-    compareWishes(
-      id,
-      [recorded.trace.wishes.get(id) ?? [], played.trace.wishes.get(id) ?? []],
-      settings.instruments,
-    ),
+  const { instruments } = settings
+  const both = [recorded.trace, played.trace] as const
+  const traded = [...settings.strategies].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const wishes = traded.map(([id, { symbols }]) =>
+    compareWishes(id, [both[0].wishes.get(id) ?? [], both[1].wishes.get(id) ?? []], {
+      ...{ instruments, symbols, fills: [both[0].fills, both[1].fills] },
+    }),
   )
   const fills = compareFills(recorded.trace.fills, played.trace.fills, settings.instruments)
   const parts = [...wishes, fills]
   return {
     isDifferent: parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
     lines: [
+      ...describeGiven(recorded, options),
       ...recorded.remarks,
       ...(others.length === 0
         ? []
@@ -96,9 +98,9 @@ export async function checkParity(
 }
 
 /** The market is looked at as often as it was then. */
-function withoutPollMs({ config, documents }: LoadedConfig): LoadedConfig {
+function withoutPollMs({ config, ...rest }: LoadedConfig): LoadedConfig {
   const { pollMs: _pollMs, ...backtest } = config.backtest
-  return { config: { ...config, backtest }, documents }
+  return { ...rest, config: { ...config, backtest } }
 }
 
 /** The recorded run made its candles of what it saw of the prices. */
@@ -107,8 +109,7 @@ function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['b
   return { ...backtest, settings: seen }
 }
 
-interface RecordedRun {
-  readonly configFile: string | undefined
+interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly settings: EngineSettings
   readonly trace: RunTrace
   /** Unix ms, exchange clock: when prices were read, from those on which was decided first. */
@@ -144,7 +145,15 @@ function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks): Recor
   const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
   const decidedOn = readsAt.filter((at) => at >= firstAt)
   const quietFrom = readsBeforeStop === undefined ? undefined : readsAt[readsBeforeStop]
-  return { configFile: head.configFile, settings, trace, readsAt: decidedOn, quietFrom, remarks }
+  return {
+    configFile: head.configFile,
+    given: head.given,
+    settings,
+    trace,
+    readsAt: decidedOn,
+    quietFrom,
+    remarks,
+  }
 }
 
 /** Only two of the effects say what a strategy saw, and reading the others takes long. */
@@ -156,23 +165,57 @@ function takeEffect(trace: RunTrace, text: string): void {
     trace.recorded((parseValue(text) as { readonly record: JournalRecord }).record)
 }
 
+const NOTHING_GIVEN = { set: [], params: [] }
+
+/** What changed the file of the recorded run changes no other file. */
+function isRepeated({ configFile }: RecordedRun, { config }: ConfigOptions): boolean {
+  return configFile !== undefined && (config === undefined || resolve(config) === configFile)
+}
+
+function describeGiven(recorded: RecordedRun, options: ConfigOptions): readonly string[] {
+  if (recorded.given === undefined)
+    return ['note: the recording does not say which --set and --param its run was given; give them again']
+  const { set, params } = recorded.given
+  const words = [...set.map((text) => ['--set', text]), ...params.map((text) => ['--param', text])]
+  if (words.length === 0) return []
+  const given = words.map(([option = '', text = '']) => `${option} ${toShellWord(text)}`).join(' ')
+  return [
+    isRepeated(recorded, options)
+      ? `note: as in the recorded run: ${given}`
+      : `note: -c names another file, so this was not repeated from the recorded run: ${given}`,
+  ]
+}
+
 /**
  * The configuration that is named, else the one of the recorded run, where it still is.
  * @throws ConfigError; Failure PARITY_CONFIG_OTHER for one that trades something else
  */
-function loadRecordedConfig({ configFile, settings }: RecordedRun, options: ConfigOptions): LoadedConfig {
+function loadRecordedConfig(recorded: RecordedRun, options: ConfigOptions): LoadedConfig {
+  const { configFile, settings } = recorded
   const found = configFile !== undefined && existsSync(configFile) ? configFile : undefined
-  const loaded = loadConfig(toConfigRequest({ ...options, config: options.config ?? found }))
+  const { set, params } = isRepeated(recorded, options) ? (recorded.given ?? NOTHING_GIVEN) : NOTHING_GIVEN
+  const loaded = loadConfig(
+    toConfigRequest({
+      config: options.config ?? found,
+      set: [...set, ...options.set],
+      param: [...params, ...(options.param ?? [])],
+    }),
+  )
   const enabled = loaded.config.strategies.filter((strategy) => strategy.enabled)
   const given = describeTraded(enabled)
-  const recorded = describeTraded(
+  const traded = describeTraded(
     [...settings.strategies.values()].map(({ id, symbols }) => ({ id, instruments: symbols })),
   )
-  if (given === recorded) return loaded
+  if (given === traded) return loaded
   throw new Failure({
     code: 'PARITY_CONFIG_OTHER',
     sentence: 'the configuration does not trade what the recorded run traded',
-    facts: { recorded, ...(configFile !== undefined && { of: configFile }), given, from: loaded.config.file },
+    facts: {
+      recorded: traded,
+      ...(configFile !== undefined && { of: configFile }),
+      given,
+      from: loaded.config.file,
+    },
     hint: 'name the configuration of the recorded run: -c FILE, with its --set and --param',
   })
 }

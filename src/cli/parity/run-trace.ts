@@ -20,6 +20,8 @@ export interface Wish {
   readonly intents: readonly Intent[]
   readonly text: string
   readonly shown: Shown
+  /** How many fills of the run were known by then, of all instruments. */
+  readonly fillsBefore: number
 }
 
 /** The parts of a snapshot that the text of an effect holds too. */
@@ -90,7 +92,8 @@ export class RunTrace {
       const wishes = this.wishes.get(strategyId) ?? []
       this.wishes.set(strategyId, wishes)
       const text = writeValue(intents)
-      if (wishes.at(-1)?.text !== text) wishes.push({ at, intents, text, shown: this.#shownTo(strategyId) })
+      if (wishes.at(-1)?.text !== text)
+        wishes.push({ at, intents, text, shown: this.#shownTo(strategyId), fillsBefore: this.fills.length })
       this.#states.set(strategyId, writeValue(event.state))
     } else if (event.kind === 'fillsRead') {
       for (const fill of event.reading.fills) {

@@ -1,4 +1,4 @@
-import type { DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig, GivenChanges } from '../../config/load-config.ts'
 import type { Book } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
@@ -15,6 +15,8 @@ import type { ExchangeCalls } from './exchange-calls.ts'
 /** What an account is made of. */
 export interface AccountOptions {
   readonly config: DaemonConfig
+  /** With which it was loaded; absent: with none. */
+  readonly given?: GivenChanges | undefined
   readonly settings: EngineSettings
   readonly strategies: readonly LoadedStrategy[]
   /** Of each of them; closed with the account. */

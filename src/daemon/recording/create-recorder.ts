@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { recordSectionSchema } from '../../config/schema/daemon-schema.ts'
-import type { DaemonConfig } from '../../config/load-config.ts'
+import type { DaemonConfig, GivenChanges } from '../../config/load-config.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -15,6 +15,7 @@ const DEFAULTS = recordSectionSchema.parse({})
 /** What the recorder needs of a daemon. */
 export interface RecorderGround {
   readonly config: DaemonConfig
+  readonly given?: GivenChanges | undefined
   readonly settings: EngineSettings
   readonly access: ExchangeAccess
   /** Of the state. */
@@ -26,7 +27,7 @@ export interface RecorderGround {
 
 /** The recorder of a daemon; undefined where nothing is to be recorded. */
 export function createRecorder(
-  { config, settings, access, directory, clock, timers, logger }: RecorderGround,
+  { config, given, settings, access, directory, clock, timers, logger }: RecorderGround,
   engine: Engine,
 ): FlightRecorder | undefined {
   const wanted = toRecordSettings(config)
@@ -39,6 +40,7 @@ export function createRecorder(
     symbols: [...settings.instruments.keys()],
     version: settings.version,
     configFile: config.file,
+    given,
     secrets: [apiKey, secret, passphrase],
     clock,
     timers,

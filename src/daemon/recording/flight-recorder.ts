@@ -40,6 +40,8 @@ export interface FlightRecorderOptions {
   readonly version: string
   /** Of the configuration, absolute. */
   readonly configFile?: string
+  /** With which it was loaded. */
+  readonly given?: SegmentHead['given']
   readonly secrets: readonly Secret[]
   /** What may wait for a slow disk. */
   readonly waitingCharactersMax?: number
@@ -138,7 +140,7 @@ export class FlightRecorder {
   }
 
   #openSegment(): void {
-    const { directory, settings, version, configFile, clock, engine, logger } = this.#options
+    const { directory, settings, version, configFile, given, clock, engine, logger } = this.#options
     const removed = pruneSegments(directory, settings.totalBytesMax - settings.segmentBytesMax)
     this.#number += 1
     this.#segmentSteps = 0
@@ -153,6 +155,7 @@ export class FlightRecorder {
       stepsBefore: this.#steps,
       startedAt: clock.now(),
       ...(configFile !== undefined && { configFile }),
+      ...(given !== undefined && { given }),
     }
     this.#addLine(JSON.stringify(head))
     this.#addLine(engine.write())
