@@ -78,7 +78,8 @@ const PRICE_TOLERANCE = 1.02
 
 /**
  * When an order leaves, what it could add to everything that is held and rests at the exchange, whatever the
- * book knows of it, stays within the account's gross notional.
+ * book knows of it, stays within the account's gross notional. The leverage only limits what adds risk: an order that
+ * reduces what its strategy holds may leave, even if the account's net position grows by it.
  */
 export function watchGross(world: World): WorldWatcher {
   const { limits } = world.settings
@@ -93,6 +94,8 @@ export function watchGross(world: World): WorldWatcher {
   const believed = new Map<number, number>()
   /** By batch, what the equity then allowed. */
   const allowed = new Map<number, number>()
+  /** By batch, its orders that only reduced what their strategies held. */
+  const reducing = new Map<number, ReadonlySet<string>>()
   const priceOf = (symbol: string): number => known.tickers?.read(symbol, 'askPr') || 0
   return {
     onBirth: () => known.forget(),
@@ -105,10 +108,12 @@ export function watchGross(world: World): WorldWatcher {
         believed.set(batchId, believedGross(world, priceOf, new Set(clientOids)))
         const { equity = 0 } = world.process.engine?.equity ?? {}
         if (Number.isFinite(leverageMax)) allowed.set(batchId, leverageMax * equity)
+        reducing.set(batchId, new Set(clientOids.filter((clientOid) => isReducing(world, clientOid))))
       }
     },
     onWrite(batch) {
       const adding = { buy: 0, sell: 0 }
+      const addingRisk = { buy: 0, sell: 0 }
       const { truth, unseen } = world.exchange
       // What was closed without a word is known when it is adopted, and no earlier.
       if (unseen.size > 0) return
@@ -118,6 +123,7 @@ export function watchGross(world: World): WorldWatcher {
         // What a stop takes back is held against what its strategy holds.
         if (isFlattening(world, clientOid)) continue
         adding[side] += Number(size)
+        if (!(reducing.get(batch.batchId)?.has(clientOid ?? '') ?? false)) addingRisk[side] += Number(size)
       }
       if (adding.buy + adding.sell === 0) return
       const grossWith = (added: Adding['adding']): number => {
@@ -128,12 +134,15 @@ export function watchGross(world: World): WorldWatcher {
         }
         return gross
       }
-      const gross = grossWith(adding)
       // What others opened may be too much already: then nothing may make it more.
       const before = Math.max(grossWith({ buy: 0, sell: 0 }), believed.get(batch.batchId) ?? 0)
-      const max = Math.min(limits.grossNotionalMax, allowed.get(batch.batchId) ?? Number.POSITIVE_INFINITY)
-      if (gross <= Math.max(max, before) * PRICE_TOLERANCE) return
-      violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, limit ${limits.grossNotionalMax}`)
+      const check = (gross: number, max: number, what: string): void => {
+        if (gross <= Math.max(max, before) * PRICE_TOLERANCE) return
+        violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, ${what} ${max.toFixed(2)}`)
+      }
+      check(grossWith(adding), limits.grossNotionalMax, 'limit')
+      const byEquity = allowed.get(batch.batchId)
+      if (byEquity !== undefined) check(grossWith(addingRisk), byEquity, 'its leverage allows')
     },
   }
 }
@@ -187,6 +196,22 @@ function seenFills(world: World): ReadonlySet<TrueFill> {
   return new Set(fills.filter(({ sequence }) => isKnownTrade(world, tradeIdText(sequence))))
 }
 
+/** Whether what the order's strategy holds can only get smaller by it. */
+function isReducing({ process, plan }: World, clientOid: string): boolean {
+  const { book } = process.engine ?? {}
+  const terms = book?.orders.get(toClientOid(clientOid))?.terms
+  if (!book || !terms) return false
+  const holding = holdingOf(book, terms.strategyId, terms.symbol)
+  const against = terms.action === 'openLong' ? holding.shortLots : holding.longLots
+  // Whatever else of it trades that way may be filled first.
+  let pending = 0
+  for (const other of book.open.get(terms.symbol)?.values() ?? []) {
+    const isAlike = tradesAs(other.terms.action) === tradesAs(terms.action)
+    if (isAlike && other.terms.strategyId === terms.strategyId) pending += openLots(other)
+  }
+  return terms.action.startsWith('close') || (plan.positionMode === 'one_way_mode' && against >= pending)
+}
+
 /** While halted nothing leaves but the closes of a flatten; with little room on the disk nothing that adds risk. */
 export function watchHalts(world: World): WorldWatcher {
   let isSpaceLow = false
@@ -199,17 +224,7 @@ export function watchHalts(world: World): WorldWatcher {
     for (const clientOid of batch.clientOids) {
       const terms = book?.orders.get(clientOid)?.terms
       if (!book || !terms) continue
-      const holding = holdingOf(book, terms.strategyId, batch.symbol)
-      const against = terms.action === 'openLong' ? holding.shortLots : holding.longLots
-      // Whatever else of it trades that way may be filled first.
-      let pending = 0
-      for (const other of book.open.get(batch.symbol)?.values() ?? []) {
-        const isAlike = tradesAs(other.terms.action) === tradesAs(terms.action)
-        if (isAlike && other.terms.strategyId === terms.strategyId) pending += openLots(other)
-      }
-      const isNet = world.plan.positionMode === 'one_way_mode'
-      const isReducing = terms.action.startsWith('close') || (isNet && against >= pending)
-      const mayLeave = isReducing && (mode === 'reducing' || terms.purpose === 'flatten')
+      const mayLeave = isReducing(world, clientOid) && (mode === 'reducing' || terms.purpose === 'flatten')
       if (!mayLeave)
         violate(world, 'RSK2', `${clientOid} ${terms.purpose} ${terms.action} while ${mode}: ${why}`)
     }

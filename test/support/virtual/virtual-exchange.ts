@@ -189,7 +189,9 @@ export class VirtualExchange implements SimulatedExchange {
       return { ok: true, data: [] }
     }
     if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
-    return this.#direct.position(symbol)
+    // The whole row, as it is on the wire: an answer that is spoilt on its way is read by the schema.
+    const request = { productType: 'USDT-FUTURES', symbol, marginCoin: MARGIN_COIN } as const
+    return this.core.answer('singlePosition', { uid: UID }, request, this.now)
   }
 
   readTickers(table: TickerTable): void {
