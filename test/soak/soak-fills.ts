@@ -32,14 +32,13 @@ export class SoakFills {
   }
 
   /** Newest first. @throws Error when it is asked for what is forgotten. */
-  page({ startTime, limit, idLessThan }: FillsQuery): ResponseOf<'orderFills'> {
-    const since = Number(startTime)
-    if (since <= this.#forgottenAt) throw new Error(`fills since ${startTime} are forgotten`)
+  page({ sinceAt, limit, idLessThan }: FillsQuery): ResponseOf<'orderFills'> {
+    if (sinceAt <= this.#forgottenAt) throw new Error(`fills since ${sinceAt} are forgotten`)
     const fillList: WireFill[] = []
     const end = idLessThan === undefined ? this.#fills.length : Number(idLessThan) - this.#first
-    for (let index = end - 1; index >= 0 && fillList.length < Number(limit); index--) {
+    for (let index = end - 1; index >= 0 && fillList.length < limit; index--) {
       const fill = this.#fills[index]
-      if (!fill || fill.at < since) break
+      if (!fill || fill.at < sinceAt) break
       fillList.push(fill.row)
     }
     return { fillList, endId: fillList.at(-1)?.tradeId ?? null }

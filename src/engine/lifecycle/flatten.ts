@@ -25,6 +25,7 @@ const PATIENCE_MS_MAX = 600_000
 
 /** Logs when nothing in the scope is held or rests any more, and when that takes long. Runs after every event. */
 export function advanceFlatten(core: Core): void {
+  if (core.book.restrictions.size === 0) return
   for (const { scope, code, at } of core.book.restrictions.values()) {
     if (code !== 'flatten') continue
     const { isDone, patientUntil } = core.run.flattens.get(scope) ?? {}

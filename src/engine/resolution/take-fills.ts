@@ -24,23 +24,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     ({ tradeId, filledAt, symbol }) =>
       filledAt >= core.book.tradesSinceAt && !core.book.trades.has(tradeId) && core.instruments.has(symbol),
   )
-  if (fills.length > 0) haltOnUnsettled(core, fills)
-  // Either clock may be behind. A fill dated later than both has a wrong date.
-  const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
-  // So that a wrong date, or a row that must be read again, does not make later reads begin too late.
-  const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
-  const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
-  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
-  for (const fill of fills) haltOnForeign(core, fill)
-  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })
-  const owners = new Set<StrategyId>()
-  for (const fill of fills) {
-    const owner = logFill(core, fill)
-    if (owner !== undefined) owners.add(owner)
-    // After a foreign fill, every strategy on the instrument may hold less than before.
-    else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
-  }
-  if (fills.length > 0) noteRecentFills(core, fills, heardAt)
+  const owners = fills.length === 0 ? NOBODY : takeNewFills(core, reading, fills)
   const readableAt = noteFillsRead(core, reading, isReadingAgain(core))
   settleTakers(core, readableAt)
   noteOrphans(core)
@@ -50,6 +34,30 @@ export function takeFills(core: Core, reading: FillsReading): void {
     comparePosition(core, instrument)
   }
   showFills(core, owners)
+}
+
+const NOBODY: ReadonlySet<StrategyId> = new Set()
+
+/** Returns whose fills they are. */
+function takeNewFills(core: Core, reading: FillsReading, fills: readonly Fill[]): ReadonlySet<StrategyId> {
+  haltOnUnsettled(core, fills)
+  // Either clock may be behind. A fill dated later than both has a wrong date.
+  const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
+  // So that a wrong date, or a row that must be read again, does not make later reads begin too late.
+  const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
+  const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
+  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
+  for (const fill of fills) haltOnForeign(core, fill)
+  record(core, { kind: 'fills', at: core.now, fills, ...bound })
+  const owners = new Set<StrategyId>()
+  for (const fill of fills) {
+    const owner = logFill(core, fill)
+    if (owner !== undefined) owners.add(owner)
+    // After a foreign fill, every strategy on the instrument may hold less than before.
+    else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
+  }
+  noteRecentFills(core, fills, heardAt)
+  return owners
 }
 
 function tradersOf({ settings }: Core, symbol: string): StrategyId[] {

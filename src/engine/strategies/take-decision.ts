@@ -281,6 +281,7 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
 
 /** Drops waiting `place` intents whose time is over (ORD7), and those that a kill or a flatten covers. */
 export function expirePlaces(core: Core): void {
+  if (core.book.places.size === 0) return
   const isKilled = killOf(core.book) !== undefined
   for (const place of core.book.places.values()) {
     if (core.now > place.deadlineAt) dropPlace(core, place, 'not sent within its time')

@@ -93,11 +93,13 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
 }
 
 function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMoment[] {
-  return symbols.map((symbol) => {
+  const moments: InstrumentMoment[] = []
+  for (const symbol of symbols) {
     const instrument = instrumentOf(core, symbol)
     const readAt = isProved(instrument) ? instrument.position.agreedAt : 0
-    return momentOf(core, id, specOf(core, symbol), readAt)
-  })
+    moments.push(momentOf(core, id, specOf(core, symbol), readAt))
+  }
+  return moments
 }
 
 /** Nothing is copied, and nothing worked out before a strategy asks for it. It is read before the core changes again. */

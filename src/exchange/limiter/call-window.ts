@@ -65,6 +65,11 @@ export class CallWindow {
     return this.#leaving[0] ?? Number.POSITIVE_INFINITY
   }
 
+  /** Whether the token of one more call is here. */
+  get hasToken(): boolean {
+    return this.#pool.stock > 0
+  }
+
   /** Calls that can be granted now: free, and their token is here. */
   get ready(): number {
     return Math.min(this.free, this.#pool.stock)

@@ -31,6 +31,9 @@ interface Waiter {
   readonly onGranted: (grant: Grant) => void
 }
 
+/** A request that was granted at once. */
+const GRANTED: WaitingRequest = { cancel: () => undefined }
+
 /** How many requests may wait for an endpoint. */
 const WAITING_MAX = 256
 
@@ -84,7 +87,7 @@ export class EndpointQueue {
     const waiter: Waiter = { priority, since, onGranted }
     if (!this.#hasWaiters(priority) && this.#canGrant(priority, since)) {
       this.#grant(waiter, since)
-      return { cancel: () => undefined }
+      return GRANTED
     }
     if (this.#waiting >= WAITING_MAX) {
       this.#statistics.turnAway()

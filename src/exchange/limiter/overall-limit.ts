@@ -53,9 +53,12 @@ export class OverallLimit {
   /** Whether the overall limit allows a call of this priority. */
   hasRoom(priority: Priority): boolean {
     const { window, clock } = this.#options
-    if (window.ready < 1 || window.free <= this.#spent + (priority === PRIORITY.reducesRisk ? 0 : this.#kept))
-      return false
-    return priority !== PRIORITY.reads || !this.#isSpreading || clock.monotonic() >= this.#nextReadAt
+    const { allowed, free } = window
+    const spent = this.#spentOf(allowed)
+    if (free < 1 || !window.hasToken) return false
+    if (free <= spent + (priority === PRIORITY.reducesRisk ? 0 : keptOf(allowed))) return false
+    if (priority !== PRIORITY.reads || !isSpread(allowed - free, allowed - spent)) return true
+    return clock.monotonic() >= this.#nextReadAt
   }
 
   /** How many calls count now, or are on their way. */
@@ -104,31 +107,37 @@ export class OverallLimit {
     return this.#options.window.stop()
   }
 
-  /** Calls that are assumed to come from a process before this one. */
-  get #spent(): number {
-    const { window, clock, opensAt, perMs, spentBefore } = this.#options
+  /** Of the calls that are allowed, those that are assumed to come from a process before this one. */
+  #spentOf(allowed: number): number {
+    const { clock, opensAt, perMs, spentBefore } = this.#options
     const isNew = spentBefore > 0 && clock.monotonic() < opensAt + perMs
-    return isNew ? Math.floor(window.allowed * spentBefore) : 0
-  }
-
-  /** Calls that are kept for what reduces risk. */
-  get #kept(): number {
-    return Math.max(Math.floor(this.#options.window.allowed * KEPT_SHARE), KEPT_MIN)
+    return isNew ? Math.floor(allowed * spentBefore) : 0
   }
 
   get #isSpreading(): boolean {
-    const { window } = this.#options
-    return window.inside > (window.allowed - this.#spent) * UNSPREAD_SHARE
+    const { allowed, free } = this.#options.window
+    return isSpread(allowed - free, allowed - this.#spentOf(allowed))
   }
 
   /** Sets when the next read may be made: at the steady pace of the limit, or slower so that the calls left last until the next one leaves the window. */
   #spread(): void {
     const { window, clock, perMs } = this.#options
     const now = clock.monotonic()
-    const steadyMs = perMs / Math.max(1, window.allowed - this.#kept)
-    const left = window.free - this.#kept - this.#spent
+    const { allowed, free } = window
+    const steadyMs = perMs / Math.max(1, allowed - keptOf(allowed))
+    const left = free - keptOf(allowed) - this.#spentOf(allowed)
     const lastingMs = left < 1 ? 0 : (window.nextLeavesAt - now) / left
     this.#nextReadAt =
       Math.max(this.#nextReadAt, now - MADE_UP_MS) + Math.max(steadyMs, Math.min(lastingMs, SPREAD_MS_MAX))
   }
+}
+
+/** Of the calls that are allowed, those that are kept for what reduces risk. */
+function keptOf(allowed: number): number {
+  return Math.max(Math.floor(allowed * KEPT_SHARE), KEPT_MIN)
+}
+
+/** Whether so many calls have been made of those that may be that reads are spread over time. */
+function isSpread(inside: number, allowed: number): boolean {
+  return inside > allowed * UNSPREAD_SHARE
 }

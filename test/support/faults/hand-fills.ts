@@ -21,7 +21,7 @@ export function pageWithout(
   const fillList = reply.data.fillList.filter(({ tradeId }) => !unseen.has(tradeId))
   const missing = reply.data.fillList.length - fillList.length
   if (missing === 0) return reply
-  const rest = pageWithout(unseen, { ...query, limit: String(missing), idLessThan: last.tradeId }, read)
+  const rest = pageWithout(unseen, { ...query, limit: missing, idLessThan: last.tradeId }, read)
   const more = rest.ok ? rest.data.fillList : []
   const all = [...fillList, ...more]
   return { ok: true, data: { ...reply.data, fillList: all, endId: all.at(-1)?.tradeId ?? null } }
