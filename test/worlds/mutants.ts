@@ -497,9 +497,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'distrust-after-its-reason',
     what: 'that the exchange closed something is recorded before what rests is distrusted for it',
-    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })\n",
+    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  record(core, { kind: 'fills', at: core.now, fills, ...bound })\n",
     replace:
-      "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
+      "  for (const fill of fills) haltOnForeign(core, fill)\n  record(core, { kind: 'fills', at: core.now, fills, ...bound })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
   },
   {
     name: 'others-close-what-they-open',
@@ -523,9 +523,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-after-its-reason',
     what: 'a fill that is not ours is recorded before the halt that it causes',
-    find: "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })\n",
+    find: "  for (const fill of fills) haltOnForeign(core, fill)\n  record(core, { kind: 'fills', at: core.now, fills, ...bound })\n",
     replace:
-      "  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })\n  for (const fill of fills) haltOnForeign(core, fill)\n",
+      "  record(core, { kind: 'fills', at: core.now, fills, ...bound })\n  for (const fill of fills) haltOnForeign(core, fill)\n",
   },
   {
     name: 'halt-of-everything-unheard',
