@@ -14,8 +14,7 @@ import {
   type ConfigOptions,
   parseCount,
   parseDuration,
-  parseServer,
-  assertSslMode,
+  assertDatabase,
 } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 
@@ -46,9 +45,9 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .description('show who writes each journal, and who stands by; on any machine that reaches the database')
     .option('--watch [every]', 'repeat every second, or at this interval', parseDuration)
     .option('--json', 'as JSON')
-    .option(URL_FLAGS, 'this database, without a configuration', parseServer)
+    .option(URL_FLAGS, 'this database, without a configuration')
     .action(async (options: FleetOptions, command: Command) => {
-      assertSslMode(command, URL_FLAGS, options.url)
+      assertDatabase(command, URL_FLAGS, options.url)
       const screen = new FleetScreen()
       setExit(await lookAtDatabases(options, (database) => showFleet(database, options, screen)))
     })
@@ -57,9 +56,9 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .option('--follow', 'go on with new ones, until Ctrl-C')
     .option('--limit <n>', 'how many earlier ones', parseCount, ALERTS_LISTED)
     .option('--json', 'one JSON object per line')
-    .option(URL_FLAGS, 'this database, without a configuration', parseServer)
+    .option(URL_FLAGS, 'this database, without a configuration')
     .action(async (options: AlertsOptions, command: Command) => {
-      assertSslMode(command, URL_FLAGS, options.url)
+      assertDatabase(command, URL_FLAGS, options.url)
       setExit(await lookAtDatabases(options, (database) => showAlerts(database, options)))
     })
 }

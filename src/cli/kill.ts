@@ -22,8 +22,7 @@ import { exitOf } from './process/exit-codes.ts'
 import {
   type ConfigOptions,
   durationOption,
-  parseServer,
-  assertSslMode,
+  assertDatabase,
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
@@ -51,9 +50,9 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
     .option('--reason <text>', 'why; kept in the journal', 'ordered at the command line')
     .addOption(durationOption('--wait <duration>', 'how long to wait for the proof', CLEAN_WITHIN_MS))
     .option('--all', 'every account of this configuration, and of the database in journal.url')
-    .option(URL_FLAGS, 'every account of this database, without a configuration', parseServer)
+    .option(URL_FLAGS, 'every account of this database, without a configuration')
     .action(async (options: KillOptions, command: Command) => {
-      assertSslMode(command, URL_FLAGS, options.url)
+      assertDatabase(command, URL_FLAGS, options.url)
       const isOfAll = options.all === true || options.url !== undefined
       setExit(await (isOfAll ? killAll(options) : kill(options)))
     })

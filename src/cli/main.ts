@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
+import { hideLogins } from '../config/yaml/setting-path.ts'
 import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { adviseAgain } from './process/options.ts'
@@ -79,6 +80,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError('(--help lists what there is)')
+    // An address in a place where none belongs is shown as a word that is not known.
+    .configureOutput({ outputError: (text, write) => write(hideLogins(text)) })
   const frame: VerbFrame = {
     version,
     setExit(code) {

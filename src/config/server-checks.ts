@@ -11,11 +11,25 @@ export function checkServers(daemon: Readable<DaemonFile>): Problem[] {
 /** The driver takes others for one of these, or checks no certificate. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
 
-/** Of the address of a database; undefined where it says nothing, or what it says is clear. */
-export function objectToSslMode({ searchParams }: URL): string | undefined {
-  const sslmode = searchParams.get('sslmode')
+/** What is wrong with the address of a database; undefined where nothing is. Never with the address in it (SEC1). */
+export function objectToDatabase(address: string): string | undefined {
+  const url = URL.parse(address)
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2)
+    return 'write a server and a database, such as postgresql://intentd@db.example/intentd'
+  if (!isDecodable(url.username + url.password + url.pathname))
+    return 'a % in the address does not stand before two hexadecimal digits: write %25 for a % itself'
+  const sslmode = url.searchParams.get('sslmode')
   if (sslmode === null || SSL_MODES.has(sslmode)) return undefined
   return `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Schemas of a database that are somebody else's: PostgreSQL's own, those of the fleet and of the queue of sweeps. */
@@ -32,15 +46,11 @@ function checkSchema({ source, settings: { name, journal } }: Readable<DaemonFil
 function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): Problem[] {
   const { url } = journal ?? {}
   if (url === undefined) return []
-  const parsed = URL.parse(url)
   const at = ['journal', 'url']
-  if (parsed === null || parsed.pathname.length < 2)
-    return [
-      source.problem(at, 'expected a server and a database, as in postgresql://intentd@db.example/intentd'),
-    ]
-  const objection = objectToSslMode(parsed)
+  const objection = objectToDatabase(url)
   if (objection !== undefined) return [source.problem(at, objection)]
-  if (parsed.password === '' && !parsed.searchParams.has('password')) return []
+  const { password, searchParams } = new URL(url)
+  if (password === '' && !searchParams.has('password')) return []
   return [
     source.problem(at, 'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'),
   ]

@@ -27,10 +27,32 @@ test.concurrent.each([
     ['fleet', 'alerts', '--url'],
     ['kill', '--all', '--url'],
     ['sweep', 'worker', '--queue'],
-  ].map((words): [string[], RegExp] => [
-    [...words, 'postgresql://intentd:s3cret@db.example/intentd?sslmode=require'],
-    /^(?![^]*s3cret)[^]*sslmode=require does not say what is checked: write sslmode=verify-full/,
+  ].flatMap((words): [string[], RegExp][] => [
+    [
+      [...words, 'postgresql://intentd:s3cret@db.example/intentd?sslmode=require'],
+      /^(?![^]*s3cret)[^]*sslmode=require does not say what is checked: write sslmode=verify-full/,
+    ],
+    [
+      [...words, 'mysql://intentd:s3cret@db.example/intentd'],
+      /^(?![^]*s3cret)[^]*'--(url|queue) <(address|url)>': write a server and a database, such as/,
+    ],
   ]),
+  [
+    ['kill', '--url', 'intentd:s3cret@db.example/intentd'],
+    /^(?![^]*s3cret)[^]*write a server and a database/,
+  ],
+  [
+    ['kill', '--url', 'postgresql://intentd:s3cret%zz@db.example/intentd'],
+    /^(?![^]*s3cret)[^]*write %25 for a % itself/,
+  ],
+  [
+    ['fleet', 'status', 'postgresql://intentd:s3cret@db.example/intentd'],
+    /^(?![^]*s3cret)[^]*too many arguments .*\[hidden\]@db\.example/,
+  ],
+  [
+    ['fleet', 'postgresql://db.example/intentd?password=s3cret'],
+    /^(?![^]*s3cret)[^]*unknown command .*password=\[hidden\]/,
+  ],
   [['run', 'config/paper.yaml'], /too many arguments/],
 ])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
   const run = projects.open().start(args)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConfigRequest } from '../../config/load-config.ts'
-import { objectToSslMode } from '../../config/server-checks.ts'
+import { objectToDatabase } from '../../config/server-checks.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -49,18 +49,12 @@ export function parseCount(text: string): number {
   return count
 }
 
-/** The address of a database of PostgreSQL. */
-export function parseServer(text: string): string {
-  const parsed = URL.parse(text)
-  if (/^postgres(?:ql)?:$/.test(parsed?.protocol ?? '') && (parsed?.pathname.length ?? 0) > 1) return text
-  throw new InvalidArgumentError(
-    'write a server and a database, such as postgresql://intentd@db.example/intentd.',
-  )
-}
-
-/** As in a configuration. Not where words are parsed: what is wrong there is shown whole, with a password in it. */
-export function assertSslMode(command: Command, flags: string, url: string | undefined): void {
-  const objection = url === undefined ? undefined : objectToSslMode(new URL(url))
+/**
+ * The address of a database of PostgreSQL, as in a configuration. Not where words are parsed: what is wrong there is
+ * shown whole, with a password in it (SEC1).
+ */
+export function assertDatabase(command: Command, flags: string, url: string | undefined): void {
+  const objection = url === undefined ? undefined : objectToDatabase(url)
   if (objection !== undefined) command.error(`error: option '${flags}': ${objection}`)
 }
 

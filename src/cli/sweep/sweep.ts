@@ -4,7 +4,7 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions } from '../backtest/backtest.ts'
 import { EXITS } from '../process/exit-codes.ts'
-import { assertSslMode, durationOption, parseCount, parseServer } from '../process/options.ts'
+import { assertDatabase, durationOption, parseCount } from '../process/options.ts'
 import { runSweep, type SweepEnd, type SweepOptions } from './run-sweep.ts'
 
 /** Longer than any trial that is not stuck takes: a year of minutes takes some of them. */
@@ -25,7 +25,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
       durationOption('--trial-limit <duration>', 'real time that one trial may take', TRIAL_LIMIT_MS),
     )
     .option('--trial <id>', 'run this one trial as a backtest, with its report')
-    .option(QUEUE_FLAGS, 'let workers compute the trials, by a queue on this PostgreSQL server', parseServer)
+    .option(QUEUE_FLAGS, 'let workers compute the trials, by a queue on this PostgreSQL server')
   sweep.action(async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
     // Not a required one for commander: that would ask a worker for it too.
     if (params === undefined) sweep.error("error: required option '--params <file>' not specified")
@@ -36,7 +36,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
   sweep
     .command('worker')
     .description('compute trials of sweeps that were started with --queue')
-    .option(QUEUE_FLAGS, 'the PostgreSQL server with the queue', parseServer)
+    .option(QUEUE_FLAGS, 'the PostgreSQL server with the queue')
     .addOption(jobsOption('--threads <n>'))
     .action(async ({ threads }: { readonly threads: number }, command: Command) => {
       // The sweep has an option of that name, which takes it wherever it stands.
@@ -51,7 +51,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
 
 /** All users of a machine see the words of its processes (SEC1). Not where words are parsed: that would show it. */
 function assertAddress(command: Command, queue: string | undefined): void {
-  assertSslMode(command, QUEUE_FLAGS, queue)
+  assertDatabase(command, QUEUE_FLAGS, queue)
   const url = queue === undefined ? undefined : new URL(queue)
   if (url === undefined || (url.password === '' && !url.searchParams.has('password'))) return
   command.error(

@@ -5,8 +5,15 @@ export type SettingPath = readonly PropertyKey[]
 export const formatPath = (path: SettingPath): string =>
   path.map((key) => (/^[\w-]{1,64}$/.test(String(key)) ? String(key) : quote(String(key)))).join('.')
 
-/** Text between double quotes: control characters escaped, long texts cut, user:password@ of an address hidden. */
+/** Text between double quotes: control characters escaped, long texts cut, the login of an address hidden. */
 export function quote(text: string): string {
-  const safe = text.replace(/\/\/[^/\s]*@/, '//[hidden]@')
+  const safe = hideLogins(text)
   return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe)
+}
+
+/** A text without the user:password@ and the ?password= of the addresses in it (SEC1). */
+export function hideLogins(text: string): string {
+  return text
+    .replaceAll(/\/\/[^\s'"]*@/g, '//[hidden]@')
+    .replaceAll(/([?&]password=)[^&\s'"]*/g, '$1[hidden]')
 }
