@@ -59,8 +59,8 @@ export function watchCancelScopes(world: World): WorldWatcher {
       resolving.clear()
     },
     afterStep(event, effects) {
-      // What a resolution that goes on has still to ask, it asks; and what may be gone is asked after.
-      if (stop.policy === undefined) resolving.note(effects)
+      // A resolution that goes on still asks what it has to, also one of a flatten before; what may be gone is asked after.
+      if (stop.policy !== 'leave') resolving.note(effects)
       resolving.noteDistrust(effects)
       resolving.noteCancelAlls(effects, world.plan.symbols)
       stop.note(event)
