@@ -146,7 +146,10 @@ export const accountSchema = z.strictObject({
   strategies: z.array(
     z.strictObject({
       id: z.string(),
-      mode: z.enum(TRADING_MODES),
+      mode: z.enum(TRADING_MODES).meta({
+        description:
+          'what holds on all of its instruments; `restrictions` say where more holds on one of them',
+      }),
       symbols: z.array(z.string()),
       openOrders: z.int(),
     }),

@@ -126,6 +126,33 @@ test('who holds a position is never cut: what has no room beside it stands below
   )
 })
 
+test('a strategy names the instruments on which more is held than on the others', () => {
+  const held = (scope: string, mode: 'reducing' | 'halted') => ({
+    ...{ scope, mode, code: 'operator', reason: 'drill', by: 'me', at: AT, isClosing: false },
+    ...{ ends: 'a release', command: null },
+  })
+  const strategy = (id: string, mode: AccountView['mode'], symbols: string[]) => ({
+    ...{ id, mode, symbols, openOrders: 0 },
+  })
+  const account: AccountView = {
+    ...{ ...ACCOUNT, mode: 'active', positions: [] },
+    restrictions: [held('BTCUSDT', 'halted'), held('ETHUSDT', 'reducing')],
+    strategies: [
+      strategy('one', 'halted', ['BTCUSDT']),
+      strategy('two', 'active', ['BTCUSDT', 'SOLUSDT']),
+      strategy('three', 'reducing', ['BTCUSDT', 'ETHUSDT']),
+      strategy('four', 'active', ['SOLUSDT']),
+    ],
+  }
+  const lines = formatStatus({ ...STATUS, accounts: [account] }, true).split('\n')
+  const modes = lines.flatMap((line) => /^(?:one|two|three|four) .*?(?= +0 )/.exec(line)?.[0] ?? [])
+
+  expect(lines).toContain('mode        active but for BTCUSDT, ETHUSDT, running')
+  expect(modes.map((line) => line.replace(/ +/, ' '))).toEqual([
+    ...['one halted', 'two active but for BTCUSDT', 'three reducing but for BTCUSDT', 'four active'],
+  ])
+})
+
 test('today and in all count the same, with and without a daemon; what is held now is beside them', () => {
   const total: ProfitView = {
     ...{ fills: 38, realised: '1.5', fees: '1', funding: '-0.25', unrealised: '0.09', net: '0.34' },

@@ -175,6 +175,11 @@ describe.concurrent('a running daemon', () => {
     }
     const status = JSON.parse((await ask(project, 'status', '--json')).out) as StatusView
     expect(status.accounts[0]?.restrictions.filter(({ scope }) => scope === 'BTCUSDT')).toHaveLength(1)
+    // The strictest of account, strategy and instrument.
+    const modes = status.accounts[0]?.strategies.map(({ id, mode }) => `${id} ${mode}`)
+    expect(modes).toEqual(
+      expect.arrayContaining(['grid-btc halted', 'trend-btc reducing', 'grid-eth active']),
+    )
     expect(next.events('trading.halted').filter(({ scope }) => scope === 'strategy:trend-eth')).toEqual([])
     // One whose answer was lost was obeyed, or is now: either way it is clear, and nothing is held any more.
     const [first, second] = [await command(...lost), await command(...lost)]

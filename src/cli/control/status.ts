@@ -8,6 +8,7 @@ import type { ShownAccount } from '../../daemon/account/shown-account.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
 import { viewAccount } from '../../daemon/control/account-view.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
+import { TRADING_MODES } from '../../domain/trading-mode.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -243,10 +244,12 @@ function describeEquity({ equity, peak, drawdown }: AccountView): string {
   return `${money(equity ?? '0')}${fallen}`
 }
 
-/** The account may be active, and nothing trade all the same. */
+/** The account, or a strategy, may be active, and nothing trade all the same. */
 function describeMode(mode: AccountView['mode'], restrictions: readonly RestrictionView[]): string {
-  const scopes = [...new Set(restrictions.map(({ scope }) => scope))]
-  return mode === 'active' && scopes.length > 0 ? `active but for ${scopes.join(', ')}` : mode
+  const strictness = (one: AccountView['mode']): number => TRADING_MODES.indexOf(one)
+  const stricter = restrictions.filter((one) => strictness(one.mode) > strictness(mode))
+  const scopes = [...new Set(stricter.map(({ scope }) => scope))]
+  return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
 function describeRestriction({ scope, mode, code, reason, by, at, ends, command }: RestrictionView): string {
@@ -314,11 +317,18 @@ function describeLosses({ losses }: AccountView): string {
     .join(', ')
 }
 
-function formatStrategies({ strategies, profit }: AccountView): string {
+function formatStrategies({ strategies, restrictions, profit }: AccountView): string {
   return formatTable(
     [
       { title: 'strategy', of: ({ id }) => id },
-      { title: 'mode', of: ({ mode }) => mode },
+      {
+        title: 'mode',
+        of: ({ mode, symbols }) =>
+          describeMode(
+            mode,
+            restrictions.filter(({ scope }) => symbols.includes(scope)),
+          ),
+      },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
       { title: 'fills', of: ({ id }) => String(profit.strategies[id]?.fills ?? 0), isNumber: true },
       { title: 'realised', of: ({ id }) => money(profit.strategies[id]?.realised ?? null), isNumber: true },

@@ -1,7 +1,13 @@
 import type { AccountView, FillView, OrderView, PositionView } from '../../control/views.ts'
 import type { Order } from '../../domain/order.ts'
 import type { HoldSide } from '../../domain/position.ts'
-import { strategyScope, toTradingState } from '../../domain/trading-mode.ts'
+import {
+  type Restriction,
+  strategyScope,
+  toTradingState,
+  TRADING_MODES,
+  type TradingMode,
+} from '../../domain/trading-mode.ts'
 import { splitPair } from '../../engine/book/book.ts'
 import { isOpen } from '../../engine/lifecycle/flatten.ts'
 import { showOnGrid } from '../../lib/grid.ts'
@@ -56,12 +62,22 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       })),
     strategies: [...settings.strategies.values()].map(({ id, symbols }) => ({
       id,
-      mode: toTradingState(restrictions.filter(({ scope }) => scope === '*' || scope === strategyScope(id)))
-        .mode,
+      mode: modeOnAll(symbols, (symbol) =>
+        restrictions.filter(({ scope }) => ['*', symbol, strategyScope(id)].includes(scope)),
+      ),
       symbols: [...symbols],
       openOrders: orders.filter(({ terms }) => terms.strategyId === id).length,
     })),
   }
+}
+
+/** Of a strategy what holds on all of its instruments; where more holds on one of them, its restrictions say so. */
+function modeOnAll(
+  symbols: Iterable<string>,
+  restrictionsOn: (symbol: string) => readonly Restriction[],
+): TradingMode {
+  const modes = new Set([...symbols].map((symbol) => toTradingState(restrictionsOn(symbol)).mode))
+  return TRADING_MODES.find((mode) => modes.has(mode)) ?? 'active'
 }
 
 function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
