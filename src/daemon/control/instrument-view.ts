@@ -42,8 +42,9 @@ export function* listUnexplained({ book, settings }: ShownAccount): Generator<st
   }
 }
 
-function inWords({ cause, stage }: Resolution): string {
-  return `${CAUSES[cause]}: it ${STAGES[stage]}`
+function inWords({ cause, stage, refusals }: Resolution): string {
+  const isRefused = stage === 'waiting' && refusals > 0
+  return `${CAUSES[cause]}: it ${isRefused ? 'cancels again after a pause: the exchange has refused it' : STAGES[stage]}`
 }
 
 /** How an instrument stands, and what its order flow waits for; undefined where it is not traded. */

@@ -6,11 +6,9 @@ import type { BatchResult } from '../../protocol/values.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
 import { noteCancelled, repeatCancel } from '../resolution/resolution.ts'
 import { announce, type Core, instrumentOf, record, type OpenCancel } from '../state/core.ts'
+import { haltForKey } from '../state/trading-mode.ts'
 import { noteUnansweredCancel } from '../state/instrument-state.ts'
 import { closeCancel, noteCancelFound } from '../state/open-calls.ts'
-
-/** Pause before a cancel-all that failed, wholly or for some orders, is repeated, in ms. */
-const CANCEL_REPEAT_MS = 1000
 
 /** Handles the answer to a cancel-all, instrument by instrument. Where it failed it is repeated: that does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
@@ -18,9 +16,10 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   if (!cancel) return
   if (answer.kind === 'unknown') noteLate(core, cancel)
   const failed = readFailed(core, cancel, answer)
+  const isRefused = answer.kind === 'refused' && answer.class === 'definite'
   for (const symbol of cancel.resolves) {
     const instrument = instrumentOf(core, symbol)
-    if (failed.has(symbol)) repeatCancel(instrument, core.now + CANCEL_REPEAT_MS)
+    if (failed.has(symbol)) repeatCancel(core, instrument, isRefused)
     else noteCancelled(instrument, core.now)
   }
 }
@@ -36,6 +35,7 @@ function readFailed(core: Core, cancel: OpenCancel, answer: Answer<BatchResult>)
   if (answer.kind !== 'accepted') {
     const { code, message } = answer
     announce(core, 'warn', 'cancelAll.failed', { symbols: cancel.symbols, code, message })
+    if (answer.kind === 'refused' && errorCode(code).topic === 'auth') haltForKey(core, code)
     return new Set(cancel.resolves)
   }
   const { successList, failureList } = answer.data

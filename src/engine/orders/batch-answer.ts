@@ -1,13 +1,12 @@
 import { readBatchOutcome } from '../../execution/batch-outcome.ts'
 import type { Answer } from '../../domain/answer.ts'
 import type { AnswerFacts, ItemOutcome } from '../../domain/record.ts'
-import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
 import { judgeRejection } from '../state/limit-pace.ts'
 import { noteRefusals } from '../state/decision-state.ts'
-import { halt } from '../state/trading-mode.ts'
+import { halt, haltForKey } from '../state/trading-mode.ts'
 import { leavePlacing } from '../state/instrument-state.ts'
 import { closeBatch } from '../state/open-calls.ts'
 
@@ -86,7 +85,7 @@ function haltOnFatal(
   for (const code of codes) {
     if (code === undefined) continue
     const { topic } = errorCode(code)
-    if (topic === 'auth') return halt(core, ACCOUNT, 'refused', `the exchange refuses the key: ${code}`)
+    if (topic === 'auth') return haltForKey(core, code)
     if (topic === 'positionMode')
       return halt(core, symbol, 'refused', `the position mode is not the account's: ${code}`)
     if (topic === 'accountRisk')

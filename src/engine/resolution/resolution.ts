@@ -1,6 +1,7 @@
 import { canRest, type Order } from '../../domain/order.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
-import { openOrdersOf } from '../book/book.ts'
+import { killOf, openOrdersOf, restrictionOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
 import {
@@ -30,6 +31,9 @@ import { isHaltedForUnreadable } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
 const READS_APART_MS = 500
+/** Pause before a cancel-all that failed, wholly or for some orders, is repeated, in ms; it doubles up to the maximum while it is refused. */
+const CANCEL_REPEAT_MS = 1000
+const CANCEL_REPEAT_MS_MAX = 60_000
 /** A resolution that takes this much longer than its own waits halts the instrument, and goes on (ORD4). */
 const PATIENCE_MS = 60_000
 
@@ -56,6 +60,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
     stage: 'waiting',
     cancels: needsCancel(core, instrument, cause),
     notBefore,
+    refusals: 0,
     acceptanceDeadlineAt,
     patientUntil: notBefore + PATIENCE_MS,
     provedAt: 0,
@@ -107,7 +112,8 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
   const { resolution } = instrument
   if (!resolution) return
   haltIfTooLong(core, instrument, resolution)
-  const isWaited = core.now >= resolution.notBefore && isPastAcceptanceDeadline(core, resolution)
+  const notBefore = resolution.notBefore + refusedPauseMs(core, resolution)
+  const isWaited = core.now >= notBefore && isPastAcceptanceDeadline(core, resolution)
   if (resolution.stage === 'waiting' && isWaited) {
     const state = own(resolution)
     state.stage = resolution.cancels ? 'cancelling' : 'settling'
@@ -121,7 +127,10 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
 
 function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Resolution): void {
   if (core.now <= resolution.patientUntil) return
-  if (isHaltedForUnreadable(core.book, symbol)) {
+  if (
+    isHaltedForUnreadable(core.book, symbol) ||
+    restrictionOf(core.book, ACCOUNT, 'refused') !== undefined
+  ) {
     // It is halted with a reason already, and cannot end before its release.
     own(resolution).patientUntil = core.now + PATIENCE_MS
     return
@@ -155,12 +164,20 @@ export function noteCancelled(instrument: InstrumentState, now: number): void {
   resolution.provedAt = now
 }
 
-/** The cancel-all failed: it is repeated, no sooner than at `notBefore` (Unix ms, our clock). */
-export function repeatCancel(instrument: InstrumentState, notBefore: number): void {
+/** The cancel-all failed, and is repeated after a pause. @param isRefused Whether it would only be refused again. */
+export function repeatCancel(core: Core, instrument: InstrumentState, isRefused: boolean): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
   resolution.stage = 'waiting'
-  resolution.notBefore = notBefore
+  resolution.notBefore = core.now + CANCEL_REPEAT_MS
+  resolution.refusals = isRefused ? resolution.refusals + 1 : 0
+}
+
+/** How much longer than after other failures a cancel-all that was refused waits, in ms. A kill or a stop does not wait for it. */
+function refusedPauseMs({ run, book }: Core, { refusals }: Resolution): number {
+  const isUrgent = run.phase === 'stopping' || run.flatBeforeStop !== undefined || killOf(book) !== undefined
+  if (refusals === 0 || isUrgent) return 0
+  return Math.min(CANCEL_REPEAT_MS_MAX, CANCEL_REPEAT_MS * 2 ** (refusals - 1)) - CANCEL_REPEAT_MS
 }
 
 /**

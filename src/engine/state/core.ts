@@ -137,6 +137,8 @@ export interface Resolution {
   readonly cancels: boolean
   /** Unix ms, our clock: the cancel-all is not sent earlier. */
   readonly notBefore: number
+  /** How many of its cancel-alls the exchange has refused for good, in a row. */
+  readonly refusals: number
   /** Unix ms, exchange clock: no unknown order can be accepted later; 0: there is none. Judged only while the clocks are synchronised. */
   readonly acceptanceDeadlineAt: number
   /** Unix ms, our clock: after this the instrument is halted, and an operator must look. */
@@ -357,12 +359,7 @@ function noteConcerned({ book, changes, totals, instruments }: Core, entry: Jour
 }
 
 /** Records that change nothing which matters to other instruments. */
-const CHANGE_NO_LIMIT: ReadonlySet<JournalRecord['kind']> = new Set([
-  'decision',
-  'denial',
-  'candles',
-  'watermark',
-])
+const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>(['decision', 'denial', 'candles', 'watermark'])
 
 /** Records what is about to be sent. Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */
 export function recordBefore<Outgoing>(

@@ -28,6 +28,11 @@ export function halt(core: Core, scope: Scope, code: ModeReason, reason: string)
   restrict(core, { scope, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON })
 }
 
+/** The exchange refuses the key: whatever is sent would be refused. */
+export function haltForKey(core: Core, errorCode: string): void {
+  halt(core, ACCOUNT, 'refused', `the exchange refuses the key: ${errorCode}`)
+}
+
 interface NewRestriction {
   readonly scope: Scope
   readonly mode: RestrictedMode

@@ -107,6 +107,42 @@ describe('a cancel-all', () => {
     expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
   })
 
+  test('is repeated after a minute at most while it is refused, and a refused key halts the account alone', () => {
+    const bench = unwantedBid()
+    const askedAt: number[] = []
+    for (const endAt = bench.now + 300_000; bench.now < endAt; bench.pass(50)) {
+      if (!bench.take('askGrant').some(({ endpoint }) => endpoint === 'cancelAllOrders')) continue
+      askedAt.push(bench.now)
+      bench.answerCancel(bench.grantCancel().cancelId, refused('40006', 'definite'))
+    }
+
+    const pauses = askedAt.slice(1).map((at, index) => Math.round((at - (askedAt[index] ?? 0)) / 1000))
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+    expect([...bench.halts]).toEqual([['*', 'the exchange refuses the key: 40006']])
+  })
+
+  test.each([
+    ['a kill', { kind: 'kill', reason: 'drill', by: 'a test' }],
+    ['a stop', { kind: 'stop', policy: 'cancel' }],
+  ] as const)('that was refused does not wait longer than a second during %s', (_, command) => {
+    const bench = unwantedBid()
+    for (let refusals = 0; refusals < 6; refusals++) {
+      bench.answerCancel(bench.grantCancel().cancelId, refused('40006', 'definite'))
+      bench.pass(2 ** refusals * 1000)
+    }
+    bench.answerCancel(bench.grantCancel().cancelId, refused('40006', 'definite'))
+    bench.pass(1000)
+    bench.take('askGrant')
+
+    bench.step({ kind: 'commanded', command })
+    bench.pass(50)
+    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
+    bench.answerCancel(bench.grantCancel().cancelId, refused('40006', 'definite'))
+    bench.take('askGrant')
+    bench.pass(1050)
+    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
+  })
+
   test('[ORD5] that got no answer closes the instrument until it cannot arrive any more', () => {
     const bench = unwantedBid()
     bench.answerCancel(bench.grantCancel().cancelId, TIMED_OUT)
