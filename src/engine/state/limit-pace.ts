@@ -8,6 +8,7 @@ import { buildExposure } from '../../risk/exposure.ts'
 import { holdingOf, openOrdersOf, restrictionOf } from '../book/book.ts'
 import type { EngineEvent } from '../event.ts'
 import type { StrategySettings } from '../settings.ts'
+import { beginMoment } from './changes.ts'
 import { announce, type Core } from './core.ts'
 import { noteBeyond, type PaceReason } from './run-state.ts'
 import { ordersOf } from './totals.ts'
@@ -97,6 +98,8 @@ function holdWhile(
 ): void {
   if (core.run.beyondLimit.has(code) === isBeyond) return
   noteBeyond(core.run, code, isBeyond ? { reason, since: core.now } : undefined)
+  // What was looked at in this moment, between two decisions of it, was judged by the other mode.
+  beginMoment(core.changes)
   if (isBeyond) announce(core, 'error', 'limits.reached', { scope: ACCOUNT, code, reason })
   else announce(core, 'warn', 'limits.ended', { scope: ACCOUNT, code, reason })
 }

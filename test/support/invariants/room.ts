@@ -23,8 +23,9 @@ export const GROSS_NEVER_REACHED = 5_000_000
 export function hasRoom(facts: RiskFacts, strategyId: string, symbol: string, level: QuoteLevel): boolean {
   const { settings, book } = facts
   const limits = limitsOf(facts, strategyId, symbol)
-  // Where the account's limit can be reached, what others hold decides.
-  if (!limits || settings.limits.grossNotionalMax < GROSS_NEVER_REACHED) return false
+  // Where a limit of the account can be reached, what others hold decides.
+  const { grossNotionalMax, leverageMax } = settings.limits
+  if (!limits || grossNotionalMax < GROSS_NEVER_REACHED || leverageMax !== undefined) return false
   const orders = [...(book.open.get(symbol)?.values() ?? [])]
   // Nothing is placed there before that is known.
   if (book.cancels.has(symbol) || orders.some(({ state }) => state === 'unknown')) return false
