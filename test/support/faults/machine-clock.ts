@@ -39,12 +39,15 @@ export class MachineClock implements Clock {
     return (this.#time.now - this.#startAt - sleptMs) * (1 + this.#rate)
   }
 
+  get isAsleep(): boolean {
+    return this.#time.now < this.#asleep.until
+  }
+
   /** Somebody sets it: not while the machine sleeps. */
   step(byMs: number): void {
-    const { now } = this.#time
-    if (now < this.#asleep.until) return
+    if (this.isAsleep) return
     this.#aheadMs += byMs
-    this.#steppedAt = now
+    this.#steppedAt = this.#time.now
   }
 
   /**

@@ -44,9 +44,9 @@ export class Machines {
     this.#all = [this.first, ...others.map((clock, index) => this.#build(index + 1, clock, journal))]
   }
 
-  /** Those on which nothing runs, and which look for the lease. */
+  /** Those on which nothing runs, and which look for the lease: one that sleeps does not. */
   get waiting(): readonly Machine[] {
-    return this.#all.filter(({ readyAt }) => readyAt <= this.#options.time.now)
+    return this.#all.filter(({ readyAt, clock }) => readyAt <= this.#options.time.now && !clock.isAsleep)
   }
 
   /** Nothing runs on it any more; it comes back after a while. */
