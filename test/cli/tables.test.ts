@@ -11,10 +11,11 @@ import {
   type PositionView,
   type ProfitView,
 } from '../../src/control/views.ts'
+import { viewRestriction } from '../../src/daemon/control/restriction-view.ts'
+import type { Restriction } from '../../src/domain/trading-mode.ts'
 import { type BookedFill } from '../../src/journal/booking.ts'
 
 const AT = Date.UTC(2025, 5, 2)
-/** Of words alone that are longer than a line is, the line is longer too: a command is copied whole. */
 const ID = 'strategy-with-a-name-of-'.padEnd(40, 'x')
 const SYMBOL = '1000000MOGUSDT'
 const LARGE = '-123456789012345.123456789'
@@ -102,8 +103,32 @@ test.each([
 ])('%s fits 80 columns, however long the names and large the numbers', (_, text) => {
   const lines = text.split('\n')
   expect(lines.length).toBeGreaterThan(2)
-  expect(lines.filter(({ length }) => length > 80)).toEqual([])
+  // Of words alone that are longer than a line is, the line is longer too; a command is pasted whole.
+  expect(lines.filter((line) => line.length > 80 && !/^ +intentd /.test(line))).toEqual([])
 })
+
+test.each(['', " -c live.yaml --set state.directory='/var/lib/of two/words' --set log.level=debug"])(
+  'the command that ends a restriction is a line of its own, and never wrapped: options %s',
+  (configOption) => {
+    const held: Restriction = {
+      ...{ scope: '*', mode: 'reducing', code: 'dailyLoss', by: 'intentd', at: AT },
+      reason: 'lost 250.00 of 200',
+    }
+    const restrictions = [viewRestriction(held, configOption, () => false)]
+
+    const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, restrictions }] }, true)
+
+    expect(text).toContain(
+      [
+        '            ! * reducing since 2025-06-02 00:00:00 UTC by intentd (dailyLoss):',
+        '            lost 250.00 of 200; ends when an operator releases it; losses count',
+        '            from then on. To release it:',
+        `              intentd release${configOption} '*' --reason "…"`,
+        '',
+      ].join('\n'),
+    )
+  },
+)
 
 test('who holds a position is never cut: what has no room beside it stands below', () => {
   const strategies = { 'grid-btc': '0.004', 'market-maker-btc': '-0.01', 'trend-btc-of-the-hour': '0.02' }

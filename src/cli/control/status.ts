@@ -196,7 +196,7 @@ function formatAccount(account: AccountView, isLive: boolean): string {
         )
       : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
-    ...restrictions.map((restriction) => line('', describeRestriction(restriction))),
+    ...restrictions.map(formatRestriction),
     account.kill ? line('kill', describeKill(account.kill)) : '',
     ...listUnattended(account).map((what) =>
       line(
@@ -252,9 +252,12 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
   return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
-function describeRestriction({ scope, mode, code, reason, by, at, ends, command }: RestrictionView): string {
-  const how = command === null ? '' : `: ${command}`
-  return `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}${how}`
+/** A command stands alone in one line, however long it is: it is pasted. */
+function formatRestriction({ scope, mode, code, reason, by, at, ends, command }: RestrictionView): string {
+  const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}`
+  return command === null
+    ? line('', what)
+    : `${line('', `${what}. To release it:`)}${' '.repeat(LABEL + 2)}${command}\n`
 }
 
 /** A number stays with its unit. */
