@@ -12,6 +12,10 @@ const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 const DIGITS_MAX = 15
 const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
 
+/** A number in quotes with separators of thousands, or with a decimal comma: `"60,000.0"`, `"10,5"`. */
+const COMMA_IN_NUMBER = /(?:^|,)\s*("\s*[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.]+,\d+)\s*")/
+const PLAIN_HINT = 'numbers are written plainly, with a dot and without separators of thousands: 61837.63'
+
 const SEP_LINE = /^\uFEFF?"?sep=.?"?\r?$/i
 /** With a byte order mark and quotes. */
 const SEP_LINE_BYTES_MAX = 16
@@ -28,6 +32,21 @@ export function separatorOf(line: string): Separator {
 /** What stands between the separators of a line, without the quotes around it. */
 export function splitCells(line: string, separator: Separator): readonly string[] {
   return line.split(separator).map(unquote)
+}
+
+/**
+ * A comma in a number would be taken for the end of its field.
+ * @param where The place of the line, for the failure. @throws Failure RECORDING_NOT_NUMERIC
+ */
+export function assertNoCommaInNumber(line: string, where: string): void {
+  const [, found] = COMMA_IN_NUMBER.exec(line) ?? []
+  if (separatorOf(line) !== ',' || found === undefined) return
+  throw new Failure({
+    code: 'RECORDING_NOT_NUMERIC',
+    sentence: 'a number has a comma in it: a separator of thousands, or a decimal comma',
+    facts: { where, found },
+    hint: `${PLAIN_HINT}; export the file again in that format`,
+  })
 }
 
 /**
@@ -69,6 +88,7 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
   let at = from
   for (let row = 0; at < end; row++) {
     let field = 0
+    const lineAt = at
     for (let isInLine = true; isInLine; field++) {
       const fieldEnd = endOfField(bytes, { at, end, separator })
       const column = columnOf[field]
@@ -80,7 +100,9 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
       isInLine = bytes[fieldEnd] === separator
       at = fieldEnd + 1
     }
-    if (field !== header.length) throw wrongLength(field, options, row)
+    if (field === header.length) continue
+    assertNoCommaInNumber(bytes.toString('utf8', lineAt, at - 1), lineOf(row, options))
+    throw wrongLength(field, options, row)
   }
   return new Map(names.map((name, index) => [name, columns[index] as Float64Array]))
 }
@@ -143,7 +165,7 @@ function otherNumber(
     code: 'RECORDING_NOT_NUMERIC',
     sentence: `${name} is not a number`,
     facts: { where: lineOf(row, options), found: `"${trimmed.slice(0, 40)}"` },
-    hint: 'numbers are written plainly, with a dot: 61837.63',
+    hint: PLAIN_HINT,
   })
 }
 
@@ -156,6 +178,9 @@ function wrongLength(fields: number, options: CsvColumns, row: number): Failure 
     code: 'RECORDING_ROW_LENGTH',
     sentence: 'the row does not have as many fields as the header',
     facts: { where: lineOf(row, options), found: `${fields} fields instead of ${options.header.length}` },
-    hint: 'a last row that is cut short means an incomplete copy: remove the row, or copy the file again',
+    hint:
+      fields > options.header.length
+        ? `a comma inside a field counts as the end of it: ${PLAIN_HINT}`
+        : 'a last row that is cut short means an incomplete copy: remove the row, or copy the file again',
   })
 }

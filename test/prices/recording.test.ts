@@ -106,6 +106,21 @@ describe('reading the text of a recording', () => {
     ['the same below sep=', `sep=,\n${row(1748538420000, '11,11,eleven,11,0')}`, /NOT_NUMERIC[^]*csv:5/],
     ['nothing below sep=', 'sep=;\r\n', /RECORDING_EMPTY: the line of the header is empty[^]*csv:2/],
     ['a row cut short', row(1748538420000, '11,11'), /RECORDING_ROW_LENGTH[^]*:4[^]*3 fields instead of 6/],
+    [
+      'separators of thousands',
+      row(1748538420000, '"60,000.0","60,100","59,900.5","60,050","5"'),
+      /RECORDING_NOT_NUMERIC: a number has a comma in it: a separator of thousands[^]*csv:4[^]*"60,000.0"[^]*without separators of thousands: 61837.63; export/,
+    ],
+    [
+      'a decimal comma in quotes',
+      row(1748538420000, '"10,5",12,9,11,5'),
+      /RECORDING_NOT_NUMERIC: .*or a decimal comma[^]*csv:4[^]*"10,5"/,
+    ],
+    [
+      'a field too many',
+      row(1748538420000, '60,000.0,12,9,11,5'),
+      /RECORDING_ROW_LENGTH[^]*:4[^]*7 fields instead of 6[^]*a comma inside a field counts as the end of it/,
+    ],
     ['time that goes back', row(1748538300000, '11,11,11,11,0'), /RECORDING_TIME_ORDER[^]*:4[^]*sort/],
     ['a candle twice', row(1748538360000, '11,11,11,11,0'), /RECORDING_TIME_ORDER[^]*row before/],
     ['seconds', CANDLES.replaceAll('00000,', '00,'), /RECORDING_TIME_UNIT[^]*:2[^]*1000/],

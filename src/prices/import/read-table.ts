@@ -1,6 +1,6 @@
 /** Rows of prices out of the contents of a file, whoever wrote it. */
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { findBegin, readCsvColumns } from '../csv-columns.ts'
+import { assertNoCommaInNumber, findBegin, readCsvColumns } from '../csv-columns.ts'
 import { isPriceFile, parsePriceFile } from '../price-file.ts'
 import { type Field, FIELDS, toColumns } from '../recording.ts'
 import { type CsvShape, findShape } from './csv-shape.ts'
@@ -39,6 +39,7 @@ function readPriceFile({ name, bytes }: PackedFile): PriceTable {
 function readCsv({ name, bytes }: PackedFile): PriceTable {
   const begin = findBegin(bytes)
   const line = beginOf(bytes, begin.from).split('\n', 1)[0] ?? ''
+  assertNoCommaInNumber(line, `${name}:${begin.line}`)
   const shape = findShape(line)
   if (!shape) throw unknownShape(`${name}:${begin.line}`, line.trim().slice(0, 60))
   const firstLine = begin.line + (shape.hasHeader ? 1 : 0)

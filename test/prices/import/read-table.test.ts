@@ -177,6 +177,11 @@ describe('refused by its name and place', () => {
       '1748538300000,1,1,x,1,1\n',
       /RECORDING_NOT_NUMERIC: low[^]*:1\n/,
     ],
+    [
+      'separators of thousands in a first line without header',
+      '1748538300000,"60,000.0","60,100.0","59,900.0","60,050.0","1,200.5",0\n',
+      /RECORDING_NOT_NUMERIC[^]*BTCUSDT.csv:1\n[^]*"60,000.0"[^]*without separators of thousands/,
+    ],
     ['a day of no month', '2025-02-99,1,1,1,1,1\n', /RECORDING_NOT_NUMERIC: at/],
     ['a number that is no time', '17,1,1,1,1,1\n', /RECORDING_TIME_UNIT[^]*:1\n[^]*17/],
   ])('%s', (_, text, message) => {
