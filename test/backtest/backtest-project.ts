@@ -83,8 +83,12 @@ export default defineStrategy({
     return file
   }
 
+  read(name: string): string {
+    return readFileSync(join(this.directory, name), 'utf8')
+  }
+
   edit(name: string, from: string, to: string): void {
-    this.write(name, readFileSync(join(this.directory, name), 'utf8').replace(from, to))
+    this.write(name, this.read(name).replace(from, to))
   }
 
   /** Runs it to the end and writes its report. */
@@ -97,9 +101,7 @@ export default defineStrategy({
 
   /** Of a CSV file: a row each, without the header. */
   rows(out: string, name: string): readonly Readonly<Record<string, string>>[] {
-    const [header = '', ...lines] = readFileSync(join(this.directory, out, name), 'utf8')
-      .trim()
-      .split('\n')
+    const [header = '', ...lines] = this.read(join(out, name)).trim().split('\n')
     const columns = header.split(',')
     return lines.map((line) => {
       const cells = line.split(',')

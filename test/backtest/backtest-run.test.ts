@@ -311,12 +311,17 @@ describe('prices that are not whole', () => {
     })
   })
 
-  test('a strategy without prices of its instrument is refused', async () => {
+  test('strategies without prices of their instrument are refused, and all are named', async () => {
     const project = createProject(['BTCUSDT', 'ETHUSDT'], [])
+    for (const id of ['other', 'off']) {
+      project.write(`${id}.yaml`, project.read('scripted.yaml').replace('id: scripted', `id: ${id}`))
+      project.edit('main.yaml', ']\n', `, ${id}.yaml]\n`)
+    }
+    project.edit('off.yaml', 'id: off', 'enabled: false\nid: off')
     const file = project.write('BTCUSDT.csv', candles(START_AT, [0, 1, 2]))
 
     await expect(project.run([file], 'out')).rejects.toThrow(
-      /BACKTEST_PRICES_MISSING[^]*ETHUSDT +traded by scripted \(scripted.yaml:3\)/,
+      /BACKTEST_PRICES_MISSING[^]*ETHUSDT +traded by scripted \(scripted.yaml:3\), other \(other.yaml:3\)\n.*leave out every strategy/,
     )
   })
 })

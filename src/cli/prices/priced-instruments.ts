@@ -19,22 +19,22 @@ export function narrow(config: DaemonConfig, priced: readonly Pick<PriceSource, 
 
 const listEnabled = ({ strategies }: DaemonConfig) => strategies.filter(({ enabled }) => enabled)
 
-/** By instrument: the strategy that trades it, and where its file says so. */
-function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, string> {
-  return new Map(
-    listEnabled(config).flatMap(({ id, instruments }) =>
-      instruments.map((symbol, index) => {
-        const place = documents.strategies.get(id)?.locate(['instruments', index])
-        return [symbol, place ? `${id} (${place.source}:${place.line})` : id] as const
-      }),
-    ),
+/** By instrument: the strategies that trade it, and where the file of each says so. */
+function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, readonly string[]> {
+  const traders = listEnabled(config).flatMap(({ id, instruments }) =>
+    instruments.map((symbol, index) => {
+      const place = documents.strategies.get(id)?.locate(['instruments', index])
+      return { symbol, trader: place ? `${id} (${place.source}:${place.line})` : id }
+    }),
   )
+  const groups = Map.groupBy(traders, ({ symbol }) => symbol)
+  return new Map([...groups].map(([symbol, group]) => [symbol, group.map(({ trader }) => trader)]))
 }
 
 /** An instrument that is traded and has no prices in a range. */
 interface Unpriced {
   readonly symbol: string
-  readonly trader: string
+  readonly traders: readonly string[]
   /** Each of its files, with where its prices are. */
   readonly elsewhere: readonly string[]
 }
@@ -46,10 +46,10 @@ function findUnpriced(
   range: PlayedRange,
 ): readonly Unpriced[] {
   if (whole.length === 0) return []
-  return [...tradedBy(loaded)].flatMap(([symbol, trader]) => {
+  return [...tradedBy(loaded)].flatMap(([symbol, traders]) => {
     const own = whole.filter((one) => one.symbol === symbol)
     if (own.some((one) => hasRows(one, range))) return []
-    return [{ symbol, trader, elsewhere: own.map((one) => `${one.source}: ${describePlace(one, range)}`) }]
+    return [{ symbol, traders, elsewhere: own.map((one) => `${one.source}: ${describePlace(one, range)}`) }]
   })
 }
 
@@ -60,9 +60,9 @@ export function describeUnpriced(
   range: PlayedRange,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    findUnpriced(loaded, whole, range).map(({ symbol, trader, elsewhere }) => [
+    findUnpriced(loaded, whole, range).map(({ symbol, traders, elsewhere }) => [
       symbol,
-      [`traded by ${trader}`, ...elsewhere].join('; '),
+      [`traded by ${traders.join(', ')}`, ...elsewhere].join('; '),
     ]),
   )
 }
@@ -79,7 +79,7 @@ export function assertPriced(loaded: LoadedConfig, whole: readonly Recording[], 
       : 'a strategy trades an instrument whose prices are not given',
     facts: describeUnpriced(loaded, whole, range),
     hint: isOutside
-      ? 'choose another --from and --to, or leave the strategy out: enabled: false in its file'
-      : 'add a --market for it, or leave the strategy out: enabled: false in its file',
+      ? 'choose another --from and --to, or leave out every strategy that trades it: enabled: false in its file'
+      : 'add a --market for it, or leave out every strategy that trades it: enabled: false in its file',
   })
 }
