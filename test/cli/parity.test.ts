@@ -221,14 +221,15 @@ test('a fill of one of the two alone is the reason of what is wanted after it, a
     ...{ symbol, side: 'sell', ticks, lots: 2, scope: 'maker', source: 'API', filledAt },
   })
   const wish = (text: string, fillsBefore: number, prices: string): Wish => ({
-    ...{ at: 0, intents: [], text, fillsBefore, shown: new Map([['prices of ETHUSDT', prices]]) },
+    ...{ at: 0, readAt: 0, intents: [], text, fillsBefore },
+    shown: new Map([['prices of ETHUSDT', prices]]),
   })
   const both = fill('ETHUSDT', 50, 500)
   const recorded = [fill('BTCUSDT', 9, 100), both, fill('ETHUSDT', 60, 1000)] as unknown as readonly Fill[]
   const played = [both] as unknown as readonly Fill[]
   const why = (was: Wish, is: Wish) =>
     compareWishes('grid', [[was], [is]], {
-      ...{ instruments: instruments as never, symbols, fills: [recorded, played] },
+      ...{ instruments: instruments as never, symbols, fills: [recorded, played], lastReadAt: [0, 0] },
     }).lines.at(-1)
 
   expect(why(wish('a', 3, '1'), wish('b', 1, '2'))).toBe(
@@ -236,6 +237,25 @@ test('a fill of one of the two alone is the reason of what is wanted after it, a
   )
   expect(why(wish('a', 2, '1'), wish('b', 1, '2'))).toBe(
     '  why: it was shown another moment: prices of ETHUSDT: 1 recorded, 2 in the backtest',
+  )
+})
+
+test('a change that one of the two lacks is explained by an end before only where that run had ended', () => {
+  const grid = { units: 1, scale: 10, decimals: 1 }
+  const symbols = ['ETHUSDT']
+  const instruments = new Map([['ETHUSDT', { symbol: 'ETHUSDT', tick: grid, lot: grid }]])
+  const fill = { symbol: 'ETHUSDT', side: 'sell', ticks: 50, lots: 2, scope: 'maker', source: 'API' }
+  const wish: Wish = { at: 900, readAt: 890, intents: [], text: 'a', fillsBefore: 0, shown: new Map() }
+  const why = (filledAt: number, endOfRecorded: number) =>
+    compareWishes('grid', [[], [wish]], {
+      ...{ instruments: instruments as never, symbols, lastReadAt: [endOfRecorded, 2000] },
+      fills: [[{ ...fill, filledAt } as unknown as Fill], []],
+    }).lines.at(-1)
+
+  expect(why(500, 889)).toBe('  why: the recorded run had ended before')
+  expect(why(500, 2000)).toMatch(/^ {2}why: an order that rested was filled in the recorded run alone until/)
+  expect(why(901, 2000)).toBe(
+    '  why: the recorded run wanted nothing else to its end; what it was shown when the backtest changed is not kept',
   )
 })
 

@@ -25,14 +25,15 @@ interface WishFrame {
   readonly symbols: readonly string[]
   /** Of the whole runs, in the order in which they became known. */
   readonly fills: Both<Fill>
+  /** Unix ms, exchange clock: the last prices that each has read. */
+  readonly lastReadAt: readonly [recorded: number, played: number]
 }
 
+const RUNS = ['the recorded run', 'the backtest'] as const
+
 /** What one strategy wanted in both, change by change. */
-export function compareWishes(
-  id: string,
-  [recorded, played]: Both<Wish>,
-  { instruments, symbols, fills }: WishFrame,
-): Parity {
+export function compareWishes(id: string, [recorded, played]: Both<Wish>, frame: WishFrame): Parity {
+  const { instruments } = frame
   const index = firstOther(recorded, played, ({ text }) => text)
   const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
@@ -43,32 +44,51 @@ export function compareWishes(
       `${counts}; the first ${index} are the same, then`,
       ...describeWish('recorded', was, instruments),
       ...describeWish('backtest', is, instruments),
-      `  why: ${explainWishes(was, is, { instruments, symbols, fills })}`,
+      `  why: ${explainWishes([was, is], frame)}`,
     ],
   }
 }
 
-function explainWishes(was: Wish | undefined, is: Wish | undefined, frame: WishFrame): string {
-  if (was === undefined || is === undefined) return 'one of the two ended before'
+/** A change that only one of the two has is undefined in the other. */
+type WishPair = readonly [recorded: Wish | undefined, played: Wish | undefined]
+
+function explainWishes([was, is]: WishPair, frame: WishFrame): string {
+  const ended = explainByEnd([was, is], frame)
+  if (ended !== undefined) return ended
   const fill = explainByFill([was, is], frame)
   if (fill !== undefined) return fill
+  if (was === undefined || is === undefined) {
+    const [changed, other] = was === undefined ? RUNS.toReversed() : RUNS
+    return `${other} wanted nothing else to its end; what it was shown when ${changed} changed is not kept`
+  }
   const other = firstShownOther(was.shown, is.shown)
   if (other !== undefined) return `it was shown another moment: ${other}`
   return 'it was shown the same prices, candles, orders, position and state: its parameters, its code or the equity are others'
 }
 
+/** One of the two read no prices any more when the other changed what it wants. */
+function explainByEnd(pair: WishPair, { lastReadAt }: WishFrame): string | undefined {
+  const readAt = (pair[0] ?? pair[1])?.readAt ?? 0
+  const name = RUNS.find((_, side) => pair[side] === undefined && (lastReadAt[side] ?? 0) < readAt)
+  return name && `${name} had ended before`
+}
+
 /** The first order that rested and was filled in one of the two alone until then: what is wanted after it is another. */
 function explainByFill(
-  [was, is]: readonly [Wish, Wish],
+  [was, is]: WishPair,
   { instruments, symbols, fills: [recorded, played] }: WishFrame,
 ): string | undefined {
   const textOf = fillTextOf(instruments)
-  const before = (fills: readonly Fill[], count: number): readonly Fill[] =>
-    fills.slice(0, count).filter(({ symbol }) => symbols.includes(symbol))
-  const [ofRecorded, ofPlayed] = [before(recorded, was.fillsBefore), before(played, is.fillsBefore)]
+  const at = (was ?? is)?.at ?? 0
+  const before = (fills: readonly Fill[], wish: Wish | undefined): readonly Fill[] =>
+    (wish === undefined
+      ? fills.filter(({ filledAt }) => filledAt <= at)
+      : fills.slice(0, wish.fillsBefore)
+    ).filter(({ symbol }) => symbols.includes(symbol))
+  const [ofRecorded, ofPlayed] = [before(recorded, was), before(played, is)]
   const alone = [
-    ...unmatched(ofRecorded, ofPlayed, textOf).map((fill) => ({ fill, where: 'the recorded run' })),
-    ...unmatched(ofPlayed, ofRecorded, textOf).map((fill) => ({ fill, where: 'the backtest' })),
+    ...unmatched(ofRecorded, ofPlayed, textOf).map((fill) => ({ fill, where: RUNS[0] })),
+    ...unmatched(ofPlayed, ofRecorded, textOf).map((fill) => ({ fill, where: RUNS[1] })),
   ].filter(({ fill: { scope, source } }) => scope === 'maker' && source === 'API')
   const [first] = alone.toSorted((one, other) => one.fill.filledAt - other.fill.filledAt)
   if (first === undefined) return undefined

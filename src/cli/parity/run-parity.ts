@@ -78,6 +78,7 @@ export async function checkParity(
   const wishes = traded.map(([id, { symbols }]) =>
     compareWishes(id, [both[0].wishes.get(id) ?? [], both[1].wishes.get(id) ?? []], {
       ...{ instruments, symbols, fills: [both[0].fills, both[1].fills] },
+      lastReadAt: [both[0].lastReadAt, both[1].lastReadAt],
     }),
   )
   const fills = compareFills(recorded.trace.fills, played.trace.fills, settings.instruments)

@@ -17,6 +17,8 @@ export type Shown = ReadonlyMap<string, string>
 export interface Wish {
   /** Unix ms. */
   readonly at: number
+  /** Unix ms, exchange clock: the prices on which it was decided. */
+  readonly readAt: number
   readonly intents: readonly Intent[]
   readonly text: string
   readonly shown: Shown
@@ -59,7 +61,7 @@ export class RunTrace {
   readonly #states: Map<string, string>
   readonly #candles = new Map<string, SeenCandles>()
   #tickers: TickerTable | undefined
-  #readAt: number | undefined
+  #firstReadAt: number | undefined
 
   constructor(
     settings: Pick<EngineSettings, 'instruments' | 'strategies'>,
@@ -79,7 +81,12 @@ export class RunTrace {
 
   /** Unix ms, exchange clock, of the prices on which a strategy decided first; undefined for no decision. */
   get firstReadAt(): number | undefined {
-    return this.#readAt
+    return this.#firstReadAt
+  }
+
+  /** Unix ms, exchange clock, of the last prices that were read; 0 for none. */
+  get lastReadAt(): number {
+    return this.#tickers?.requestTime ?? 0
   }
 
   take(at: number, event: EngineEvent): void {
@@ -87,13 +94,16 @@ export class RunTrace {
       this.#tickers = event.tickers
     } else if (event.kind === 'decided') {
       const { strategyId, intents } = event
-      if ((this.#tickers?.requestTime ?? 0) >= this.#quietFrom) return
-      this.#readAt ??= this.#tickers?.requestTime
+      const readAt = this.lastReadAt
+      if (readAt >= this.#quietFrom) return
+      this.#firstReadAt ??= this.#tickers?.requestTime
       const wishes = this.wishes.get(strategyId) ?? []
       this.wishes.set(strategyId, wishes)
       const text = writeValue(intents)
       if (wishes.at(-1)?.text !== text)
-        wishes.push({ at, intents, text, shown: this.#shownTo(strategyId), fillsBefore: this.fills.length })
+        wishes.push({
+          ...{ at, readAt, intents, text, shown: this.#shownTo(strategyId), fillsBefore: this.fills.length },
+        })
       this.#states.set(strategyId, writeValue(event.state))
     } else if (event.kind === 'fillsRead') {
       for (const fill of event.reading.fills) {
