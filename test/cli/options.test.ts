@@ -64,6 +64,17 @@ test.concurrent.each([
   expect(run.stdout).toEqual([])
 })
 
+test.concurrent('[SEC1] a password in an override is refused, and not repeated in the advice', async () => {
+  const run = projects.open().start(['check', '--set', 'journal.url=postgresql://me:s3cret@db.example/x'])
+  const { code } = await run.ended
+  const said = [...run.stdout, ...run.stderr].join('\n')
+
+  expect(code).toBe(78)
+  expect(said).toContain('a password does not belong here')
+  expect(said).toContain('//[hidden]@db.example')
+  expect(said).not.toContain('s3cret')
+})
+
 test.concurrent('broken YAML: exit 78, the place, and nothing started', async () => {
   const project = projects.open()
   project.edit('config/paper.yaml', 'name: paper', 'name: "paper')

@@ -1,5 +1,7 @@
 /** What is wrong with what the operator wrote, and how it is printed. */
 
+import { hideLogins } from './setting-path.ts'
+
 /** Exit code of a process that cannot start with this configuration (EX_CONFIG of sysexits.h). */
 export const EXIT_CONFIG = 78
 
@@ -47,14 +49,14 @@ export function formatProblem({ source, line, column, path, message }: Problem):
   return `${place} ${path}: ${message}`
 }
 
-/** @param again What to do next, when they are put right. @param kept What came of it. */
+/** @param again What to do next, when they are put right: the command that was given, with what was wrong in it. @param kept What came of it. */
 export function formatProblems(
   problems: readonly Problem[],
   again = 'Check again with: intentd check',
   kept = 'nothing was started',
 ): string {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
-  return [...problems.map(formatProblem), '', `${count}; ${kept}. ${again}`].join('\n')
+  return [...problems.map(formatProblem), '', `${count}; ${kept}. ${hideLogins(again)}`].join('\n')
 }
 
 /** Code-unit order: the same on every machine, whatever its language. */
