@@ -148,9 +148,8 @@ function copyData(value: unknown, known: unknown, count: { parts: number }, dept
     if (!Object.hasOwn(copy, key)) continue
     if (count.parts > STATE_LENGTH_MAX) break
     const read = copy[key]
-    count.parts += key.length
     if (typeof read === 'number' && Number.isFinite(read)) {
-      count.parts += 1
+      count.parts += key.length + 1
       if (isSame && read !== before[key]) isSame = false
       continue
     }
@@ -158,6 +157,7 @@ function copyData(value: unknown, known: unknown, count: { parts: number }, dept
       delete copy[key]
       continue
     }
+    count.parts += key.length
     const part = copyData(read, before[key], count, depth + 1)
     if (part === NO_DATA) return NO_DATA
     if (part !== read) copy[key] = part

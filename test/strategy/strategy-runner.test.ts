@@ -208,6 +208,16 @@ describe('a strategy that misbehaves', () => {
     expect(answerTo({ text: 'x'.repeat(1000), gone: undefined })).toMatchObject({ kind: 'decided' })
   })
 
+  it('may have properties that are undefined, however long their names: the others count', () => {
+    const runner = runnerOf((_, { state }) => ({
+      intents: [],
+      state: { ['x'.repeat(300_000)]: undefined, seen: ((state as { seen?: number }).seen ?? 0) + 1 },
+    }))
+
+    runner.decide(SNAPSHOT)
+    expect(runner.decide(SNAPSHOT)).toMatchObject({ kind: 'decided', state: { seen: 2 } })
+  })
+
   it('[STR1] keeps no live reference: what it changes later changes nothing', () => {
     const kept: { levels: { side: string; ticks: number; lots: number }[]; seen: number }[] = []
     const runner = runnerOf((snapshot, { state }) => {

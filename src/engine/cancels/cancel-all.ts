@@ -11,6 +11,8 @@ import {
   type OpenCancel,
 } from '../state/core.ts'
 import { hasResting, RECEIVE_WINDOW_MS } from '../state/instrument-state.ts'
+import { restrictionsOn } from '../book/book.ts'
+import { totalsOf } from '../state/totals.ts'
 import { askForCancel, noteResolves, openCancel } from '../state/open-calls.ts'
 import { isKilling } from '../state/trading-mode.ts'
 import { instrumentsAwaitingCancel } from './cancel-queue.ts'
@@ -34,7 +36,7 @@ export function sendCancel(core: Core): void {
 /**
  * Whether one call for all instruments is better than one for each: more instruments wait for a cancel-all than would
  * lose orders without need. So a stop of ten instruments takes one call. To use it as soon as three of ten wait was
- * worse than calls by name: 4 % to 76 % more order-seconds were missing.
+ * worse than calls by name: 4 % to 76 % more order-seconds were missing. What is halted would lose them for good.
  */
 function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   const others = [...core.instruments.values()].filter(
@@ -43,7 +45,15 @@ function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
       (instrument.phase === 'placing' ||
         (instrument.phase === 'idle' && hasResting(core, instrument.symbol))),
   )
+  if (others.some(({ symbol }) => hasHalted(core, symbol))) return false
   return waiting.length > 1 && waiting.length > others.length
+}
+
+/** Whether orders of a halted strategy or instrument are open: they could not be placed again. */
+function hasHalted(core: Core, symbol: string): boolean {
+  return [...totalsOf(core, symbol).orders.keys()].some((strategyId) =>
+    restrictionsOn(core.book, symbol, strategyId).some(({ mode }) => mode === 'halted'),
+  )
 }
 
 /** Whether every order of the product type may be cancelled. A kill always may; a stop that leaves orders never does. */

@@ -32,13 +32,17 @@ export function restrictedOrders(core: Core, { strategyId, symbol }: Whose): Rea
   return restricted
 }
 
-/** Whether a recorded restriction keeps an order that is not open from being placed again, since it may add risk. */
+/**
+ * Whether a recorded restriction keeps what was left of an order that has ended from being placed again, since it may
+ * add risk.
+ */
 export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   if (!isRestricted(core, terms)) return false
-  const { strategyId, symbol } = terms
+  const { strategyId, symbol, action } = terms
+  const lots = terms.lots - (core.book.orders.get(terms.clientOid)?.filledLots ?? 0)
   const holding = holdingOf(core.book, strategyId, symbol)
   const ownExposure = buildExposure(core.book.positionMode, holding, ordersOf(core, strategyId, symbol))
-  return !reducesRisk(terms, { holding, ownExposure })
+  return !reducesRisk({ action, lots }, { holding, ownExposure })
 }
 
 function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {

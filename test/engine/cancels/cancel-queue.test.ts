@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type StrategyId } from '../../../src/domain/ids.ts'
+import { type StrategyId, toOrderId } from '../../../src/domain/ids.ts'
 import { type QuoteLevel } from '../../../src/domain/intent.ts'
 import { toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
@@ -216,6 +216,24 @@ describe('[LIM2] of several instruments that need a cancel-all', () => {
     withdraw(bench, A)
 
     expect(named(bench.grantCancel())).toBe(A)
+  })
+
+  test('it is by name where a halt lets exits stay that could not be placed again', () => {
+    const bench = manyInstruments({ isExclusive: true })
+    bench.decide({ kind: 'target', symbol: C, lots: 10 })
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    const orderId = toOrderId(`${batch.batchId}001`)
+    const fill = bench.fill({ symbol: C, orderId, lots: 10, ticks: 100_000, scope: 'taker' })
+    const times = { sinceAt: bench.now, requestedAt: bench.now, exchangeTime: bench.now }
+    bench.step({ kind: 'fillsRead', reading: { fills: [fill], ...times } })
+    rest(bench, A)
+    rest(bench, B)
+    rest(bench, C, { levels: [{ side: 'sell', ticks: 100_010, lots: 10 }] })
+    const halt = { kind: 'restrict', scope: '*', mode: 'halted', reason: 'drill', by: 'anna' } as const
+    bench.step({ kind: 'commanded', command: halt })
+
+    expect([named(bench.grantCancel()), named(bench.grantCancel())]).toEqual([A, B])
   })
 
   test('it is by name for one, though nothing else rests', () => {

@@ -50,6 +50,16 @@ function holding(levels: Parameters<EngineBench['quote']>, mode?: PositionMode):
   return bench
 }
 
+/** The ask that rests is filled in part. */
+function fillInPart(bench: EngineBench, left: typeof LONG): void {
+  const ask = [...bench.book.orders.values()].find(
+    ({ state, terms }) => state === 'live' && terms.ticks === ASK.ticks,
+  )
+  const orderId = toOrderId(ask?.orderId ?? '')
+  bench.step({ kind: 'pollDue', what: 'fills' })
+  bench.read({ fills: [bench.fill({ orderId, side: 'sell', ticks: ASK.ticks })], holding: left })
+}
+
 /** The cancel-all that is due is answered, and it is proved what it took. */
 function cancel(bench: EngineBench, held?: typeof LONG): void {
   bench.take('askGrant')
@@ -179,6 +189,23 @@ describe('[RSK2] what rests when a restriction begins', () => {
     expect(late).toMatchObject([{ fields: { orders: [{ strategy: STRATEGY }] } }])
   })
 
+  test('[ORD8] and is what is left of a rung goes with the cancel-all; the whole rung closes too much, which is reported', () => {
+    const bench = holding([BID, ASK])
+    const left = { longLots: 6, shortLots: 0 }
+    fillInPart(bench, left)
+    bench.take('announce')
+
+    restrict(bench, SYMBOL, 'reducing')
+    cancel(bench, left)
+    bench.pass(6000, { holding: left })
+
+    expect([resting(bench), bench.take('sendBatch')]).toEqual([[], []])
+    const ended = bench.take('announce').filter(({ event }) => /^order\.displaced|^orders\./.test(event))
+    expect(ended).toMatchObject([
+      { event: 'order.displacedLate', fields: { orders: [{ strategy: STRATEGY }] } },
+    ])
+  })
+
   test('and together closes more than is held is cancelled, and placed again as far as it closes', () => {
     const [six, further] = [
       { ...ASK, lots: 6 },
@@ -198,14 +225,8 @@ describe('[RSK2] what rests when a restriction begins', () => {
 
   test('of what is filled in part counts with what is left of it', () => {
     const bench = holding([ASK])
-    const [order] = resting(bench)
-    const { orderId = '' } = (order && bench.book.orders.get(order.clientOid)) ?? {}
     const left = { longLots: 6, shortLots: 0 }
-    bench.step({ kind: 'pollDue', what: 'fills' })
-    bench.read({
-      fills: [bench.fill({ orderId: toOrderId(orderId), side: 'sell', ticks: ASK.ticks })],
-      holding: left,
-    })
+    fillInPart(bench, left)
 
     restrict(bench, SYMBOL, 'reducing')
     bench.pass(6000, { holding: left })
