@@ -35,7 +35,7 @@ async function check(options: CheckOptions): Promise<number> {
   const { problems: found, missingSecrets, loaded, others, warnings } = await checkFully(request)
   const problems = options.secrets ? sortProblems([...found, ...missingSecrets]) : found
   if (problems.length > 0) {
-    process.stderr.write(`${formatProblems(problems, adviseAgain(listCheckWords(options)))}\n`)
+    process.stderr.write(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems))}\n`)
     return EXIT_CONFIG
   }
   for (const warning of warnings) process.stdout.write(`warning: ${formatProblem(warning)}\n`)

@@ -111,7 +111,8 @@ function explain(error: unknown, argv: readonly string[]): number {
 }
 
 function textOf(error: unknown, argv: readonly string[]): string {
-  if (error instanceof ConfigError) return formatProblems(error.problems, error.again ?? adviseAgain(argv))
+  if (error instanceof ConfigError)
+    return formatProblems(error.problems, error.again ?? adviseAgain(argv, error.problems))
   if (error instanceof Failure) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

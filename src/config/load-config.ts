@@ -5,6 +5,7 @@ import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-fi
 import { checkAlerts } from './alert-checks.ts'
 import { checkDaemon, type Readable } from './cross-checks.ts'
 import { checkServers } from './server-checks.ts'
+import { objectToKind } from './yaml/file-kind.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
 import { applyOverrides, applyParams, checkParams } from './overrides.ts'
@@ -82,6 +83,8 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     change: (source) => applyOverrides(source, overrides),
   })
   if (main.source === undefined) return { problems: sortProblems(main.problems) }
+  const objection = objectToKind(main.source, file, 'main')
+  if (objection) return { problems: [objection] }
   const daemon: Readable<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
   const strategies = readStrategies(daemon, { mainFile, cwd, params })
   const readable = strategies.filter(isReadable)

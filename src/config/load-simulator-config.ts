@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { checkFile } from './yaml/checked-file.ts'
 import { checkAccount, checkInstruments, checkMarket } from './cross-checks.ts'
 import type { ConfigRequest } from './load-config.ts'
+import { objectToKind } from './yaml/file-kind.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
 import { applyOverrides } from './overrides.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
@@ -19,6 +20,8 @@ export function loadSimulatorConfig({ file, overrides = [], cwd }: ConfigRequest
   const change = (source: YamlSource) => applyOverrides(source, overrides)
   const checked = checkFile(simulatorFileSchema, { file: path, cwd, change })
   const { source, settings = {}, value, problems } = checked
+  const objection = source && objectToKind(source, file, 'simulator')
+  if (objection) throw new ConfigError([objection])
   const found =
     source === undefined ? problems : [...problems, ...checkSimulator(source, settings, dirname(path))]
   if (source === undefined || value === undefined || found.length > 0) throw new ConfigError(found)

@@ -58,14 +58,14 @@ export function checkPlayed(
   const address = ['exchange', 'baseUrl']
   if (given.length > 0 && source.has(address)) {
     const message = `prices come from this exchange: leave ${given.join(' and ')} out, only the simulator inside the daemon plays prices`
-    return [source.problem(address, message)]
+    return [{ ...source.problem(address, message), refusedWords: ['--market', '--speed'] }]
   }
   const market = settings.simulator?.market
   if (market === undefined) return []
   if (files.length === 0) {
     if (market.live === undefined || speed === undefined || speed === 1) return []
     const message = `the prices of another exchange come as they come: leave --speed ${speed} out, or give files by --market`
-    return [source.problemOfKey(['simulator', 'market', 'live'], message)]
+    return [{ ...source.problemOfKey(['simulator', 'market', 'live'], message), refusedWords: ['--speed'] }]
   }
   if (recorded === undefined) return []
   const priced = new Set([...recorded, ...Object.keys(market.startPrices ?? {})])

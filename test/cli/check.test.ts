@@ -8,6 +8,7 @@ afterAll(() => projects.close())
 const PAPER = 'config/paper.yaml'
 const GRID = 'config/strategies/grid-btc.yaml'
 const TREND = 'config/strategies/trend-eth.yaml'
+const SIMULATOR = 'config/simulator.yaml'
 
 /** One mistake each, and what the line that tells of it must say. */
 const MISTAKES: readonly (readonly [file: string, from: string, to: string, reported: RegExp])[] = [
@@ -79,6 +80,52 @@ test.concurrent('the file stands by itself, as in backtest, or with -c, and not 
   expect(wrong.stderr.join('\n')).toMatch(
     /config\/own\.yaml:\d+:\d+ onStop: [^]*Check again with: intentd check -c config\/own\.yaml$/,
   )
+})
+
+test.concurrent('a file of another kind is one problem, which says what it is and how it is read', async () => {
+  const project = projects.open()
+  const ask = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const run = project.start(words)
+    expect((await run.ended).code).toBe(78)
+    return run.stderr
+  }
+  const what = (file: string, is: string) => `${file}: this is ${is}`
+
+  expect(await ask('check', GRID)).toEqual([
+    what(
+      GRID,
+      'the file of a strategy, not the main file of a daemon: name the main file that lists it under `strategies`; the two are read together',
+    ),
+    '',
+    '1 problem; nothing was started. Check again with: intentd check -c MAIN_FILE',
+  ])
+  const simulator = await ask('check', SIMULATOR)
+  expect(simulator).toHaveLength(3)
+  expect(simulator[0]).toBe(
+    what(
+      SIMULATOR,
+      'the file of the exchange simulator as a server, not the main file of a daemon: `intentd simulate -c config/simulator.yaml` reads it',
+    ),
+  )
+  expect(await ask('simulate', '-c', PAPER)).toEqual([
+    what(
+      PAPER,
+      'the main file of a daemon, not the file of the exchange simulator as a server: check it with `intentd check -c config/paper.yaml`',
+    ),
+    '',
+    '1 problem; nothing was started. Start again with: intentd simulate',
+  ])
+})
+
+test.concurrent('[CFG1] an option that is refused is not advised again', async () => {
+  const project = projects.open()
+  project.write('BTCUSDT.csv', 'ts_ms,open,high,low,close,volume\n1748538300000,1,1,1,1,1\n')
+  const address = 'exchange.baseUrl=http://127.0.0.1:1'
+  const run = project.start(['check', '--set', address, '--market', 'BTCUSDT.csv', '--speed', '2'])
+
+  expect((await run.ended).code).toBe(78)
+  expect(run.stderr.join('\n')).toContain('leave --market and --speed 2 out')
+  expect(run.stderr.at(-1)).toMatch(new RegExp(`Check again with: intentd check --set ${address}$`))
 })
 
 test.concurrent('[CFG1] what a strategy says of its own parameters has file and line too', async () => {

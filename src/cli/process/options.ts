@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConfigRequest } from '../../config/load-config.ts'
 import { objectToDatabase } from '../../config/server-checks.ts'
-import { ConfigError } from '../../config/yaml/problem.ts'
+import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -112,20 +112,22 @@ function shippedFile(shipped: string): string {
 /**
  * What to type when the problems of a configuration are put right: `check` reads a daemon's files, and the
  * simulator's are read by `simulate` alone. Both with the file and the changes that were given; a simulator with the
- * file alone, since it would start, and most likely one of the changes is what was wrong.
+ * file alone, since it would start, and most likely one of the changes is what was wrong. What the problems refuse is
+ * left out.
  */
-export function adviseAgain(words: readonly string[]): string {
-  const file = namedFile(words)
+export function adviseAgain(words: readonly string[], problems: readonly Problem[] = []): string {
+  const refused = new Set(problems.flatMap(({ refusedWords = [] }) => refusedWords))
+  const named = namedFile(words)
+  const isRefused = named !== undefined && refused.has(named)
   if (words[0] === 'simulate')
-    return `Start again with: intentd simulate${repeatOptions({ config: file, set: [] })}`
-  const rest = repeatOptions({ config: file, set: valuesOf(words, '--set') })
+    return `Start again with: intentd simulate${repeatOptions({ config: isRefused ? undefined : named, set: [] })}`
+  const config = isRefused ? 'MAIN_FILE' : named
+  const rest = repeatOptions({ config, set: valuesOf(words, '--set') })
   const params = valuesOf(words, '--param').map((param) => ` --param ${toShellWord(param)}`)
   const isPlayed = ['run', 'standby', 'check'].includes(words[0] ?? '')
-  const played = isPlayed
-    ? ['--market', '--speed'].flatMap((option) =>
-        valuesOf(words, option).map((value) => ` ${option} ${toShellWord(value)}`),
-      )
-    : []
+  const played = ['--market', '--speed']
+    .filter((option) => isPlayed && !refused.has(option))
+    .flatMap((option) => valuesOf(words, option).map((value) => ` ${option} ${toShellWord(value)}`))
   return `Check again with: intentd check${[rest, ...params, ...played].join('')}`
 }
 

@@ -42,7 +42,9 @@ export async function planChange(options: ConfigOptions & MarketOptions, isRetry
   const { problems, missingSecrets, loaded, others } = await checkFully(request)
   if (problems.length > 0 || !loaded) {
     const kept = 'nothing was changed, and what runs goes on as it was'
-    process.stderr.write(`${formatProblems(problems, adviseAgain(listCheckWords(options)), kept)}\n`)
+    process.stderr.write(
+      `${formatProblems(problems, adviseAgain(listCheckWords(options), problems), kept)}\n`,
+    )
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
   // A running daemon has its own.

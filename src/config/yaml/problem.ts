@@ -16,6 +16,8 @@ export interface Problem {
   readonly path: string
   /** What was expected and what was found. Never a secret. */
   readonly message: string
+  /** Options or the file of the command line that must not be given again, because they are what is wrong. */
+  readonly refusedWords?: readonly string[]
 }
 
 /** Thrown when the configuration cannot be used; carries every problem of every file. */

@@ -1,0 +1,45 @@
+/** There are three kinds of files. One that is read as another kind would give a problem for nearly every key. */
+import type { Problem } from './problem.ts'
+import type { YamlSource } from './yaml-source.ts'
+
+type FileKind = 'main' | 'strategy' | 'simulator'
+
+const KINDS: Readonly<
+  Record<
+    FileKind,
+    {
+      /** Top-level keys: a file that has all of them, and none of those of another kind, is of this one. */
+      readonly marks: readonly string[]
+      readonly what: string
+      readonly use: (file: string) => string
+    }
+  >
+> = {
+  main: {
+    marks: ['environment', 'strategies'],
+    what: 'the main file of a daemon',
+    use: (file) => `check it with \`intentd check -c ${file}\``,
+  },
+  strategy: {
+    marks: ['id', 'module'],
+    what: 'the file of a strategy',
+    use: () => 'name the main file that lists it under `strategies`; the two are read together',
+  },
+  simulator: {
+    marks: ['seed', 'market'],
+    what: 'the file of the exchange simulator as a server',
+    use: (file) => `\`intentd simulate -c ${file}\` reads it`,
+  },
+}
+
+/**
+ * A file that is evidently of another kind than the wanted one: with all marks of that, and none of its own.
+ * @param file As the command line names it. @returns The one problem that says so, else undefined.
+ */
+export function objectToKind(source: YamlSource, file: string, wanted: FileKind): Problem | undefined {
+  if (KINDS[wanted].marks.some((key) => source.has([key]))) return undefined
+  const other = Object.values(KINDS).find(({ marks }) => marks.every((key) => source.has([key])))
+  if (other === undefined) return undefined
+  const message = `this is ${other.what}, not ${KINDS[wanted].what}: ${other.use(source.shown)}`
+  return { source: source.shown, path: '', message, refusedWords: [file] }
+}
