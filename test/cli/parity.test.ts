@@ -13,10 +13,22 @@ import { type EngineEvent } from '../../src/engine/event.ts'
 import { type QuoteRows } from '../../src/prices/recording.ts'
 import { type PriceCoverage } from '../../src/report/run-facts.ts'
 import { readReport } from '../../src/report/read-report.ts'
-import { Projects } from '../daemon/project.ts'
+import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
+
+async function checkParity(project: Project, ...args: readonly string[]) {
+  const compared = project.start(['parity', findRecordings(project), ...args])
+  const { code } = await compared.ended
+  return { code, text: compared.stdout.join('\n'), errors: compared.stderr.join('\n') }
+}
+
+function findRecordings(project: Project): string {
+  const environments = join(project.directory, '.intentd')
+  const paths = readdirSync(environments, { recursive: true, encoding: 'utf8' })
+  return join(environments, paths.find((path) => path.endsWith('recordings')) ?? '')
+}
 
 test('a recorded run is set beside a backtest of its prices, and a changed strategy is found', async () => {
   const project = projects.open()
@@ -34,21 +46,8 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   ])
   await run.until('both ladders', () => run.events('batch.sent').length > 1)
   await new Promise((resolve) => setTimeout(resolve, 2000))
-  const restrict = ['restrict', 'strategy:trend-eth', 'reducing', '--reason', 'seen enough']
-  const restricted = project.start([...restrict, '-c', 'config/other.yaml'])
-  expect((await restricted.ended).code).toBe(0)
   await run.stop()
-  const paths = readdirSync(join(project.directory, '.intentd'), { recursive: true, encoding: 'utf8' })
-  const directory = join(
-    project.directory,
-    '.intentd',
-    paths.find((path) => path.endsWith('recordings')) ?? '',
-  )
-  const parity = async (...args: readonly string[]) => {
-    const compared = project.start(['parity', directory, ...args])
-    const { code } = await compared.ended
-    return { code, text: compared.stdout.join('\n'), errors: compared.stderr.join('\n') }
-  }
+  const parity = (...args: readonly string[]) => checkParity(project, ...args)
 
   // The folder's own configuration would do here too: the recorded one is taken.
   project.edit('config/paper.yaml', 'speed: 60', 'speed: nonsense')
@@ -65,10 +64,8 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const fillsOf = (count: string) =>
     Number(new RegExp(`^fills: .*?(\\d+) ${count}`, 'm').exec(same.text)?.[1])
   expect([recorded?.fills.count, played?.fills.count]).toEqual([fillsOf('recorded'), fillsOf('in the b')])
-  expect(recorded?.restrictions).toEqual([
-    expect.stringMatching(/^trading of trend-eth ended \d.*, reducing \(operator\): seen enough; \d+ /),
-  ])
-  expect(played?.restrictions).toEqual([])
+  expect([recorded?.restrictions, played?.restrictions]).toEqual([[], []])
+  expect(same.text).not.toMatch(/restricted|configuration changed/)
   expect(recorded?.series.startAt).toBe(played?.series.startAt)
   const { opening, realised, unrealised, fees, funding, final } = recorded?.money ?? {}
   expect(
@@ -97,6 +94,49 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   )
   expect(other.code).toBe(78)
   expect(other.errors).toMatch(/PARITY_CONFIG_OTHER[^]*recorded +grid-btc \(BTCUSDT\)[^]*-c FILE/)
+})
+
+test('a run that was restricted is no proof, and one that was reloaded is compared up to there', async () => {
+  const project = projects.open()
+  const command = async (...args: readonly string[]) => {
+    const started = project.start(args)
+    expect((await started.ended).code).toBe(0)
+  }
+  const run = project.run(['--set', 'record=true', '--set', 'simulator.speed=60'])
+  await run.until('both ladders', () => run.events('batch.sent').length > 1)
+  await command('restrict', '*', 'halted', '--reason', 'a look')
+  await command('restrict', 'strategy:trend-eth', 'reducing', '--reason', 'seen enough')
+  await command('release', '*', '--reason', 'looked')
+  project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
+  await command('reload')
+  await run.until('the new configuration', () => run.events('recording.started').length > 1)
+  await run.stop()
+  project.edit('config/strategies/grid-btc.yaml', 'levels: 4', 'levels: 8')
+  const { code, text, errors } = await checkParity(project, '--out', 'parity')
+
+  expect(errors).toBe('')
+  const time = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`
+  expect(text).toMatch(
+    new RegExp(
+      [
+        `^recorded run restricted: \\* halted \\(operator\\) from ${time} to ${time}`,
+        `recorded run restricted: strategy:trend-eth reducing \\(operator\\) from ${time} to its end`,
+        'note: the two were restricted at different times, so this is no proof: .*',
+      ].join('\n'),
+    ),
+  )
+  expect(code).toBe(1)
+  const [, second] = readdirSync(findRecordings(project)).toSorted()
+  expect(text).toContain(
+    `note: the configuration changed with ${second}: only the files before it are compared (1 of 2)`,
+  )
+  const [recorded, played] = ['recorded', 'backtest'].map(
+    (place) => readReport(join(project.directory, 'parity', place)).runs[0],
+  )
+  expect(recorded?.restrictions).toEqual([
+    expect.stringMatching(/^trading of trend-eth ended \d.*, reducing \(operator\): seen enough; \d+ /),
+  ])
+  expect(played?.restrictions).toEqual([])
 })
 
 test('a price is as old in the backtest as it was when it was recorded', () => {
@@ -184,27 +224,27 @@ test('the same fills in another order are the same; another price is not', () =>
   const grid = { units: 1, scale: 10, decimals: 1 }
   const instruments = new Map(
     ['BTCUSDT', 'ETHUSDT'].map((symbol) => [symbol, { symbol, tick: grid, lot: grid }]),
-  ) as unknown as Parameters<typeof compareFills>[2]
+  )
+  const frame = { instruments: instruments as never, alone: [], strategies: new Map() }
   const fill = (symbol: string, ticks: number) =>
     ({ symbol, side: 'buy', ticks, lots: 1, scope: 'taker', source: 'API', filledAt: 0 }) as unknown as Fill
   const [btc, eth] = [fill('BTCUSDT', 5), fill('ETHUSDT', 7)]
 
-  expect(compareFills([btc, eth], [eth, btc], instruments)).toEqual({
+  expect(compareFills([btc, eth], [eth, btc], frame)).toEqual({
     isSame: true,
     lines: ['fills: 2 recorded, 2 in the backtest, all the same, in another order'],
   })
-  expect(compareFills([btc, eth], [fill('ETHUSDT', 8), btc], instruments).isSame).toBe(false)
+  expect(compareFills([btc, eth], [fill('ETHUSDT', 8), btc], frame).isSame).toBe(false)
 })
 
 test('fills of the same size at other prices, and of orders that rested, differ as is normal; another size does not', () => {
   const grid = { units: 1, scale: 10, decimals: 1 }
-  const instruments = new Map([['ETHUSDT', { tick: grid, lot: grid }]]) as unknown as Parameters<
-    typeof compareFills
-  >[2]
+  const instruments = new Map([['ETHUSDT', { tick: grid, lot: grid }]])
+  const frame = { instruments: instruments as never, alone: [], strategies: new Map() }
   const fill = (ticks: number, lots: number, scope: string, source = 'API') =>
     ({ symbol: 'ETHUSDT', side: 'buy', ticks, lots, scope, source, filledAt: 0 }) as unknown as Fill
   const isNormal = (recorded: readonly Fill[], played: readonly Fill[]) =>
-    compareFills(recorded, played, instruments).isNormal
+    compareFills(recorded, played, frame).isNormal
 
   expect(isNormal([fill(5, 2, 'taker')], [fill(6, 1, 'taker'), fill(6, 1, 'taker')])).toBe(true)
   expect(isNormal([fill(5, 2, 'taker'), fill(4, 1, 'maker')], [fill(6, 2, 'taker')])).toBe(true)
@@ -229,7 +269,13 @@ test('a fill of one of the two alone is the reason of what is wanted after it, a
   const played = [both] as unknown as readonly Fill[]
   const why = (was: Wish, is: Wish) =>
     compareWishes('grid', [[was], [is]], {
-      ...{ instruments: instruments as never, symbols, fills: [recorded, played], lastReadAt: [0, 0] },
+      ...{
+        instruments: instruments as never,
+        symbols,
+        fills: [recorded, played],
+        lastReadAt: [0, 0],
+        alone: [],
+      },
     }).lines.at(-1)
 
   expect(why(wish('a', 3, '1'), wish('b', 1, '2'))).toBe(
@@ -248,7 +294,7 @@ test('a change that one of the two lacks is explained by an end before only wher
   const wish: Wish = { at: 900, readAt: 890, intents: [], text: 'a', fillsBefore: 0, shown: new Map() }
   const why = (filledAt: number, endOfRecorded: number) =>
     compareWishes('grid', [[], [wish]], {
-      ...{ instruments: instruments as never, symbols, lastReadAt: [endOfRecorded, 2000] },
+      ...{ instruments: instruments as never, symbols, lastReadAt: [endOfRecorded, 2000], alone: [] },
       fills: [[{ ...fill, filledAt } as unknown as Fill], []],
     }).lines.at(-1)
 

@@ -3,6 +3,7 @@ import type { Instrument } from '../../domain/instrument.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { toWords } from '../explain/intent-words.ts'
 import { firstOther, firstShownOther, unmatched } from './differences.ts'
+import { type AloneTime, explainByRestriction } from './restricted-times.ts'
 import type { Wish } from './run-trace.ts'
 
 /** What two runs have in common, in lines. */
@@ -27,6 +28,8 @@ interface WishFrame {
   readonly fills: Both<Fill>
   /** Unix ms, exchange clock: the last prices that each has read. */
   readonly lastReadAt: readonly [recorded: number, played: number]
+  /** When one of the two was restricted and the other was not. */
+  readonly alone: readonly AloneTime[]
 }
 
 const RUNS = ['the recorded run', 'the backtest'] as const
@@ -44,7 +47,7 @@ export function compareWishes(id: string, [recorded, played]: Both<Wish>, frame:
       `${counts}; the first ${index} are the same, then`,
       ...describeWish('recorded', was, instruments),
       ...describeWish('backtest', is, instruments),
-      `  why: ${explainWishes([was, is], frame)}`,
+      `  why: ${explainWishes(id, [was, is], frame)}`,
     ],
   }
 }
@@ -52,7 +55,11 @@ export function compareWishes(id: string, [recorded, played]: Both<Wish>, frame:
 /** A change that only one of the two has is undefined in the other. */
 type WishPair = readonly [recorded: Wish | undefined, played: Wish | undefined]
 
-function explainWishes([was, is]: WishPair, frame: WishFrame): string {
+function explainWishes(id: string, [was, is]: WishPair, frame: WishFrame): string {
+  const { alone, symbols } = frame
+  const at = Math.min(was?.at ?? Number.POSITIVE_INFINITY, is?.at ?? Number.POSITIVE_INFINITY)
+  const restricted = explainByRestriction(alone, { at, symbols, strategies: [id] })
+  if (restricted !== undefined) return restricted
   const ended = explainByEnd([was, is], frame)
   if (ended !== undefined) return ended
   const fill = explainByFill([was, is], frame)
@@ -117,11 +124,20 @@ function describeWish(
 /** Fills of one of the two that are shown. */
 const FILLS_SHOWN = 3
 
+interface FillFrame extends Pick<WishFrame, 'instruments' | 'alone'> {
+  /** By strategy, what it trades. */
+  readonly strategies: ReadonlyMap<string, { readonly symbols: readonly string[] }>
+}
+
 export function compareFills(
   recorded: readonly Fill[],
   played: readonly Fill[],
-  instruments: ReadonlyMap<string, Instrument>,
+  { instruments, alone, strategies }: FillFrame,
 ): Parity {
+  const restrictedBefore = ({ symbol, filledAt }: Fill): string | undefined => {
+    const traders = [...strategies].filter(([, { symbols }]) => symbols.includes(symbol)).map(([id]) => id)
+    return explainByRestriction(alone, { at: filledAt, symbols: [symbol], strategies: traders })
+  }
   const textOf = fillTextOf(instruments)
   const index = firstOther(recorded, played, textOf)
   const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
@@ -135,11 +151,12 @@ export function compareFills(
       .slice(0, FILLS_SHOWN)
       .flatMap((fill) => [
         `  ${name} only: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`,
-        `    why: ${explainFill(fill)}`,
+        `    why: ${restrictedBefore(fill) ?? explainFill(fill)}`,
       ]),
     ...(fills.length > FILLS_SHOWN ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`] : []),
   ]
-  const isNormal = isExplained(was, is)
+  const isNormal =
+    isExplained(was, is) && ![...was, ...is].some((fill) => restrictedBefore(fill) !== undefined)
   return {
     ...{ isSame: false, isNormal },
     lines: [

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { readRecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
@@ -29,6 +29,7 @@ import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
 import { asRecorded, writeRecordedPrices } from './recorded-prices.ts'
+import { describeTimes, findAloneTimes } from './restricted-times.ts'
 import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 
 /** What is compared. */
@@ -41,6 +42,8 @@ export interface ParityTask {
 }
 
 const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
+const NO_PROOF =
+  'note: the two were restricted at different times, so this is no proof: the backtest repeats no restriction, release or flatten of the recorded run'
 const RECORDED_ASSUMPTIONS = [
   'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the mark price of the last position read.',
   'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
@@ -52,6 +55,7 @@ const LEAD_LOOKS = 10
 const LEAD_MS_MIN = 10_000
 /** Most of the events are none of these, and reading them takes long. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
+const KEPT = /"kind":"(?:candles|restricted|released)"/
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
 
 export interface ParityResult {
@@ -65,27 +69,30 @@ export async function checkParity(
   { recording, options, out, version }: ParityTask,
   watcher: PlayWatcher,
 ): Promise<ParityResult> {
-  const segments = findSegments(resolve(recording))
-  const recorded = readRecorded(segments, watcher.marks)
-  const { settings } = recorded
+  const recorded = readRecorded(findSegments(resolve(recording)), watcher.marks)
+  const { settings, segments } = recorded
   const loaded = withoutPollMs(loadRecordedConfig(recorded, options))
   const played = await playRecorded({ segments, recorded, loaded, version, watcher })
   const places = out === undefined ? [] : writeReports(resolve(out), { segments, recorded, loaded, played })
   const others = otherSettings(settings, played.settings)
   const { instruments } = settings
   const both = [recorded.trace, played.trace] as const
+  const alone = findAloneTimes(both[0].restricted.times, both[1].restricted.times)
   const traded = [...settings.strategies].toSorted(([one], [other]) => (one < other ? -1 : 1))
   const wishes = traded.map(([id, { symbols }]) =>
     compareWishes(id, [both[0].wishes.get(id) ?? [], both[1].wishes.get(id) ?? []], {
       ...{ instruments, symbols, fills: [both[0].fills, both[1].fills] },
-      lastReadAt: [both[0].lastReadAt, both[1].lastReadAt],
+      ...{ lastReadAt: [both[0].lastReadAt, both[1].lastReadAt], alone },
     }),
   )
-  const fills = compareFills(recorded.trace.fills, played.trace.fills, settings.instruments)
+  const fills = compareFills(both[0].fills, both[1].fills, { ...settings, alone })
   const parts = [...wishes, fills]
   return {
-    isDifferent: parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
+    isDifferent: alone.length > 0 || parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
     lines: [
+      ...describeTimes('recorded run', both[0].restricted.times),
+      ...describeTimes('backtest', both[1].restricted.times),
+      ...(alone.length === 0 ? [] : [NO_PROOF]),
       ...describeGiven(recorded, options),
       ...recorded.remarks,
       ...(others.length === 0
@@ -111,6 +118,8 @@ function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['b
 }
 
 interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
+  /** Those of its first configuration. */
+  readonly segments: readonly SegmentFile[]
   readonly settings: EngineSettings
   readonly trace: RunTrace
   /** Unix ms, exchange clock: when prices were read, from those on which was decided first. */
@@ -120,14 +129,20 @@ interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly remarks: readonly string[]
 }
 
-function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks): RecordedRun {
-  const { image, head } = openSegment(segments[0]?.file ?? '')
+function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): RecordedRun {
+  const { image, head } = openSegment(found[0]?.file ?? '')
   const { settings, book } = parseCore(image)
   const trace = new RunTrace(settings, { fromAt: head.startedAt, book })
   const readsAt: number[] = []
   let readsBeforeStop: number | undefined
-  for (const { file } of segments) {
-    for (const { at, event, effects } of openSegment(file).steps()) {
+  const segments: SegmentFile[] = []
+  for (const segment of found) {
+    const opened = openSegment(segment.file)
+    const core = parseCore(opened.image)
+    if (core.settings.configHash !== settings.configHash) break
+    segments.push(segment)
+    trace.restricted.begin(core.book, opened.head.startedAt)
+    for (const { at, event, effects } of opened.steps()) {
       marks.beat()
       if (STOP.test(event)) readsBeforeStop ??= readsAt.length
       if (READ.test(event)) {
@@ -138,31 +153,37 @@ function readRecorded(segments: readonly SegmentFile[], marks: PlayMarks): Recor
       for (const effect of effects) takeEffect(trace, effect)
     }
   }
-  const held = [...book.orders.values()].length
-  const remarks =
-    held === 0
-      ? []
-      : [`note: the recording begins with ${held} orders in the book; the backtest begins with none`]
   const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
   const decidedOn = readsAt.filter((at) => at >= firstAt)
   const quietFrom = readsBeforeStop === undefined ? undefined : readsAt[readsBeforeStop]
   return {
-    configFile: head.configFile,
-    given: head.given,
-    settings,
-    trace,
+    ...{ configFile: head.configFile, given: head.given, segments, settings, trace, quietFrom },
     readsAt: decidedOn,
-    quietFrom,
-    remarks,
+    remarks: describeBounds(book.orders.size, found, segments.length),
   }
 }
 
-/** Only two of the effects say what a strategy saw, and reading the others takes long. */
+/** What the recording holds that the comparison does not. */
+function describeBounds(held: number, found: readonly SegmentFile[], compared: number): readonly string[] {
+  const changed = found[compared]
+  return [
+    ...(held === 0
+      ? []
+      : [`note: the recording begins with ${held} orders in the book; the backtest begins with none`]),
+    ...(changed === undefined
+      ? []
+      : [
+          `note: the configuration changed with ${basename(changed.file)}: only the files before it are compared (${compared} of ${found.length}), and the backtest needs the configuration of then: -c FILE`,
+        ]),
+  ]
+}
+
+/** Most of the effects say neither what a strategy saw nor what was restricted, and reading them takes long. */
 function takeEffect(trace: RunTrace, text: string): void {
   const strategyId = /^\{"kind":"decide","strategyId":"([^"]*)"/.exec(text)?.[1]
   if (strategyId !== undefined)
     trace.asked(strategyId, () => (parseValue(text) as { readonly snapshot: SnapshotSeen }).snapshot)
-  else if (text.startsWith('{"kind":"record"') && text.includes('"kind":"candles"'))
+  else if (text.startsWith('{"kind":"record"') && KEPT.test(text))
     trace.recorded((parseValue(text) as { readonly record: JournalRecord }).record)
 }
 

@@ -9,6 +9,7 @@ import type { EngineEvent } from '../../engine/event.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { writeValue } from '../../lib/value-text.ts'
+import { RestrictedTimes } from './restricted-times.ts'
 
 /** What a strategy was shown: names and values, in the order in which a difference explains another. */
 export type Shown = ReadonlyMap<string, string>
@@ -53,6 +54,7 @@ export class RunTrace {
   /** By strategy, each change once. */
   readonly wishes = new Map<string, Wish[]>()
   readonly fills: Fill[] = []
+  readonly restricted = new RestrictedTimes()
   readonly #settings: Pick<EngineSettings, 'instruments' | 'strategies'>
   readonly #fromAt: number
   readonly #quietFrom: number
@@ -120,6 +122,7 @@ export class RunTrace {
   }
 
   recorded(record: JournalRecord): void {
+    this.restricted.recorded(record)
     if (record.kind !== 'candles') return
     const { symbol, intervalMs, capacity, candles, isAnew } = record
     const key = candleKey(symbol, intervalMs)

@@ -1,0 +1,132 @@
+import type { JournalRecord } from '../../domain/record.ts'
+import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
+import { applyRecord } from '../../engine/book/apply-record.ts'
+import { type Book, createBook } from '../../engine/book/book.ts'
+
+/** A time in which a scope was restricted, for one reason. */
+export interface RestrictedTime extends Pick<Restriction, 'scope' | 'mode' | 'code'> {
+  /** Unix ms, our clock. */
+  readonly fromAt: number
+  /** Unix ms, our clock; infinite for the end of the run. */
+  readonly toAt: number
+}
+
+/** When a run was restricted, from its records. Restrictions that end by themselves are no records, and none of these. */
+export class RestrictedTimes {
+  readonly #ended: RestrictedTime[] = []
+  readonly #open = new Map<string, RestrictedTime>()
+  /** Of which only the restrictions are kept up to date. */
+  #book: Book = createBook('one_way_mode')
+
+  /** The earliest first. */
+  get times(): readonly RestrictedTime[] {
+    return [...this.#ended, ...this.#open.values()].toSorted((one, other) => one.fromAt - other.fromAt)
+  }
+
+  /** The run begins, or goes on, with this book. It is changed by what follows. @param at Unix ms. */
+  begin(book: Book, at: number): void {
+    this.#book = book
+    this.#follow(at)
+  }
+
+  recorded(record: JournalRecord): void {
+    if (record.kind !== 'restricted' && record.kind !== 'released') return
+    applyRecord(this.#book, record)
+    this.#follow(record.at)
+  }
+
+  #follow(at: number): void {
+    const { restrictions } = this.#book
+    for (const [key, time] of this.#open) {
+      if (restrictions.get(key)?.mode === time.mode) continue
+      this.#open.delete(key)
+      this.#ended.push({ ...time, toAt: at })
+    }
+    for (const [key, { scope, mode, code }] of restrictions) {
+      if (this.#open.has(key)) continue
+      this.#open.set(key, { scope, mode, code, fromAt: at, toAt: Number.POSITIVE_INFINITY })
+    }
+  }
+}
+
+/** A time in which one of two runs was restricted and the other was not. */
+export interface AloneTime extends RestrictedTime {
+  readonly where: string
+}
+
+/**
+ * A limit on losses is judged when positions and fills are read, and a release is obeyed between two events: both runs
+ * do that at moments of their own.
+ */
+const APART_MS_MAX = 10_000
+
+/** When one of the two was restricted alone, the earliest first. */
+export function findAloneTimes(
+  recorded: readonly RestrictedTime[],
+  played: readonly RestrictedTime[],
+): readonly AloneTime[] {
+  const alone = [
+    ...recorded
+      .flatMap((time) => restsOf(time, played))
+      .map((time) => ({ ...time, where: 'the recorded run' })),
+    ...played.flatMap((time) => restsOf(time, recorded)).map((time) => ({ ...time, where: 'the backtest' })),
+  ]
+  return alone.toSorted((one, other) => one.fromAt - other.fromAt)
+}
+
+/** What is left of a time without those of the other run: all of it, or what is longer than the two may be apart. */
+function restsOf(time: RestrictedTime, others: readonly RestrictedTime[]): readonly RestrictedTime[] {
+  const { scope, mode, code, fromAt, toAt } = time
+  const shared = others.filter(
+    (other) =>
+      other.scope === scope &&
+      other.mode === mode &&
+      other.code === code &&
+      other.fromAt < toAt &&
+      fromAt < other.toAt,
+  )
+  if (shared.length === 0) return [time]
+  const cut = (rest: RestrictedTime, other: RestrictedTime): readonly RestrictedTime[] => [
+    { ...rest, toAt: Math.min(rest.toAt, other.fromAt) },
+    { ...rest, fromAt: Math.max(rest.fromAt, other.toAt) },
+  ]
+  return shared
+    .reduce<readonly RestrictedTime[]>((rests, other) => rests.flatMap((rest) => cut(rest, other)), [time])
+    .filter((rest) => rest.toAt - rest.fromAt > APART_MS_MAX)
+}
+
+/** Of one run that are shown: a run may be restricted and released all day. */
+const TIMES_SHOWN = 20
+
+/** A line for each time. @param name `recorded run` or `backtest`. */
+export function describeTimes(name: string, times: readonly RestrictedTime[]): readonly string[] {
+  return [
+    ...times.slice(0, TIMES_SHOWN).map((time) => `${name} restricted: ${textOf(time)}`),
+    ...(times.length > TIMES_SHOWN
+      ? [`${name} restricted: and ${times.length - TIMES_SHOWN} times more`]
+      : []),
+  ]
+}
+
+function textOf({ scope, mode, code, fromAt, toAt }: RestrictedTime): string {
+  const end = toAt === Number.POSITIVE_INFINITY ? 'its end' : new Date(toAt).toISOString()
+  return `${scope} ${mode} (${code}) from ${new Date(fromAt).toISOString()} to ${end}`
+}
+
+/** Of what a difference is. */
+export interface Concerned {
+  /** Unix ms. */
+  readonly at: number
+  readonly symbols: readonly string[]
+  readonly strategies: readonly string[]
+}
+
+/** The first time that began before a difference and concerns it, in words; undefined for none. */
+export function explainByRestriction(
+  alone: readonly AloneTime[],
+  { at, symbols, strategies }: Concerned,
+): string | undefined {
+  const scopes = new Set<Scope>([ACCOUNT, ...symbols, ...strategies.map(strategyScope)])
+  const first = alone.find(({ scope, fromAt }) => fromAt <= at && scopes.has(scope))
+  return first && `${first.where} alone was restricted before: ${textOf(first)}`
+}
