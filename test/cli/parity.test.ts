@@ -34,19 +34,16 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const project = projects.open()
   // Prices that move oftener than a poll in real time would show, in a configuration that is not the folder's paper.yaml.
   project.write('config/other.yaml', project.read('config/paper.yaml'))
-  const run = project.run([
-    '-c',
-    'config/other.yaml',
-    '--set',
-    'record=true',
-    '--set',
-    'simulator.speed=60',
-    '--set',
-    'risk.openOrdersMax=90',
-  ])
+  const given = ['record=true', 'simulator.speed=60', 'risk.openOrdersMax=90']
+  const options = ['-c', 'config/other.yaml', ...given.flatMap((text) => ['--set', text])]
+  const run = project.run(options)
   await run.until('both ladders', () => run.events('batch.sent').length > 1)
   await new Promise((resolve) => setTimeout(resolve, 2000))
   await run.stop()
+  // A backtest stops where the first run did.
+  const next = project.run(options)
+  await next.until('another file', () => next.events('recording.started').length > 0)
+  await next.stop()
   const parity = (...args: readonly string[]) => checkParity(project, ...args)
 
   // The folder's own configuration would do here too: the recorded one is taken.
@@ -86,6 +83,10 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   expect(same.text).not.toContain('other settings')
   expect(same.text).toMatch(
     /^note: as in the recorded run: .*--set record=true --set simulator\.speed=60 --set risk\.openOrdersMax=90/m,
+  )
+  const [, second] = readdirSync(findRecordings(project)).toSorted()
+  expect(same.text).toContain(
+    `note: ${second} begins another run, after a stop: only the files before it are compared (1 of 2)`,
   )
   expect(changed.text).toMatch(/^note: other settings than the recorded run had: limits$/m)
   expect(changed.code).toBe(1)
@@ -128,7 +129,7 @@ test('a run that was restricted is no proof, and one that was reloaded is compar
   expect(code).toBe(1)
   const [, second] = readdirSync(findRecordings(project)).toSorted()
   expect(text).toContain(
-    `note: the configuration changed with ${second}: only the files before it are compared (1 of 2)`,
+    `note: the configuration changed with ${second}, and the backtest needs the one of before (-c FILE): only the files before it are compared (1 of 2)`,
   )
   const [recorded, played] = ['recorded', 'backtest'].map(
     (place) => readReport(join(project.directory, 'parity', place)).runs[0],

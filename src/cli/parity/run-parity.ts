@@ -136,10 +136,15 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   const readsAt: number[] = []
   let readsBeforeStop: number | undefined
   const segments: SegmentFile[] = []
+  let next: string | undefined
   for (const segment of found) {
     const opened = openSegment(segment.file)
     const core = parseCore(opened.image)
-    if (core.settings.configHash !== settings.configHash) break
+    next = describeNext(segment.file, {
+      isOtherConfig: core.settings.configHash !== settings.configHash,
+      isAfterStop: opened.head.run !== head.run && readsBeforeStop !== undefined,
+    })
+    if (next !== undefined) break
     segments.push(segment)
     trace.restricted.begin(core.book, opened.head.startedAt)
     for (const { at, event, effects } of opened.steps()) {
@@ -153,29 +158,32 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
       for (const effect of effects) takeEffect(trace, effect)
     }
   }
+  const held = book.orders.size
   const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
   const decidedOn = readsAt.filter((at) => at >= firstAt)
   const quietFrom = readsBeforeStop === undefined ? undefined : readsAt[readsBeforeStop]
   return {
     ...{ configFile: head.configFile, given: head.given, segments, settings, trace, quietFrom },
     readsAt: decidedOn,
-    remarks: describeBounds(book.orders.size, found, segments.length),
+    remarks: [
+      ...(held === 0
+        ? []
+        : [`note: the recording begins with ${held} orders in the book; the backtest begins with none`]),
+      ...(next === undefined
+        ? []
+        : [`note: ${next}: only the files before it are compared (${segments.length} of ${found.length})`]),
+    ],
   }
 }
 
-/** What the recording holds that the comparison does not. */
-function describeBounds(held: number, found: readonly SegmentFile[], compared: number): readonly string[] {
-  const changed = found[compared]
-  return [
-    ...(held === 0
-      ? []
-      : [`note: the recording begins with ${held} orders in the book; the backtest begins with none`]),
-    ...(changed === undefined
-      ? []
-      : [
-          `note: the configuration changed with ${basename(changed.file)}: only the files before it are compared (${compared} of ${found.length}), and the backtest needs the configuration of then: -c FILE`,
-        ]),
-  ]
+/** Why a file is not compared with those before it; undefined where it goes on with their run. */
+function describeNext(
+  file: string,
+  { isOtherConfig, isAfterStop }: { readonly isOtherConfig: boolean; readonly isAfterStop: boolean },
+): string | undefined {
+  if (isOtherConfig)
+    return `the configuration changed with ${basename(file)}, and the backtest needs the one of before (-c FILE)`
+  return isAfterStop ? `${basename(file)} begins another run, after a stop` : undefined
 }
 
 /** Most of the effects say neither what a strategy saw nor what was restricted, and reading them takes long. */
