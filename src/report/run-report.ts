@@ -13,8 +13,16 @@ export interface BacktestReport {
   /** What is assumed, and what was found that a reader should know, a sentence each. */
   readonly assumptions: readonly string[]
   readonly remarks: readonly string[]
+  /** How the runs looked at prices; absent where a daemon did, and in reports of earlier releases. */
+  readonly looks?: PriceLooks
   /** One a fill model. */
   readonly runs: readonly RunReport[]
+}
+
+/** How often prices were read, and how old they may be where something is decided; ms. */
+export interface PriceLooks {
+  readonly everyMs: number
+  readonly dataAgeMaxMs: number
 }
 
 export interface RunReport {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BacktestRun } from '../../src/backtest/backtest-run.ts'
-import { type BacktestRequest, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
+import { type BacktestRequest, looksOf, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
 import { writeReport } from '../../src/report/write-report.ts'
@@ -146,6 +146,7 @@ export async function runBacktest(
     coverage,
     assumptions: [],
     remarks,
+    looks: looksOf(prepared),
     runs: [run.finish()],
   } as const satisfies BacktestReport
   writeReport(out, report, { recipe: { version: 'test' }, models: 1 })

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { describeDenials } from '../../src/report/text/denial-hints.ts'
+import { describeReport } from '../../src/report/text/terminal-report.ts'
 import { BacktestProject, MINUTE_MS, START_AT, writeQuotes } from './backtest-project.ts'
 
 let project: BacktestProject
@@ -100,4 +101,30 @@ test('of many denials the most frequent codes are named, and each that means a f
   const named = describeDenials('grid', causes).map((line) => /denied, ([A-Z_]+)/.exec(line)?.[1])
 
   expect(named).toEqual(['DATA_STALE', 'POSITION_LIMIT', 'PRICE_COLLAR', 'INTENTS_TOO_MANY'])
+})
+
+test.each([
+  ['prices have gaps', undefined],
+  ['prices have gaps', { everyMs: 5000, dataAgeMaxMs: 5000 }],
+  ['normal in this run: prices are read every 5001 ms', { everyMs: 5001, dataAgeMaxMs: 5000 }],
+])('why prices were too old: %s, with %j', (why, looks) => {
+  const [text] = describeDenials('grid', [{ code: 'DATA_STALE', meaning: 'old', count: 9 }], looks)
+
+  expect(text).toMatch(new RegExp(`^grid: 9 denied, DATA_STALE \\(old\\): ${why}`))
+})
+
+test('the summary of a run that looks more seldom than prices may be old says that such denials are normal', async () => {
+  project.write('scripted.ts', strategyOf('{}', 'return { intents: [], state: market ? state : state }'))
+  const quotes = writeQuotes(10, { 0: { bid: 1_000_000, mark: 1_000_000 } })
+  const report = await project.run([project.write('BTCUSDT.csv', quotes)], 'out')
+  const denialsByStrategy = { scripted: [{ code: 'DATA_STALE', meaning: 'old', count: 9 }] }
+  const runs = report.runs.map((run) => ({ ...run, denialsByStrategy }))
+
+  expect(
+    describeReport({ ...report, runs })
+      .join(' ')
+      .replaceAll(/\s+/g, ' '),
+  ).toContain(
+    'scripted: 9 denied, DATA_STALE (old): normal in this run: prices are read every 5000 ms (backtest.pollMs) and are too old after 2000 ms (risk.dataAgeMaxMs), so what is wanted in between is denied until the next look',
+  )
 })

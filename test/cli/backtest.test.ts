@@ -61,7 +61,8 @@ describe('intentd backtest', () => {
     expect([exit, printed.error]).toEqual([0, ''])
     const lines = printed.out.split('\n').filter((line) => !line.includes(project.directory))
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
-    const { runs } = readReport('all')
+    const { runs, looks } = readReport('all')
+    expect(looks).toEqual({ everyMs: 60_000, dataAgeMaxMs: 2000 })
     expect(runs.map(({ model, money, fills }) => [model, money.opening, fills.count])).toEqual([
       ['pessimistic', '5000', 2],
       ['default', '5000', 2],

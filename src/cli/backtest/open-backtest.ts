@@ -23,6 +23,7 @@ import { findShortWindows, LOOKS_MIN } from '../../daemon/strategies/short-windo
 import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
+import type { PriceLooks } from '../../report/run-report.ts'
 import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import { type Instrument, toMarketInstrument } from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
@@ -311,6 +312,10 @@ function remarksOn(
         : []),
     ]),
   ]
+}
+
+export function looksOf({ config, polling }: PreparedBacktest): PriceLooks {
+  return { everyMs: polling.tickersMs, dataAgeMaxMs: config.risk.dataAgeMaxMs }
 }
 
 function remarksOnWindows(strategies: readonly LoadedStrategy[], lookMs: number): readonly string[] {

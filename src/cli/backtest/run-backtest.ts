@@ -20,7 +20,7 @@ import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { listAssumptions } from './assumptions.ts'
 import { backtestCommand } from './backtest-command.ts'
-import { type BacktestRequest, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
+import { type BacktestRequest, looksOf, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
 import type { PlayMarks } from './play-marks.ts'
 import type { PlayWatcher } from './play-message.ts'
 import type { BacktestOptions, PlayOptions } from './play-options.ts'
@@ -89,6 +89,7 @@ export async function runBacktest(
       coverage: prepared.coverage,
       assumptions: listAssumptions(prepared, models),
       remarks: [...remarksOn(ended, models, runs), ...impure.describe(), ...prepared.remarks],
+      looks: looksOf(prepared),
       runs,
     }
     writeReport(directory.unfinished, report, {

@@ -1,5 +1,5 @@
 import type { DenialCode } from '../../domain/denial.ts'
-import type { Cause } from '../run-report.ts'
+import type { Cause, PriceLooks } from '../run-report.ts'
 
 /** What is most often behind a denial, and what to do; the other codes say it themselves. */
 const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
@@ -24,13 +24,24 @@ const FAULTS: ReadonlySet<string> = new Set<DenialCode>([
 ])
 
 /** The codes that deny most and those that mean a fault of the strategy, a sentence each. */
-export function describeDenials(strategy: string, denials: readonly Cause[]): readonly string[] {
+export function describeDenials(
+  strategy: string,
+  denials: readonly Cause[],
+  looks?: PriceLooks,
+): readonly string[] {
   const most = mostOf(denials)
   const faults = denials.filter((cause) => FAULTS.has(cause.code) && !most.includes(cause))
   return [...most, ...faults].map(({ code, meaning, count }) => {
-    const hint = HINTS[code as DenialCode]
+    const hint = (code === 'DATA_STALE' && describeLooks(looks)) || HINTS[code as DenialCode]
     return `${strategy}: ${count} denied, ${code} (${meaning})${hint === undefined ? '' : `: ${hint}`}`
   })
+}
+
+/** Of a run in which every price grows too old before the next is read (docs/backtest.md). */
+function describeLooks(looks: PriceLooks | undefined): string | undefined {
+  if (looks === undefined || looks.everyMs <= looks.dataAgeMaxMs) return undefined
+  const { everyMs, dataAgeMaxMs } = looks
+  return `normal in this run: prices are read every ${everyMs} ms (backtest.pollMs) and are too old after ${dataAgeMaxMs} ms (risk.dataAgeMaxMs), so what is wanted in between is denied until the next look`
 }
 
 /** What the exchange rejected most, a sentence each. */

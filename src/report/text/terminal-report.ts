@@ -70,10 +70,12 @@ function describeEnds(
 }
 
 /** What a reader of the figures must know: what was liquidated first. */
-function describeNotes({ runs, remarks }: BacktestReport): readonly string[] {
+function describeNotes({ runs, remarks, looks }: BacktestReport): readonly string[] {
   const notes = runs.flatMap(({ model, liquidations, denialsByStrategy, rejections, notes: own = [] }) => {
     const which = runs.length > 1 ? `${model}: ` : ''
-    const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) => describeDenials(id, denials))
+    const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) =>
+      describeDenials(id, denials, looks),
+    )
     const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
     return [...liquidated, ...own, ...denied, ...describeRejections(rejections)].map((note) => which + note)
   })
