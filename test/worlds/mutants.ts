@@ -536,8 +536,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'restriction-leaves-what-rests',
     what: 'a restriction decides what leaves, and what rests and adds risk stays',
-    find: '  for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) dismiss(order, plan)\n',
-    replace: '',
+    find: 'for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) {\n',
+    replace: 'for (const order of new Set<Order>()) {\n',
   },
   {
     name: 'restriction-marks-nothing',

@@ -35,10 +35,13 @@ export interface InstrumentPlan {
   readonly stale: readonly Order[]
   /** How many wishes have to wait, because they were refused or prices are missing. */
   readonly waiting: number
+  /** Whether a restriction takes any of these orders away. */
+  readonly isRestricted: boolean
 }
 
 interface PlanInProgress {
   waiting: number
+  isRestricted: boolean
   readonly candidates: Candidate[]
   readonly unwanted: Set<Order>
   readonly stale: Set<Order>
@@ -49,7 +52,10 @@ interface PlanInProgress {
  * nothing was to be done is passed over until something of the instrument changes.
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
-  const plan: PlanInProgress = { candidates: [], unwanted: new Set(), stale: new Set(), waiting: 0 }
+  const plan: PlanInProgress = {
+    ...{ candidates: [], unwanted: new Set<Order>(), stale: new Set<Order>() },
+    ...{ waiting: 0, isRestricted: false },
+  }
   const { strategies } = core.settings
   const { satisfied } = totalsOf(core, symbol)
   const isUnchanged = isTrading(core) && !core.changes.changed.has(symbol)
@@ -80,7 +86,7 @@ function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): vo
 }
 
 /** What is dropped is no candidate any more. */
-function finishPlan({ candidates, unwanted, stale, waiting }: PlanInProgress): InstrumentPlan {
+function finishPlan({ candidates, unwanted, stale, ...rest }: PlanInProgress): InstrumentPlan {
   const dropped = new Set([...stale].map((order) => order.terms.clientOid))
   return {
     candidates:
@@ -89,7 +95,7 @@ function finishPlan({ candidates, unwanted, stale, waiting }: PlanInProgress): I
         : candidates.filter(({ again }) => again === undefined || !dropped.has(again)),
     unwanted: [...unwanted],
     stale: [...stale],
-    waiting,
+    ...rest,
   }
 }
 
@@ -104,7 +110,10 @@ function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan
   planPlaces(core, symbol, strategy, plan)
   // A stop that leaves orders keeps these too.
   if (!isTrading(core)) return
-  for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) dismiss(order, plan)
+  for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) {
+    plan.isRestricted = true
+    dismiss(order, plan)
+  }
 }
 
 function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: PlanInProgress): void {

@@ -20,7 +20,6 @@ import {
 import { noteSettled } from '../state/changes.ts'
 import { crossedOrders, isBeyondOrder } from '../state/market-state.ts'
 import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
-import { restrictedOrders } from '../resolution/restricted-orders.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
 import { noteLastingDenials } from './lasting-denials.ts'
@@ -52,7 +51,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   // During a stop missing orders are left to the next run.
   if (isRunning && isCrossedTooLong(core, instrument)) return startResolution(core, instrument, 'missing')
   noteUnwanted(instrument, namesOf(plan.unwanted), core.now)
-  if (mustCancel(core, plan.unwanted)) {
+  if (mustCancel(core, plan)) {
     return startResolution(core, instrument, isRunning ? 'unwanted' : 'command')
   }
   const approved = approveOrders(core, instrument.symbol, plan.candidates)
@@ -186,16 +185,14 @@ function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
 }
 
 /** Whether unwanted orders must be cancelled at once: for a kill, a stop, a flatten, a restriction or a withdrawal. */
-function mustCancel(core: Core, unwanted: readonly Order[]): boolean {
+function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boolean {
   const { run, book } = core
   if (unwanted.length === 0) return false
   if (isKilling(core)) return true
   if (run.phase !== 'running') return run.stop !== undefined && run.stop.policy !== 'leave'
+  if (isRestricted) return true
   return unwanted.some(
-    (order) =>
-      book.withdrawn.has(order.terms.clientOid) ||
-      isFlattening(core, order.terms.symbol, order.terms.strategyId) ||
-      restrictedOrders(core, order.terms).has(order),
+    ({ terms }) => book.withdrawn.has(terms.clientOid) || isFlattening(core, terms.symbol, terms.strategyId),
   )
 }
 

@@ -20,10 +20,10 @@ export function restrictedOrders(core: Core, { strategyId, symbol }: Whose): Rea
   if (!isRestricted(core, { strategyId, symbol })) return NONE
   const orders = ordersOf(core, strategyId, symbol)
   const holding = holdingOf(core.book, strategyId, symbol)
-  const staying = orders.filter((order) => !canEnd(order) || isClosing(order.terms.action))
+  const staying = orders.filter((order) => !canBeTaken(order))
   const ownExposure = buildExposure(core.book.positionMode, holding, staying)
   const restricted = new Set<Order>()
-  for (const order of orders.filter((one) => !staying.includes(one)).sort(restingFirst)) {
+  for (const order of orders.filter(canBeTaken).sort(restingFirst)) {
     const { action } = order.terms
     const lots = openLots(order)
     if (reducesRisk({ action, lots }, { holding, ownExposure })) addToExposure(ownExposure, action, lots)
@@ -52,6 +52,11 @@ function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
 /** `onFailure: leave` says of a strategy that failed that its orders stay open. */
 function isToLeave({ settings }: Core, strategyId: OrderTerms['strategyId'], { code }: Restriction): boolean {
   return code === 'strategyFailed' && settings.strategies.get(strategyId)?.onFailure === 'leave'
+}
+
+/** In hedge mode an order that closes adds no risk. */
+function canBeTaken(order: Order): boolean {
+  return canEnd(order) && !isClosing(order.terms.action)
 }
 
 /** Whether the order can be dropped or cancelled: any other ends by itself. */
