@@ -9,6 +9,8 @@ export interface Candidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged; absent for a new order. */
   readonly again?: ClientOid
+  /** Whether it is placed smaller where less than its size is left to close (`risk/cut-to-held.ts`). */
+  readonly isCut?: true
 }
 
 /** What a plan of a ladder or a target needs to know. */

@@ -1,11 +1,15 @@
-import type { PositionMode } from '../domain/instrument.ts'
 import type { OrderIntent, QuoteLevel } from '../domain/intent.ts'
 import { isTerminal, openLots, type Order } from '../domain/order.ts'
-import { type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
 import type { Candidate, PlanInput } from './candidate.ts'
 
 export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]
+  /**
+   * Whether a restriction lets the ladder only close what is held. Its orders may then be smaller than their rungs
+   * (`risk/cut-to-held.ts`), and the rungs nearest to the market come first.
+   */
+  readonly isRestricted: boolean
 }
 
 /** The difference between a ladder and its orders. What is in neither list stays. */
@@ -16,7 +20,9 @@ export interface QuotePlan {
 
 /**
  * Compares a ladder with the orders that stand for it. An order stands for a level of the same side, price
- * and size, whatever has been filled of it; each order stands for one level only.
+ * and size, whatever has been filled of it; each order stands for one level only. Of a restricted ladder, several smaller
+ * orders may stand for a level together. What they lack is missing only while there is something left to close, so that a
+ * level which was cut stays as it is.
  */
 export function planQuote(input: QuotePlanInput): QuotePlan {
   const standing = Map.groupBy(
@@ -25,21 +31,51 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   )
   const closable = closableLots(input)
   const missing: Candidate[] = []
-  for (const level of input.levels) {
-    const order = takeFor(level, standing.get(level.ticks))
-    if (order === undefined) {
-      missing.push({ intent: toOrderIntent(input, level, closable, input.ordinal + missing.length) })
-    } else if (order.state === 'queued')
-      missing.push({ intent: sendAgain(input, order), again: order.terms.clientOid })
+  const add = (level: QuoteLevel): void => {
+    const intent = toOrderIntent(input, level, closable, input.ordinal + missing.length)
+    missing.push(input.isRestricted ? { intent, isCut: true } : { intent })
+  }
+  for (const level of input.isRestricted ? input.levels.toSorted(byNearness) : input.levels) {
+    const orders = takeFor(level, standing.get(level.ticks), input.isRestricted)
+    if (orders.length === 0) add(level)
+    for (const order of orders) {
+      if (order.state === 'queued')
+        missing.push({ intent: sendAgain(input, order), again: order.terms.clientOid })
+    }
+    const lots = level.lots - lotsOf(orders)
+    if (orders.length > 0 && lots > 0 && closableBy(level.side, closable) > 0) add({ ...level, lots })
   }
   return { missing, extra: [...standing.values()].flat() }
 }
 
-/** Takes out the first of the orders at a price that stands for the level. */
-function takeFor({ side, lots }: QuoteLevel, orders: Order[] | undefined): Order | undefined {
-  if (orders === undefined) return undefined
-  const place = orders.findIndex(({ terms }) => terms.lots === lots && tradesAs(terms.action) === side)
-  return place < 0 ? undefined : orders.splice(place, 1)[0]
+/** Takes out those of the orders at a price that stand for the level: one of its size, or of a restricted ladder the largest that fit. */
+function takeFor(
+  { side, lots }: QuoteLevel,
+  orders: Order[] | undefined,
+  isRestricted: boolean,
+): readonly Order[] {
+  if (orders === undefined) return []
+  if (!isRestricted) {
+    const place = orders.findIndex(({ terms }) => terms.lots === lots && tradesAs(terms.action) === side)
+    return place < 0 ? [] : orders.splice(place, 1)
+  }
+  const taken: Order[] = []
+  for (const order of orders.toSorted((left, right) => right.terms.lots - left.terms.lots)) {
+    if (tradesAs(order.terms.action) !== side || lotsOf(taken) + order.terms.lots > lots) continue
+    orders.splice(orders.indexOf(order), 1)
+    taken.push(order)
+  }
+  return taken
+}
+
+function lotsOf(orders: readonly Order[]): number {
+  return orders.reduce((sum, { terms }) => sum + terms.lots, 0)
+}
+
+/** Bids from the highest down, asks from the lowest up. */
+function byNearness(left: QuoteLevel, right: QuoteLevel): number {
+  if (left.side !== right.side) return left.side === 'buy' ? -1 : 1
+  return left.side === 'buy' ? right.ticks - left.ticks : left.ticks - right.ticks
 }
 
 interface ClosableLots {
@@ -47,14 +83,20 @@ interface ClosableLots {
   shortLots: number
 }
 
-/** What the strategy holds and no order of its ladder closes yet. */
-function closableLots({ orders, holding }: QuotePlanInput): ClosableLots {
+/** What the strategy holds and no order of its ladder closes yet. For a net position each sell closes a long. */
+function closableLots({ orders, holding, positionMode }: QuotePlanInput): ClosableLots {
   const closable = { ...holding }
   for (const order of orders) {
-    if (order.terms.action === 'closeLong') closable.longLots -= openLots(order)
-    if (order.terms.action === 'closeShort') closable.shortLots -= openLots(order)
+    const { action } = order.terms
+    if (positionMode === 'hedge_mode' && !isClosing(action)) continue
+    if (tradesAs(action) === 'sell') closable.longLots -= openLots(order)
+    else closable.shortLots -= openLots(order)
   }
   return closable
+}
+
+function closableBy(side: QuoteLevel['side'], { longLots, shortLots }: ClosableLots): number {
+  return side === 'buy' ? shortLots : longLots
 }
 
 function toOrderIntent(
@@ -68,7 +110,7 @@ function toOrderIntent(
     symbol: input.instrument.symbol,
     purpose: 'quote',
     key: `quote:${input.instrument.symbol}:${ordinal}`,
-    action: actionOf(input.positionMode, level, closable),
+    action: actionOf(input, level, closable),
     lots: level.lots,
     ticks: level.ticks,
     force: 'post_only',
@@ -80,17 +122,23 @@ function toOrderIntent(
 
 /**
  * In one-way mode ladders never use reduce-only, because the exchange would cancel older reduce-only orders. In hedge mode
- * a level closes the opposite leg as long as there is enough of it, and otherwise opens its own: never both.
+ * a level closes the opposite leg as long as there is enough of it, and otherwise opens its own: never both. A level of a
+ * restricted ladder closes what there is.
  */
-function actionOf(mode: PositionMode, level: QuoteLevel, closable: ClosableLots): OrderAction {
-  if (mode === 'one_way_mode') return level.side === 'buy' ? 'openLong' : 'openShort'
-  if (level.side === 'buy') {
-    if (closable.shortLots < level.lots) return 'openLong'
-    closable.shortLots -= level.lots
+function actionOf(
+  { positionMode, isRestricted }: QuotePlanInput,
+  { side, lots }: QuoteLevel,
+  closable: ClosableLots,
+): OrderAction {
+  if (positionMode === 'one_way_mode') return side === 'buy' ? 'openLong' : 'openShort'
+  const enough = isRestricted ? 1 : lots
+  if (side === 'buy') {
+    if (closable.shortLots < enough) return 'openLong'
+    closable.shortLots -= lots
     return 'closeShort'
   }
-  if (closable.longLots < level.lots) return 'openShort'
-  closable.longLots -= level.lots
+  if (closable.longLots < enough) return 'openShort'
+  closable.longLots -= lots
   return 'closeLong'
 }
 

@@ -5,7 +5,7 @@ import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
 import { floatOnGrid, nearestStep, showOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'
-import { addToExposure, type Exposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
+import { addToExposure, type Exposure, leftToClose, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { objectToLeverage, objectToPace, objectToSelfTrade } from './pace-checks.ts'
 import type { RiskContext } from './risk-context.ts'
 
@@ -85,9 +85,7 @@ export function reducesRisk(
   if (isClosing(intent.action)) return true
   // In hedge mode an opening order never reduces.
   if (ownExposure.mode === 'hedge_mode') return false
-  return tradesAs(intent.action) === 'buy'
-    ? holding.shortLots - ownExposure.buyingLots >= intent.lots
-    : holding.longLots - ownExposure.sellingLots >= intent.lots
+  return leftToClose(tradesAs(intent.action), holding, ownExposure) >= intent.lots
 }
 
 /** Document: delivery_before prohibits opening, delivery_period prohibits everything. */

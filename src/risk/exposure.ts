@@ -58,6 +58,14 @@ function lotsInQuarantine(orders: readonly Order[], action: OrderAction): number
     .reduce((sum, order) => sum + openLots(order), 0)
 }
 
+/** What the strategy's open orders leave to be closed by one more order on a side; below zero where they are too many. */
+export function leftToClose(side: 'buy' | 'sell', holding: Holding, own: Exposure): number {
+  const isNet = own.mode === 'one_way_mode'
+  return side === 'buy'
+    ? holding.shortLots - (isNet ? own.buyingLots : own.closingShortLots)
+    : holding.longLots - (isNet ? own.sellingLots : own.closingLongLots)
+}
+
 export function addToExposure(exposure: Exposure, action: OrderAction, lots: number): void {
   exposure.openOrders += 1
   countLots(exposure, action, lots)

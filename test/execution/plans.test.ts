@@ -24,6 +24,7 @@ function quote(input: Partial<QuotePlanInput>) {
     holding: FLAT,
     ordinal: 7,
     deadlineAt: SENT_AT,
+    isRestricted: false,
     ...input,
   })
 }
@@ -63,6 +64,35 @@ describe('a ladder', () => {
       ['openShort', 1010, 'post_only'],
     ])
     expect(plan.extra).toEqual([extra])
+  })
+
+  describe('that is restricted', () => {
+    const sell = (id: string, lots: number): Order => resting({ id, action: 'openShort', ticks: 1010, lots })
+
+    test('asks for the rungs nearest to the market first', () => {
+      const levels = [level('sell', 1020), level('buy', 990), level('sell', 1010), level('buy', 1000)]
+
+      const { missing } = quote({ levels, isRestricted: true })
+
+      expect(missing.map(({ intent }) => intent.ticks)).toEqual([1000, 990, 1010, 1020])
+    })
+
+    test.each([
+      { name: 'a smaller order stands for a rung', lots: [6], held: 6, missing: [], extra: [] },
+      { name: 'several stand for one together', lots: [3, 6], held: 9, missing: [], extra: [] },
+      { name: 'one more is missing while more is held', lots: [6], held: 8, missing: [4], extra: [] },
+      { name: 'none is missing where none has room', lots: [6, 4], held: 15, missing: [], extra: [] },
+      { name: 'what is beyond its size is too much', lots: [6, 5], held: 15, missing: [4], extra: [5] },
+      { name: 'and so is what is larger', lots: [11], held: 11, missing: [10], extra: [11] },
+    ])('$name', ({ lots, held, missing, extra }) => {
+      const orders = lots.map((size) => sell(`o${size}`, size))
+      const holding = { longLots: held, shortLots: 0 }
+
+      const plan = quote({ levels: [level('sell', 1010)], orders, holding, isRestricted: true })
+
+      expect(plan.missing.map(({ intent }) => intent.lots)).toEqual(missing)
+      expect(plan.extra.map(({ terms }) => terms.lots)).toEqual(extra)
+    })
   })
 
   test('[ORD2] names each new order once, whatever rung it stands on', () => {

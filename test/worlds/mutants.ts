@@ -553,6 +553,18 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (!reducesRisk({ action, lots }, { holding, ownExposure })) restricted.add(order)',
   },
   {
+    name: 'cut-rung-compared-by-size',
+    what: 'an order that was cut to what is held does not stand for its rung, so it is cancelled and placed again for ever',
+    find: '|| lotsOf(taken) + order.terms.lots > lots) continue',
+    replace: '|| order.terms.lots !== lots) continue',
+  },
+  {
+    name: 'cut-beside-what-is-open',
+    what: 'rungs are cut to all that is held, whatever the other orders close of it already',
+    find: 'holding.longLots - (isNet ? own.sellingLots : own.closingLongLots)',
+    replace: 'holding.longLots',
+  },
+  {
     name: 'halts-forgotten-at-a-start',
     what: 'a process that begins takes the halts of the last one for over',
     find: '  haltQuarantined(core)\n',
@@ -621,7 +633,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'rung-opens-the-other-leg',
     what: 'where there are two legs a ladder opens the other one instead of closing what is held',
-    find: "    if (closable.shortLots < level.lots) return 'openLong'",
+    find: "    if (closable.shortLots < enough) return 'openLong'",
     replace: "    if (closable.shortLots > 0) return 'openLong'",
   },
   {
@@ -682,8 +694,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'rungs-doubled',
     what: 'an order that rests stands for no rung of its ladder, which is placed again and again',
-    find: 'if (order === undefined) {',
-    replace: "if (order === undefined || order.state === 'live') {",
+    find: 'if (orders.length === 0) add(level)',
+    replace: "if (orders.length === 0 || orders[0]?.state === 'live') add(level)",
   },
   {
     name: 'target-opens-one-way-only',

@@ -7,6 +7,7 @@ import { canRest } from '../../domain/order.ts'
 import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { approve, approveAgain } from '../../risk/approve.ts'
 import { reducesRisk } from '../../risk/checks.ts'
+import { cutToHeld } from '../../risk/cut-to-held.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
 import { holdingOf } from '../book/book.ts'
@@ -36,7 +37,7 @@ interface ApprovedSoFar {
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
-/** Runs the risk checks on every candidate, closing orders first. */
+/** Runs the risk checks on every candidate, closing orders first. The rungs of a restricted ladder are cut to what is held. */
 export function approveOrders(core: Core, symbol: string, candidates: readonly Candidate[]): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
@@ -46,9 +47,10 @@ export function approveOrders(core: Core, symbol: string, candidates: readonly C
   const resting = { buyTicks, sellTicks }
   const contextOf = createRiskContexts(core, symbol, { approved, resting })
   let reduces = false
-  for (const { intent, again } of [...candidates].sort(byUrgency)) {
-    const context = contextOf(intent.strategyId as StrategyId)
+  for (const { intent: wished, again, isCut } of [...candidates].sort(byUrgency)) {
+    const context = contextOf(wished.strategyId as StrategyId)
     if (!context) continue
+    const intent = isCut ? cutToHeld(wished, context) : wished
     const isReducing = reducesRisk(intent, context)
     const verdict = again === undefined ? approve(intent, context) : approveAgain(intent, context)
     if (!verdict.approved) {

@@ -21,7 +21,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isBackingOff, isQuoteHeld, isUndecided, wasPriceRefused } from '../state/decision-state.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
-import { canEnd, restrictedOrders } from '../resolution/restricted-orders.ts'
+import { canEnd, isRestricted, restrictedOrders } from '../resolution/restricted-orders.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
@@ -133,6 +133,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     holding: holdingOf(core.book, id, symbol),
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
+    isRestricted: isRestricted(core, { strategyId: id, symbol }),
   })
   // A ladder whose strategy must decide first is planned again when it has decided.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) {

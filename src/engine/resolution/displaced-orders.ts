@@ -3,7 +3,7 @@ import { tradesAs } from '../../domain/order-action.ts'
 import { pairKey } from '../book/book.ts'
 import { announce, type Core, type InstrumentState } from '../state/core.ts'
 import { denialKindsOf } from '../state/denials.ts'
-import { isHeldFromReturn } from './restricted-orders.ts'
+import { isHeldFromReturn, isRestricted } from './restricted-orders.ts'
 import { ordersOf } from '../state/totals.ts'
 import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { isStarting, noteDisplaced } from '../state/instrument-state.ts'
@@ -75,19 +75,22 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
   if (old?.filledLots === terms.lots) return false
   const side = tradesAs(terms.action)
   const levels = book.quotes.get(pairKey(terms.strategyId, terms.symbol)) ?? []
+  // The orders of a restricted ladder may be smaller than their rungs.
+  const mayBeCut = isRestricted(core, terms)
   const isWanted = levels.some(
-    (level) => level.side === side && level.ticks === terms.ticks && level.lots === terms.lots,
+    ({ ticks, lots, ...level }) =>
+      level.side === side && ticks === terms.ticks && (mayBeCut ? lots >= terms.lots : lots === terms.lots),
   )
-  return isWanted && !isRungPlaced(core, terms)
+  return isWanted && !isRungPlaced(core, terms, mayBeCut)
 }
 
 /** Whether an order for the same rung rests or is on its way. */
-function isRungPlaced(core: Core, terms: OrderTerms): boolean {
+function isRungPlaced(core: Core, terms: OrderTerms, mayBeCut: boolean): boolean {
   for (const { terms: other, state } of ordersOf(core, terms.strategyId, terms.symbol)) {
     const isRung =
       other.purpose === terms.purpose &&
       other.ticks === terms.ticks &&
-      other.lots === terms.lots &&
+      (mayBeCut || other.lots === terms.lots) &&
       tradesAs(other.action) === tradesAs(terms.action)
     if (isRung && (state === 'live' || state === 'sent')) return true
   }

@@ -45,7 +45,8 @@ export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   return !reducesRisk({ action, lots }, { holding, ownExposure })
 }
 
-function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
+/** Whether a recorded restriction lets a strategy only close what it holds of an instrument, if anything. */
+export function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
   return restrictionsOn(core.book, symbol, strategyId).some((one) => !isToLeave(core, strategyId, one))
 }
 

@@ -3,6 +3,8 @@ import { toOrderId } from '../../../src/domain/ids.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { type PlaceIntent } from '../../../src/domain/intent.ts'
 import { type RestrictedMode, type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { madeInstrument } from '../../support/market-moment.ts'
 import { accepted, EngineBench, refused, STRATEGY, SYMBOL } from '../engine-bench.ts'
 import { manyInstruments, OTHER, SYMBOLS } from '../many-instruments.ts'
 
@@ -34,8 +36,12 @@ function quoting(...levels: Parameters<EngineBench['quote']>): EngineBench {
 }
 
 /** Ten lots long, and this ladder rests. */
-function holding(levels: Parameters<EngineBench['quote']>, mode?: PositionMode): EngineBench {
-  const bench = new EngineBench({}, mode).start()
+function holding(
+  levels: Parameters<EngineBench['quote']>,
+  mode?: PositionMode,
+  change: Partial<EngineSettings> = {},
+): EngineBench {
+  const bench = new EngineBench(change, mode).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
   const batch = bench.grantBatch()
   bench.accept(batch)
@@ -189,7 +195,25 @@ describe('[RSK2] what rests when a restriction begins', () => {
     expect(late).toMatchObject([{ fields: { orders: [{ strategy: STRATEGY }] } }])
   })
 
-  test('[ORD8] and is what is left of a rung goes with the cancel-all; the whole rung closes too much, which is reported', () => {
+  test('[ORD8] and is what is left of a rung goes with the cancel-all, and is placed again as far as it closes', () => {
+    const bench = holding([BID, ASK])
+    const left = { longLots: 6, shortLots: 0 }
+    fillInPart(bench, left)
+    bench.take('announce')
+
+    restrict(bench, SYMBOL, 'reducing')
+    cancel(bench, left)
+    bench.quote(BID, ASK)
+    bench.accept(bench.grantBatch())
+    asked(bench)
+    bench.pass(20_000, { holding: left })
+
+    expect([resting(bench), asked(bench)]).toMatchObject([[{ ticks: ASK.ticks, lots: 6 }], []])
+    const ended = bench.take('announce').filter(({ event }) => /^order\.displaced|^orders\./.test(event))
+    expect(ended.map(({ event }) => event)).toEqual(['orders.restored'])
+  })
+
+  test('[ORD8] and is what is left of a rung goes with the cancel-all; that its strategy does not decide again is reported', () => {
     const bench = holding([BID, ASK])
     const left = { longLots: 6, shortLots: 0 }
     fillInPart(bench, left)
@@ -211,7 +235,7 @@ describe('[RSK2] what rests when a restriction begins', () => {
       { ...ASK, lots: 6 },
       { ...ASK, ticks: 100_020, lots: 6 },
     ]
-    const bench = holding([six, further])
+    const bench = holding([further, six])
 
     restrict(bench, SYMBOL, 'reducing')
     cancel(bench, LONG)
@@ -219,8 +243,11 @@ describe('[RSK2] what rests when a restriction begins', () => {
     asked(bench)
     bench.pass(20_000, { holding: LONG })
 
-    expect(resting(bench)).toMatchObject([{ ticks: six.ticks, lots: 6 }])
-    expect(asked(bench)).toEqual([])
+    expect(resting(bench)).toMatchObject([
+      { ticks: six.ticks, lots: 6 },
+      { ticks: further.ticks, lots: 4 },
+    ])
+    expect([asked(bench), bench.take('sendCancelAll')]).toEqual([[], []])
   })
 
   test('of what is filled in part counts with what is left of it', () => {
@@ -244,6 +271,106 @@ describe('[RSK2] what rests when a restriction begins', () => {
     bench.accept(bench.grantBatch())
 
     expect(resting(bench)).toMatchObject([{ action: 'closeLong' }])
+  })
+
+  test('and opens a leg of a hedged position because it is larger than what is held is placed again as a close', () => {
+    const further = { ...ASK, ticks: 100_020, lots: 5 }
+    const bench = holding([further, { ...ASK, lots: 12 }], 'hedge_mode')
+    expect(resting(bench)).toMatchObject([{ action: 'closeLong' }, { action: 'openShort' }])
+
+    restrict(bench, SYMBOL, 'reducing')
+    cancel(bench, LONG)
+    bench.accept(bench.grantBatch())
+    asked(bench)
+    bench.pass(20_000, { holding: LONG })
+
+    expect(resting(bench)).toMatchObject([{ action: 'closeLong', ticks: ASK.ticks, lots: 10 }])
+    expect([asked(bench), bench.take('sendCancelAll')]).toEqual([[], []])
+  })
+
+  describe('a rung that was cut to what is held', () => {
+    const LADDER = [BID, { ...ASK, lots: 15 }] as const
+
+    /** Ten lots are held, and ten of the rung's fifteen rest. */
+    function cut(): EngineBench {
+      const bench = holding([...LADDER])
+      restrict(bench, SYMBOL, 'reducing')
+      cancel(bench, LONG)
+      bench.accept(bench.grantBatch())
+      bench.take('askGrant')
+      bench.take('sendCancelAll')
+      expect(resting(bench)).toMatchObject([{ lots: 10 }])
+      return bench
+    }
+
+    test('is compared by its place, not by its size: once it is filled in part, it stays', () => {
+      const bench = cut()
+      const left = { longLots: 6, shortLots: 0 }
+
+      fillInPart(bench, left)
+      bench.quote(...LADDER)
+      bench.pass(20_000, { holding: left })
+
+      expect(resting(bench)).toMatchObject([{ lots: 10 }])
+      expect([asked(bench), bench.take('sendCancelAll')]).toEqual([[], []])
+    })
+
+    test('is followed by another order, up to its size, when a late fill leaves more to close', () => {
+      const bench = cut()
+
+      const bid = [...bench.book.orders.values()].find(({ terms }) => terms.ticks === BID.ticks)
+      const orderId = toOrderId(bid?.orderId ?? '')
+      const more = { longLots: 13, shortLots: 0 }
+      bench.decide({ kind: 'target', symbol: SYMBOL, lots: 13 })
+      bench.step({ kind: 'pollDue', what: 'fills' })
+      bench.read({ fills: [bench.fill({ orderId, ticks: BID.ticks, lots: 3 })], holding: more })
+      bench.quote(...LADDER)
+      bench.accept(bench.grantBatch())
+      asked(bench)
+      bench.pass(20_000, { holding: more })
+
+      expect(resting(bench)).toMatchObject([{ lots: 10 }, { ticks: ASK.ticks, lots: 3 }])
+      expect([asked(bench), bench.take('sendCancelAll')]).toEqual([[], []])
+    })
+
+    test('stays under a stricter restriction', () => {
+      const bench = cut()
+
+      restrict(bench, '*', 'halted')
+      bench.pass(20_000, { holding: LONG })
+
+      expect([resting(bench).length, asked(bench)]).toEqual([1, []])
+    })
+
+    test('gives way to the whole rung after the release', () => {
+      const bench = cut()
+
+      release(bench, SYMBOL)
+      bench.pass(100, { holding: LONG })
+      bench.quote(...LADDER)
+
+      const { clientOids } = bench.grantBatch()
+      expect(clientOids.map((id) => bench.book.orders.get(id)?.terms.lots)).toEqual([10, 15])
+    })
+  })
+
+  test('and of which less than the smallest order would be left to close is not placed, which is denied', () => {
+    const [first, second] = [
+      { ...ASK, lots: 9 },
+      { ...ASK, ticks: 100_020, lots: 9 },
+    ]
+    const instruments = new Map([[SYMBOL, madeInstrument({ lotsMin: 2 })]])
+    const bench = holding([first, second], 'one_way_mode', { instruments })
+
+    restrict(bench, SYMBOL, 'reducing')
+    cancel(bench, LONG)
+    bench.accept(bench.grantBatch())
+    bench.take('announce')
+    bench.pass(70_000, { holding: LONG })
+
+    expect(resting(bench)).toMatchObject([{ ticks: first.ticks, lots: 9 }])
+    const denied = bench.take('announce').filter(({ event }) => event === 'intent.denied')
+    expect(denied).toMatchObject([{ fields: { code: 'SIZE_BELOW_MINIMUM', detail: '1 lots, minimum 2' } }])
   })
 
   test('and waits to be sent again is dropped', () => {

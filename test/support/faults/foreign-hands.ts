@@ -62,9 +62,10 @@ export function releaseHalts(world: World): void {
   const { time, process, facts, faults, quiet } = world
   const look = (): void => {
     if (!faults.isOn) setMode(world, world.plan.positionMode)
-    for (const [scope, { at }] of facts.halted) {
+    for (const [scope, { at, mode }] of facts.halted) {
+      const lookedAtMs = mode === 'reducing' ? world.plan.reducingMs : LOOKED_AT_MS
       // A process that stands still is told once it goes on.
-      if (time.now - at < LOOKED_AT_MS || process.isStill) continue
+      if (time.now - at < lookedAtMs || process.isStill) continue
       if (!setMode(world, world.plan.positionMode)) continue
       process.dispatch({
         kind: 'commanded',

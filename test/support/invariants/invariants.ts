@@ -33,7 +33,7 @@ import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchLosses, watchPaces } from './reached-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchLease } from './lease-invariants.ts'
-import { watchRestricted } from './restricted-invariants.ts'
+import { watchNeedlessCancels, watchRestricted } from './restricted-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchClockGate, watchLooks } from './look-invariants.ts'
 import { watchRows, watchShown } from './shown-invariants.ts'
@@ -94,6 +94,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK1', watch: watchLadders },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK2', watch: watchRestricted },
+  { id: 'WISH', watch: watchNeedlessCancels },
   { id: 'RSK2', watch: watchKill },
   { id: 'RSK3', watch: watchStop },
   { id: 'RSK3', watch: watchStopConfirmed },

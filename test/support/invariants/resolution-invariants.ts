@@ -181,11 +181,15 @@ function isOwed(book: Book, { terms, lots }: Expected): boolean {
   // So is what a restriction keeps away.
   if (isKeptFromReturn(book, { terms })) return false
   const side = tradesAs(terms.action)
+  // A restricted ladder may come back in other sizes.
+  const mayBeCut = terms.purpose === 'quote' && restrictionsOn(book, symbol, strategyId).length > 0
   for (const { terms: other, state } of book.open.get(symbol)?.values() ?? []) {
-    const isSame = other.strategyId === strategyId && other.ticks === terms.ticks && other.lots === lots
+    const isAlike = other.strategyId === strategyId && other.ticks === terms.ticks
+    const isSame = isAlike && (mayBeCut ? other.purpose === 'quote' : other.lots === lots)
     if (isSame && tradesAs(other.action) === side && (state === 'live' || state === 'sent')) return false
   }
   if (terms.purpose === 'place') return book.places.has(pairKey(strategyId, key))
   const levels = book.quotes.get(pairKey(strategyId, symbol)) ?? []
-  return levels.some((level) => level.side === side && level.ticks === terms.ticks && level.lots === lots)
+  const rung = levels.find((level) => level.side === side && level.ticks === terms.ticks)
+  return rung !== undefined && (mayBeCut ? rung.lots >= lots : rung.lots === lots)
 }

@@ -1,7 +1,7 @@
 import { canRest, openLots, type Order, type OrderTerms } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
-import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
+import { type Book, holdingOf, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { ResolvingInstruments } from './standing-invariants.ts'
@@ -75,6 +75,46 @@ export function watchRestricted(world: World): WorldWatcher {
 function rests({ exchange }: World, { state, terms }: Order): boolean {
   const there = exchange.truth.orderOf(terms.clientOid)
   return state === 'live' && canRest(terms) && there !== undefined && isOpenThere(there)
+}
+
+/**
+ * Where a restriction cuts ladders, nothing is cancelled for being unwanted while everything that rests is wanted: it would
+ * be placed again, and cancelled again.
+ */
+export function watchNeedlessCancels(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects) {
+      const { book } = world.process.engine ?? {}
+      for (const effect of effects) {
+        if (!book || effect.kind !== 'announce' || effect.event !== 'instrument.resolving') continue
+        const symbol = String(effect.fields['symbol'])
+        const resting = [...(book.open.get(symbol)?.values() ?? [])].filter(({ state }) => state === 'live')
+        const isCut = resting.some(({ terms }) => restrictionsOn(book, symbol, terms.strategyId).length > 0)
+        if (effect.fields['cause'] !== 'unwanted' || !isCut || world.facts.isStopping) continue
+        if (resting.every((order) => isWantedThere(book, order)))
+          violate(world, 'WISH', `${symbol} is cancelled, and all that rests there is wanted`)
+      }
+    },
+  }
+}
+
+function isWantedThere(book: Book, order: Order): boolean {
+  const { strategyId, symbol, purpose, clientOid, action, ticks, lots } = order.terms
+  const restrictions = restrictionsOn(book, symbol, strategyId)
+  if (restrictions.some(({ code }) => code === 'flatten' || code === 'kill')) return false
+  const side = tradesAs(action)
+  const own = [...(book.open.get(symbol)?.values() ?? [])].filter(
+    ({ terms }) => terms.strategyId === strategyId,
+  )
+  if (restrictions.length > 0 && adds(book, own, side)) return false
+  if (purpose === 'place') return !book.withdrawn.has(clientOid)
+  const levels = book.quotes.get(pairKey(strategyId, symbol)) ?? []
+  const rung = levels.find((level) => level.side === side && level.ticks === ticks)
+  if (!rung || restrictions.length === 0) return rung?.lots === lots
+  const together = own.filter(
+    ({ terms }) => terms.purpose === 'quote' && terms.ticks === ticks && tradesAs(terms.action) === side,
+  )
+  return together.reduce((sum, { terms }) => sum + terms.lots, 0) <= rung.lots
 }
 
 /** Whether orders of one strategy on one instrument, filled together, could do more on a side than close what it holds. */

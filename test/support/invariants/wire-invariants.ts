@@ -1,6 +1,6 @@
 import { type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
-import { killOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
+import { killOf, type Book, holdingOf, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { decimal, decimalOfInteger, ZERO } from '../../../src/lib/decimal.ts'
 import { type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
@@ -161,21 +161,30 @@ function isWished(world: World, order: Order, placed: Placed): boolean {
   return lots <= intent.lots
 }
 
-/** As many stand for a rung, whatever became of each so far, as there are rungs alike: one more is doubled. */
+/**
+ * One order stands for a rung, whatever became of it so far: one more is doubled. Of a restricted ladder it may be
+ * smaller, and others stand beside it as far as the rung has room for them.
+ */
 function isRung(book: Book, { terms }: Order): boolean {
   const { strategyId, symbol, ticks, lots } = terms
   const side = tradesAs(terms.action)
   const levels = book.quotes.get(pairKey(strategyId, symbol)) ?? []
-  const wanted = levels.filter((level) => level.side === side && level.ticks === ticks && level.lots === lots)
-  const standing = [...(book.open.get(symbol)?.values() ?? [])].filter(
+  const rung = levels.find((level) => level.side === side && level.ticks === ticks)
+  const others = [...(book.open.get(symbol)?.values() ?? [])].filter(
     ({ terms: other }) =>
+      other.clientOid !== terms.clientOid &&
       other.strategyId === strategyId &&
       other.purpose === 'quote' &&
       tradesAs(other.action) === side &&
-      other.ticks === ticks &&
-      other.lots === lots,
+      other.ticks === ticks,
   )
-  return standing.length <= wanted.length
+  const mayBeCut = restrictionsOn(book, symbol, strategyId).length > 0
+  if (rung === undefined || (mayBeCut ? rung.lots < lots : rung.lots !== lots)) return false
+  // What is larger than the rung stood for another one, and is to be cancelled.
+  const standing = others.filter((other) =>
+    mayBeCut ? other.terms.lots <= rung.lots : other.terms.lots === lots,
+  )
+  return standing.every((other) => mayBeCut && other.terms.lots + lots <= rung.lots)
 }
 
 /** In hedge mode each leg goes its own way, in one-way mode they are one. */

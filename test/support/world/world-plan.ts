@@ -64,6 +64,8 @@ export const worldPlanSchema = z.strictObject({
   apiTrader: z.int().nonnegative().default(0),
   /** Whether it runs on for a while when everything has come right after the faults. */
   isPatient: z.boolean().default(true),
+  /** How long the operator looks at what is restricted to reducing before it is released, ms. */
+  reducingMs: z.number().default(900),
   /** Largest step of the market, in ticks. */
   moveTicks: z.number(),
   /** Whether a second core runs along and must say the same (DET1). */
@@ -130,6 +132,7 @@ export function planWorld(seed: string): WorldPlan {
     otherClocks: [],
     apiTrader: 0,
     isPatient: part('isPatient').integer(8) === 0,
+    reducingMs: pick(part('reducingMs'), [900, 900, 5000]),
     moveTicks: 1 + part('moveTicks').integer(8),
     hasTwin: part('hasTwin').integer(100) === 0,
     hasOverseer: part('hasOverseer').integer(4) === 0,
