@@ -51,3 +51,16 @@ export interface UnknownAnswer extends AnswerTimes {
   readonly message: string
   readonly status: number | undefined
 }
+
+/**
+ * Whether the call came to an end in front of the exchange: a status that refuses it, and no code of the exchange's, as
+ * when a proxy or a firewall answers with a page of its own. Nobody knows what the exchange has heard of it.
+ */
+export function isForbidden(answer: Answer<unknown>): answer is UnknownAnswer {
+  return answer.kind === 'unknown' && (answer.status === 401 || answer.status === 403)
+}
+
+/** Whether the same call, made again, would only be refused again, until a person has mended something. */
+export function isRefusedForGood(answer: Answer<unknown>): boolean {
+  return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
+}

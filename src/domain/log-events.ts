@@ -10,7 +10,7 @@ export const LOG_EVENTS = {
   'account.off':
     'One of several accounts could not be opened and does not trade; the others do. Fix what the reason names, and reload.',
   'account.refused':
-    'The exchange refuses the keys, or they belong to another account than the state; fix what the reason names. If this happens at the start, the account is off, and the run ends with exit code 78: at once if no other account trades, otherwise at its stop. If it happens later, the reads are repeated once a minute.',
+    'The exchange refuses the keys, they belong to another account than the state, or something in front of the exchange refuses the calls (HTTP 401 or 403); fix what the reason names. If this happens at the start, the account is off, and the run ends with exit code 78: at once if no other account trades, otherwise at its stop. If it happens later, or at the start in front of the exchange, the reads are repeated once a minute.',
   'alert.broken':
     'The part that sends alerts is broken, which affects nothing else; report the defect, and watch the log meanwhile.',
   'alert.dropped':

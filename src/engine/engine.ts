@@ -44,7 +44,7 @@ import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { accountEquityOf } from './state/losses.ts'
-import { askForFills, askForPosition } from './state/readings.ts'
+import { askForFills, askForPosition, noteReadRefusal } from './state/readings.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
 import { forgetSatisfied } from './state/totals.ts'
@@ -212,14 +212,17 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'callAnswered':
       return answerCall(core, event.callId, event.answer)
     case 'fillsRead':
+      noteReadRefusal(core, 'fills', undefined)
       return takeFills(core, event.reading)
     case 'positionRead':
+      noteReadRefusal(core, `position ${event.reading.symbol}`, undefined)
       return takePosition(core, event.reading)
     case 'positionUnreadable':
       return takeUnreadablePosition(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
+      if (event.isRefused === true) noteReadRefusal(core, event.what, event.reason)
       return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
     case 'pollDue':
       return readOnGrid(core, event.what)

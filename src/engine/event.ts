@@ -60,6 +60,8 @@ export type EngineEvent =
       readonly reason: string
       /** Of the answer, where there was one. */
       readonly status?: number | undefined
+      /** It would only be refused again. */
+      readonly isRefused?: boolean
     }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** The grid says that it is time to read again. */

@@ -1,4 +1,4 @@
-import type { Answer } from '../domain/answer.ts'
+import { type Answer, isRefusedForGood } from '../domain/answer.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { ExchangePort } from './ports.ts'
 
@@ -96,7 +96,10 @@ export class AccountReader {
     if (answer.kind === 'accepted') dispatch(toEvent(answer.data))
     else if (answer.kind === 'unknown' && answer.cause === 'unreadableRow')
       dispatch({ kind: 'positionUnreadable', symbol, problem: answer.message })
-    else dispatch({ kind: 'readFailed', what, reason: reasonOf(answer), status: answer.status })
+    else {
+      const refused = isRefusedForGood(answer) && { isRefused: true }
+      dispatch({ kind: 'readFailed', what, reason: reasonOf(answer), status: answer.status, ...refused })
+    }
   }
 }
 

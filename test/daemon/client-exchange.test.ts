@@ -26,7 +26,7 @@ function openExchange(readings: readonly object[] = [], change: Partial<ClientEx
       instruments: new Map([['BTCUSDT', {} as never]]),
     },
     clock: time,
-    onKeysRefused: ({ code }) => heard.push(`keys refused ${code}`),
+    onRefused: ({ code }) => heard.push(`refused ${code}`),
     onBatch: () => () => heard.push('first byte'),
     onBroken: (error) => heard.push(String(error)),
     ...change,
@@ -96,9 +96,52 @@ test('keys that the exchange refuses are said once, and shown to it once a minut
   await read()
   await read()
 
-  expect(heard).toEqual(['keys refused 40037'])
+  expect(heard).toEqual(['refused 40037'])
   expect(answers).toEqual(['refused', 'refused', 'refused', 'refused', 'accepted', 'accepted'])
   expect(reads()).toBe(4)
+})
+
+test('pages of something in front of the exchange are asked for ever more rarely, and said when they last', async () => {
+  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
+  const { exchange, heard, time, reads } = openExchange(Array.from({ length: 12 }, () => page))
+  const askedAt: number[] = []
+  const read = async () => {
+    const before = reads()
+    exchange.readFills(0, () => undefined)
+    await exchange.idle()
+    if (reads() > before) askedAt.push(time.monotonic() / 1000)
+  }
+
+  // Two that are on the wire together are one refusal.
+  exchange.readFills(0, () => undefined)
+  await read()
+  while (askedAt.length < 9) {
+    await time.pass(1000)
+    await read()
+    if (askedAt.length < 4) expect(heard).toEqual(askedAt.length < 3 ? [] : ['refused HTTP_403'])
+  }
+
+  expect(askedAt).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183])
+  expect(heard).toEqual(['refused HTTP_403'])
+})
+
+test('one page between answers costs a second', async () => {
+  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_401', message: '', status: 401 }
+  const accepted = { kind: 'accepted', data: 'success', receivedAt: 0 }
+  const { exchange, heard, time } = openExchange([page, accepted, page, accepted, page, accepted])
+  const answers: string[] = []
+  const read = async () => {
+    exchange.readFills(0, ({ kind }) => answers.push(kind))
+    await exchange.idle()
+  }
+
+  for (let reads = 0; reads < 6; reads++) {
+    await read()
+    await time.pass(1000)
+  }
+
+  expect(answers).toEqual(['unknown', 'accepted', 'unknown', 'accepted', 'unknown', 'accepted'])
+  expect(heard).toEqual([])
 })
 
 test('a dry run sends nothing that changes the account, and says what would have left', async () => {

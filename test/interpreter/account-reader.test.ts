@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { type RefusedAnswer } from '../../src/domain/answer.ts'
+import { type Answer, type RefusedAnswer } from '../../src/domain/answer.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { AccountReader } from '../../src/interpreter/account-reader.ts'
 
@@ -69,6 +69,26 @@ test('fills are read once at a time, and once more from the earlier of the start
   answer('fills 300')
 
   expect(asked).toEqual(['fills 500', 'fills 300'])
+})
+
+test.each([
+  ['refused for good', REFUSED, true],
+  ['refused for now', { ...REFUSED, class: 'retry' }, undefined],
+  ['answered 403 in front of the exchange', { kind: 'unknown', cause: 'unreadable', status: 403 }, true],
+  ['lost', { kind: 'unknown', cause: 'timeout', status: undefined }, undefined],
+] as const)('a read that is %s says so to the core', (_, answered, isRefused) => {
+  const events: EngineEvent[] = []
+  const reading = new AccountReader({
+    exchange: {
+      readFills: (_sinceAt, onAnswer) => onAnswer(answered as Answer<never>),
+      readPosition: () => undefined,
+    },
+    dispatch: (event) => events.push(event),
+  })
+
+  reading.readFills(0)
+
+  expect(events.map((event) => event.kind === 'readFailed' && event.isRefused)).toEqual([isRefused])
 })
 
 test('what stands in line when a run has stopped is not read any more', () => {

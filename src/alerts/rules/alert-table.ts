@@ -28,7 +28,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'account.refused': {
     urgency: urgent,
     by: [],
-    title: () => 'the exchange refuses the keys',
+    title: () => 'the exchange refuses the calls of an account',
     command: doctor,
   },
   'alert.broken': SILENT,

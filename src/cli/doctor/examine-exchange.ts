@@ -1,13 +1,14 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Credentials } from '../../config/secrets.ts'
-import { accessTo, keysRefused, refusesKeys } from '../../daemon/account/account-keys.ts'
+import { accessTo, refusesKeys, toRefusal } from '../../daemon/account/account-keys.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
-import type { RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
+import { isForbidden, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
 import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { headlineOf } from '../../lib/failure.ts'
 import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import type { ProductType } from '../../protocol/values.ts'
@@ -159,11 +160,12 @@ async function examineTier(client: ExchangeClient, { account: { tier } }: Daemon
 }
 
 function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfig): Finding {
-  if (refusesKeys(answer)) {
-    const { message, hint = 'see .env.example' } = keysRefused(answer, config.account.keys)
-    return finding('fail', 'key accepted', message.split('\n', 1).join(''), hint)
+  const { code, message } = answer
+  if (refusesKeys(answer) || isForbidden(answer)) {
+    const refusal = toRefusal(answer, config)
+    return finding('fail', 'key accepted', headlineOf(refusal), refusal.hint ?? 'see .env.example')
   }
-  return finding('warn', 'key accepted', `${answer.code} ${answer.message}`, 'run it again in a moment')
+  return finding('warn', 'key accepted', `${code} ${message}`, 'run it again in a moment')
 }
 
 /** Undefined where no position says it. */

@@ -44,6 +44,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     ...[
       'CREDENTIALS_MISSING',
       'CREDENTIALS_REFUSED',
+      'CALLS_FORBIDDEN',
       'CREDENTIALS_UNUSABLE',
       'STATE_GRIDS_CHANGED',
       'STATE_OF_OTHER_KEYS',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { type Credentials, credentialVariables } from '../../config/secrets.ts'
 import type { ConfigError } from '../../config/yaml/problem.ts'
-import type { Answer, RefusedAnswer } from '../../domain/answer.ts'
+import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
@@ -67,6 +67,22 @@ export function keysRefused({ code, message }: RefusedAnswer, keys: string | und
       variable === undefined
         ? `let the key of ${variables.apiKey} read and trade, from this machine's address`
         : `correct ${variable} where it is set: in the environment, in .env or in the file of ${variable}_FILE`,
+  })
+}
+
+/** What refuses private calls, the exchange or something in front of it, as an error that says what to do. */
+export function toRefusal(
+  answer: RefusedAnswer | UnknownAnswer,
+  { account, exchange: { baseUrl } }: Pick<DaemonConfig, 'account' | 'exchange'>,
+): Failure {
+  if (answer.kind === 'refused') return keysRefused(answer, account.keys)
+  return new Failure({
+    code: 'CALLS_FORBIDDEN',
+    sentence: `private calls are answered with HTTP ${answer.status}, and not by the exchange itself`,
+    facts: { answer: answer.message, ...(baseUrl !== undefined && { exchange: baseUrl }) },
+    hint:
+      "a proxy, a firewall or the exchange's gateway refuses them: " +
+      "let this machine's address reach the exchange, and look whether the key is bound to another address",
   })
 }
 

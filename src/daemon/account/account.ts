@@ -24,7 +24,7 @@ import { haltWhoHung } from '../watchdog/hang-note.ts'
 import type { WatchedLoop } from '../watchdog/loop-deadlines.ts'
 import { codeNameOf } from '../../strategy/load-strategy.ts'
 import { closeRunners, endingsOf, pausedOf } from '../strategies/strategies.ts'
-import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
+import { assertOwnState, keysRefused, refusesKeys, toRefusal } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import type { AccountOptions } from './account-options.ts'
 import { isBarred, isPoisoned, logFatal, retreatPolicy } from './breakdown.ts'
@@ -373,8 +373,8 @@ export class Account implements MarketListener {
         }
       },
       clock: trusted.clock,
-      onKeysRefused: (answer) => {
-        const { message: reason } = keysRefused(answer, this.#options.config.account.keys)
+      onRefused: (answer) => {
+        const { message: reason } = toRefusal(answer, this.#options.config)
         this.#options.logger.log('error', 'account.refused', { reason })
       },
       onWithheld: this.#options.config.dryRun

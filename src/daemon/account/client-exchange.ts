@@ -1,4 +1,4 @@
-import type { Answer, RefusedAnswer } from '../../domain/answer.ts'
+import { type Answer, isForbidden, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import type { FillsReading } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { PositionReading } from '../../domain/position.ts'
@@ -15,18 +15,34 @@ import { refusesKeys } from './account-keys.ts'
 /** Keys that the exchange refuses are not shown to it more often than this, in ms: it counts them. */
 const KEYS_BACK_OFF_MS = 60_000
 
+/**
+ * A page with the status 401 or 403 may come once and never again. The pause after it, in ms, doubles up to that of
+ * refused keys, and from this one on it is said.
+ */
+const FORBIDDEN_BACK_OFF_MS = 1000
+const FORBIDDEN_SAID_FROM_MS = 4000
+
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
   /** Hears of a batch that is to be sent, and gives back what is to hear of its first byte. */
   readonly onBatch: () => () => void
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** The exchange refuses the keys; said once until it takes them again. */
-  readonly onKeysRefused: (answer: RefusedAnswer) => void
+  /** The keys are refused, or every call is in front of the exchange; said once until a read is accepted again. */
+  readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
   /** Of a dry run, where nothing that changes the account is sent: hears what would have left. Absent: it is sent. */
   readonly onWithheld?: ((endpoint: EndpointName, body: string) => void) | undefined
   /** A call broke the program rather than the wire. */
   readonly onBroken: (error: unknown) => void
+}
+
+/** Why private reads are not sent now. */
+interface Refusal {
+  readonly answer: RefusedAnswer | UnknownAnswer
+  /** Monotonic ms. */
+  readonly until: number
+  readonly pauseMs: number
+  readonly isSaid: boolean
 }
 
 interface WithheldCall {
@@ -38,7 +54,7 @@ interface WithheldCall {
 /** The exchange over its client: promises become callbacks, and what is on the wire is known. */
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
-  #refused: { readonly answer: RefusedAnswer; readonly until: number } | undefined
+  #refusal: Refusal | undefined
   readonly #inFlight = new Set<Promise<void>>()
   /** The last reading of each symbol, for the closing summary. */
   readonly positions = new Map<string, PositionReading>()
@@ -97,21 +113,34 @@ export class ClientExchange implements ExchangePort {
     return instrument
   }
 
-  /** Refused keys are refused for every read alike: the exchange is asked again after a while, with one. */
+  /** What refuses one read refuses every read alike: the exchange is asked again after a while, with one. */
   #read<Data>(call: () => Promise<Answer<Data>>, then: OnAnswer<Data>): void {
-    const { clock, onKeysRefused } = this.#options
-    const refused = this.#refused
-    if (refused !== undefined && clock.monotonic() < refused.until) {
-      return this.#await(Promise.resolve(refused.answer), then)
+    const { clock } = this.#options
+    const refusal = this.#refusal
+    if (refusal !== undefined && clock.monotonic() < refusal.until) {
+      return this.#await(Promise.resolve(refusal.answer), then)
     }
-    if (refused !== undefined) this.#refused = { ...refused, until: clock.monotonic() + KEYS_BACK_OFF_MS }
+    const asked = refusal && { ...refusal, until: clock.monotonic() + refusal.pauseMs }
+    this.#refusal = asked
     this.#await(call(), (answer) => {
-      if (refusesKeys(answer)) {
-        if (this.#refused === undefined) onKeysRefused(answer)
-        this.#refused = { answer, until: clock.monotonic() + KEYS_BACK_OFF_MS }
-      } else if (answer.kind === 'accepted') this.#refused = undefined
+      if (refusesKeys(answer) || isForbidden(answer)) this.#noteRefusal(answer, asked)
+      else if (answer.kind === 'accepted') this.#refusal = undefined
       then(answer)
     })
+  }
+
+  /** @param asked What was known when the read left: reads that were on the wire together are refused once. */
+  #noteRefusal(answer: RefusedAnswer | UnknownAnswer, asked: Refusal | undefined): void {
+    const { clock, onRefused } = this.#options
+    if (this.#refusal !== asked) return
+    const pauseMs =
+      answer.kind === 'refused'
+        ? KEYS_BACK_OFF_MS
+        : Math.min(KEYS_BACK_OFF_MS, (asked?.pauseMs ?? FORBIDDEN_BACK_OFF_MS / 2) * 2)
+    const isSaid = asked?.isSaid === true
+    const isToSay = !isSaid && pauseMs >= FORBIDDEN_SAID_FROM_MS
+    if (isToSay) onRefused(answer)
+    this.#refusal = { answer, until: clock.monotonic() + pauseMs, pauseMs, isSaid: isSaid || isToSay }
   }
 
   #send<Name extends EndpointName>(

@@ -1,4 +1,4 @@
-import type { Answer } from '../../domain/answer.ts'
+import { type Answer, isRefusedForGood } from '../../domain/answer.ts'
 import { type ClientOid, type OrderId, toClientOid, toOrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
@@ -16,10 +16,11 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   if (!cancel) return
   if (answer.kind === 'unknown') noteLate(core, cancel)
   const failed = readFailed(core, cancel, answer)
-  const isRefused = answer.kind === 'refused' && answer.class === 'definite'
+  const refusal =
+    answer.kind !== 'accepted' && isRefusedForGood(answer) ? `${answer.code} ${answer.message}` : undefined
   for (const symbol of cancel.resolves) {
     const instrument = instrumentOf(core, symbol)
-    if (failed.has(symbol)) repeatCancel(core, instrument, isRefused)
+    if (failed.has(symbol)) repeatCancel(core, instrument, refusal)
     else noteCancelled(instrument, core.now)
   }
 }

@@ -61,6 +61,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
     cancels: needsCancel(core, instrument, cause),
     notBefore,
     refusals: 0,
+    refusal: '',
     acceptanceDeadlineAt,
     patientUntil: notBefore + PATIENCE_MS,
     provedAt: 0,
@@ -136,6 +137,12 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
     return
   }
   own(resolution).patientUntil = Number.POSITIVE_INFINITY
+  const refused = refusalOf(core, symbol, resolution)
+  if (refused !== undefined) {
+    const todo =
+      'mend the key, its rights, the address of this machine or the account; then release the instrument'
+    return halt(core, symbol, 'refused', `${refused}: nobody knows what became of orders; ${todo}`)
+  }
   const todo = 'it goes on by itself when the exchange answers again; then release the instrument'
   halt(
     core,
@@ -143,6 +150,14 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
     'contradiction',
     `orders stay unknown: no end of ${resolution.stage} (${resolution.cause} orders); ${todo}`,
   )
+}
+
+/** What the exchange refuses for good of that for which a resolution waits. */
+function refusalOf({ readings }: Core, symbol: string, { stage, refusal }: Resolution): string | undefined {
+  if (stage !== 'settling') return refusal === '' ? undefined : `the cancel-all is refused (${refusal})`
+  const { refusals } = readings
+  const read = refusals.get('fills') ?? refusals.get(`position ${symbol}`)
+  return read === undefined ? undefined : `fills and position cannot be read (${read})`
 }
 
 /** The process stood still for so long, ms: that time does not count as waiting. */
@@ -164,13 +179,14 @@ export function noteCancelled(instrument: InstrumentState, now: number): void {
   resolution.provedAt = now
 }
 
-/** The cancel-all failed, and is repeated after a pause. @param isRefused Whether it would only be refused again. */
-export function repeatCancel(core: Core, instrument: InstrumentState, isRefused: boolean): void {
+/** The cancel-all failed, and is repeated after a pause. @param refusal What the exchange says if it would only refuse it again. */
+export function repeatCancel(core: Core, instrument: InstrumentState, refusal: string | undefined): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
   resolution.stage = 'waiting'
   resolution.notBefore = core.now + CANCEL_REPEAT_MS
-  resolution.refusals = isRefused ? resolution.refusals + 1 : 0
+  resolution.refusals = refusal === undefined ? 0 : resolution.refusals + 1
+  resolution.refusal = refusal ?? ''
 }
 
 /** How much longer than after other failures a cancel-all that was refused waits, in ms. A kill or a stop does not wait for it. */

@@ -137,8 +137,9 @@ export interface Resolution {
   readonly cancels: boolean
   /** Unix ms, our clock: the cancel-all is not sent earlier. */
   readonly notBefore: number
-  /** How many of its cancel-alls the exchange has refused for good, in a row. */
+  /** How many of its cancel-alls the exchange has refused for good, in a row, and what it said last. */
   readonly refusals: number
+  readonly refusal: string
   /** Unix ms, exchange clock: no unknown order can be accepted later; 0: there is none. Judged only while the clocks are synchronised. */
   readonly acceptanceDeadlineAt: number
   /** Unix ms, our clock: after this the instrument is halted, and an operator must look. */
@@ -245,6 +246,8 @@ export interface ReadingState {
   readonly orphansSince: ReadonlyMap<OrderId, number>
   /** Rows that could not be read, by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
+  /** What the exchange says of reads that it refuses for good: `fills`, `position BTCUSDT`. */
+  readonly refusals: ReadonlyMap<string, string>
 }
 
 /** A row that could not be read. Seen twice it halts its instrument; after the release it halts it no more in this run. */

@@ -26,7 +26,13 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       accountCallsNotBefore: new Map(),
       sentAt: new Map(),
     },
-    readings: { fillsReadAt: 0, fillsReadThroughAt: 0, orphansSince: new Map(), unreadable: new Map() },
+    readings: {
+      fillsReadAt: 0,
+      fillsReadThroughAt: 0,
+      orphansSince: new Map(),
+      unreadable: new Map(),
+      refusals: new Map(),
+    },
     decisions: {
       decidedOn: new Map(),
       failuresInRow: new Map(),

@@ -92,6 +92,14 @@ export function noteFillsRead(
   return readableAt
 }
 
+/** @param refusal what the exchange says when it refuses a read for good; undefined: it has answered. */
+export function noteReadRefusal({ readings }: Core, what: string, refusal: string | undefined): void {
+  if (readings.refusals.get(what) === refusal) return
+  const { refusals } = own(readings)
+  if (refusal === undefined) refusals.delete(what)
+  else refusals.set(what, refusal)
+}
+
 /** Fills of this orderId wait for their order. Returns since when: Unix ms, our clock. */
 export function noteOrphan(core: Core, orderId: OrderId): number {
   const { orphansSince } = own(core.readings)

@@ -30,6 +30,30 @@ describe('an order of a lost answer', () => {
     expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders', priority: 'reduce' }])
   })
 
+  test.each([
+    [
+      'are refused for good',
+      'refused',
+      /^fills and position cannot be read \(refused 40018: Invalid IP\): /,
+      true,
+    ],
+    ['fail', 'contradiction', /^orders stay unknown: /, false],
+  ])('[ORD4] halts its instrument when the reads that would show it %s', (_, code, reason, isRefused) => {
+    const bench = lostBid()
+    bench.pass(10_050)
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+
+    for (const endAt = bench.now + 70_000; bench.now < endAt; bench.now += 500) {
+      bench.step({ kind: 'timePassed' })
+      if (bench.take('readFills').length === 0) continue
+      bench.step({ kind: 'readFailed', what: 'fills', reason: 'refused 40018: Invalid IP', isRefused })
+    }
+
+    const [halt] = bench.book.restrictions.values()
+    expect(halt).toMatchObject({ scope: SYMBOL, code })
+    expect(halt?.reason).toMatch(reason)
+  })
+
   test('[ORD4] is absent after an empty cancel-all and two reads that show nothing', () => {
     const bench = lostBid()
     bench.pass(10_050)
@@ -119,6 +143,18 @@ describe('a cancel-all', () => {
     const pauses = askedAt.slice(1).map((at, index) => Math.round((at - (askedAt[index] ?? 0)) / 1000))
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
     expect([...bench.halts]).toEqual([['*', 'the exchange refuses the key: 40006']])
+  })
+
+  test('[ORD4] that is refused for good halts the instrument as refused, with what the exchange says', () => {
+    const bench = unwantedBid()
+    for (const endAt = bench.now + 90_000; bench.now < endAt; bench.pass(50)) {
+      if (bench.take('askGrant').some(({ endpoint }) => endpoint === 'cancelAllOrders'))
+        bench.answerCancel(bench.grantCancel().cancelId, refused('40034', 'definite'))
+    }
+
+    const [halt] = bench.book.restrictions.values()
+    expect(halt).toMatchObject({ scope: SYMBOL, code: 'refused' })
+    expect(halt?.reason).toMatch(/^the cancel-all is refused \(40034 \).*release the instrument$/)
   })
 
   test.each([
