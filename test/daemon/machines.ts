@@ -95,6 +95,14 @@ export class Machines {
     return this.start(machine, ['standby', '--summary', 'json'], more)
   }
 
+  /** In the configuration of one machine: for its next start or reload. */
+  changeLease(machine: string, leaseMs: number): void {
+    const project = this.#projectOf(machine)
+    const config = JSON.parse(project.read(CONFIG_FILE)) as Record<string, object>
+    config['journal'] = { ...config['journal'], leaseMs }
+    project.write(CONFIG_FILE, JSON.stringify(config))
+  }
+
   /**
    * On the server, as if it had been over for a day. Only where its holder is dead, or its own clock is set as well: else
    * nobody's clock says so.

@@ -38,6 +38,9 @@ function firstToTakeOver(
 /** A writer hears of a handover when it renews: within a quarter of it. */
 const LEASE_HANDED_OVER_MS = 40_000
 
+/** It renews after more than a minute: what is asked of it before it reloads is not heard. */
+const LEASE_UNHEARD_MS = 300_000
+
 /** Far longer than a busy machine holds a process up, and short enough to be waited for. */
 const LEASE_RUN_OUT_MS = 8000
 
@@ -157,6 +160,8 @@ describe.skipIf(postgresMissing !== undefined)(
         const handover = machines.start('a', ['handover'])
         await handover.until('asked', () => handover.stdout.length > 0)
 
+        // The lease that it takes anew is one under which it hears of it soon.
+        machines.changeLease('a', LEASE_HANDED_OVER_MS)
         writer.kill('SIGHUP')
         await writer.until('reloaded', () => writer.events('daemon.running').length === 2)
 
@@ -166,7 +171,7 @@ describe.skipIf(postgresMissing !== undefined)(
         await Machines.trades(standby)
         expect(await standby.stop()).toEqual({ code: 0, signal: null })
         expect(await machines.compare('b', standby)).toEqual([])
-      }, LEASE_HANDED_OVER_MS))
+      }, LEASE_UNHEARD_MS))
 
     test.concurrent('handed over, one that was started as a standby ends so that it is started again, and stands by', () =>
       withMachines(async (machines) => {
