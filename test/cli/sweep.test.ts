@@ -41,6 +41,7 @@ beforeAll(() => {
   )
   project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
   project.write('sweep.yaml', 'folds: 1\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n')
+  project.write('whole.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n')
   project.write('bad.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [5, 7, x] }\n')
   project.write('endless.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [8] }\n')
 })
@@ -144,7 +145,7 @@ describe('intentd sweep', () => {
 
   test('a trial that throws, never ends or is misconfigured is a row with its reason', () => {
     const { status, stdout } = run(words('bad', 'bad.yaml'))
-    const endless = run([...words('endless', 'endless.yaml'), '--trial-limit', '3s'])
+    const endless = run([...words('endless', 'endless.yaml'), '--trial-limit', '1s'])
     const rowsOf = (out: string) =>
       (JSON.parse(read(out, 'sweep.json')) as SweepReport).trials.map(
         ({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]] as const,
@@ -152,7 +153,7 @@ describe('intentd sweep', () => {
 
     expect([status, endless.status]).toEqual([0, 1])
     expect(endless.stderr).toContain('every trial failed')
-    expect(rowsOf('endless')).toEqual([['8', 'not done after 3 s (--trial-limit)']])
+    expect(rowsOf('endless')).toEqual([['8', 'not done after 1 s (--trial-limit)']])
     expect(rowsOf('bad')).toEqual([
       ['5', ''],
       ['7', expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)],
@@ -162,7 +163,7 @@ describe('intentd sweep', () => {
   })
 
   test('a trial whose trading a loss limit ended is marked, and the limit is named', () => {
-    const { status, stdout } = run([...words('limited'), '--set', 'risk.losses.daily=3'])
+    const { status, stdout } = run([...words('limited', 'whole.yaml'), '--set', 'risk.losses.daily=3'])
     const { trials, remarks } = JSON.parse(read('limited', 'sweep.json')) as SweepReport
     const ended = trials.filter(({ figures }) => (figures?.restrictions.length ?? 0) > 0)
 
@@ -181,23 +182,23 @@ describe('intentd sweep', () => {
   })
 
   test('prices that begin too late for a part of the range are refused before anything is computed', () => {
-    project.write('late.csv', read('BTCUSDT.csv').split('\n').toSpliced(1, 30).join('\n'))
+    project.write('late.csv', read('BTCUSDT.csv').split('\n').toSpliced(1, 90).join('\n'))
     project.edit('scripted.yaml', '[BTCUSDT]', '[BTCUSDT, ETHUSDT]')
     project.write(
       'halving.yaml',
-      'method: halving\nfolds: 0\nparams:\n  scripted: { everyMinutes: [1, 2, 3, 4, 5, 6, 7, 8, 9], lots: [1] }\n',
+      'method: halving\nfolds: 0\nparams:\n  scripted: { everyMinutes: [1, 2, 3], lots: [1] }\n',
     )
     const late = (...more: readonly string[]) =>
       run([...words('late', 'halving.yaml'), '--market', 'ETHUSDT=late.csv', ...more])
     const refused = late('--to', '2025-01-01T04:00')
-    const later = late('--from', '2025-01-01T00:30', '--to', '2025-01-01T02:00')
+    const later = late('--from', '2025-01-01T01:30', '--to', '2025-01-01T03:00')
     project.edit('scripted.yaml', '[BTCUSDT, ETHUSDT]', '[BTCUSDT]')
 
     expect([refused.status, later.status]).toEqual([64, 0])
     expect(refused.stderr).toMatch(
-      /SWEEP_PRICES_OUTSIDE[^]*ETHUSDT +traded by scripted \(scripted.yaml:4\); late\.csv: its prices begin after, at 2025-01-01T00:30/,
+      /SWEEP_PRICES_OUTSIDE[^]*ETHUSDT +traded by scripted \(scripted.yaml:4\); late\.csv: its prices begin after, at 2025-01-01T01:30/,
     )
-    expect(refused.stderr).toMatch(/part +2025-01-01T00:00:00\.000Z to 2025-01-01T00:26:40\.000Z/)
+    expect(refused.stderr).toMatch(/part +2025-01-01T00:00:00\.000Z to 2025-01-01T01:20:00\.000Z/)
   })
 
   test.each([

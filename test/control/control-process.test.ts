@@ -107,22 +107,6 @@ describe.concurrent('a running daemon', () => {
     expect([events.code, events.said]).toEqual([75, expect.stringContaining('no daemon runs')])
   })
 
-  test('has a socket and a token that nobody else may read, and leaves no socket behind', async () => {
-    const project = projects.open()
-    const { run, url, socket, token } = await startTrading(project)
-    expect(statSync(socket).mode & 0o777).toBe(0o600)
-    expect(statSync(String(run.events('control.listening')[0]?.['token'])).mode & 0o777).toBe(0o600)
-    expect(token).toMatch(/^[0-9a-f]{64}$/)
-    expect((await fetch(`${url}/v1/status`)).status).toBe(401)
-    const authorised = await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${token}` } })
-    expect(((await authorised.json()) as StatusView).pid).toBe(run.pid)
-    expect((await fetch(`${url}/livez`)).status).toBe(200)
-    await run.stop()
-    expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined()
-    // [SEC1] The token is in no line, whatever was asked.
-    expect([...run.stdout, ...run.stderr].filter((line) => line.includes(token))).toEqual([])
-  })
-
   test('obeys a command once, says who gave it, and keeps it over a kill -9', async () => {
     const project = projects.open()
     const { run, url, token } = await startTrading(project)
@@ -212,28 +196,32 @@ describe.concurrent('a running daemon', () => {
     await next.stop()
   })
 
-  test('that stands still is said to, with what works without it', async () => {
+  test('has a socket and a token that nobody else may read, is said to stand still where it does, and goes on trading beside slow readers and one that wants its port', async () => {
     const project = projects.open()
-    const { run } = await startTrading(project)
+    const { run, url, socket, token } = await startTrading(project)
+    expect(statSync(socket).mode & 0o777).toBe(0o600)
+    expect(statSync(String(run.events('control.listening')[0]?.['token'])).mode & 0o777).toBe(0o600)
+    expect(token).toMatch(/^[0-9a-f]{64}$/)
+    expect((await fetch(`${url}/v1/status`)).status).toBe(401)
+    const authorised = await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${token}` } })
+    expect(((await authorised.json()) as StatusView).pid).toBe(run.pid)
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+
     run.kill('SIGSTOP')
+    // What works without it is said.
     const status = await ask(project, 'status')
     expect(status.code).toBe(75)
     expect(status.said).toContain(`pid ${run.pid}`)
     expect(status.said).toContain('`intentd kill` works without it')
     expect((await ask(project, 'fills')).code).toBe(0)
     run.kill('SIGCONT')
-    await run.stop()
-  })
 
-  test('goes on trading where its port is taken, its socket followed by slow readers, and its token exposed to none', async () => {
-    const project = projects.open()
-    const first = await startTrading(project)
-    const port = new URL(first.url).port
+    const port = new URL(url).port
     // Three that never read an answer, and two that never end their request, its head and its body.
-    const slow = Array.from({ length: 3 }, () => connect(first.socket))
-    for (const socket of slow) socket.write('GET /v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    const slow = Array.from({ length: 3 }, () => connect(socket))
+    for (const reader of slow) reader.write('GET /v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n')
     const host = `Host: 127.0.0.1:${port}\r\n`
-    const body = `Authorization: Bearer ${first.token}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`
+    const body = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`
     const cutOff = [host, host + body].map((part) => answerTo(port, `POST /v1/commands HTTP/1.1\r\n${part}`))
 
     const other = projects.open()
@@ -242,9 +230,12 @@ describe.concurrent('a running daemon', () => {
     expect(second.events('control.notListening')).toMatchObject([{ address: `127.0.0.1:${port}` }])
     expect((await ask(other, 'status', '--set', `control.port=${port}`)).code).toBe(0)
     for (const answer of await Promise.all(cutOff)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
-    await Promise.all([first.run.stop(), second.stop()])
-    for (const socket of slow) socket.destroy()
-    expect(first.run.summary.clean).toBe(true)
+    await Promise.all([run.stop(), second.stop()])
+    for (const reader of slow) reader.destroy()
+    expect(run.summary.clean).toBe(true)
+    expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined()
+    // [SEC1] The token is in no line, whatever was asked.
+    expect([...run.stdout, ...run.stderr].filter((line) => line.includes(token))).toEqual([])
   })
 
   test('refuses to start with a token that others may read', async () => {
