@@ -1,5 +1,5 @@
 import type { Answer } from '../domain/answer.ts'
-import type { ClockSample } from '../exchange/clock/clock-offset.ts'
+import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import type { EndpointName } from '../protocol/endpoints.ts'
 import { errorCode } from '../protocol/error-codes.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
@@ -8,14 +8,12 @@ import type { VirtualTime } from './virtual-time.ts'
 /** One call: what the exchange does when it arrives, and who hears the answer. */
 export interface VirtualCall<Data> {
   readonly site: EndpointName
+  /** Ours, for the answer's times. It hears the exchange's time of each answer, and ours of both ends of the call. */
+  readonly trusted: TrustedClock
   /** @param isCopy somebody on the way has sent it a second time. */
-  readonly perform: (isCopy: boolean) => Reply<Data>
-  /** Our clock, for the answer's times. */
-  readonly ourNow: () => number
-  /** Hears the exchange's time of each answer, and ours of both ends of the call. */
-  readonly onTime: (sample: ClockSample) => void
+  perform(isCopy: boolean): Reply<Data>
   /** A network with faults may call it twice, and not at all once the process has died. */
-  readonly hear: (answer: Answer<Data>) => void
+  hear(answer: Answer<Data>): void
 }
 
 /** What carries calls to the exchange and answers back. */
@@ -43,18 +41,55 @@ export class DirectNetwork implements Network {
     return 0
   }
 
-  send<Data>({ perform, ourNow, onTime, hear }: VirtualCall<Data>): void {
-    const sentAt = ourNow()
-    this.#time.after(this.#latencyMs, () => {
-      const requestTime = this.#time.now
-      const reply = perform(false)
-      this.#time.after(this.#latencyMs, () => {
-        const receivedAt = ourNow()
-        onTime({ requestTime, receivedAt, sentAt })
-        if (reply.ok) hear({ kind: 'accepted', data: reply.data, requestTime, receivedAt })
-        else hear(toAnswer(reply, { requestTime, receivedAt }))
-      })
-    })
+  send<Data>(call: VirtualCall<Data>): void {
+    const time = this.#time
+    const latencyMs = this.#latencyMs
+    time.after(latencyMs, new DirectCall({ call, time, latencyMs }))
+  }
+}
+
+interface DirectCallOptions<Data> {
+  readonly call: VirtualCall<Data>
+  readonly time: VirtualTime
+  readonly latencyMs: number
+}
+
+/** A call on its way to the exchange; then its answer on its way back. */
+class DirectCall<Data> {
+  readonly #call: VirtualCall<Data>
+  readonly #time: VirtualTime
+  readonly #latencyMs: number
+  /** Unix ms, our clock. */
+  readonly #sentAt: number
+  /** Unix ms, exchange clock: when it arrived; and what it was answered there. */
+  #requestTime = 0
+  #reply: Reply<Data> | undefined
+
+  constructor({ call, time, latencyMs }: DirectCallOptions<Data>) {
+    this.#call = call
+    this.#time = time
+    this.#latencyMs = latencyMs
+    this.#sentAt = call.trusted.clock.now()
+  }
+
+  run(): void {
+    if (this.#reply === undefined) this.arrive()
+    else this.answer(this.#reply)
+  }
+
+  arrive(): void {
+    this.#requestTime = this.#time.now
+    this.#reply = this.#call.perform(false)
+    this.#time.after(this.#latencyMs, this)
+  }
+
+  answer(reply: Reply<Data>): void {
+    const { clock, offset } = this.#call.trusted
+    const requestTime = this.#requestTime
+    const receivedAt = clock.now()
+    offset.observe({ requestTime, receivedAt, sentAt: this.#sentAt })
+    if (reply.ok) this.#call.hear({ kind: 'accepted', data: reply.data, requestTime, receivedAt })
+    else this.#call.hear(toAnswer(reply, { requestTime, receivedAt }))
   }
 }
 

@@ -25,7 +25,7 @@ import type { Network } from './network.ts'
 import { VirtualCalls } from './virtual-calls.ts'
 import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
 import type { VirtualTime } from './virtual-time.ts'
-import { callEnds, type Gate, type VirtualWire } from './virtual-wire.ts'
+import type { Gate, VirtualWire } from './virtual-wire.ts'
 
 /** A strategy, and its params as its own schema gave them back. */
 export interface VirtualStrategy {
@@ -86,10 +86,7 @@ export class VirtualAccount {
     this.#options = options
     const trusted = new TrustedClock(clock)
     this.#limiter = this.#createLimiter(trusted.clock)
-    this.#wire = {
-      ...{ time, trusted, network, limiter: this.#untilEnd(), gate: surroundings.gate },
-      ends: callEnds(trusted),
-    }
+    this.#wire = { time, trusted, network, limiter: this.#untilEnd(), gate: surroundings.gate }
     this.engine = createEngine(settings, book)
     this.ports = this.#createPorts()
     this.interpreter = new Interpreter(this.engine, this.ports)

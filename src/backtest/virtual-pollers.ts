@@ -1,8 +1,10 @@
 import type { Answer } from '../domain/answer.ts'
 import { TickerTable } from '../domain/ticker-table.ts'
 import type { EngineEvent } from '../engine/event.ts'
+import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { accept, type Reply } from '../simulator/shared/reply.ts'
 import type { SimulatedExchange } from './direct-exchange.ts'
-import { onlyOnce } from './virtual-readings.ts'
+import type { VirtualCall } from './network.ts'
 import type { VirtualWire } from './virtual-wire.ts'
 
 /** How often is looked, ms: asked before each wait. */
@@ -36,6 +38,10 @@ export interface VirtualPollersOptions {
 /** How long an offset that has not changed is not said again. */
 const OFFSET_SAID_MS = 1000
 
+const TIME_PASSED: EngineEvent = { kind: 'timePassed' }
+const FILLS_DUE: EngineEvent = { kind: 'pollDue', what: 'fills' }
+const POSITIONS_DUE: EngineEvent = { kind: 'pollDue', what: 'positions' }
+
 /** Everything that happens by itself in a run, as the daemon's pollers make it happen. */
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
@@ -51,6 +57,10 @@ export class VirtualPollers {
   /** The table that the core looks at, and those that nobody does. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
+  /** What falls due again and again. */
+  readonly #readTickers = () => this.start()
+  readonly #readFills = () => this.#poll(FILLS_DUE)
+  readonly #readPositions = () => this.#poll(POSITIONS_DUE)
 
   constructor(options: VirtualPollersOptions) {
     this.#options = options
@@ -59,22 +69,11 @@ export class VirtualPollers {
   /** Reads the tickers, then again and again; the first reading with a synchronised clock begins the run. */
   start(): void {
     const { wire, exchange, isOver } = this.#options
-    const { time, ends, network, gate } = wire
     if (isOver()) return
-    const table = this.#takeTable()
-    network.send({
-      site: 'tickers',
-      ourNow: ends.ourNow,
-      onTime: ends.onTime,
-      perform: () => {
-        // What the core looks at stays what it was, however often the request arrives and its answer is heard.
-        if (table.readAt === 0) exchange.readTickers(table)
-        return { ok: true, data: undefined }
-      },
-      hear: onlyOnce((answer) => gate.enter(() => this.#takeTickers(table, answer))),
-    })
+    const { time, trusted, network } = wire
+    network.send(new TickersCall({ trusted, exchange, table: this.#takeTable(), hear: this.#hearTickers }))
     const nextMs = this.#untilNextRead()
-    time.after(nextMs, () => this.start())
+    time.after(nextMs, this.#readTickers)
     this.#readAccountBefore(nextMs)
   }
 
@@ -82,18 +81,19 @@ export class VirtualPollers {
     const { polling, wire } = this.#options
     const { beforeTickers } = polling
     if (beforeTickers === undefined) return
-    wire.time.after(nextMs - beforeTickers.positionsMs, () => this.#readAccount('positions'))
-    wire.time.after(nextMs - beforeTickers.fillsMs, () => this.#readAccount('fills'))
+    wire.time.after(nextMs - beforeTickers.positionsMs, this.#readPositions)
+    wire.time.after(nextMs - beforeTickers.fillsMs, this.#readFills)
   }
 
-  #readAccount(what: 'fills' | 'positions'): void {
+  #poll(due: EngineEvent): void {
     const { wire, isOver, dispatch } = this.#options
-    if (this.#hasBegun && !isOver() && !wire.gate.isStill) dispatch({ kind: 'pollDue', what })
+    if (this.#hasBegun && !isOver() && !wire.gate.isStill) dispatch(due)
   }
 
   #untilNextRead(): number {
     const { wire, polling } = this.#options
-    const { tickersMs, tickersAt = [] } = polling
+    const { tickersMs, tickersAt } = polling
+    if (tickersAt === undefined) return tickersMs
     const { now } = wire.time
     while ((tickersAt[this.#nextRead] ?? Number.POSITIVE_INFINITY) <= now) this.#nextRead += 1
     const nextAt = tickersAt[this.#nextRead]
@@ -115,6 +115,9 @@ export class VirtualPollers {
       if (this.#waitsUntil === wire.time.now) this.#passTime()
     })
   }
+
+  readonly #hearTickers = (table: TickerTable, answer: Answer<unknown>): void =>
+    this.#options.wire.gate.enter(() => this.#takeTickers(table, answer))
 
   #takeTickers(table: TickerTable, answer: Answer<unknown>): void {
     if (answer.kind !== 'accepted') return
@@ -154,24 +157,63 @@ export class VirtualPollers {
     this.#options.dispatch({ kind: 'started' })
     this.#every('timeMs', () => this.#passTime())
     if (this.#options.polling.beforeTickers !== undefined) return
-    this.#every('fillsMs', () => this.#readAccount('fills'))
-    this.#every('positionsMs', () => this.#readAccount('positions'))
+    this.#every('fillsMs', this.#readFills)
+    this.#every('positionsMs', this.#readPositions)
   }
 
   #passTime(): void {
     const { wire, isOver, onTime, dispatch } = this.#options
     if (isOver() || wire.gate.isStill) return
     onTime()
-    dispatch({ kind: 'timePassed' })
+    dispatch(TIME_PASSED)
   }
 
   /** What falls due while the process stands still is not made up for. */
   #every(interval: 'timeMs' | 'fillsMs' | 'positionsMs', run: () => void): void {
     const { wire, polling, isOver } = this.#options
-    wire.time.after(polling[interval], () => {
+    const due = () => {
       if (isOver()) return
       if (!wire.gate.isStill) run()
-      this.#every(interval, run)
-    })
+      wire.time.after(polling[interval], due)
+    }
+    wire.time.after(polling[interval], due)
+  }
+}
+
+interface TickersCallOptions {
+  readonly trusted: TrustedClock
+  readonly exchange: SimulatedExchange
+  readonly table: TickerTable
+  readonly hear: (table: TickerTable, answer: Answer<unknown>) => void
+}
+
+const READ = accept(undefined)
+
+/** One reading of the tickers, on its way. */
+class TickersCall implements VirtualCall<undefined> {
+  readonly site = 'tickers'
+  readonly trusted: TrustedClock
+  readonly #exchange: SimulatedExchange
+  readonly #table: TickerTable
+  readonly #hear: TickersCallOptions['hear']
+  #isHeard = false
+
+  constructor({ trusted, exchange, table, hear }: TickersCallOptions) {
+    this.trusted = trusted
+    this.#exchange = exchange
+    this.#table = table
+    this.#hear = hear
+  }
+
+  /** What the core looks at stays what it was, however often the request arrives and its answer is heard. */
+  perform(): Reply<undefined> {
+    if (this.#table.readAt === 0) this.#exchange.readTickers(this.#table)
+    return READ
+  }
+
+  hear(answer: Answer<undefined>): void {
+    if (this.#isHeard) return
+    this.#isHeard = true
+    this.#hear(this.#table, answer)
   }
 }

@@ -145,7 +145,7 @@ function unreadableRow(message: string, receivedAt: number): Answer<never> {
 }
 
 /** An answer that comes twice would begin two readings. */
-export function onlyOnce<Value>(hear: (value: Value) => void): (value: Value) => void {
+function onlyOnce<Value>(hear: (value: Value) => void): (value: Value) => void {
   let isHeard = false
   return (value) => {
     if (isHeard) return

@@ -1,18 +1,20 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Timers } from '../lib/timers.ts'
 
-interface Due {
-  readonly at: number
-  readonly run: () => void
-}
+/** What is done at an instant. */
+export type Due = (() => void) | { run(): void }
 
 /**
  * Virtual time: things are due at instants of the exchange's clock (Unix ms), and happen one after the
  * other, at one instant in the order in which they were scheduled.
  */
 export class VirtualTime {
-  /** What happens next is last. It is a short list: a few calls and timers of one account. */
+  /**
+   * What is due, and when of each (Unix ms): what happens next is last. They are short lists: a few calls and timers of
+   * one account. Two lists, because an object for each thing that is due would be made a million times a run.
+   */
   readonly #dues: Due[] = []
+  readonly #instants: number[] = []
   #now: number
   /** A machine whose clock is the exchange's. */
   readonly clock: Clock
@@ -41,26 +43,37 @@ export class VirtualTime {
     },
   }
 
-  after(delayMs: number, run: () => void): void {
+  after(delayMs: number, due: Due): void {
     const dues = this.#dues
-    const due = { at: this.#now + Math.max(0, Math.round(delayMs)), run }
-    let index = dues.push(due) - 1
-    for (; index > 0; index--) {
-      const sooner = dues[index - 1]
-      if (!sooner || sooner.at > due.at) break
-      dues[index] = sooner
+    const instants = this.#instants
+    const at = this.#now + Math.max(0, Math.round(delayMs))
+    let place = dues.length
+    for (; place > 0; place--) {
+      const sooner = dues[place - 1]
+      const soonerAt = instants[place - 1]
+      if (sooner === undefined || soonerAt === undefined || soonerAt > at) break
+      dues[place] = sooner
+      instants[place] = soonerAt
     }
-    dues[index] = due
+    dues[place] = due
+    instants[place] = at
   }
 
   /** Lets time pass until an instant; stops early when there is nothing left, or `isOver` says so. */
   runUntil(endAt: number, isOver: () => boolean = () => false): void {
-    for (let next = this.#dues.at(-1); next && next.at <= endAt; next = this.#dues.at(-1)) {
+    const instants = this.#instants
+    for (let nextAt = instants.at(-1); nextAt !== undefined && nextAt <= endAt; nextAt = instants.at(-1)) {
       if (isOver()) return
-      this.#dues.pop()
-      this.#now = next.at
-      next.run()
+      this.#now = nextAt
+      this.#runNext()
     }
     this.#now = Math.max(this.#now, endAt)
+  }
+
+  #runNext(): void {
+    const due = this.#dues.pop()
+    this.#instants.pop()
+    if (typeof due === 'function') due()
+    else due?.run()
   }
 }

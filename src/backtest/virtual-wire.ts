@@ -3,7 +3,7 @@ import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import type { Grant, GrantSource } from '../exchange/limiter/grant.ts'
 import type { EndpointName } from '../protocol/endpoints.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
-import type { Network, VirtualCall } from './network.ts'
+import type { Network } from './network.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** How something reaches a process: at once in a backtest. In a fault world it stands still, and dies. */
@@ -20,15 +20,9 @@ export interface Gate {
 export interface VirtualWire {
   readonly time: VirtualTime
   readonly trusted: TrustedClock
-  /** What a network asks of the clock. */
-  readonly ends: Pick<VirtualCall<unknown>, 'ourNow' | 'onTime'>
   readonly limiter: GrantSource
   readonly network: Network
   readonly gate: Gate
-}
-
-export function callEnds({ clock, offset }: TrustedClock): VirtualWire['ends'] {
-  return { ourNow: () => clock.now(), onTime: (sample) => offset.observe(sample) }
 }
 
 export interface WireCall<Data> {
@@ -41,14 +35,13 @@ export interface WireCall<Data> {
 }
 
 /** Sends a call now; its grant ends with it. */
-export function carry<Data>({ time, ends, network }: VirtualWire, call: WireCall<Data>): void {
+export function carry<Data>({ time, trusted, network }: VirtualWire, call: WireCall<Data>): void {
   const { site, grant, perform, gate, hear } = call
   const sentAt = time.now
   network.send({
     site,
+    trusted,
     perform,
-    ourNow: ends.ourNow,
-    onTime: ends.onTime,
     hear: (answer) =>
       gate(() => {
         endGrant(grant, answer, time.now - sentAt)

@@ -21,6 +21,22 @@ describe('virtual time', () => {
     expect(time.now).toBe(1020)
   })
 
+  it('runs an object again and again, at the instants that it asks for', () => {
+    const time = new VirtualTime(1000)
+    const instants: number[] = []
+    const beat = {
+      run() {
+        instants.push(time.now)
+        if (instants.length < 3) time.after(10, this)
+      },
+    }
+
+    time.after(5, beat)
+    time.runUntil(Number.POSITIVE_INFINITY)
+
+    expect(instants).toEqual([1005, 1015, 1025])
+  })
+
   it('stops before the next thing once it is over', () => {
     const time = new VirtualTime(1000)
     let happened = 0

@@ -38,7 +38,7 @@ export class SignedNetwork implements Network {
     }
     const reason = { code: 'LEASE_OVER', topic: 'system', message: objection } as const
     time.after(WITHHELD_MS, () => {
-      const receivedAt = call.ourNow()
+      const receivedAt = call.trusted.clock.now()
       call.hear({ kind: 'refused', class: 'notSent', ...reason, status: undefined, receivedAt })
     })
   }

@@ -15,7 +15,8 @@ export interface VirtualNetworkOptions {
   readonly lateMsMax: number
 }
 
-interface CallOnWire<Data> extends VirtualCall<Data> {
+interface CallOnWire<Data> {
+  readonly call: VirtualCall<Data>
   /** Everything about a call is drawn by its number at the site. */
   readonly n: number
   /** Unix ms, our clock. */
@@ -63,10 +64,11 @@ export class VirtualNetwork implements Network {
   /** Everything about a call is drawn by its number at its endpoint. */
   send<Data>(call: VirtualCall<Data>): void {
     const { time, faults, requestTimeoutMs } = this.#options
-    const { site, ourNow } = call
+    const { site } = call
+    const ourNow = () => call.trusted.clock.now()
     const n = this.#calls.get(site) ?? 0
     this.#calls.set(site, n + 1)
-    const wire = { ...call, n, sentAt: ourNow(), answered: once(call) }
+    const wire = { call, n, sentAt: ourNow(), answered: once(call) }
     const quickly = (make: () => Answer<Data>): void =>
       time.after(this.#latency(site, n), () => wire.answered(make()))
     if (faults.strikes('refusedConnection', site, n)) return quickly(() => notSent(ourNow()))
@@ -80,16 +82,18 @@ export class VirtualNetwork implements Network {
     })
   }
 
-  #arrive<Data>(call: CallOnWire<Data>): void {
+  #arrive<Data>(wire: CallOnWire<Data>): void {
     const { time, faults } = this.#options
-    const { site, n, answered, ourNow } = call
+    const { call, n, answered } = wire
+    const { site, trusted } = call
+    const ourNow = () => trusted.clock.now()
     const requestTime = time.now
     const latencyMs = this.#latency(`${site}/answer`, n)
-    const turnedAway = this.#turnAway(call)
+    const turnedAway = this.#turnAway(wire)
     if (turnedAway) return time.after(latencyMs, () => answered(turnedAway(ourNow())))
-    const reply = this.#perform(call)
+    const reply = this.#perform(wire)
     if (this.#isOut(site, n) || faults.strikes('answerLost', site, n)) return
-    const spoilt = this.#spoil(call, reply, requestTime)
+    const spoilt = this.#spoil(wire, reply, requestTime)
     if (spoilt) return time.after(latencyMs, () => answered(spoilt(ourNow())))
     const wrongMs = faults.strikes('timeWrong', site, n) ? faults.severity(-WRONG_MS, WRONG_MS) : 0
     // The answer is made later than what it shows.
@@ -97,7 +101,7 @@ export class VirtualNetwork implements Network {
     const oldMs = isOld ? faults.severity(...OLD_MS) : 0
     const made = (): Answer<Data> => {
       const times = { receivedAt: ourNow(), requestTime: requestTime + oldMs + wrongMs }
-      call.onTime({ ...times, sentAt: call.sentAt })
+      trusted.offset.observe({ ...times, sentAt: wire.sentAt })
       return toAnswer(reply, times)
     }
     const isTwice = faults.strikes('answerTwice', site, n)
@@ -108,8 +112,9 @@ export class VirtualNetwork implements Network {
   }
 
   /** What answers instead of the exchange, which never sees the call. */
-  #turnAway<Data>({ site, n }: CallOnWire<Data>): ((receivedAt: number) => Answer<never>) | undefined {
+  #turnAway<Data>({ call, n }: CallOnWire<Data>): ((receivedAt: number) => Answer<never>) | undefined {
     const { faults } = this.#options
+    const { site } = call
     const strikes = (fault: FaultKind): boolean => faults.strikes(fault, site, n)
     if (this.#isStorming(site, n) || strikes('rateLimited')) return tooMany
     if (strikes('serverErrorBefore')) return brokenServer
@@ -122,23 +127,24 @@ export class VirtualNetwork implements Network {
     return undefined
   }
 
-  #perform<Data>(call: CallOnWire<Data>): Reply<Data> {
-    const { site, n, perform } = call
+  #perform<Data>({ call, n }: CallOnWire<Data>): Reply<Data> {
+    const { site } = call
     // A balancer that tries again answers with what the second copy met.
     const isTwice = this.#options.faults.strikes('requestTwice', site, n)
-    if (isTwice) perform(false)
-    const reply = perform(isTwice)
+    if (isTwice) call.perform(false)
+    const reply = call.perform(isTwice)
     this.onReply(site, reply)
     return reply
   }
 
   /** What becomes of the answer on its way back; the exchange has done what it was asked. */
   #spoil<Data>(
-    { site, n }: CallOnWire<Data>,
+    { call, n }: CallOnWire<Data>,
     reply: Reply<Data>,
     requestTime: number,
   ): ((receivedAt: number) => Answer<Data>) | undefined {
     const { faults } = this.#options
+    const { site } = call
     const strikes = (fault: FaultKind): boolean => faults.strikes(fault, site, n)
     if (strikes('serverErrorAfter')) return brokenServer
     if (strikes('rateLimitedAfter')) return tooMany
