@@ -82,26 +82,46 @@ function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): 
   }
 }
 
-/** The orders that are wanted now, nearest first: where orders are few, the nearest matter most. */
-function buildLevels(market: InstrumentView, { levels, size }: Params, ladder: Ladder): QuoteLevel[] {
+/** The orders that are wanted now: of all rungs those that can rest. As a rule these are all of them. */
+function buildLevels(market: InstrumentView, params: Params, ladder: Ladder): readonly QuoteLevel[] {
+  const rungs = rungsOf(market, params, ladder)
   const { bidTicks, askTicks } = market
+  for (const { side, ticks } of rungs) {
+    if (side === 'buy' ? ticks >= askTicks : ticks <= bidTicks)
+      return rungs.filter((rung) => canRest(market, rung))
+  }
+  return rungs
+}
+
+/** A ladder that stands has the same rungs at every price. So they are worked out once, and kept for as long as the ladder. */
+const keptRungs = new WeakMap<Ladder, { readonly params: Params; readonly rungs: readonly QuoteLevel[] }>()
+
+function rungsOf(market: InstrumentView, params: Params, ladder: Ladder): readonly QuoteLevel[] {
+  const kept = keptRungs.get(ladder)
+  if (kept?.params === params) return kept.rungs
+  const rungs = buildRungs(market, params, ladder)
+  keptRungs.set(ladder, { params, rungs })
+  return rungs
+}
+
+/** Nearest first: where orders are few, the nearest matter most. */
+function buildRungs(market: InstrumentView, { levels, size }: Params, ladder: Ladder): QuoteLevel[] {
   const { anchorTicks, spacingTicks, emptyLevel } = ladder
   const lots = market.lots(size)
-  const wanted: QuoteLevel[] = []
-  const want = (side: 'buy' | 'sell', level: number): void => {
-    if (Math.abs(level) > levels) return
+  const rungs: QuoteLevel[] = []
+  const add = (side: 'buy' | 'sell', level: number): void => {
     const ticks = anchorTicks + level * spacingTicks
-    const crosses = side === 'buy' ? ticks >= askTicks : ticks <= bidTicks
-    if (crosses ? rests(market, side, ticks) : ticks > 0) wanted.push({ side, ticks, lots })
+    if (Math.abs(level) <= levels && ticks > 0) rungs.push({ side, ticks, lots })
   }
   for (let distance = 1; distance <= 2 * levels; distance++) {
-    want('buy', emptyLevel - distance)
-    want('sell', emptyLevel + distance)
+    add('buy', emptyLevel - distance)
+    add('sell', emptyLevel + distance)
   }
-  return wanted
+  return rungs
 }
 
 /** A post-only order that meets the other side is refused; one of ours that rests there already may stay. */
-function rests(market: InstrumentView, side: 'buy' | 'sell', ticks: number): boolean {
-  return market.orders.some((order) => order.side === side && order.ticks === ticks)
+function canRest({ bidTicks, askTicks, orders }: InstrumentView, { side, ticks }: QuoteLevel): boolean {
+  if (side === 'buy' ? ticks < askTicks : ticks > bidTicks) return true
+  return orders.some((order) => order.side === side && order.ticks === ticks)
 }

@@ -46,18 +46,16 @@ export function readIntents(
   values: readonly unknown[],
   before: readonly Intent[] = [],
 ): IntentsReading {
+  if (repeatAll(values, before)) return { intents: before, denials: NO_DENIALS }
   const intents: Intent[] = []
   const denials: IntentDenial[] = []
-  let isRepeated = values.length === before.length
   for (let index = 0; index < values.length && index < INTENTS_MAX; index++) {
     const value = values[index]
     const known = before[index]
     try {
       const intent = known && repeats(value, known) ? known : readIntent(value)
-      isRepeated &&= intent === known
       intents.push(intent)
     } catch (error) {
-      isRepeated = false
       denials.push({ index, strategyId, symbol: symbolOf(value), ...toReason(error) })
     }
   }
@@ -65,7 +63,23 @@ export function readIntents(
     const detail = `${values.length} intents, limit ${INTENTS_MAX}`
     denials.push({ index: INTENTS_MAX, strategyId, symbol: '', code: 'INTENTS_TOO_MANY', detail })
   }
-  return { intents: isRepeated ? before : intents, denials }
+  return { intents, denials }
+}
+
+const NO_DENIALS: readonly IntentDenial[] = []
+
+/** Whether all intents say what those before said, as in most decisions. */
+function repeatAll(values: readonly unknown[], before: readonly Intent[]): boolean {
+  if (values.length !== before.length) return false
+  try {
+    for (let index = 0; index < before.length; index++) {
+      const known = before[index]
+      if (known === undefined || !repeats(values[index], known)) return false
+    }
+    return true
+  } catch {
+    return false // A getter that throws: which intent it is of is found out below.
+  }
 }
 
 /** What is wrong with one intent; leaves this file as a denial only. */
@@ -89,16 +103,18 @@ function repeats(value: unknown, known: Intent): boolean {
   if ((known.kind !== 'quote' && known.kind !== 'target') || !isRecord(value)) return false
   if (value['kind'] !== known.kind || value['symbol'] !== known.symbol) return false
   if (known.kind === 'target') return value['lots'] === known.lots
-  const { levels } = value
-  return (
-    Array.isArray(levels) &&
-    levels.length === known.levels.length &&
-    known.levels.every((level, place) => repeatsLevel(levels[place], level))
-  )
+  return repeatsLevels(value['levels'], known.levels)
 }
 
-function repeatsLevel(level: unknown, { side, ticks, lots }: QuoteLevel): boolean {
-  return isRecord(level) && level['side'] === side && level['ticks'] === ticks && level['lots'] === lots
+function repeatsLevels(levels: unknown, known: readonly QuoteLevel[]): boolean {
+  if (!Array.isArray(levels) || levels.length !== known.length) return false
+  for (let place = 0; place < known.length; place++) {
+    const level: unknown = levels[place]
+    const before = known[place]
+    if (!isRecord(level) || before === undefined || level['side'] !== before.side) return false
+    if (level['ticks'] !== before.ticks || level['lots'] !== before.lots) return false
+  }
+  return true
 }
 
 const READERS: { readonly [Kind in Intent['kind']]: (fields: Fields, symbol: string) => Intent } = {

@@ -7,7 +7,7 @@ import type { Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { createStrategyScope } from './strategy-context.ts'
-import { BoundedLog, type Listen, SILENT_LOG, type StrategyLog } from './strategy-log.ts'
+import { BoundedLog, type Listen, SILENT_LOG } from './strategy-log.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
   describeThrown,
@@ -75,7 +75,8 @@ export class StrategyRunner {
   readonly #view: SnapshotView
   readonly #clock: Clock
   readonly #log: BoundedLog | undefined
-  readonly #runAsStrategy: ReturnType<typeof createStrategyScope>
+  /** Has the strategy's code run under its name. */
+  readonly #decideAsStrategy: () => unknown
   #state: unknown
   /** The same as it is stored: with its version. */
   #stored: unknown
@@ -90,7 +91,9 @@ export class StrategyRunner {
     this.#view = new SnapshotView(options.instruments, resolveNeeds(options.strategy, options.params))
     this.#clock = options.clock
     this.#log = options.onSaid && new BoundedLog(options.onSaid)
-    this.#runAsStrategy = createStrategyScope(options.strategyId)
+    const runAsStrategy = createStrategyScope(options.strategyId)
+    const decide = (): unknown => this.#decide()
+    this.#decideAsStrategy = () => runAsStrategy(decide)
     this.#state = firstState(options)
     this.#stored = toStored(options.strategy, this.#state)
   }
@@ -112,7 +115,9 @@ export class StrategyRunner {
   decide(snapshot: Snapshot): DecisionResult {
     const startedAt = this.#clock.monotonic()
     try {
-      const { intents, denials, state } = this.#ask(snapshot)
+      const decision = readDecision(this.#ask(snapshot))
+      const state = readState(decision.state, this.#state)
+      const { intents, denials } = readIntents(this.strategyId, decision.intents, this.#intents)
       if (state !== this.#state) this.#stored = toStored(this.#strategy, state)
       this.#state = state
       this.#intents = intents
@@ -123,19 +128,15 @@ export class StrategyRunner {
     }
   }
 
-  #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'state'> {
+  #ask(snapshot: Snapshot): unknown {
     if (this.#stray !== undefined) throw this.#stray
     this.#view.pointAt(snapshot)
     this.#log?.begin(snapshot.takenAt)
-    const log = this.#log ?? SILENT_LOG
-    const answer = this.#runAsStrategy(() => this.#decide(log))
-    const decision = readDecision(answer)
-    const state = readState(decision.state, this.#state)
-    const { intents, denials } = readIntents(this.strategyId, decision.intents, this.#intents)
-    return { intents, denials, state }
+    return this.#decideAsStrategy()
   }
 
-  #decide(log: StrategyLog): unknown {
+  #decide(): unknown {
+    const log = this.#log ?? SILENT_LOG
     try {
       return this.#strategy.decide(this.#view, { params: this.#params, state: this.#state, log })
     } catch (error) {

@@ -88,11 +88,10 @@ export function isKnownToStand({ totals }: TotalsOwner, id: StrategyId, intent: 
   return totals.get(intent.symbol)?.standing.get(id) === intent
 }
 
-/** Remembers that what a strategy asks for stands already; always true. */
-export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent): true {
+/** Remembers that what a strategy asks for stands already. */
+export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent): void {
   const { standing } = totalsOf(owner, intent.symbol)
   own(standing).set(id, intent)
-  return true
 }
 
 /** What the strategy wants on the instrument stands. It is passed over until something changes. */

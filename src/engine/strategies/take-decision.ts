@@ -80,14 +80,13 @@ function repeatsItself(
   { id, symbols }: StrategySettings,
   { intents, denials }: Decision,
 ): boolean {
-  return (
-    denials.length === 0 &&
-    intents.every(
-      (intent) =>
-        isKnownToStand(core, id, intent) ||
-        (symbols.includes(intent.symbol) && stands(core.book, id, intent) && noteStanding(core, id, intent)),
-    )
-  )
+  if (denials.length > 0) return false
+  for (const intent of intents) {
+    if (isKnownToStand(core, id, intent)) continue
+    if (!symbols.includes(intent.symbol) || !stands(core.book, id, intent)) return false
+    noteStanding(core, id, intent)
+  }
+  return true
 }
 
 /** Whether the book holds exactly what the intent asks for. */

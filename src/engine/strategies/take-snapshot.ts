@@ -93,13 +93,11 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
 }
 
 function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMoment[] {
-  const moments: InstrumentMoment[] = []
-  for (const symbol of symbols) {
+  return symbols.map((symbol) => {
     const instrument = instrumentOf(core, symbol)
     const readAt = isProved(instrument) ? instrument.position.agreedAt : 0
-    moments.push(momentOf(core, id, specOf(core, symbol), readAt))
-  }
-  return moments
+    return momentOf(core, id, specOf(core, symbol), readAt)
+  })
 }
 
 /** Nothing is copied, and nothing worked out before a strategy asks for it. It is read before the core changes again. */
