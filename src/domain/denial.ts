@@ -42,9 +42,16 @@ export interface Objection {
   readonly detail: string
 }
 
+/** The same before its text is made: most denials are only counted. The text is made within the same step, or never. */
+export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & { readonly detail: () => string }
+
 export interface Denial extends Objection {
   readonly strategyId: string
   readonly symbol: string
   /** The key of the `place` intent; absent for ladders and targets. */
   readonly key?: string
+}
+
+export function detailOf({ detail }: Objection | Undescribed<Objection>): string {
+  return typeof detail === 'string' ? detail : detail()
 }

@@ -1,15 +1,14 @@
 import { type AccountCall, takesAway } from '../domain/account-call.ts'
-import type { Objection } from '../domain/denial.ts'
 import type { OrderIntent } from '../domain/intent.ts'
 import type { Approved } from '../domain/proofs.ts'
 import type { TradingState } from '../domain/trading-mode.ts'
-import { RISK_CHECKS } from './checks.ts'
+import { RISK_CHECKS, type RiskObjection } from './checks.ts'
 import { addToExposure, takeFromExposure } from './exposure.ts'
 import type { RiskContext } from './risk-context.ts'
 
 export type Verdict =
   | { readonly approved: true; readonly intent: Approved<OrderIntent> }
-  | { readonly approved: false; readonly objection: Objection }
+  | { readonly approved: false; readonly objection: RiskObjection }
 
 /**
  * Runs every risk check on an order. Nothing leaves without this approval (RSK1), which counts the worst case: an approved

@@ -1,4 +1,4 @@
-import type { DenialCode, Objection } from '../domain/denial.ts'
+import type { DenialCode, Objection, Undescribed } from '../domain/denial.ts'
 import { notionalOf, ticksMax } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
@@ -9,8 +9,10 @@ import { addToExposure, type Exposure, leftToClose, notionalAt, worstLots, worst
 import { objectToLeverage, objectToPace, objectToSelfTrade } from './pace-checks.ts'
 import type { RiskContext } from './risk-context.ts'
 
+export type RiskObjection = Objection | Undescribed<Objection>
+
 /** A check returns its objection to an order, or undefined. */
-export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection | undefined
+export type RiskCheck = (intent: OrderIntent, context: RiskContext) => RiskObjection | undefined
 
 /** All checks, cheapest and most telling first; the first objection denies. */
 export const RISK_CHECKS: readonly RiskCheck[] = [
@@ -31,35 +33,37 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPace,
 ]
 
-function checkPrecision(intent: OrderIntent, { instrument }: RiskContext): Objection | undefined {
+function checkPrecision(intent: OrderIntent, { instrument }: RiskContext): RiskObjection | undefined {
   const { lots, ticks, takeProfitTicks, stopLossTicks } = intent
   return objectToSize(instrument, lots) ?? objectToPrices(instrument, [ticks, takeProfitTicks, stopLossTicks])
 }
 
 /** MKT1. A price that cannot be counted for the instrument counts as missing. */
-function checkPriced(_: OrderIntent, { instrument, market }: RiskContext): Objection | undefined {
+function checkPriced(_: OrderIntent, { instrument, market }: RiskContext): RiskObjection | undefined {
   const isCountable = nearestStep(instrument.tick, market.ask) <= ticksMax(instrument)
   if (market.bid > 0 && market.ask > 0 && market.bid <= market.ask && isCountable) return undefined
-  return { code: 'DATA_MISSING', detail: `bid ${market.bid}, ask ${market.ask}` }
+  return { code: 'DATA_MISSING', detail: () => `bid ${market.bid}, ask ${market.ask}` }
 }
 
 /** MKT1. An order that is too small at any price is denied for that first, since waiting would not help. */
-function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objection | undefined {
+function checkFreshness(_: OrderIntent, { market, account }: RiskContext): RiskObjection | undefined {
   if (market.ageMs <= account.dataAgeMaxMs) return undefined
-  const detail = `the price is ${market.ageMs} ms old, risk.dataAgeMaxMs allows ${account.dataAgeMaxMs} ms`
+  const detail = (): string =>
+    `the price is ${market.ageMs} ms old, risk.dataAgeMaxMs allows ${account.dataAgeMaxMs} ms`
   return { code: 'DATA_STALE', detail }
 }
 
 /** MKT3: while it is not known what the account did and holds, no risk may be added. */
-function checkAccountAge(intent: OrderIntent, context: RiskContext): Objection | undefined {
+function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { accountAgeMs, account } = context
   if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined
-  const detail = `fills and position read ${accountAgeMs} ms ago, limit ${account.accountAgeMaxMs} ms`
+  const detail = (): string =>
+    `fills and position read ${accountAgeMs} ms ago, limit ${account.accountAgeMaxMs} ms`
   return { code: 'ACCOUNT_STALE', detail }
 }
 
 /** RSK2. */
-function checkTradingMode(intent: OrderIntent, context: RiskContext): Objection | undefined {
+function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const held = heldBackBy(context.trading, {
     isFlatten: intent.purpose === 'flatten',
     reduces: () => reducesRisk(intent, context),
@@ -89,7 +93,7 @@ export function reducesRisk(
 }
 
 /** Document: delivery_before prohibits opening, delivery_period prohibits everything. */
-function checkInstrumentState(intent: OrderIntent, { market }: RiskContext): Objection | undefined {
+function checkInstrumentState(intent: OrderIntent, { market }: RiskContext): RiskObjection | undefined {
   const state = market.deliveryState
   const refused =
     state === 'delivery_period' ||
@@ -99,14 +103,14 @@ function checkInstrumentState(intent: OrderIntent, { market }: RiskContext): Obj
 }
 
 /** ORD7. */
-function checkDeadline(intent: OrderIntent, { now }: RiskContext): Objection | undefined {
+function checkDeadline(intent: OrderIntent, { now }: RiskContext): RiskObjection | undefined {
   if (now <= intent.deadlineAt) return undefined
-  return { code: 'INTENT_EXPIRED', detail: `${now - intent.deadlineAt} ms too late` }
+  return { code: 'INTENT_EXPIRED', detail: () => `${now - intent.deadlineAt} ms too late` }
 }
 
-function checkMinimum(intent: OrderIntent, { instrument, market }: RiskContext): Objection | undefined {
+function checkMinimum(intent: OrderIntent, { instrument, market }: RiskContext): RiskObjection | undefined {
   if (intent.lots < instrument.lotsMin) {
-    return { code: 'SIZE_BELOW_MINIMUM', detail: `${intent.lots} lots, minimum ${instrument.lotsMin}` }
+    return { code: 'SIZE_BELOW_MINIMUM', detail: () => `${intent.lots} lots, minimum ${instrument.lotsMin}` }
   }
   if (isClosing(intent.action)) return undefined
   const ticks = intent.ticks ?? nearestStep(instrument.tick, touchOf(intent, market))
@@ -114,7 +118,7 @@ function checkMinimum(intent: OrderIntent, { instrument, market }: RiskContext):
   if (notional.gte(instrument.notionalMin)) return undefined
   return {
     code: 'NOTIONAL_BELOW_MINIMUM',
-    detail: `${notional.toString()}, minimum ${instrument.notionalMin.toString()}`,
+    detail: () => `${notional.toString()}, minimum ${instrument.notionalMin.toString()}`,
   }
 }
 
@@ -123,45 +127,51 @@ function touchOf({ action }: OrderIntent, { bid, ask }: RiskContext['market']): 
   return tradesAs(action) === 'buy' ? ask : bid
 }
 
-function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection | undefined {
+function checkOrderLimits(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { strategy, account, instrument, market } = context
   if (intent.lots > strategy.orderSizeMax) {
-    return { code: 'ORDER_SIZE_LIMIT', detail: `${intent.lots} lots, limit ${strategy.orderSizeMax}` }
+    return { code: 'ORDER_SIZE_LIMIT', detail: () => `${intent.lots} lots, limit ${strategy.orderSizeMax}` }
   }
   const price = intent.ticks === undefined ? market.ask : floatOnGrid(instrument.tick, intent.ticks)
   const notional = price * floatOnGrid(instrument.lot, intent.lots)
   if (notional <= account.orderNotionalMax) return undefined
-  return { code: 'ORDER_NOTIONAL_LIMIT', detail: `${notional.toFixed(2)}, limit ${account.orderNotionalMax}` }
+  return {
+    code: 'ORDER_NOTIONAL_LIMIT',
+    detail: () => `${notional.toFixed(2)}, limit ${account.orderNotionalMax}`,
+  }
 }
 
 /** Denies a price far from the market: the order's own, or that of its take-profit or stop-loss. */
-function checkCollar(
-  { ticks: own, takeProfitTicks, stopLossTicks }: OrderIntent,
-  { instrument, market, account }: RiskContext,
-): Objection | undefined {
-  const prices = [
-    ['', own],
-    ['take-profit ', takeProfitTicks],
-    ['stop-loss ', stopLossTicks],
-  ] as const
+function checkCollar(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
+  return (
+    objectToDistance('', intent.ticks, context) ??
+    objectToDistance('take-profit ', intent.takeProfitTicks, context) ??
+    objectToDistance('stop-loss ', intent.stopLossTicks, context)
+  )
+}
+
+function objectToDistance(
+  what: string,
+  ticks: number | undefined,
+  { instrument: { tick }, market, account }: RiskContext,
+): RiskObjection | undefined {
+  if (ticks === undefined) return undefined
+  const price = floatOnGrid(tick, ticks)
   const low = market.bid * (1 - account.priceCollarRatio)
   const high = market.ask * (1 + account.priceCollarRatio)
-  for (const [what, ticks] of prices) {
-    if (ticks === undefined) continue
-    const price = floatOnGrid(instrument.tick, ticks)
-    if (price >= low && price <= high) continue
-    const { tick } = instrument
+  if (price >= low && price <= high) return undefined
+  const detail = (): string => {
     const [least, most] = [stepAbove(tick, low), stepBelow(tick, high)].map((step) => showOnGrid(tick, step))
-    return { code: 'PRICE_COLLAR', detail: `${what}${showOnGrid(tick, ticks)}, allowed ${least} to ${most}` }
+    return `${what}${showOnGrid(tick, ticks)}, allowed ${least} to ${most}`
   }
-  return undefined
+  return { code: 'PRICE_COLLAR', detail }
 }
 
 /**
  * A close must not increase or flip the position, neither the strategy's nor the account's. For a flatten, orders in
  * quarantine do not count: they cannot be accepted any more.
  */
-function checkClose(intent: OrderIntent, context: RiskContext): Objection | undefined {
+function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (!isClosing(intent.action)) return undefined
   const { holding, ownExposure, accountExposure } = context
   const closes = (exposure: Exposure): number => {
@@ -173,25 +183,28 @@ function checkClose(intent: OrderIntent, context: RiskContext): Objection | unde
   const side = intent.action === 'closeLong' ? 'longLots' : 'shortLots'
   const free = Math.min(holding[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure))
   if (intent.lots <= free) return undefined
-  return { code: 'CLOSE_EXCEEDS_POSITION', detail: `${intent.lots} lots, ${free} to close` }
+  return { code: 'CLOSE_EXCEEDS_POSITION', detail: () => `${intent.lots} lots, ${free} to close` }
 }
 
 /**
  * RSK1: limits the position plus everything open, in flight or unknown on that side. In one-way mode closes count too:
  * what a close buys back, resting orders on the same side would add beyond it.
  */
-function checkPosition(intent: OrderIntent, { ownExposure, strategy }: RiskContext): Objection | undefined {
+function checkPosition(
+  intent: OrderIntent,
+  { ownExposure, strategy }: RiskContext,
+): RiskObjection | undefined {
   if (isClosing(intent.action) && ownExposure.mode === 'hedge_mode') return undefined
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= strategy.positionMax) return undefined
-  return { code: 'POSITION_LIMIT', detail: `could reach ${worst} lots, limit ${strategy.positionMax}` }
+  return { code: 'POSITION_LIMIT', detail: () => `could reach ${worst} lots, limit ${strategy.positionMax}` }
 }
 
 /**
  * RSK1: everything that is held, open, in flight or unknown, at what it is worth. A flatten takes back what the
  * strategy holds, whatever others hold beside it or against it.
  */
-function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objection | undefined {
+function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context
   const grown = { ...accountExposure }
@@ -206,17 +219,17 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objectio
   }
   return {
     code: 'GROSS_NOTIONAL_LIMIT',
-    detail: `could reach ${worst.toFixed(2)}, limit ${account.grossNotionalMax}`,
+    detail: () => `could reach ${worst.toFixed(2)}, limit ${account.grossNotionalMax}`,
   }
 }
 
 /** Never denies an order that reduces risk. */
-function checkPace(intent: OrderIntent, context: RiskContext): Objection | undefined {
+function checkPace(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (reducesRisk(intent, context)) return undefined
   return objectToSelfTrade(intent, context) ?? objectToPace(context)
 }
 
-function checkOpenOrders(intent: OrderIntent, context: RiskContext): Objection | undefined {
+function checkOpenOrders(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (isClosing(intent.action)) return undefined
   const { ownExposure, accountExposure, otherOpenOrders, strategy, account } = context
   if (ownExposure.openOrders >= strategy.openOrdersMax) {

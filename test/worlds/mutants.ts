@@ -827,8 +827,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'exits-outside-the-collar',
     what: 'a take-profit or a stop-loss may stand anywhere',
-    find: 'for (const [what, ticks] of prices) {',
-    replace: 'for (const [what, ticks] of prices.slice(0, 1)) {',
+    find: "objectToDistance('take-profit ', intent.takeProfitTicks, context) ??\n    objectToDistance('stop-loss ', intent.stopLossTicks, context)",
+    replace: 'undefined',
   },
   {
     name: 'trading-blind',

@@ -1,6 +1,6 @@
 import type { ApprovedItem } from '../../execution/pack-batch.ts'
 import type { Candidate } from '../../execution/candidate.ts'
-import type { Denial } from '../../domain/denial.ts'
+import type { Denial, Undescribed } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { canRest } from '../../domain/order.ts'
@@ -22,7 +22,7 @@ import { tradingStateOf } from '../state/trading-mode.ts'
 /** What the risk checks made of the candidates of an instrument. */
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
-  readonly denials: readonly Denial[]
+  readonly denials: readonly (Denial | Undescribed<Denial>)[]
   /** Whether any of the items reduces risk: then the call goes before those that add risk. */
   readonly reduces: boolean
 }
@@ -41,7 +41,7 @@ const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 export function approveOrders(core: Core, symbol: string, candidates: readonly Candidate[]): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
-  const denials: Denial[] = []
+  const denials: (Denial | Undescribed<Denial>)[] = []
   const approved: string[] = []
   const { buyTicks, sellTicks } = totalsOf(core, symbol)
   const resting = { buyTicks, sellTicks }

@@ -26,7 +26,11 @@ const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
 ])
 
 /** All missing orders of an instrument were denied. Where these denials last, their basis is kept. */
-export function noteLastingDenials(core: Core, symbol: string, denials: readonly Denial[]): void {
+export function noteLastingDenials(
+  core: Core,
+  symbol: string,
+  denials: readonly Pick<Denial, 'code' | 'key'>[],
+): void {
   if (isHeldForNow(core) || !denials.every(({ code, key }) => LASTING_CODES.has(code) && key === undefined))
     return
   noteDenied(core.changes, symbol, denialBasisOf(core, symbol))

@@ -67,14 +67,20 @@ function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders
   return denials.length === candidates.length && candidates.every(({ again }) => again === undefined)
 }
 
-/** Whether everything that is wanted stands or is a candidate, and nothing else stands or waits. */
+/**
+ * Whether everything that is wanted stands or is a candidate, and nothing else stands or waits. A displaced order that was
+ * reported as late waits for nothing but a record.
+ */
 function onlyCandidatesRemain(
   core: Core,
   { symbol, displaced }: InstrumentState,
   plan: InstrumentPlan,
 ): boolean {
   return (
-    plan.waiting === 0 && plan.unwanted.length === 0 && displaced.length === 0 && !isBeyondOrder(core, symbol)
+    plan.waiting === 0 &&
+    plan.unwanted.length === 0 &&
+    displaced.every(({ isLateLogged }) => isLateLogged) &&
+    !isBeyondOrder(core, symbol)
   )
 }
 

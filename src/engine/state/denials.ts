@@ -1,4 +1,4 @@
-import type { Denial } from '../../domain/denial.ts'
+import { type Denial, detailOf, type Undescribed } from '../../domain/denial.ts'
 import { own } from '../../lib/own.ts'
 import { announce, type Core, record, type LoggedDenial } from './core.ts'
 
@@ -8,6 +8,8 @@ const DENIAL_LOGGED_EVERY_MS = 60_000
 const KINDS_MAX = 1000
 /** Of a strategy's orders that are denied for one reason, so many are logged by name in a minute. A thousand may wait. */
 const KEYS_NAMED_MAX = 20
+
+type AnyDenial = Denial | Undescribed<Denial>
 
 /** The kinds of denials on an instrument. */
 export function denialKindsOf({ denials }: Core, symbol: string): readonly string[] {
@@ -20,7 +22,7 @@ export function denialKindsOf({ denials }: Core, symbol: string): readonly strin
  *
  * @param symbol the instrument under which it is kept: the denied intent may name one that does not exist.
  */
-export function noteDenials(core: Core, symbol: string, denied: readonly Denial[]): void {
+export function noteDenials(core: Core, symbol: string, denied: readonly AnyDenial[]): void {
   const { snapshots } = core.market
   for (const [kind, group] of groupByKind(core, symbol, denied)) {
     const kinds = kindsOf(core, symbol)
@@ -58,8 +60,13 @@ function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: Logg
   }
 }
 
-function log(core: Core, denial: Denial, { orders, unlogged }: { orders: number; unlogged: number }): void {
-  const { strategyId, symbol, code, detail, key } = denial
+function log(
+  core: Core,
+  denial: AnyDenial,
+  { orders, unlogged }: { orders: number; unlogged: number },
+): void {
+  const { strategyId, symbol, code, key } = denial
+  const detail = detailOf(denial)
   const named = key === undefined ? {} : { key }
   record(core, { kind: 'denial', at: core.now, strategyId, symbol, code, detail, ...named, orders, unlogged })
   announce(core, 'info', 'intent.denied', {
@@ -77,7 +84,11 @@ function log(core: Core, denial: Denial, { orders, unlogged }: { orders: number;
  * A denied `place` is a kind of its own, because an operator may look for it by its key. Where there are too many keys,
  * those beyond the maximum form one kind without a key.
  */
-function groupByKind(core: Core, symbol: string, denied: readonly Denial[]): ReadonlyMap<string, Denial[]> {
+function groupByKind(
+  core: Core,
+  symbol: string,
+  denied: readonly AnyDenial[],
+): ReadonlyMap<string, AnyDenial[]> {
   return Map.groupBy(denied, (denial) => {
     const { strategyId, code, key } = denial
     return `${strategyId}|${code}|${key !== undefined && isNamed(core, symbol, { ...denial, key }) ? key : ''}`
@@ -100,6 +111,7 @@ function isNamed(
   return true
 }
 
-function withoutKey({ strategyId, symbol, code, detail }: Denial): Denial {
-  return { strategyId, symbol, code, detail }
+function withoutKey(denial: AnyDenial): AnyDenial {
+  const { key: _, ...unnamed } = denial
+  return unnamed
 }

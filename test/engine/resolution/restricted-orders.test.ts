@@ -193,6 +193,8 @@ describe('[RSK2] what rests when a restriction begins', () => {
     expect([resting(bench), bench.take('sendBatch')]).toEqual([[], []])
     const late = bench.take('announce').filter(({ event }) => event === 'order.displacedLate')
     expect(late).toMatchObject([{ fields: { orders: [{ strategy: STRATEGY }] } }])
+    // [BND2] What is denied and was reported waits for no time.
+    expect(bench.engine.isWaiting).toBe(false)
   })
 
   test('[ORD8] and is what is left of a rung goes with the cancel-all, and is placed again as far as it closes', () => {

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { type Intent } from '../../../src/domain/intent.ts'
+import { createCore } from '../../../src/engine/state/create-core.ts'
+import { noteDenials } from '../../../src/engine/state/denials.ts'
+import { own } from '../../../src/lib/own.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
 /** More than the account may have open, under long keys, to wait for hours. */
@@ -9,6 +12,27 @@ function waiting(count: number, from = 0): Intent[] {
     ...{ ticks: 99_000, ttlMs: 3_600_000 },
   })) as Intent[]
 }
+
+test('[BND2] the text of a denial is made when it is logged, and not when it is only counted', () => {
+  const bench = new EngineBench().start()
+  const { book, settings } = bench
+  const core = createCore(settings, book)
+  let texts = 0
+  const denial = {
+    code: 'PRICE_COLLAR',
+    strategyId: 's',
+    symbol: SYMBOL,
+    detail: () => `text ${++texts}`,
+  } as const
+
+  for (let snapshot = 1; snapshot <= 3; snapshot++) {
+    own(core.market).snapshots = snapshot
+    noteDenials(core, SYMBOL, [denial, denial])
+  }
+
+  expect(texts).toBe(1)
+  expect(core.denials.counts.get('PRICE_COLLAR')).toBe(6)
+})
 
 test('a thousand orders that wait by name, and are denied at each look, name twenty of them a minute', () => {
   const bench = new EngineBench().start()
