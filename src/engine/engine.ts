@@ -247,8 +247,8 @@ function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   else sendCancel(core)
 }
 
-/** The instruments that an event may concern, named before it is handled. Passing time concerns all of them. */
-function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
+/** The instruments that an event may concern, named before it is handled; undefined for all of them, as of passing time. */
+function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefined {
   switch (event.kind) {
     // Decisions on a snapshot come as events of their own, and a grant has been used by the time this matters.
     case 'snapshotTaken':
@@ -258,9 +258,9 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'feedRead':
     case 'callAnswered':
     case 'spaceMeasured':
-      return []
+      return NONE
     case 'decided':
-      return core.settings.strategies.get(event.strategyId)?.symbols ?? []
+      return core.settings.strategies.get(event.strategyId)?.symbols ?? NONE
     case 'positionRead':
       return [event.reading.symbol]
     case 'positionUnreadable':
@@ -268,7 +268,7 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'batchAnswered':
       return symbolsOf(core.calls.batches.get(event.batchId))
     case 'cancelAnswered':
-      return core.calls.cancels.get(event.cancelId)?.symbols ?? []
+      return core.calls.cancels.get(event.cancelId)?.symbols ?? NONE
     case 'started':
     case 'decisionFailed':
     case 'fillsRead':
@@ -276,28 +276,30 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'pollDue':
     case 'commanded':
     case 'timePassed':
-      return core.instruments.keys()
+      return undefined
     default:
       return unreachable(event)
   }
 }
 
+const NONE: readonly string[] = []
+
 function symbolsOf(call: { readonly symbol: string } | undefined): readonly string[] {
-  return call === undefined ? [] : [call.symbol]
+  return call === undefined ? NONE : [call.symbol]
 }
 
 /** Plans the instruments for which there is a reason (BND2). While the account does not trade, that is all of them. */
-function lookAtInstruments(core: Core, touched: Iterable<string>): void {
+function lookAtInstruments(core: Core, touched: readonly string[] | undefined): void {
   const { changes } = core
   if (!isTrading(core)) {
-    for (const symbol of touched) {
+    for (const symbol of touched ?? core.instruments.keys()) {
       advanceInstrument(core, symbol)
       noteChanged(changes, symbol)
     }
     return
   }
   if (!mayAnyNeedLook(changes)) return
-  for (const symbol of touched) {
+  for (const symbol of touched ?? core.instruments.keys()) {
     if (needsLook(changes, symbol) && !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
   }
 }

@@ -28,7 +28,8 @@ export function recordAllStates(core: Core): void {
 
 /** @param since Unix ms, our clock: states that have waited since then, or longer, are recorded. */
 function recordStates(core: Core, since: number): void {
-  for (const [strategyId, { waitsSince }] of core.decisions.states) {
+  for (const strategyId of core.decisions.states.keys()) {
+    const waitsSince = core.decisions.states.get(strategyId)?.waitsSince
     if (waitsSince === undefined || waitsSince > since) continue
     const stateText = newestStateOf(core, strategyId)
     if (stateText !== undefined) record(core, { kind: 'decision', at: core.now, strategyId, stateText })
