@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import { adviseAgain, durationOption, repeatOptions } from '../../src/cli/process/options.ts'
 import { Projects } from '../daemon/project.ts'
 
@@ -12,6 +13,36 @@ test.concurrent.each([
   [['run', '--summary', 'xml'], /Allowed choices are json, text/],
   [['rnu'], /unknown command 'rnu'\n\(Did you mean run\?\)/],
   [['simulate', '--port', '70000'], /write a port/],
+  [['run', 'config/paper.yaml'], /too many arguments/],
+])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
+  const run = projects.open().start(args)
+
+  const { code } = await run.ended
+
+  expect(code).toBe(64)
+  expect(run.stderr.join('\n')).toMatch(advice)
+  expect(run.stdout).toEqual([])
+})
+
+/** In this process, in a directory of its own: what it says, and its exit code. */
+async function runHere(args: readonly string[]) {
+  const said = { out: '', error: '' }
+  const keep = (key: keyof typeof said) => (text: string | Uint8Array) => {
+    said[key] += String(text)
+    return true
+  }
+  const home = process.cwd()
+  onTestFinished(() => {
+    vi.restoreAllMocks()
+    process.chdir(home)
+  })
+  process.chdir(projects.open().directory)
+  vi.spyOn(process.stdout, 'write').mockImplementation(keep('out'))
+  vi.spyOn(process.stderr, 'write').mockImplementation(keep('error'))
+  return { code: await main(args), ...said }
+}
+
+test.each([
   [['kill', '--all', '--url', 'db.example'], /write a server and a database/],
   [['fleet', 'status', '--url', 'postgresql://intentd@db.example'], /write a server and a database/],
   [
@@ -53,15 +84,12 @@ test.concurrent.each([
     ['fleet', 'postgresql://db.example/intentd?password=s3cret'],
     /^(?![^]*s3cret)[^]*unknown command .*password=\[hidden\]/,
   ],
-  [['run', 'config/paper.yaml'], /too many arguments/],
-])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
-  const run = projects.open().start(args)
-
-  const { code } = await run.ended
+])('%j is not understood: exit 64, one word of advice, and nothing done', async (args, advice) => {
+  const { code, out, error } = await runHere(args)
 
   expect(code).toBe(64)
-  expect(run.stderr.join('\n')).toMatch(advice)
-  expect(run.stdout).toEqual([])
+  expect(error).toMatch(advice)
+  expect(out).toBe('')
 })
 
 test.concurrent('[SEC1] a password in an override is refused, and not repeated in the advice', async () => {
