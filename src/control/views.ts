@@ -22,7 +22,10 @@ export const restrictionSchema = z.strictObject({
 
 export const positionSchema = z.strictObject({
   symbol: z.string(),
-  side: z.enum(['long', 'short']),
+  side: z.enum(['long', 'short', 'flat']).meta({
+    description:
+      'flat: the account holds nothing, because in one-way mode strategies hold against each other',
+  }),
   size: amount,
   entryPrice: z.number().nullable(),
   markPrice: z.number().nullable(),

@@ -1,6 +1,5 @@
 import type { AccountView, FillView, OrderView, PositionView } from '../../control/views.ts'
 import type { Order } from '../../domain/order.ts'
-import type { HoldSide } from '../../domain/position.ts'
 import {
   type Restriction,
   strategyScope,
@@ -86,35 +85,55 @@ function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
   return { phase: kill.phase, isReleaseAsked: kill.release !== undefined }
 }
 
-/** What the account holds by its fills, with what the exchange's last reading says of it. */
+/**
+ * What the account holds by its fills, with what the exchange's last reading says of it. Where it holds nothing, but
+ * strategies hold against each other, there is a row for that too.
+ */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
-  const { book, grids, positions } = account
   const { positionsMs } = agesOf(account)
-  return [...book.account].flatMap(([symbol, { longLots, shortLots }]) =>
-    (['long', 'short'] as const).flatMap((side): PositionView[] => {
-      const lots = side === 'long' ? longLots : shortLots
-      const lot = grids.get(symbol)?.lot
-      if (lots === 0) return []
-      const row = positions.get(symbol)?.rows.find(({ holdSide }) => holdSide === side)
-      return [
-        {
-          symbol,
-          side,
-          size: lot ? showOnGrid(lot, lots) : `${lots} lots`,
-          entryPrice: orNull(row?.openPriceAvg),
-          markPrice: orNull(row?.markPrice),
-          unrealisedProfit: row?.unrealisedProfit || null,
-          liquidationPrice: orNull(row?.liquidationPrice),
-          readAgeMs: positionsMs[symbol] ?? null,
-          strategies: holdersOf(account, symbol, side),
-        },
-      ]
-    }),
-  )
+  return [...account.book.account].flatMap(([symbol, { longLots, shortLots }]) => {
+    const view = (side: PositionView['side'], lots: number): PositionView => ({
+      ...viewPosition(account, symbol, side, lots),
+      readAgeMs: positionsMs[symbol] ?? null,
+    })
+    if (longLots === 0 && shortLots === 0) {
+      const flat = view('flat', 0)
+      return Object.keys(flat.strategies).length === 0 ? [] : [flat]
+    }
+    return [
+      ...(longLots === 0 ? [] : [view('long', longLots)]),
+      ...(shortLots === 0 ? [] : [view('short', shortLots)]),
+    ]
+  })
+}
+
+function viewPosition(
+  account: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+  lots: number,
+): Omit<PositionView, 'readAgeMs'> {
+  const { grids, positions } = account
+  const lot = grids.get(symbol)?.lot
+  const row = positions.get(symbol)?.rows.find(({ holdSide }) => holdSide === side)
+  return {
+    symbol,
+    side,
+    size: lot ? showOnGrid(lot, lots) : `${lots} lots`,
+    entryPrice: orNull(row?.openPriceAvg),
+    markPrice: orNull(row?.markPrice),
+    unrealisedProfit: row?.unrealisedProfit || null,
+    liquidationPrice: orNull(row?.liquidationPrice),
+    strategies: holdersOf(account, symbol, side),
+  }
 }
 
 /** By strategy, signed: in one-way mode two of them may stand against each other. */
-function holdersOf({ book, grids }: ShownAccount, symbol: string, side: HoldSide): Record<string, string> {
+function holdersOf(
+  { book, grids }: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+): Record<string, string> {
   const lot = grids.get(symbol)?.lot
   const held: Record<string, string> = {}
   for (const [pair, { longLots, shortLots }] of book.holdings) {

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { type ShownAccount } from '../../src/daemon/account/shown-account.ts'
+import { viewPositions } from '../../src/daemon/control/account-view.ts'
+import { formatPositions } from '../../src/cli/control/positions.ts'
+import { toStrategyId } from '../../src/domain/ids.ts'
+import { FLAT } from '../../src/domain/position.ts'
+import { pairOf } from '../../src/engine/book/book.ts'
+import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
+import { ManualTime } from '../support/manual-time.ts'
+import { madeInstrument } from '../support/market-moment.ts'
+
+const SYMBOL = 'ETHUSDT'
+const instrument = madeInstrument({ symbol: SYMBOL, tick: '0.01', lot: '0.1', lotsMin: 1 })
+
+/** One-way mode; lots by strategy, signed. */
+function shown(held: Readonly<Record<string, number>>): ShownAccount {
+  const holding = (lots: number) => ({ longLots: Math.max(0, lots), shortLots: Math.max(0, -lots) })
+  const net = Object.values(held).reduce((sum, lots) => sum + lots, 0)
+  const holdings = Object.entries(held).map(([id, lots]) => [pairOf(toStrategyId(id), SYMBOL), holding(lots)])
+  return {
+    book: {
+      positionMode: 'one_way_mode',
+      account: new Map([[SYMBOL, net === 0 ? FLAT : holding(net)]]),
+      holdings: new Map(holdings as [string, typeof FLAT][]),
+    },
+    ...{ settings: { instruments: new Map([[SYMBOL, instrument]]) }, positions: new Map() },
+    ...{ grids: new Map([[SYMBOL, instrument]]), engine: { positionReadAt: () => 0, fillsReadAt: 0 } },
+    trusted: new TrustedClock(new ManualTime(1_000_000)),
+  } as unknown as ShownAccount
+}
+
+const rowsOf = (held: Readonly<Record<string, number>>) =>
+  viewPositions(shown(held)).map(({ side, size, strategies }) => ({ side, size, strategies }))
+
+test('what strategies hold against each other is shown, also where the account holds nothing', () => {
+  expect(rowsOf({ holder: 10, grid: -10 })).toEqual([
+    { side: 'flat', size: '0', strategies: { holder: '1', grid: '-1' } },
+  ])
+  expect(rowsOf({ holder: 10, grid: -4 })).toEqual([
+    { side: 'long', size: '0.6', strategies: { holder: '1', grid: '-0.4' } },
+  ])
+  expect(rowsOf({ holder: 0, grid: 0 })).toEqual([])
+})
+
+test('the table says who holds it', () => {
+  const table = formatPositions(viewPositions(shown({ holder: 10, grid: -10 })))
+
+  expect(table).toContain('ETHUSDT flat')
+  expect(table).toContain('holder 1, grid -1')
+})
