@@ -4,6 +4,7 @@ import type { DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
 import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
+import { listMadeUp } from '../daemon/embedded/made-up-prices.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import {
   addConfigOptions,
@@ -16,6 +17,8 @@ import {
 interface CheckOptions extends ConfigOptions, MarketOptions {
   readonly secrets: boolean
 }
+
+const NOTHING_PLAYED = { files: [], speed: undefined }
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
 export function addCheckCommand(program: Command, { setExit }: VerbFrame): void {
@@ -43,6 +46,11 @@ async function check(options: CheckOptions): Promise<number> {
   for (const config of accounts) {
     const off = listUnlimited(config)
     const of = accounts.length > 1 ? `${config.name}: ` : ''
+    const madeUp = listMadeUp(config, request.played ?? NOTHING_PLAYED)
+    if (madeUp.length > 0)
+      process.stdout.write(
+        `${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`,
+      )
     if (off.length > 0) process.stdout.write(`${of}limits that are off: ${off.join(', ')}\n`)
     process.stdout.write(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }

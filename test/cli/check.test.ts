@@ -117,6 +117,17 @@ test.concurrent('a file of another kind is one problem, which says what it is an
   ])
 })
 
+test.concurrent('an instrument whose prices are made up beside a file of another is named', async () => {
+  const project = projects.open()
+  project.write('BTCUSDT.csv', 'ts_ms,open,high,low,close,volume\n1748538300000,1,1,1,1,1\n')
+  const played = project.start(['check', '--market', 'BTCUSDT=BTCUSDT.csv'])
+  const made = project.start(['check'])
+
+  expect([(await played.ended).code, (await made.ended).code]).toEqual([0, 0])
+  expect(played.stdout).toContain('no file has prices of ETHUSDT: they are made up (simulator.seed)')
+  expect(made.stdout.join('\n')).not.toContain('made up')
+})
+
 test.concurrent('[CFG1] an option that is refused is not advised again', async () => {
   const project = projects.open()
   project.write('BTCUSDT.csv', 'ts_ms,open,high,low,close,volume\n1748538300000,1,1,1,1,1\n')

@@ -10,11 +10,12 @@ const PROGRAM = join(import.meta.dirname, '../../bin/intentd.mjs')
 const START_AT = Date.UTC(2025, 0, 1)
 const MINUTE_MS = 60_000
 
-/** Buys and sells by the clock; at 7 lots it throws, at 8 it never ends. */
+/** Buys and sells by the clock; at 7 lots it throws, at 8 it never ends, and 6 do not go with an hour. */
 const STRATEGY = `import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'timed',
-  params: z.strictObject({ everyMinutes: z.number().int(), lots: z.number().int(), interval: z.string().optional() }),
+  params: z.strictObject({ everyMinutes: z.number().int(), lots: z.number().int(), interval: z.string().optional() })
+    .refine(({ everyMinutes, lots }) => everyMinutes !== 60 || lots !== 6, 'not 6 an hour'),
   needs: ({ interval }) => ({ candles: interval === undefined ? {} : { [interval]: 1 } }),
   initialState: () => ({ next: 0 }),
   decide(snapshot, { params, state }) {
@@ -42,7 +43,7 @@ beforeAll(() => {
   project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
   project.write('sweep.yaml', 'folds: 1\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n')
   project.write('whole.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n')
-  project.write('bad.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [5, 7, x] }\n')
+  project.write('bad.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60, 30], lots: [5, 7, 6] }\n')
   project.write('endless.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [8] }\n')
 })
 afterAll(() => project.remove())
@@ -147,19 +148,26 @@ describe('intentd sweep', () => {
     const { status, stdout } = run(words('bad', 'bad.yaml'))
     const endless = run([...words('endless', 'endless.yaml'), '--trial-limit', '1s'])
     const rowsOf = (out: string) =>
-      (JSON.parse(read(out, 'sweep.json')) as SweepReport).trials.map(
-        ({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]] as const,
-      )
+      (JSON.parse(read(out, 'sweep.json')) as SweepReport).trials
+        .map(({ params, failed }) => {
+          const [headline] = failed.split('\n', 1)
+          return [`${params['scripted.lots']} in ${params['scripted.everyMinutes']}`, headline] as const
+        })
+        .toSorted(([one], [other]) => one.localeCompare(other))
+    const threw: unknown = expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)
 
     expect([status, endless.status]).toEqual([0, 1])
     expect(endless.stderr).toContain('every trial failed')
-    expect(rowsOf('endless')).toEqual([['8', 'not done after 1 s (--trial-limit)']])
+    expect(rowsOf('endless')).toEqual([['8 in 60', 'not done after 1 s (--trial-limit)']])
     expect(rowsOf('bad')).toEqual([
-      ['5', ''],
-      ['7', expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)],
-      ['"x"', expect.stringMatching(/--param scripted\.lots: expected a whole number/)],
+      ['5 in 30', ''],
+      ['5 in 60', ''],
+      ['6 in 30', ''],
+      ['6 in 60', expect.stringMatching(/not 6 an hour/)],
+      ['7 in 30', threw],
+      ['7 in 60', threw],
     ])
-    expect(stdout).toContain('2 of 3 failed')
+    expect(stdout).toContain('3 of 6 failed')
   })
 
   test('a trial whose trading a loss limit ended is marked, and the limit is named', () => {
@@ -222,6 +230,11 @@ describe('intentd sweep', () => {
       78,
       'params:\n  scripted:\n    lots: [5]\n    interval: [7x, 9y]',
       /^wrong\.yaml:4:5 params\.scripted\.interval: .*an interval is .*, not "7x" \(scripted\.yaml\)$/m,
+    ],
+    [
+      78,
+      'params:\n  scripted:\n    everyMinutes: [60, 1.5, 30]\n    lots: [5, 6, x]',
+      /^wrong\.yaml:3:5 params\.scripted\.everyMinutes: 1\.5: expected a whole .*\nwrong\.yaml:4:5 params\.scripted\.lots: "x": expected a whole .*\n\n2 problems/,
     ],
     [78, 'params:\n  scripted: { lots: [x] }', /^wrong\.yaml:2:15 params\.scripted\.lots: expected a whole/],
   ])('exits with %i for %j', (code, text, says) => {

@@ -28,6 +28,17 @@ test('what does not fit is left out from the end, and more is shown on a wider t
   expect(print(FILL, 60)).toBe('13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 …')
 })
 
+test('which prices are made up is said on a narrow terminal too', () => {
+  const opened = { level: 'info', time: AT, event: 'simulator.opened', run: 'demonstration' }
+
+  expect(
+    print({ ...opened, prices: 'BTCUSDT.prices', madeUp: ['ETHUSDT'], speed: 60, fills: 'default' }),
+  ).toBe(
+    '13:50:10.027 simulator.opened run demonstration prices BTCUSDT.prices\n' +
+      '             madeUp ETHUSDT speed 60 fills default',
+  )
+})
+
 test('a profit is said where there is one', () => {
   expect(print({ ...FILL, profit: '1.5' })).toBe(
     '13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 at 60001.8 profit 1.5 …',

@@ -118,8 +118,9 @@ const MORE_THAN_A_LINE = [
   'recovery.progress',
   'recovery.started',
   'reload.begun',
-  // Never on a terminal: there the summary is a table.
   'run.summary',
+  'simulator.opened',
+  'simulator.listening',
   'standby.following',
   'standby.tookOver',
 ]

@@ -21,7 +21,7 @@ import { toConfigRequest } from '../process/options.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { findChange } from './changed-files.ts'
 import { recipeOf } from './play-trial.ts'
-import { assertSomeTaken, assertStrategies, loadSweepFile } from './sweep-file-problems.ts'
+import { assertTaken, assertStrategies, loadSweepFile } from './sweep-file-problems.ts'
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
 import { runHere, type TrialRunner } from './trial-runner.ts'
@@ -101,7 +101,7 @@ async function openSweep(
   const { fromAt, toAt, coverage } = prepared
   const { startAt, stepMs, count } = cutIntoBuckets(fromAt, toAt)
   const sets = listParamSets(file)
-  await assertSomeTaken(read, sets, { config, options })
+  await assertTaken(read, sets, { config, options })
   const rounds = file.method === 'halving' ? cutRounds(fromAt, toAt, sets.length) : [toAt]
   const isSeeded = coverage.every(({ kind }) => kind === 'seeded')
   const usedShare = rounds.length === 1 ? 0 : ((rounds.at(-2) ?? fromAt) - fromAt) / (toAt - fromAt)

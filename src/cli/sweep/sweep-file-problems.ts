@@ -18,8 +18,8 @@ export interface ReadSweepFile {
 }
 
 const AGAIN = 'Then give the same command again.'
-/** Combinations that are tried before the first trial; with more than so many refused ones each trial says it itself. */
-const TRIED_MAX = 50
+/** Combinations that are tried before the first trial, some seconds' work; what is undecided then each trial says itself. */
+const TRIED_MAX = 200
 
 /** @throws ConfigError */
 export function loadSweepFile(name: string): ReadSweepFile {
@@ -45,27 +45,69 @@ export function assertStrategies({ file, source }: ReadSweepFile, ids: readonly 
   if (problems.length > 0) throw new ConfigError(problems, AGAIN)
 }
 
-/** @throws ConfigError where the strategies take none of the combinations: what is wrong with the first of them */
-export async function assertSomeTaken(
+/** A combination that the strategies do not take, and why. */
+interface RefusedSet {
+  readonly set: ParamSet
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * A value that the strategies take in some combination is good, and so may be one of which not every combination was
+ * tried. A combination of good values may still be refused: its trial says why.
+ * @throws ConfigError for values that they take in no combination, and where they take no combination at all
+ */
+export async function assertTaken(
   { source }: ReadSweepFile,
   sets: readonly ParamSet[],
   { config, options }: { readonly config: string | undefined; readonly options: PlayOptions },
 ): Promise<void> {
   const problemsOf = (set: ParamSet) => findProblems(set, { config, options })
-  let first: { readonly set: ParamSet; readonly problems: readonly Problem[] } | undefined
-  for (const set of sets.slice(0, TRIED_MAX)) {
+  const good = new Set<string>()
+  const refused: RefusedSet[] = []
+  for (const [index, set] of sets.entries()) {
+    const values = valuesOf(set)
+    if (values.every((value) => good.has(value))) continue
+    if (refused.length >= TRIED_MAX) {
+      for (const value of sets.slice(index).flatMap(valuesOf)) good.add(value)
+      break
+    }
     const problems = await problemsOf(set)
-    if (problems.length === 0) return
-    first ??= { set, problems }
+    if (problems.length > 0) refused.push({ set, problems })
+    else for (const value of values) good.add(value)
   }
-  if (first === undefined || sets.length > TRIED_MAX) return
-  const { set, problems } = first
-  const isNamed = problems.every((problem) => namedBy(set, problem) !== undefined)
-  const culprit = isNamed ? undefined : await findCulprit(set, problemsOf)
+  const [first] = refused
+  if (first === undefined) return
+  if (good.size > 0) return assertGood(source, refused, good)
+  const isNamed = first.problems.every((problem) => namedBy(first.set, problem) !== undefined)
+  const culprit = isNamed ? undefined : await findCulprit(first.set, problemsOf)
   throw new ConfigError(
-    problems.map((problem) => placeIn(source, { set, culprit }, problem)),
+    first.problems.map((problem) => placeIn(source, { set: first.set, culprit }, problem)),
     AGAIN,
   )
+}
+
+/** @throws ConfigError with why each value that is not good was refused, where it was refused for itself */
+function assertGood(source: YamlSource, refused: readonly RefusedSet[], good: ReadonlySet<string>): void {
+  const found = new Map<string, readonly Problem[]>()
+  for (const { set, problems } of refused) {
+    const bad = Object.keys(set).filter((name) => !good.has(toValue(set, name)))
+    const [name] = bad
+    if (name === undefined || bad.length > 1 || found.has(toValue(set, name))) continue
+    const placed = problems.map((problem) => {
+      const { message, ...place } = placeIn(source, { set, culprit: name }, problem)
+      return { ...place, message: `${set[name]}: ${message}` }
+    })
+    found.set(toValue(set, name), placed)
+  }
+  if (found.size > 0) throw new ConfigError([...found.values()].flat(), AGAIN)
+}
+
+function valuesOf(set: ParamSet): readonly string[] {
+  return Object.keys(set).map((name) => toValue(set, name))
+}
+
+function toValue(set: ParamSet, name: string): string {
+  return `${name}=${set[name]}`
 }
 
 /** The value without which the others are taken; undefined where it is no single one. */

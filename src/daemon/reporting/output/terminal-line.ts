@@ -39,7 +39,8 @@ const WORDS: Readonly<Record<string, string>> = {
 const SENTENCES: ReadonlySet<string> = new Set(['detail', 'hint', 'message', 'reason'])
 
 /** Of these a screen shows as much as fits: there are many of them, and a log that is piped has them whole. */
-const ROUTINE = /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|read|simulator|stop|target)\./
+const ROUTINE =
+  /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|read|simulator(?!\.(?:opened|listening))|stop|target)\./
 
 /** Stands where something was left out. */
 const CUT = ' …'

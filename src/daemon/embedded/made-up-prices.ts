@@ -1,0 +1,12 @@
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { PlayedPrices } from '../../config/market-files.ts'
+
+/** The instruments that have no file while others have one: their prices follow the seed. */
+export function listMadeUp(
+  { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
+  { files, recorded = [] }: PlayedPrices,
+): readonly string[] {
+  if (simulator === undefined) return []
+  const priced = files.length > 0 ? recorded : Object.keys(simulator.market.recordings)
+  return priced.length === 0 ? [] : Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
+}
