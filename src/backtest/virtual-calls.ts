@@ -105,7 +105,7 @@ export class VirtualCalls implements ExchangePort {
   }
 
   #write({ endpoint, perform, options, onAnswer }: VirtualSend, grant: Grant): void {
-    const { trusted, gate } = this.#wire
+    const { trusted } = this.#wire
     const now = trusted.clock.now()
     const objection = options.beforeWrite?.()
     if (objection !== undefined) {
@@ -113,11 +113,10 @@ export class VirtualCalls implements ExchangePort {
       return onAnswer(notSent(WITHHELD, objection, now))
     }
     const signedAt = trusted.offset.exchangeNow(now) ?? now
-    carry(this.#wire, {
+    carry(this.#wire, grant, {
       site: endpoint,
-      grant,
+      isReading: false,
       perform: (isCopy) => perform(signedAt, isCopy),
-      gate: (happens) => gate.settle(happens),
       hear: onAnswer,
     })
   }

@@ -1,9 +1,9 @@
 import type { Answer } from '../domain/answer.ts'
 import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
-import type { Grant, GrantSource } from '../exchange/limiter/grant.ts'
+import { type Grant, type GrantSource, PRIORITY } from '../exchange/limiter/grant.ts'
 import type { EndpointName } from '../protocol/endpoints.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
-import type { Network } from './network.ts'
+import type { Network, VirtualCall } from './network.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** How something reaches a process: at once in a backtest. In a fault world it stands still, and dies. */
@@ -27,27 +27,65 @@ export interface VirtualWire {
 
 export interface WireCall<Data> {
   readonly site: EndpointName
-  readonly grant: Grant
-  readonly perform: (isCopy: boolean) => Reply<Data>
-  /** How its end reaches the process. */
-  readonly gate: (happens: () => void) => void
-  readonly hear: (answer: Answer<Data>) => void
+  /** It reaches the core, and once: an answer that comes twice would begin two readings. */
+  readonly isReading: boolean
+  perform(isCopy: boolean): Reply<Data>
+  hear(answer: Answer<Data>): void
+}
+
+/** Sends a reading as soon as it is granted. */
+export function askFor<Data>(wire: VirtualWire, call: WireCall<Data>): void {
+  const waiting = wire.limiter.request(call.site, PRIORITY.reads, (grant) => carry(wire, grant, call))
+  if (!waiting) throw new Error(`too many wait for ${call.site}`)
 }
 
 /** Sends a call now; its grant ends with it. */
-export function carry<Data>({ time, trusted, network }: VirtualWire, call: WireCall<Data>): void {
-  const { site, grant, perform, gate, hear } = call
-  const sentAt = time.now
-  network.send({
-    site,
-    trusted,
-    perform,
-    hear: (answer) =>
-      gate(() => {
-        endGrant(grant, answer, time.now - sentAt)
-        hear(answer)
-      }),
-  })
+export function carry<Data>(wire: VirtualWire, grant: Grant, call: WireCall<Data>): void {
+  wire.network.send(new GrantedWireCall({ wire, grant, call }))
+}
+
+interface GrantedWireCallOptions<Data> {
+  readonly wire: VirtualWire
+  readonly grant: Grant
+  readonly call: WireCall<Data>
+}
+
+/** A call on its way, with its grant. */
+class GrantedWireCall<Data> implements VirtualCall<Data> {
+  readonly site: EndpointName
+  readonly trusted: TrustedClock
+  readonly #wire: VirtualWire
+  readonly #grant: Grant
+  readonly #call: WireCall<Data>
+  /** Unix ms, exchange clock. */
+  readonly #sentAt: number
+  #isHeard = false
+
+  constructor({ wire, grant, call }: GrantedWireCallOptions<Data>) {
+    this.site = call.site
+    this.trusted = wire.trusted
+    this.#wire = wire
+    this.#grant = grant
+    this.#call = call
+    this.#sentAt = wire.time.now
+  }
+
+  perform(isCopy: boolean): Reply<Data> {
+    return this.#call.perform(isCopy)
+  }
+
+  hear(answer: Answer<Data>): void {
+    const { gate } = this.#wire
+    if (!this.#call.isReading) return gate.settle(() => this.#end(answer))
+    if (this.#isHeard) return
+    this.#isHeard = true
+    gate.enter(() => this.#end(answer))
+  }
+
+  #end(answer: Answer<Data>): void {
+    endGrant(this.#grant, answer, this.#wire.time.now - this.#sentAt)
+    this.#call.hear(answer)
+  }
 }
 
 function endGrant(grant: Grant, answer: Answer<unknown>, roundTripMs: number): void {

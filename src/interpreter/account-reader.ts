@@ -1,4 +1,6 @@
-import { type Answer, isRefusedForGood } from '../domain/answer.ts'
+import { type Answer, isRefusedForGood, type RefusedAnswer, type UnknownAnswer } from '../domain/answer.ts'
+import type { FillsReading } from '../domain/fill.ts'
+import type { PositionReading } from '../domain/position.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { ExchangePort } from './ports.ts'
 
@@ -58,51 +60,50 @@ export class AccountReader {
     if (this.#isReadingFills || since === Number.POSITIVE_INFINITY) return
     this.#isReadingFills = true
     this.#fillsSince = Number.POSITIVE_INFINITY
-    this.#options.exchange.readFills(since, (answer) => {
-      // Still marked as reading: what the core asks for while it handles this answer is read afterwards.
-      this.#hear('fills', answer, (reading) => ({ kind: 'fillsRead', reading }))
-      this.#isReadingFills = false
-      this.#nextFills()
-    })
+    this.#options.exchange.readFills(since, this.#hearFills)
+  }
+
+  readonly #hearFills = (answer: Answer<FillsReading>): void => {
+    // Still marked as reading: what the core asks for while it handles this answer is read afterwards.
+    if (answer.kind === 'accepted') this.#options.dispatch({ kind: 'fillsRead', reading: answer.data })
+    else this.#reportFailure('fills', answer)
+    this.#isReadingFills = false
+    this.#nextFills()
   }
 
   #nextPositions(): void {
-    for (const waiting of [this.#urgent, this.#inTurn]) {
-      for (const symbol of waiting) {
-        if (this.#onWire.size >= POSITIONS_ON_WIRE_MAX) return
-        if (this.#onWire.has(symbol)) continue
-        waiting.delete(symbol)
-        this.#onWire.add(symbol)
-        this.#askFor(symbol)
-      }
+    this.#askForThese(this.#urgent)
+    this.#askForThese(this.#inTurn)
+  }
+
+  #askForThese(waiting: Set<string>): void {
+    if (waiting.size === 0) return
+    for (const symbol of waiting) {
+      if (this.#onWire.size >= POSITIONS_ON_WIRE_MAX) return
+      if (this.#onWire.has(symbol)) continue
+      waiting.delete(symbol)
+      this.#onWire.add(symbol)
+      this.#options.exchange.readPosition(symbol, (answer) => this.#hearPosition(symbol, answer))
     }
   }
 
-  #askFor(symbol: string): void {
-    this.#options.exchange.readPosition(symbol, (answer) => {
-      this.#hear(`position ${symbol}`, answer, (reading) => ({ kind: 'positionRead', reading }), symbol)
-      this.#onWire.delete(symbol)
-      this.#nextPositions()
-    })
-  }
-
-  #hear<Data>(
-    what: string,
-    answer: Answer<Data>,
-    toEvent: (reading: Data) => EngineEvent,
-    symbol = '',
-  ): void {
+  #hearPosition(symbol: string, answer: Answer<PositionReading>): void {
     const { dispatch } = this.#options
-    if (answer.kind === 'accepted') dispatch(toEvent(answer.data))
+    if (answer.kind === 'accepted') dispatch({ kind: 'positionRead', reading: answer.data })
     else if (answer.kind === 'unknown' && answer.cause === 'unreadableRow')
       dispatch({ kind: 'positionUnreadable', symbol, problem: answer.message })
-    else {
-      const refused = isRefusedForGood(answer) && { isRefused: true }
-      dispatch({ kind: 'readFailed', what, reason: reasonOf(answer), status: answer.status, ...refused })
-    }
+    else this.#reportFailure(`position ${symbol}`, answer)
+    this.#onWire.delete(symbol)
+    this.#nextPositions()
+  }
+
+  #reportFailure(what: string, answer: RefusedAnswer | UnknownAnswer): void {
+    const refused = isRefusedForGood(answer) && { isRefused: true }
+    const reason = reasonOf(answer)
+    this.#options.dispatch({ kind: 'readFailed', what, reason, status: answer.status, ...refused })
   }
 }
 
-function reasonOf({ kind, code, message }: Exclude<Answer<unknown>, { kind: 'accepted' }>): string {
+function reasonOf({ kind, code, message }: RefusedAnswer | UnknownAnswer): string {
   return `${kind} ${code}: ${message}`
 }
