@@ -135,10 +135,17 @@ export class ClockOffset {
 
   /** Of equals the one that stands first. */
   #findBest(): void {
-    const widths = this.#samples.map(width)
-    const place = widths.indexOf(Math.min(...widths))
-    const best = this.#samples[place]
-    if (best !== undefined) this.#take(best, place)
+    let best: Bounds | undefined
+    let bestPlace = 0
+    let place = 0
+    for (const bounds of this.#samples) {
+      if (best === undefined || width(bounds) < width(best)) {
+        best = bounds
+        bestPlace = place
+      }
+      place += 1
+    }
+    if (best !== undefined) this.#take(best, bestPlace)
   }
 
   #take(best: Bounds, place: number): void {

@@ -115,7 +115,7 @@ export class CallWindow {
   }
 
   #wake(): void {
-    const [at = Number.POSITIVE_INFINITY] = this.#leaving
+    const at = this.#leaving[0] ?? Number.POSITIVE_INFINITY
     if (!this.#isAwaited || at >= this.#wakesAt) return
     this.#wakesAt = at
     this.#when(at, () => {

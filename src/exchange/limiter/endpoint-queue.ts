@@ -26,7 +26,6 @@ export interface EndpointQueueOptions {
 }
 
 interface Waiter {
-  readonly priority: Priority
   readonly since: number
   readonly onGranted: (grant: Grant) => void
 }
@@ -73,6 +72,10 @@ export class EndpointQueue {
   #wakesAt = Number.POSITIVE_INFINITY
   #cancelWake: (() => void) | undefined
   #isStopped = false
+  readonly #ends: GrantEnds = {
+    release: (grantedAt, call) => this.#release(grantedAt, call),
+    unused: () => this.#putBack(),
+  }
 
   constructor(options: EndpointQueueOptions) {
     this.#options = options
@@ -84,15 +87,15 @@ export class EndpointQueue {
 
   request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
     const since = this.#options.clock.monotonic()
-    const waiter: Waiter = { priority, since, onGranted }
     if (!this.#hasWaiters(priority) && this.#canGrant(priority, since)) {
-      this.#grant(waiter, since)
+      this.#grant({ onGranted, since, now: since })
       return GRANTED
     }
     if (this.#waiting >= WAITING_MAX) {
       this.#statistics.turnAway()
       return undefined
     }
+    const waiter: Waiter = { since, onGranted }
     const queue = this.#waiters[priority]
     queue.push(waiter)
     this.#wakeFor(priority, since)
@@ -121,7 +124,7 @@ export class EndpointQueue {
       }
       const waiter = this.#waiters[priority].shift()
       if (waiter === undefined) break
-      this.#grant(waiter, now)
+      this.#grant({ ...waiter, now })
       hasGranted = true
     }
     return hasGranted
@@ -188,38 +191,30 @@ export class EndpointQueue {
     })
   }
 
-  #grant(waiter: Waiter, now: number): void {
+  #grant({ onGranted, since, now }: Waiter & { readonly now: number }): void {
+    const { endpoint, overall } = this.#options
     this.#window.take()
-    this.#options.overall.take()
+    overall.take()
     this.#grantedAt = now
-    this.#statistics.grant(now, now - waiter.since)
-    waiter.onGranted(this.#createGrant(now))
+    this.#statistics.grant(now, now - since)
+    onGranted(new EndpointGrant({ endpoint, grantedAt: now, ends: this.#ends }))
   }
 
-  #createGrant(grantedAt: number): Grant {
-    const { endpoint, overall } = this.#options
-    let isOver = false
-    return {
-      endpoint,
-      release: (call = {}) => {
-        if (isOver) return
-        isOver = true
-        this.#statistics.made(grantedAt)
-        const { requestTime, isRateLimited = false } = call
-        if (isRateLimited) this.#slowDown(grantedAt)
-        else if (requestTime !== undefined) this.#forgive(grantedAt)
-        this.#window.leaveAt(this.#takenAt(call, grantedAt) + this.#options.perMs * (1 + DRIFT))
-        overall.leave()
-        if (isRateLimited || requestTime !== undefined) overall.noteAnswer(endpoint, isRateLimited)
-      },
-      unused: () => {
-        if (isOver) return
-        isOver = true
-        this.#window.putBack()
-        overall.putBack()
-        this.serve()
-      },
-    }
+  #release(grantedAt: number, call: GrantedCall): void {
+    const { endpoint, perMs, overall } = this.#options
+    const { requestTime, isRateLimited = false } = call
+    this.#statistics.made(grantedAt)
+    if (isRateLimited) this.#slowDown(grantedAt)
+    else if (requestTime !== undefined) this.#forgive(grantedAt)
+    this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
+    overall.leave()
+    if (isRateLimited || requestTime !== undefined) overall.noteAnswer(endpoint, isRateLimited)
+  }
+
+  #putBack(): void {
+    this.#window.putBack()
+    this.#options.overall.putBack()
+    this.serve()
   }
 
   /** When the exchange took the call; when the call was over, where the exchange says no time. */
@@ -248,5 +243,46 @@ export class EndpointQueue {
 
   #forgive(grantedAt: number): void {
     if (grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
+  }
+}
+
+/** What becomes of the calls that an endpoint has granted. */
+interface GrantEnds {
+  release(grantedAt: number, call: GrantedCall): void
+  unused(): void
+}
+
+interface EndpointGrantOptions {
+  readonly endpoint: EndpointName
+  /** Monotonic ms. */
+  readonly grantedAt: number
+  readonly ends: GrantEnds
+}
+
+const NOTHING_KNOWN: GrantedCall = {}
+
+/** One call; its first end counts. */
+class EndpointGrant implements Grant {
+  readonly endpoint: EndpointName
+  readonly #grantedAt: number
+  readonly #ends: GrantEnds
+  #isOver = false
+
+  constructor({ endpoint, grantedAt, ends }: EndpointGrantOptions) {
+    this.endpoint = endpoint
+    this.#grantedAt = grantedAt
+    this.#ends = ends
+  }
+
+  release(call: GrantedCall = NOTHING_KNOWN): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#ends.release(this.#grantedAt, call)
+  }
+
+  unused(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#ends.unused()
   }
 }
