@@ -125,6 +125,46 @@ test('pages of something in front of the exchange are asked for ever more rarely
   expect(heard).toEqual(['refused HTTP_403'])
 })
 
+test('pages that come slower than they are asked for are counted all the same', async () => {
+  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
+  const { exchange, heard, time } = openExchange([], {
+    client: {
+      readFills: () =>
+        new Promise((resolve) => {
+          time.after(3500, () => resolve({ ...page }))
+        }),
+    } as unknown as ClientExchangeOptions['client'],
+  })
+
+  for (let seconds = 0; seconds < 60; seconds++) {
+    exchange.readFills(0, () => undefined)
+    await time.pass(1000)
+  }
+
+  expect(heard).toEqual(['refused HTTP_403'])
+})
+
+test('a call that is accepted ends the pause of the reads', async () => {
+  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
+  const { exchange, time, reads } = openExchange([page, page, page, page])
+  const read = async () => {
+    exchange.readFills(0, () => undefined)
+    await exchange.idle()
+  }
+  for (const pauseMs of [1000, 2000, 4000, 0]) {
+    await read()
+    await time.pass(pauseMs)
+  }
+  await read()
+  expect(reads()).toBe(4)
+
+  exchange.cancelAll('{}', {}, () => undefined)
+  await exchange.idle()
+  await read()
+
+  expect(reads()).toBe(5)
+})
+
 test('one page between answers costs a second', async () => {
   const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_401', message: '', status: 401 }
   const accepted = { kind: 'accepted', data: 'success', receivedAt: 0 }

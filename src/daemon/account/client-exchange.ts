@@ -129,10 +129,10 @@ export class ClientExchange implements ExchangePort {
     })
   }
 
-  /** @param asked What was known when the read left: reads that were on the wire together are refused once. */
+  /** @param asked What was known when the read left: of reads that were on the wire together, the first refusal counts. */
   #noteRefusal(answer: RefusedAnswer | UnknownAnswer, asked: Refusal | undefined): void {
     const { clock, onRefused } = this.#options
-    if (this.#refusal !== asked) return
+    if (this.#refusal?.answer !== asked?.answer) return
     const pauseMs =
       answer.kind === 'refused'
         ? KEYS_BACK_OFF_MS
@@ -153,7 +153,17 @@ export class ClientExchange implements ExchangePort {
     const sent = onWithheld
       ? Promise.resolve(this.#withhold({ endpoint, body, onWithheld }, options))
       : client.send({ endpoint, body, query: '' }, options)
-    this.#await(sent, onAnswer)
+    this.#await(sent, (answer) => {
+      if (answer.kind === 'accepted') this.#endPause()
+      onAnswer(answer)
+    })
+  }
+
+  /** What stood in front of the exchange lets calls through again: a kill or a stop that cancels must not wait to read what was filled. */
+  #endPause(): void {
+    const refusal = this.#refusal
+    if (refusal?.answer.kind === 'unknown')
+      this.#refusal = { ...refusal, until: this.#options.clock.monotonic() }
   }
 
   /** As an exchange that refuses everything: the limits are used as if it had been asked, and a refused wish backs off. */
