@@ -59,7 +59,7 @@ describe('[STR1] a strategy', () => {
       expect(halted).toMatchObject({ scope: 'strategy:trend-btc', code: 'strategyFailed' })
       expect(String(halted['reason'])).toContain(said)
       expect(run.events('daemon.broken')).toEqual([])
-      expect(run.summary.exchange?.agrees).toBe(true)
+      expect(run.summary.exchange?.differences).toEqual([])
     },
   )
 
@@ -80,7 +80,7 @@ describe('[STR1] a strategy', () => {
     expect(run.events('strategy.threadLost').length).toBeGreaterThanOrEqual(2)
     expect(await run.stop()).toEqual({ code: 0, signal: null })
     expect([run.events('daemon.broken'), run.events('loop.hung')]).toEqual([[], []])
-    expect(run.summary.exchange?.agrees).toBe(true)
+    expect(run.summary.exchange?.differences).toEqual([])
   })
 
   test.concurrent('that never comes back ends the process, and is halted by the next start', async () => {
@@ -107,7 +107,7 @@ describe('[STR1] a strategy', () => {
     })
     await next.untilEvent('order.sent')
     expect(await next.stop()).toEqual({ code: 0, signal: null })
-    expect(next.summary.exchange?.agrees).toBe(true)
+    expect(next.summary.exchange?.differences).toEqual([])
   })
 
   test.concurrent('that nothing ends in its own thread ends the run with 79, is halted by the next start, and named by check', async () => {
@@ -123,7 +123,7 @@ describe('[STR1] a strategy', () => {
     const next = project.run(args)
     expect(await next.untilEvent('trading.halted')).toMatchObject({ scope: 'strategy:trend-btc' })
     expect(await next.stop()).toEqual({ code: 0, signal: null })
-    expect(next.summary.exchange?.agrees).toBe(true)
+    expect(next.summary.exchange?.differences).toEqual([])
 
     const check = project.start(['check'])
     expect(await check.ended).toEqual({ code: 78, signal: null })
