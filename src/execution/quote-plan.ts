@@ -1,6 +1,7 @@
 import type { OrderIntent, QuoteLevel } from '../domain/intent.ts'
 import { isTerminal, openLots, type Order } from '../domain/order.ts'
 import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { floatOnGrid } from '../lib/grid.ts'
 import type { Candidate, PlanInput } from './candidate.ts'
 
 export interface QuotePlanInput extends PlanInput {
@@ -10,6 +11,9 @@ export interface QuotePlanInput extends PlanInput {
    * (`risk/cut-to-held.ts`), and the rungs nearest to the market come first.
    */
   readonly isRestricted: boolean
+  /** Prices now, in the quote coin. */
+  readonly bid: number
+  readonly ask: number
 }
 
 /** The difference between a ladder and its orders. What is in neither list stays. */
@@ -35,7 +39,7 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
     const intent = toOrderIntent(input, level, closable, input.ordinal + missing.length)
     missing.push(input.isRestricted ? { intent, isCut: true } : { intent })
   }
-  for (const level of input.isRestricted ? input.levels.toSorted(byNearness) : input.levels) {
+  for (const level of input.isRestricted ? nearestFirst(input) : input.levels) {
     const orders = takeFor(level, standing.get(level.ticks), input.isRestricted)
     if (orders.length === 0) add(level)
     for (const order of orders) {
@@ -70,6 +74,15 @@ function takeFor(
 
 function lotsOf(orders: readonly Order[]): number {
   return orders.reduce((sum, { terms }) => sum + terms.lots, 0)
+}
+
+/** A post-only order that meets the other side is refused. Its rung comes last: it would leave the others nothing to close. */
+function nearestFirst({ levels, instrument: { tick }, bid, ask }: QuotePlanInput): readonly QuoteLevel[] {
+  const meets = ({ side, ticks }: QuoteLevel): boolean =>
+    side === 'buy' ? floatOnGrid(tick, ticks) >= ask : floatOnGrid(tick, ticks) <= bid
+  return levels.toSorted(
+    (left, right) => Number(meets(left)) - Number(meets(right)) || byNearness(left, right),
+  )
 }
 
 /** Bids from the highest down, asks from the lowest up. */

@@ -25,6 +25,7 @@ function quote(input: Partial<QuotePlanInput>) {
     ordinal: 7,
     deadlineAt: SENT_AT,
     isRestricted: false,
+    ...{ bid: 100, ask: 100.1 },
     ...input,
   })
 }
@@ -75,6 +76,14 @@ describe('a ladder', () => {
       const { missing } = quote({ levels, isRestricted: true })
 
       expect(missing.map(({ intent }) => intent.ticks)).toEqual([1000, 990, 1010, 1020])
+    })
+
+    test('asks last for rungs that meet the other side, because they would be refused', () => {
+      const levels = [level('sell', 1000), level('sell', 1010), level('buy', 1001), level('buy', 990)]
+
+      const { missing } = quote({ levels, isRestricted: true })
+
+      expect(missing.map(({ intent }) => intent.ticks)).toEqual([990, 1010, 1001, 1000])
     })
 
     test.each([

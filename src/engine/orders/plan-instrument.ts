@@ -124,6 +124,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     for (const order of own) dismiss(order, plan)
     return
   }
+  const { bid, ask } = marketOf(core, symbol)
   const { missing, extra } = planQuote({
     strategyId: id,
     instrument: specOf(core, symbol),
@@ -134,6 +135,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
     isRestricted: isRestricted(core, { strategyId: id, symbol }),
+    ...{ bid, ask },
   })
   // A ladder whose strategy must decide first is planned again when it has decided.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) {
