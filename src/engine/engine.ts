@@ -222,7 +222,7 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
-      if (event.isRefused === true) noteReadRefusal(core, event.what, event.reason)
+      noteReadRefusal(core, event.what, event.isRefused === true ? event.reason : undefined)
       return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
     case 'pollDue':
       return readOnGrid(core, event.what)

@@ -92,7 +92,7 @@ export function noteFillsRead(
   return readableAt
 }
 
-/** @param refusal what the exchange says when it refuses a read for good; undefined: it has answered. */
+/** @param refusal what the exchange says when it refuses a read for good; undefined: it has answered, or failed for another reason. */
 export function noteReadRefusal({ readings }: Core, what: string, refusal: string | undefined): void {
   if (readings.refusals.get(what) === refusal) return
   const { refusals } = own(readings)
