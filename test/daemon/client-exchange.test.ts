@@ -165,6 +165,31 @@ test('a call that is accepted ends the pause of the reads', async () => {
   expect(reads()).toBe(5)
 })
 
+test('a page that was on its way when a call was accepted begins no new pause', async () => {
+  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
+  let reads = 0
+  const { exchange, time } = openExchange([], {
+    client: {
+      send: () => Promise.resolve({ kind: 'accepted' }),
+      readFills: () =>
+        new Promise((resolve) => {
+          reads += 1
+          time.after(500, () => resolve({ ...page }))
+        }),
+    } as unknown as ClientExchangeOptions['client'],
+  })
+  const read = () => exchange.readFills(0, () => undefined)
+  read()
+  await time.pass(2000)
+  read()
+
+  exchange.cancelAll('{}', {}, () => undefined)
+  await time.pass(600)
+  read()
+
+  expect(reads).toBe(3)
+})
+
 test('one page between answers costs a second', async () => {
   const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_401', message: '', status: 401 }
   const accepted = { kind: 'accepted', data: 'success', receivedAt: 0 }

@@ -159,11 +159,14 @@ export class ClientExchange implements ExchangePort {
     })
   }
 
-  /** What stood in front of the exchange lets calls through again: a kill or a stop that cancels must not wait to read what was filled. */
+  /**
+   * What stood in front of the exchange lets calls through again: a kill or a stop that cancels must not wait to read what
+   * was filled. A read that is still on its way left before that, so its refusal does not count: the answer is another one.
+   */
   #endPause(): void {
     const refusal = this.#refusal
-    if (refusal?.answer.kind === 'unknown')
-      this.#refusal = { ...refusal, until: this.#options.clock.monotonic() }
+    if (refusal?.answer.kind !== 'unknown') return
+    this.#refusal = { ...refusal, answer: { ...refusal.answer }, until: this.#options.clock.monotonic() }
   }
 
   /** As an exchange that refuses everything: the limits are used as if it had been asked, and a refused wish backs off. */
