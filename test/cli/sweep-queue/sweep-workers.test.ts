@@ -14,7 +14,7 @@ describe.skipIf(postgresMissing !== undefined)('a sweep over several machines', 
     scene = new SweepScene()
     scene.write(
       'sweep.yaml',
-      'method: halving\nfolds: 1\nparams:\n  scripted: { everyMinutes: [30], lots: [5, 7, 9, x] }\n',
+      'method: halving\nfolds: 1\nparams:\n  scripted: { everyMinutes: [30], lots: [5, 7, 9, 11] }\n',
     )
   })
   afterAll(() => scene.close())
