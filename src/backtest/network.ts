@@ -73,17 +73,17 @@ class DirectCall<Data> {
   }
 
   run(): void {
-    if (this.#reply === undefined) this.arrive()
-    else this.answer(this.#reply)
+    if (this.#reply === undefined) this.#arrive()
+    else this.#answer(this.#reply)
   }
 
-  arrive(): void {
+  #arrive(): void {
     this.#requestTime = this.#time.now
     this.#reply = this.#call.perform(false)
     this.#time.after(this.#latencyMs, this)
   }
 
-  answer(reply: Reply<Data>): void {
+  #answer(reply: Reply<Data>): void {
     const { clock, offset } = this.#call.trusted
     const requestTime = this.#requestTime
     const receivedAt = clock.now()

@@ -1,6 +1,6 @@
 import { type Answer } from '../../src/domain/answer.ts'
 import { type Fill } from '../../src/domain/fill.ts'
-import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
+import { type StrategyId, toOrderId, toStrategyId } from '../../src/domain/ids.ts'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type Intent, type QuoteLevel } from '../../src/domain/intent.ts'
 import { type Holding } from '../../src/domain/position.ts'
@@ -158,6 +158,19 @@ export class EngineBench {
 
   decideAs(strategyId: StrategyId, ...intents: Intent[]): void {
     this.#hear(strategyId, intents, {})
+  }
+
+  /** Wants so many lots, buys them at the market, and lets time pass until nothing is in the way of a ladder. */
+  buy(lots: number): void {
+    this.decide({ kind: 'target', symbol: SYMBOL, lots })
+    const batch = this.grantBatch()
+    this.accept(batch)
+    const orderId = toOrderId(`${batch.batchId}001`)
+    const fill = this.fill({ orderId, lots, ticks: 100_000, scope: 'taker' })
+    const holding = { longLots: lots, shortLots: 0 }
+    this.step({ kind: 'pollDue', what: 'fills' })
+    this.read({ fills: [fill], holding })
+    this.pass(6000, { holding })
   }
 
   /** Decides, and remembers that from now on. */

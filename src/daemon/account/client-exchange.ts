@@ -28,7 +28,7 @@ export interface ClientExchangeOptions {
   /** Hears of a batch that is to be sent, and gives back what is to hear of its first byte. */
   readonly onBatch: () => () => void
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** The keys are refused, or every call is in front of the exchange; said once until a read is accepted again. */
+  /** The exchange refuses the keys, or something in front of it refuses the calls; said once until a read is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
   /** Of a dry run, where nothing that changes the account is sent: hears what would have left. Absent: it is sent. */
   readonly onWithheld?: ((endpoint: EndpointName, body: string) => void) | undefined

@@ -42,14 +42,7 @@ function holding(
   change: Partial<EngineSettings> = {},
 ): EngineBench {
   const bench = new EngineBench(change, mode).start()
-  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
-  const batch = bench.grantBatch()
-  bench.accept(batch)
-  const orderId = toOrderId(`${batch.batchId}001`)
-  const fill = bench.fill({ orderId, lots: 10, ticks: 100_000, scope: 'taker' })
-  bench.step({ kind: 'pollDue', what: 'fills' })
-  bench.read({ fills: [fill], holding: LONG })
-  bench.pass(6000, { holding: LONG })
+  bench.buy(10)
   bench.quote(...levels)
   bench.accept(bench.grantBatch())
   bench.take('askGrant')
