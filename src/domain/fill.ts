@@ -1,5 +1,32 @@
 import type { OrderId, TradeId } from './ids.ts'
 
+/**
+ * What made an execution. All but `trade` are the system's own doing. Document: Futures fill, `tradeSide`.
+ *
+ * - `trade`: an order met another, whoever placed it
+ * - `liquidation`: the position was liquidated (`burst_`)
+ * - `partialLiquidation`: a part of it was, to bring the margin back (`reduce_close_`, `reduce_…_single`)
+ * - `netting`: a part of it was, against the other side (`offset_`)
+ * - `delivery`: the contract was delivered (`delivery_`)
+ * - `autoDeleveraging`: closed against somebody else's liquidation (`dte_sys_adl_`)
+ */
+export const FILL_KINDS = [
+  'trade',
+  'liquidation',
+  'partialLiquidation',
+  'netting',
+  'delivery',
+  'autoDeleveraging',
+] as const
+
+export type FillKind = (typeof FILL_KINDS)[number]
+
+/** A fee in another coin than the margin coin. Decimal string; a positive fee was paid. */
+export interface CoinFee {
+  readonly coin: string
+  readonly amount: string
+}
+
 /** One execution against one of the account's orders, or one that the system made. Document: Futures fill. */
 export interface Fill {
   readonly tradeId: TradeId
@@ -10,8 +37,12 @@ export interface Fill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
+  /** Absent: kept by a version that did not tell the kinds apart. */
+  readonly fillKind?: FillKind
   /** Decimal string in the margin coin; a positive fee was paid, a negative one received. */
   readonly fee: string
+  /** Fees that were taken in other coins, each coin once; absent: none were. They are not part of `fee`. */
+  readonly otherFees?: readonly CoinFee[]
   /** Decimal string in the margin coin: what this fill realised. */
   readonly profit: string
   readonly scope: 'taker' | 'maker'
