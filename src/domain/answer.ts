@@ -60,6 +60,11 @@ export function isForbidden(answer: Answer<unknown>): answer is UnknownAnswer {
   return answer.kind === 'unknown' && (answer.status === 401 || answer.status === 403)
 }
 
+/** Whether the exchange refuses the key, its rights or the address of this machine, whatever was asked for. */
+export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
+  return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
+}
+
 /** Whether the same call, made again, would only be refused again, until a person has mended something. */
 export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')

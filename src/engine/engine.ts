@@ -22,7 +22,7 @@ import { advanceStart, isRetreatSettled, startRun, unprovedOf } from './lifecycl
 import { advanceStop, askForStop, postponeStopDeadlines, stopWhenFlat } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
 import { isStillDenied } from './orders/lasting-denials.ts'
-import { isHeldBack } from './orders/last-check.ts'
+import { objectToBatch } from './orders/last-check.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
 import { advanceResolution, postponeResolutionDeadline } from './resolution/resolution.ts'
@@ -44,7 +44,14 @@ import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { accountEquityOf } from './state/losses.ts'
-import { askForFills, askForPosition, noteReadRefusal } from './state/readings.ts'
+import {
+  askForFills,
+  askForPosition,
+  listStaleReadings,
+  noteReadFailure,
+  type StaleReading,
+  toReadFailure,
+} from './state/readings.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
 import { forgetSatisfied } from './state/totals.ts'
@@ -80,13 +87,18 @@ export interface Engine {
   readonly kill: KillState | undefined
   /** Everything that holds a scope in a stricter mode, recorded or only true just now. */
   readonly restrictions: readonly Restriction[]
-  /** Unix ms, our clock, 0 for never: up to when fills are known, and when the exchange last confirmed a position. */
+  /**
+   * Unix ms, our clock, 0 for never: the last reading of fills was asked for then, and that of a position; this one
+   * stands still while the position is not what the fills explain.
+   */
   readonly fillsReadAt: number
   positionReadAt(symbol: string): number
+  /** The readings that are too old to add risk on. @param now Unix ms, our clock. */
+  staleReadings(now: number): readonly StaleReading[]
   /** The state of an instrument; undefined where it is not traded. */
   instrument(symbol: string): InstrumentState | undefined
-  /** Whether a batch must not leave after all; asked right before its first byte. */
-  isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
+  /** Why a batch must not leave after all; asked right before its first byte. @param now Unix ms, our clock. */
+  objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
   /** The same for a call on the account. */
   isCallHeldBack(callId: number): boolean
   /** By scope: what was lost, where losses are limited and known. */
@@ -158,11 +170,12 @@ export function resumeEngine(core: Core): Engine {
       return allRestrictions(core)
     },
     get fillsReadAt() {
-      return core.readings.fillsReadAt
+      return core.readings.fillsAskedAt
     },
-    positionReadAt: (symbol) => core.instruments.get(symbol)?.position.agreedAt ?? 0,
+    positionReadAt: (symbol) => core.instruments.get(symbol)?.position.readAt ?? 0,
+    staleReadings: (now) => listStaleReadings(core, now),
     instrument: (symbol) => core.instruments.get(symbol),
-    isHeldBack: (batch) => isHeldBack(core, batch),
+    objectTo: (batch, now) => objectToBatch(core, batch, now),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
     losses: core.losses.used,
     get equity() {
@@ -212,17 +225,18 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'callAnswered':
       return answerCall(core, event.callId, event.answer)
     case 'fillsRead':
-      noteReadRefusal(core, 'fills', undefined)
+      noteReadFailure(core, 'fills', undefined)
       return takeFills(core, event.reading)
     case 'positionRead':
-      noteReadRefusal(core, `position ${event.reading.symbol}`, undefined)
+      noteReadFailure(core, `position ${event.reading.symbol}`, undefined)
       return takePosition(core, event.reading)
     case 'positionUnreadable':
+      noteReadFailure(core, `position ${event.symbol}`, { reason: event.problem, isRefused: false })
       return takeUnreadablePosition(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
-      noteReadRefusal(core, event.what, event.isRefused === true ? event.reason : undefined)
+      noteReadFailure(core, event.what, toReadFailure(event))
       return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
     case 'pollDue':
       return readOnGrid(core, event.what)

@@ -102,8 +102,12 @@ export class Interpreter {
     this.#engine = engine
     this.#ports = ports
     const dispatch = (event: EngineEvent) => this.dispatch(event)
-    this.#sender = new OrderSender({ ports, engine, dispatch })
-    this.#reader = new AccountReader({ exchange: ports.exchange, dispatch })
+    this.#reader = new AccountReader({
+      exchange: ports.exchange,
+      dispatch,
+      now: () => ports.clock.monotonic(),
+    })
+    this.#sender = new OrderSender({ ports, engine, dispatch, onAccepted: () => this.#reader.noteAccepted() })
   }
 
   /** Whether a call was made that is not answered yet. */
@@ -149,6 +153,7 @@ export class Interpreter {
   close(): void {
     this.#isOver = true
     this.#sender.close()
+    this.#reader.stop()
   }
 
   /** Performs one effect, or else steps one event. False when there is nothing to do. */
@@ -234,6 +239,7 @@ export class Interpreter {
   #endStep({ kind }: EngineEvent): void {
     this.#event = undefined
     if (kind !== 'timePassed') return
+    this.#reader.resume()
     this.#forgetRetreat()
     const { journal, clock } = this.#ports
     if (this.#isCheckpointDue()) return journal.saveCheckpoint(takeBookChanges(this.#engine.book))

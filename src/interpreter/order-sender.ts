@@ -10,8 +10,10 @@ import type { Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
   readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
-  readonly engine: Pick<Engine, 'book' | 'isHeldBack' | 'isCallHeldBack'>
+  readonly engine: Pick<Engine, 'book' | 'objectTo' | 'isCallHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
+  /** The exchange has accepted a call: whatever was refused before, the keys are good. */
+  readonly onAccepted: () => void
 }
 
 /** The core's priorities as the limiter has them: what reduces risk goes first (LIM2). */
@@ -100,15 +102,15 @@ export class OrderSender {
     )
   }
 
-  /** Why a batch must not leave after all (ORD7, RSK2); undefined: it may, and its first byte follows in the same turn. */
+  /** Why a batch must not leave after all (ORD7, RSK2, MKT3); undefined: it may, and its first byte follows in the same turn. */
   #objectTo(batch: OutgoingBatch): string | undefined {
     const { ports, engine } = this.#options
     if (this.#isClosed) return CLOSED
     if (!ports.safety.isClockSynchronised())
       return 'a clock may have jumped: the request could expire too late'
-    if (ports.clock.now() > batch.validUntilAt) return 'the data it was decided on has become stale'
-    if (engine.isHeldBack(batch)) return RESTRICTED
-    return this.#isKilled() ? KILLED : undefined
+    const now = ports.clock.now()
+    if (now > batch.validUntilAt) return 'the data it was decided on has become stale'
+    return engine.objectTo(batch, now) ?? (this.#isKilled() ? KILLED : undefined)
   }
 
   /** Looks at the kill switch itself, beside what the book says: an event about it may not have come yet. */
@@ -130,6 +132,7 @@ export class OrderSender {
     return (answer) => {
       if (!isAnswered) this.#callsOut -= 1
       isAnswered = true
+      if (answer.kind === 'accepted') this.#options.onAccepted()
       then(answer)
     }
   }

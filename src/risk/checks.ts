@@ -58,9 +58,11 @@ function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjecti
   const { accountAgeMs, account } = context
   if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined
   const detail = (): string =>
-    `fills and position read ${accountAgeMs} ms ago, limit ${account.accountAgeMaxMs} ms`
+    `fills and position read ${showAge(accountAgeMs)}, limit ${account.accountAgeMaxMs} ms`
   return { code: 'ACCOUNT_STALE', detail }
 }
+
+const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} ms ago` : 'never')
 
 /** RSK2. */
 function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {

@@ -71,142 +71,57 @@ test('a read is answered, and one that breaks the program is reported', async ()
   expect(heard).toEqual(['accepted', 'Error: a defect'])
 })
 
-test('keys that the exchange refuses are said once, and shown to it once a minute until it takes them', async () => {
-  const refused = {
-    kind: 'refused',
-    class: 'definite',
-    topic: 'auth',
-    code: '40037',
-    message: '',
-    receivedAt: 0,
-  }
-  const { exchange, heard, time, reads } = openExchange([refused, refused])
-  const answers: string[] = []
-  const read = async () => {
-    exchange.readFills(0, ({ kind }) => answers.push(kind))
-    await exchange.idle()
-  }
+const REFUSED_KEY = {
+  kind: 'refused',
+  class: 'definite',
+  topic: 'auth',
+  code: '40037',
+  message: '',
+  receivedAt: 0,
+}
+const PAGE = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
+const ACCEPTED = { kind: 'accepted', data: 'success', receivedAt: 0 }
 
-  await read()
-  await read()
-  await time.pass(60_000)
-  await read()
-  await read()
-  await time.pass(60_000)
-  await read()
-  await read()
-
-  expect(heard).toEqual(['refused 40037'])
-  expect(answers).toEqual(['refused', 'refused', 'refused', 'refused', 'accepted', 'accepted'])
-  expect(reads()).toBe(4)
-})
-
-test('pages of something in front of the exchange are asked for ever more rarely, and said when they last', async () => {
-  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
-  const { exchange, heard, time, reads } = openExchange(Array.from({ length: 12 }, () => page))
-  const askedAt: number[] = []
-  const read = async () => {
-    const before = reads()
+/** Reads the fills each second. */
+async function readEachSecond({ exchange, time }: ReturnType<typeof openExchange>, seconds: number) {
+  for (let second = 0; second < seconds; second++) {
     exchange.readFills(0, () => undefined)
     await exchange.idle()
-    if (reads() > before) askedAt.push(time.monotonic() / 1000)
-  }
-
-  // Two that are on the wire together are one refusal.
-  exchange.readFills(0, () => undefined)
-  await read()
-  while (askedAt.length < 9) {
-    await time.pass(1000)
-    await read()
-    if (askedAt.length < 4) expect(heard).toEqual(askedAt.length < 3 ? [] : ['refused HTTP_403'])
-  }
-
-  expect(askedAt).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183])
-  expect(heard).toEqual(['refused HTTP_403'])
-})
-
-test('pages that come slower than they are asked for are counted all the same', async () => {
-  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
-  const { exchange, heard, time } = openExchange([], {
-    client: {
-      readFills: () =>
-        new Promise((resolve) => {
-          time.after(3500, () => resolve({ ...page }))
-        }),
-    } as unknown as ClientExchangeOptions['client'],
-  })
-
-  for (let seconds = 0; seconds < 60; seconds++) {
-    exchange.readFills(0, () => undefined)
     await time.pass(1000)
   }
+}
 
-  expect(heard).toEqual(['refused HTTP_403'])
+test.each([
+  ['keys that are refused', REFUSED_KEY, ['refused 40037']],
+  ['pages of something in front of the exchange', PAGE, ['refused HTTP_403']],
+])('%s are said once when they have lasted for three seconds', async (_, answer, said) => {
+  const opened = openExchange(Array.from({ length: 60 }, () => answer))
+
+  await readEachSecond(opened, 3)
+  expect(opened.heard).toEqual([])
+  await readEachSecond(opened, 57)
+
+  expect(opened.heard).toEqual(said)
 })
 
-test('a call that is accepted ends the pause of the reads', async () => {
-  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
-  const { exchange, time, reads } = openExchange([page, page, page, page])
-  const read = async () => {
-    exchange.readFills(0, () => undefined)
-    await exchange.idle()
-  }
-  for (const pauseMs of [1000, 2000, 4000, 0]) {
-    await read()
-    await time.pass(pauseMs)
-  }
-  await read()
-  expect(reads()).toBe(4)
+test('one refusal between answers is not said, and after an answer the next series is', async () => {
+  const answers = [REFUSED_KEY, ACCEPTED, PAGE, ACCEPTED, ...Array.from({ length: 4 }, () => PAGE), ACCEPTED]
+  const opened = openExchange([...answers, ...Array.from({ length: 4 }, () => REFUSED_KEY)])
 
-  exchange.cancelAll('{}', {}, () => undefined)
-  await exchange.idle()
-  await read()
+  await readEachSecond(opened, answers.length + 4)
 
-  expect(reads()).toBe(5)
+  expect(opened.heard).toEqual(['refused HTTP_403', 'refused 40037'])
 })
 
-test('a page that was on its way when a call was accepted begins no new pause', async () => {
-  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403 }
-  let reads = 0
-  const { exchange, time } = openExchange([], {
-    client: {
-      send: () => Promise.resolve({ kind: 'accepted' }),
-      readFills: () =>
-        new Promise((resolve) => {
-          reads += 1
-          time.after(500, () => resolve({ ...page }))
-        }),
-    } as unknown as ClientExchangeOptions['client'],
-  })
-  const read = () => exchange.readFills(0, () => undefined)
-  read()
-  await time.pass(2000)
-  read()
+test('a call that is accepted shows that refusals of reads are over', async () => {
+  const opened = openExchange(Array.from({ length: 5 }, () => PAGE))
 
-  exchange.cancelAll('{}', {}, () => undefined)
-  await time.pass(600)
-  read()
+  await readEachSecond(opened, 3)
+  opened.exchange.cancelAll('{}', {}, () => undefined)
+  await opened.exchange.idle()
+  await readEachSecond(opened, 2)
 
-  expect(reads).toBe(3)
-})
-
-test('one page between answers costs a second', async () => {
-  const page = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_401', message: '', status: 401 }
-  const accepted = { kind: 'accepted', data: 'success', receivedAt: 0 }
-  const { exchange, heard, time } = openExchange([page, accepted, page, accepted, page, accepted])
-  const answers: string[] = []
-  const read = async () => {
-    exchange.readFills(0, ({ kind }) => answers.push(kind))
-    await exchange.idle()
-  }
-
-  for (let reads = 0; reads < 6; reads++) {
-    await read()
-    await time.pass(1000)
-  }
-
-  expect(answers).toEqual(['unknown', 'accepted', 'unknown', 'accepted', 'unknown', 'accepted'])
-  expect(heard).toEqual([])
+  expect(opened.heard).toEqual([])
 })
 
 test('a dry run sends nothing that changes the account, and says what would have left', async () => {

@@ -13,6 +13,7 @@ const REFUSED: RefusedAnswer = {
   ...{ kind: 'refused', class: 'definite', code: 'X', message: 'no', status: 400 },
   ...{ topic: 'other', receivedAt: 0 },
 }
+const FAILED: Answer<never> = { ...REFUSED, class: 'retry' }
 const SYMBOLS = Array.from({ length: 13 }, (_, index) => `S${index}`)
 
 beforeEach(() => {
@@ -23,10 +24,11 @@ beforeEach(() => {
   }
   reader = new AccountReader({
     exchange: {
-      readFills: (sinceAt, onAnswer) => ask(`fills ${sinceAt}`, () => onAnswer(REFUSED)),
-      readPosition: (symbol, onAnswer) => ask(symbol, () => onAnswer(REFUSED)),
+      readFills: (sinceAt, onAnswer) => ask(`fills ${sinceAt}`, () => onAnswer(FAILED)),
+      readPosition: (symbol, onAnswer) => ask(symbol, () => onAnswer(FAILED)),
     },
     dispatch: (event: EngineEvent) => heard.push(event.kind === 'readFailed' ? event.what : event.kind),
+    now: () => 0,
   })
 })
 
@@ -84,6 +86,7 @@ test.each([
       readPosition: () => undefined,
     },
     dispatch: (event) => events.push(event),
+    now: () => 0,
   })
 
   reading.readFills(0)

@@ -95,7 +95,9 @@ export class InterpreterBench {
       losses: new Map(),
       equity: undefined,
       kill: undefined,
-      isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
+      objectTo: (batch) =>
+        'body' in batch && batch.body === this.heldBack ? 'trading was restricted meanwhile' : undefined,
+      staleReadings: () => [],
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],
       restrictions: [],

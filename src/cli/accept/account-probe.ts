@@ -1,6 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { keysRefused, refusesKeys } from '../../daemon/account/account-keys.ts'
-import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
+import { keysRefused } from '../../daemon/account/account-keys.ts'
+import { type Answer, type RefusedAnswer, refusesKeys, type UnknownAnswer } from '../../domain/answer.ts'
 import type { Fill } from '../../domain/fill.ts'
 import { toClientOid } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { type Credentials, credentialVariables } from '../../config/secrets.ts'
 import type { ConfigError } from '../../config/yaml/problem.ts'
-import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
+import type { RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
@@ -41,11 +41,6 @@ export function accessTo(
 export function fingerprintOf({ baseUrl, credentials }: ExchangeAccess): string {
   const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
   return account.toString('hex').slice(0, DIGEST_LENGTH)
-}
-
-/** Whether the exchange refuses these keys, whatever they ask for. */
-export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
-  return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
 }
 
 /**

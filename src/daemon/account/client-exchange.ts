@@ -1,4 +1,10 @@
-import { type Answer, isForbidden, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import {
+  type Answer,
+  isForbidden,
+  type RefusedAnswer,
+  refusesKeys,
+  type UnknownAnswer,
+} from '../../domain/answer.ts'
 import type { FillsReading } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { PositionReading } from '../../domain/position.ts'
@@ -10,17 +16,9 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ExchangePort, OnAnswer } from '../../interpreter/ports.ts'
 import type { EndpointName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
-import { refusesKeys } from './account-keys.ts'
 
-/** Keys that the exchange refuses are not shown to it more often than this, in ms: it counts them. */
-const KEYS_BACK_OFF_MS = 60_000
-
-/**
- * A page with the status 401 or 403 may come once and never again. The pause after it, in ms, doubles up to that of
- * refused keys, and from this one on it is said.
- */
-const FORBIDDEN_BACK_OFF_MS = 1000
-const FORBIDDEN_SAID_FROM_MS = 4000
+/** Refusals that have lasted for so long, with nothing accepted meanwhile, are said, ms: one may come once and never again. */
+const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition'>
@@ -28,21 +26,12 @@ export interface ClientExchangeOptions {
   /** Hears of a batch that is to be sent, and gives back what is to hear of its first byte. */
   readonly onBatch: () => () => void
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** The exchange refuses the keys, or something in front of it refuses the calls; said once until a read is accepted again. */
+  /** The exchange refuses the keys, or something in front of it refuses the calls; said once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
   /** Of a dry run, where nothing that changes the account is sent: hears what would have left. Absent: it is sent. */
   readonly onWithheld?: ((endpoint: EndpointName, body: string) => void) | undefined
   /** A call broke the program rather than the wire. */
   readonly onBroken: (error: unknown) => void
-}
-
-/** Why private reads are not sent now. */
-interface Refusal {
-  readonly answer: RefusedAnswer | UnknownAnswer
-  /** Monotonic ms. */
-  readonly until: number
-  readonly pauseMs: number
-  readonly isSaid: boolean
 }
 
 interface WithheldCall {
@@ -54,7 +43,9 @@ interface WithheldCall {
 /** The exchange over its client: promises become callbacks, and what is on the wire is known. */
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
-  #refusal: Refusal | undefined
+  /** Monotonic ms: since when the account's calls are refused, and nothing was accepted. */
+  #refusedSince: number | undefined
+  #isRefusalSaid = false
   readonly #inFlight = new Set<Promise<void>>()
   /** The last reading of each symbol, for the closing summary. */
   readonly positions = new Map<string, PositionReading>()
@@ -113,34 +104,27 @@ export class ClientExchange implements ExchangePort {
     return instrument
   }
 
-  /** What refuses one read refuses every read alike: the exchange is asked again after a while, with one. */
   #read<Data>(call: () => Promise<Answer<Data>>, then: OnAnswer<Data>): void {
-    const { clock } = this.#options
-    const refusal = this.#refusal
-    if (refusal !== undefined && clock.monotonic() < refusal.until) {
-      return this.#await(Promise.resolve(refusal.answer), then)
-    }
-    const asked = refusal && { ...refusal, until: clock.monotonic() + refusal.pauseMs }
-    this.#refusal = asked
     this.#await(call(), (answer) => {
-      if (refusesKeys(answer) || isForbidden(answer)) this.#noteRefusal(answer, asked)
-      else if (answer.kind === 'accepted') this.#refusal = undefined
+      if (refusesKeys(answer) || isForbidden(answer)) this.#noteRefusal(answer)
+      this.#noteAccepted(answer)
       then(answer)
     })
   }
 
-  /** @param asked What was known when the read left: of reads that were on the wire together, the first refusal counts. */
-  #noteRefusal(answer: RefusedAnswer | UnknownAnswer, asked: Refusal | undefined): void {
+  #noteRefusal(answer: RefusedAnswer | UnknownAnswer): void {
     const { clock, onRefused } = this.#options
-    if (this.#refusal?.answer !== asked?.answer) return
-    const pauseMs =
-      answer.kind === 'refused'
-        ? KEYS_BACK_OFF_MS
-        : Math.min(KEYS_BACK_OFF_MS, (asked?.pauseMs ?? FORBIDDEN_BACK_OFF_MS / 2) * 2)
-    const isSaid = asked?.isSaid === true
-    const isToSay = !isSaid && pauseMs >= FORBIDDEN_SAID_FROM_MS
-    if (isToSay) onRefused(answer)
-    this.#refusal = { answer, until: clock.monotonic() + pauseMs, pauseMs, isSaid: isSaid || isToSay }
+    const now = clock.monotonic()
+    this.#refusedSince ??= now
+    if (this.#isRefusalSaid || now - this.#refusedSince < SAID_AFTER_MS) return
+    this.#isRefusalSaid = true
+    onRefused(answer)
+  }
+
+  #noteAccepted({ kind }: Answer<unknown>): void {
+    if (kind !== 'accepted') return
+    this.#refusedSince = undefined
+    this.#isRefusalSaid = false
   }
 
   #send<Name extends EndpointName>(
@@ -154,19 +138,9 @@ export class ClientExchange implements ExchangePort {
       ? Promise.resolve(this.#withhold({ endpoint, body, onWithheld }, options))
       : client.send({ endpoint, body, query: '' }, options)
     this.#await(sent, (answer) => {
-      if (answer.kind === 'accepted') this.#endPause()
+      this.#noteAccepted(answer)
       onAnswer(answer)
     })
-  }
-
-  /**
-   * What stood in front of the exchange lets calls through again: a kill or a stop that cancels must not wait to read what
-   * was filled. A read that is still on its way left before that, so its refusal does not count: the answer is another one.
-   */
-  #endPause(): void {
-    const refusal = this.#refusal
-    if (refusal?.answer.kind !== 'unknown') return
-    this.#refusal = { ...refusal, answer: { ...refusal.answer }, until: this.#options.clock.monotonic() }
   }
 
   /** As an exchange that refuses everything: the limits are used as if it had been asked, and a refused wish backs off. */

@@ -5,22 +5,30 @@ import { buildExposure } from '../../risk/exposure.ts'
 import { type Book, holdingOf, openOrdersOf } from '../book/book.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import type { Core } from '../state/core.ts'
+import { accountAgeMs } from '../state/readings.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 
 /**
- * Whether a batch must not leave after all, because trading has been restricted since it was planned (RSK2). Asked right
- * before its first byte.
+ * Why a batch must not leave after all: trading has been restricted since it was planned (RSK2), or what is known of the
+ * account has become too old for an order that adds risk (MKT3). Asked right before its first byte.
+ * @param now Unix ms, our clock: the last step may be a while ago.
  */
-export function isHeldBack(core: Core, { clientOids }: Pick<OutgoingBatch, 'clientOids'>): boolean {
-  return clientOids.some((clientOid) => {
+export function objectToBatch(
+  core: Core,
+  { symbol, clientOids }: Pick<OutgoingBatch, 'symbol' | 'clientOids'>,
+  now: number,
+): string | undefined {
+  const isBlind = accountAgeMs(core, symbol, now) > core.settings.limits.accountAgeMaxMs
+  for (const clientOid of clientOids) {
     const terms = core.book.orders.get(clientOid)?.terms
-    if (terms === undefined) return false
+    if (terms === undefined) continue
     const isFlatten = terms.purpose === 'flatten'
     const reduces = (): boolean => reducesRisk(terms, besideOthers(core.book, terms))
-    return (
-      heldBackBy(tradingStateOf(core, terms.symbol, terms.strategyId), { isFlatten, reduces }) !== undefined
-    )
-  })
+    const trading = tradingStateOf(core, terms.symbol, terms.strategyId)
+    if (heldBackBy(trading, { isFlatten, reduces }) !== undefined) return 'trading was restricted meanwhile'
+    if (isBlind && !reduces()) return 'fills or the position have not been read for too long meanwhile'
+  }
+  return undefined
 }
 
 /** What the strategy holds beside the order, with all its other open orders, since those may be filled first. */

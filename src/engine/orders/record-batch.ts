@@ -11,7 +11,6 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, recordBefore, specOf, type InstrumentState } from '../state/core.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import { notePace } from '../state/open-calls.ts'
-import { accountAgeMs } from '../state/readings.ts'
 
 /**
  * We count the acceptance window of a batch from its record, the exchange counts from its signature. So a batch must be
@@ -62,15 +61,9 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
   }
 }
 
-/** Unix ms, our clock (MKT3). Infinite where the account's data is too old already: then risk approved only reducing orders. */
-function accountFreshUntil(core: Core, symbol: string): number {
-  const leftMs = core.settings.limits.accountAgeMaxMs - accountAgeMs(core, symbol)
-  return leftMs < 0 ? Number.POSITIVE_INFINITY : core.now + leftMs
-}
-
 /**
- * Records a batch with its exact bytes, before it may be sent (ORD1). It may be sent as long as the prices (MKT1), the
- * account's data and each of its orders are valid.
+ * Records a batch with its exact bytes, before it may be sent (ORD1). It may be sent as long as the prices (MKT1) and
+ * each of its orders are valid; what is known of the account is judged right before its first byte (MKT3).
  */
 export function recordBatch(
   core: Core,
@@ -87,7 +80,6 @@ export function recordBatch(
     body,
     validUntilAt: Math.min(
       freshUntil(core, symbol),
-      accountFreshUntil(core, symbol),
       core.now + signedWithinMs(core.settings.execution),
       ...orders.map((order) => order.deadlineAt),
     ),

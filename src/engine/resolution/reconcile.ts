@@ -52,8 +52,10 @@ export function takePosition(core: Core, reading: PositionReading): void {
   checkPositionMode(core, reading)
   noteMark(core, reading)
   noteReadHolding(core, reading)
+  const position = own(instrument.position)
+  if (position.mismatch === undefined) position.readAt = reading.requestedAt
   // A waiting reading is kept. If each new one replaced it, and fills were read less often, none would ever be compared.
-  own(instrument.position).pending ??= {
+  position.pending ??= {
     holding: toHolding(reading.rows),
     counters: toCounters(reading.rows),
     isSilent: reading.isSilent,
@@ -122,6 +124,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
   position.pending = undefined
   if (core.readings.fillsReadAt - reading.requestedAt > RECENT_MS) return
   if (agrees(core, instrument, reading)) {
+    if (position.mismatch !== undefined) position.readAt = reading.requestedAt
     position.mismatch = undefined
     position.agreedAt = reading.requestedAt
     return noteFunding(core, instrument, reading, holdingsSince(core, instrument, reading.exchangeTime))
@@ -226,6 +229,7 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
   const position = own(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
+  position.readAt = requestedAt
   // The halt comes first: after a crash between the two records, the next run must not trade on an unchecked position.
   halt(
     core,

@@ -155,9 +155,9 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
 /** What the exchange refuses for good of that for which a resolution waits. */
 function refusalOf({ readings }: Core, symbol: string, { stage, refusal }: Resolution): string | undefined {
   if (stage !== 'settling') return refusal === '' ? undefined : `the cancel-all is refused (${refusal})`
-  const { refusals } = readings
-  const read = refusals.get('fills') ?? refusals.get(`position ${symbol}`)
-  return read === undefined ? undefined : `fills and position cannot be read (${read})`
+  const failed = [readings.failures.get('fills'), readings.failures.get(`position ${symbol}`)]
+  const read = failed.find((failure) => failure?.isRefused === true)
+  return read && `fills and position cannot be read (${read.reason})`
 }
 
 /** The process stood still for so long, ms: that time does not count as waiting. */

@@ -167,6 +167,8 @@ export interface DisplacedOrder {
 export interface PositionCheck {
   /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
   readonly agreedAt: number
+  /** Unix ms, our clock: the newest reading was asked for then; it stands still while a difference is not explained. */
+  readonly readAt: number
   readonly mismatch: Mismatch | undefined
   /** The fills of the last minute, oldest first: a reading is compared with the book as it stood then. */
   readonly recentFills: readonly RecentFill[]
@@ -240,14 +242,22 @@ export interface OpenCalls {
 export interface ReadingState {
   /** Unix ms, our clock: fills that were readable by then are known; 0: none were read yet. */
   readonly fillsReadAt: number
-  /** The same on the exchange's clock. */
+  /** Unix ms, our clock: the last complete reading of fills was asked for then; 0: there was none. */
+  readonly fillsAskedAt: number
+  /** Unix ms, exchange clock: fills that were readable by then are known. */
   readonly fillsReadThroughAt: number
   /** Since when fills of each orderId wait for their order; Unix ms, our clock. */
   readonly orphansSince: ReadonlyMap<OrderId, number>
   /** Rows that could not be read, by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
-  /** What the exchange says of reads that it refuses for good: `fills`, `position BTCUSDT`. */
-  readonly refusals: ReadonlyMap<string, string>
+  /** Why the last reading failed, by what was read: `fills`, `position BTCUSDT`. A reading that comes forgets it. */
+  readonly failures: ReadonlyMap<string, ReadFailure>
+}
+
+export interface ReadFailure {
+  readonly reason: string
+  /** The exchange would only refuse it again. */
+  readonly isRefused: boolean
 }
 
 /** A row that could not be read. Seen twice it halts its instrument; after the release it halts it no more in this run. */

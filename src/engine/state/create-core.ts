@@ -28,10 +28,11 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     },
     readings: {
       fillsReadAt: 0,
+      fillsAskedAt: 0,
       fillsReadThroughAt: 0,
       orphansSince: new Map(),
       unreadable: new Map(),
-      refusals: new Map(),
+      failures: new Map(),
     },
     decisions: {
       decidedOn: new Map(),
@@ -82,7 +83,7 @@ function createInstrumentState(symbol: string): InstrumentState {
     unwantedSince: new Map(),
     crossedSince: new Map(),
     displaced: [],
-    position: { agreedAt: 0, mismatch: undefined, recentFills: [], pending: undefined },
+    position: { agreedAt: 0, readAt: 0, mismatch: undefined, recentFills: [], pending: undefined },
     start: { stage: 'reading', readSince: 0 },
   }
 }

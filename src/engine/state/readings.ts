@@ -2,7 +2,8 @@ import type { FillsReading } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './clock-state.ts'
-import { type Core, emit, type UnreadableNote } from './core.ts'
+import type { EngineEvent } from '../event.ts'
+import { type Core, emit, type ReadFailure, type UnreadableNote } from './core.ts'
 
 /** Fills are read again from this far before the newest known one, in addition to the time in which fills become visible. */
 const KNOWN_MARGIN_MS = 2000
@@ -63,14 +64,48 @@ export function tradesNeededSince(core: Core): number {
 }
 
 /**
- * The age of what is known of the account on an instrument, ms: since the last complete read of fills was asked for, or
- * since a position was that agrees with the fills, whichever is longer ago. A position is compared only when the fills
- * of its moment are readable, so that time is taken off.
+ * The age of what is known of the account on an instrument, ms: since the last complete reading of its fills or of its
+ * position was asked for, whichever is longer ago. @param now Unix ms, our clock: the present step's, or a later time.
  */
-export function accountAgeMs({ readings, instruments, settings, now }: Core, symbol: string): number {
-  const agreedAt = instruments.get(symbol)?.position.agreedAt ?? 0
-  return now - Math.min(readings.fillsReadAt, agreedAt) - settings.execution.fillVisibilityMs
+export function accountAgeMs(
+  { readings, instruments, now: steppedAt }: Core,
+  symbol: string,
+  now = steppedAt,
+): number {
+  const positionReadAt = instruments.get(symbol)?.position.readAt ?? 0
+  return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))
 }
+
+/** Infinite where there was no reading, or our clock was set back since: the next reading says how old it is. */
+function ageMs(readAt: number, now: number): number {
+  return readAt === 0 || readAt > now ? Number.POSITIVE_INFINITY : now - readAt
+}
+
+/** A reading of the account that is older than its limit: while there is one, nothing that adds risk leaves. */
+export interface StaleReading {
+  /** `fills` or `position BTCUSDT`. */
+  readonly what: string
+  /** Unix ms, our clock: the last one was asked for then; 0: there was none. */
+  readonly readAt: number
+  readonly reason: string
+}
+
+/** @param now Unix ms, our clock. */
+export function listStaleReadings(core: Core, now: number): readonly StaleReading[] {
+  const { accountAgeMaxMs } = core.settings.limits
+  const stale = (what: string, readAt: number, otherwise: string): readonly StaleReading[] =>
+    ageMs(readAt, now) <= accountAgeMaxMs
+      ? []
+      : [{ what, readAt, reason: core.readings.failures.get(what)?.reason ?? otherwise }]
+  return [
+    ...stale('fills', core.readings.fillsAskedAt, NO_ANSWER),
+    ...[...core.instruments.values()].flatMap(({ symbol, position: { readAt, mismatch } }) =>
+      stale(`position ${symbol}`, readAt, mismatch ? 'it is not what the fills explain' : NO_ANSWER),
+    ),
+  ]
+}
+
+const NO_ANSWER = 'no answer'
 
 /**
  * Fills were read: all that were readable when this was asked for are known. Returns up to when: Unix ms, our clock.
@@ -85,6 +120,8 @@ export function noteFillsRead(
   const state = own(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
   state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
+  // Not the later of the two: after our clock was set back the age must not count from a time that is still to come.
+  state.fillsAskedAt = requestedAt
   if (isReadAgain) return readableAt
   // The earlier of what the two clocks say: either may be wrong once.
   const askedAt = Math.min(exchangeTime, exchangeNow(core) - (core.now - requestedAt))
@@ -92,12 +129,22 @@ export function noteFillsRead(
   return readableAt
 }
 
-/** @param refusal what the exchange says when it refuses a read for good; undefined: it has answered, or failed for another reason. */
-export function noteReadRefusal({ readings }: Core, what: string, refusal: string | undefined): void {
-  if (readings.refusals.get(what) === refusal) return
-  const { refusals } = own(readings)
-  if (refusal === undefined) refusals.delete(what)
-  else refusals.set(what, refusal)
+/** @param failure Why the reading failed; undefined: it has come. */
+export function noteReadFailure({ readings }: Core, what: string, failure: ReadFailure | undefined): void {
+  const known = readings.failures.get(what)
+  if (known?.reason === failure?.reason && known?.isRefused === failure?.isRefused) return
+  const { failures } = own(readings)
+  if (failure === undefined) failures.delete(what)
+  else failures.set(what, failure)
+}
+
+/** As an operator reads it: an answer's code and words, or that there was none. */
+export function toReadFailure({
+  reason,
+  status,
+  isRefused = false,
+}: Extract<EngineEvent, { kind: 'readFailed' }>): ReadFailure {
+  return { reason: status === undefined && !isRefused ? `${NO_ANSWER} (${reason})` : reason, isRefused }
 }
 
 /** Fills of this orderId wait for their order. Returns since when: Unix ms, our clock. */

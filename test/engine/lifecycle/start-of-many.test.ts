@@ -51,6 +51,7 @@ function openMany() {
   }
   const reader = new AccountReader({
     dispatch,
+    now: () => time.monotonic(),
     exchange: {
       readFills: (sinceAt, onAnswer) =>
         call('orderFills', (requestedAt, exchangeTime) =>

@@ -70,12 +70,82 @@ describe('[MKT3] after an hour without a reading', () => {
   })
 })
 
-test('[MKT3] a batch is good for no longer than the readings that it was formed on', () => {
-  const bench = withLimit().start()
-  passBlind(bench, 60_000 - bench.settings.execution.fillVisibilityMs)
-  bench.decide(OPEN)
+describe('[MKT3] right before its first byte', () => {
+  /** Readings of now, and the order that was decided on them. */
+  function formBatch(intent: Intent) {
+    const bench = withLimit().start()
+    for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
+    bench.pass(1000)
+    bench.decide(intent)
+    const batch = bench.grantBatch()
+    return { bench, batch }
+  }
 
-  const { validUntilAt } = bench.grantBatch()
-  expect(validUntilAt - bench.now).toBeLessThan(1000)
-  expect(validUntilAt).toBeGreaterThan(bench.now)
+  test('a batch that adds is held back once the readings are too old that it was formed on', () => {
+    const { bench, batch } = formBatch(OPEN)
+    const readAt = Math.min(bench.engine.fillsReadAt, bench.engine.positionReadAt(SYMBOL))
+
+    expect(bench.engine.objectTo(batch, readAt + 60_000)).toBeUndefined()
+    expect(bench.engine.objectTo(batch, readAt + 60_001)).toMatch(/fills or the position/)
+  })
+
+  test('one that waited is let go by readings that came meanwhile', () => {
+    const { bench, batch } = formBatch(OPEN)
+    passBlind(bench, 59_000)
+    const { now } = bench
+    expect(bench.engine.objectTo(batch, now + 2000)).toMatch(/fills or the position/)
+
+    for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
+    bench.pass(1000)
+
+    expect(bench.engine.objectTo(batch, now + 2000)).toBeUndefined()
+  })
+
+  test('one that only reduces leaves on readings of any age', () => {
+    const bench = withLimit().start()
+    bench.decide({ ...OPEN, ticks: 100_001, force: 'gtc' })
+    bench.accept(bench.grantBatch())
+    const fill = bench.fill({ lots: 10, ticks: 100_001 })
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.pass(3000, { fills: [fill], holding: { longLots: 10, shortLots: 0 } })
+    bench.decide({ ...OPEN, key: 'b', action: 'closeLong', lots: 4 })
+    const batch = bench.grantBatch()
+
+    expect(bench.engine.objectTo(batch, bench.now + HOUR_MS)).toBeUndefined()
+  })
+})
+
+test('[MKT3] our clock set back tells of no reading: nothing is opened until the next one', () => {
+  const bench = withLimit().start()
+  const now = bench.now
+  expect(bench.engine.staleReadings(now)).toEqual([])
+
+  expect(bench.engine.staleReadings(now - HOUR_MS).map(({ what }) => what)).toEqual([
+    'fills',
+    `position ${SYMBOL}`,
+  ])
+})
+
+describe('a reading that is too old is named', () => {
+  test.each([
+    ['refused 40018: Invalid IP', { reason: 'refused 40018: Invalid IP', status: 400, isRefused: true }],
+    ['no answer (unknown TIMEOUT: )', { reason: 'unknown TIMEOUT: ' }],
+  ])('with what the last try brought: %s', (reason, failure) => {
+    const bench = withLimit().start()
+    const readAt = bench.engine.fillsReadAt
+    passBlind(bench, 61_000, 'positions')
+    bench.step({ kind: 'readFailed', what: 'fills', ...failure })
+
+    expect(bench.engine.staleReadings(bench.now)).toEqual([{ what: 'fills', readAt, reason }])
+  })
+
+  test('and no more when it has come', () => {
+    const bench = withLimit().start()
+    passBlind(bench, 61_000)
+    bench.step({ kind: 'readFailed', what: 'fills', reason: 'refused 40018: Invalid IP', status: 400 })
+    for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
+    bench.pass(1000)
+
+    expect(bench.engine.staleReadings(bench.now)).toEqual([])
+  })
 })

@@ -21,5 +21,5 @@ test.each([
   } as const
   bench.step({ kind: 'commanded', command: restriction })
 
-  expect(bench.engine.isHeldBack(batch)).toBe(isHeld)
+  expect(bench.engine.objectTo(batch, bench.now) !== undefined).toBe(isHeld)
 })
