@@ -53,6 +53,8 @@ export interface AccountGiven {
 }
 
 export interface Opening extends AccountGiven {
+  /** How many accounts the daemon has: they call from one address. */
+  readonly accounts: number
   readonly strategies: readonly LoadedStrategy[]
   readonly market: MarketOverride
   readonly version: string
@@ -281,12 +283,16 @@ function assertGrids(book: Book, { instruments }: EngineSettings): void {
   })
 }
 
-function settingsOf({ loaded, version, strategies, logger }: Opening, ground: Ground): EngineSettings {
+function settingsOf(
+  { loaded, version, strategies, accounts, logger }: Opening,
+  ground: Ground,
+): EngineSettings {
   const { directory, journal, embedded } = ground
   const configured = toEngineSettings(loaded.config, {
     salt: journal.salt,
     version,
     embedded: embedded !== undefined,
+    accounts,
     shown: showSettingsOf(strategies),
   })
   // What was cancelled without a record may not rest any more, whatever the book says.

@@ -116,7 +116,7 @@ async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): 
     const strategies = await loadStrategies(config, documents, toInstruments(config))
     openings.push({
       ...{ ...options, loaded, credentials, keysMissing, journalPassword, strategies },
-      ...{ trusted, clock: trusted.clock },
+      ...{ trusted, clock: trusted.clock, accounts: 1 + others.length },
       machineClock: options.clock,
       configOption: options.configOptionOf?.(config) ?? '',
       logger: others.length > 0 ? accountLogger(logger, config.name) : logger,

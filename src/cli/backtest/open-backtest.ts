@@ -19,6 +19,7 @@ import {
 import { toEngineSettings } from '../../daemon/account/engine-settings.ts'
 import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
+import { ageOfRounds } from '../../daemon/strategies/read-pace.ts'
 import { findShortWindows, LOOKS_MIN } from '../../daemon/strategies/short-windows.ts'
 import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
@@ -82,8 +83,8 @@ const SEEDED_STEP_MS_MAX = 5000
 const TIME_MS_MIN = 100
 /** What is read right before the prices is there so long before them, ms: a grant may be waited for. */
 const BEFORE_MS = 500
-/** Of the age at which what is known of the account is too old: read before. */
-const ACCOUNT_AGE_SHARE = 0.5
+/** Fills and positions are read this often at least where nobody says how often, ms. */
+const ACCOUNT_MS_MAX = 30_000
 /** Fills that the exchange keeps: some minutes of them are read again. */
 const FILLS_KEPT = 1000
 
@@ -97,7 +98,7 @@ export async function prepareBacktest(
   const recordings = whole.length === 0 ? [] : cutRecordings(whole, request)
   assertPriced(loaded, whole, request)
   const config = narrow(loaded.config, recordings)
-  const polling = pollingOf(config)
+  const { polling, ...age } = paceOf(config)
   const played =
     recordings.length > 0
       ? playRecordings(config, recordings, whole)
@@ -113,6 +114,7 @@ export async function prepareBacktest(
     embedded: true,
     shown: showSettingsOf(strategies),
     capital: simulator.startingBalance,
+    ...age,
   })
   const { account, exchange, backtest } = config
   const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })
@@ -248,31 +250,46 @@ function playSeed(
   }
 }
 
+/** How often is looked in a run, and at which age what is known of the account is too old, ms; absent: as live. */
+interface BacktestPace {
+  readonly polling: VirtualPolling
+  readonly accountAgeMaxMs?: number
+}
+
 /**
- * As live, or as the section `backtest` says: then fills and positions as often as prices. Where they would grow too
- * old from one look at the prices to the next, they are read right before each; where that is not enough, more often.
+ * As live, or as the section `backtest` says. Where nothing says how often fills and positions are read, that is as
+ * often as prices, and every half minute at least. If prices are read more rarely, fills and positions are read right
+ * before each look, where that leaves them young enough.
  */
-function pollingOf({ polling, backtest, risk, execution }: DaemonConfig): VirtualPolling {
-  const { pollMs, latencyMs } = backtest
-  if (pollMs === undefined) return { ...polling, timeMs: TIME_MS_MIN }
-  const { dataAgeMaxMs, accountAgeMaxMs } = risk
-  const accountMs = Math.min(pollMs, Math.floor(accountAgeMaxMs * ACCOUNT_AGE_SHARE))
-  const [fillsMs, positionsMs] = [
-    Math.max(polling.fillsMs, accountMs),
-    Math.max(polling.positionsMs, accountMs),
-  ]
+function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
+  const { pollMs, accountMs, latencyMs } = backtest
+  if (pollMs === undefined && accountMs === undefined) return { polling: { ...polling, timeMs: TIME_MS_MIN } }
+  const { tickersMs, timeMs, waitingMs } =
+    pollMs === undefined
+      ? { tickersMs: polling.tickersMs, timeMs: TIME_MS_MIN }
+      : { tickersMs: pollMs, timeMs: Math.max(TIME_MS_MIN, pollMs), waitingMs: TIME_MS_MIN }
+  const looks = { tickersMs, timeMs, ...(waitingMs !== undefined && { waitingMs }) }
+  if (accountMs !== undefined) {
+    return {
+      polling: { ...looks, fillsMs: accountMs, positionsMs: accountMs },
+      accountAgeMaxMs: ageOfRounds(accountMs),
+    }
+  }
+  const everyMs = Math.min(tickersMs, ACCOUNT_MS_MAX)
+  const [fillsMs, positionsMs] = [Math.max(polling.fillsMs, everyMs), Math.max(polling.positionsMs, everyMs)]
   const fillsBeforeMs = 2 * latencyMs + BEFORE_MS
   // A position counts once fills are known that were visible when it was read.
   const positionsBeforeMs = fillsBeforeMs + execution.fillVisibilityMs + latencyMs + BEFORE_MS
   const isBefore =
-    accountMs < pollMs &&
-    Math.max(polling.fillsMs, polling.positionsMs, 2 * positionsBeforeMs) <= pollMs &&
-    positionsBeforeMs + Math.min(dataAgeMaxMs, pollMs) <= accountAgeMaxMs
+    everyMs < tickersMs &&
+    Math.max(polling.fillsMs, polling.positionsMs, 2 * positionsBeforeMs) <= tickersMs &&
+    positionsBeforeMs + Math.min(risk.dataAgeMaxMs, tickersMs) <= 2 * ACCOUNT_MS_MAX
   return {
-    ...{ tickersMs: pollMs, fillsMs, positionsMs },
-    ...(isBefore && { beforeTickers: { fillsMs: fillsBeforeMs, positionsMs: positionsBeforeMs } }),
-    timeMs: Math.max(TIME_MS_MIN, pollMs),
-    waitingMs: TIME_MS_MIN,
+    polling: {
+      ...{ ...looks, fillsMs, positionsMs },
+      ...(isBefore && { beforeTickers: { fillsMs: fillsBeforeMs, positionsMs: positionsBeforeMs } }),
+    },
+    accountAgeMaxMs: ageOfRounds(isBefore ? tickersMs : Math.max(fillsMs, positionsMs)),
   }
 }
 

@@ -107,7 +107,7 @@ export async function checkParity(
 
 /** The market is looked at as often as it was then. */
 function withoutPollMs({ config, ...rest }: LoadedConfig): LoadedConfig {
-  const { pollMs: _pollMs, ...backtest } = config.backtest
+  const { pollMs: _pollMs, accountMs: _accountMs, ...backtest } = config.backtest
   return { ...rest, config: { ...config, backtest } }
 }
 
@@ -117,6 +117,15 @@ function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['b
   return { ...backtest, settings: seen }
 }
 
+/** What was too old then is too old now. */
+function withRecordedAge(
+  { settings, ...backtest }: BacktestRunOptions['backtest'],
+  recorded: Pick<RecordedRun, 'settings'>,
+): BacktestRunOptions['backtest'] {
+  const { accountAgeMaxMs } = recorded.settings.limits
+  return { ...backtest, settings: { ...settings, limits: { ...settings.limits, accountAgeMaxMs } } }
+}
+
 interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   /** Those of its first configuration. */
   readonly segments: readonly SegmentFile[]
@@ -124,6 +133,8 @@ interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly trace: RunTrace
   /** Unix ms, exchange clock: when prices were read, from those on which was decided first. */
   readonly readsAt: readonly number[]
+  /** How often fills and positions were read, ms, where the recording says it. */
+  readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
   /** The first of them after it was told to stop: from then on it asked nobody. */
   readonly quietFrom: number | undefined
   readonly remarks: readonly string[]
@@ -134,6 +145,7 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   const { settings, book } = parseCore(image)
   const trace = new RunTrace(settings, { fromAt: head.startedAt, book })
   const readsAt: number[] = []
+  const polls = new RecordedPolls()
   let readsBeforeStop: number | undefined
   const segments: SegmentFile[] = []
   let next: string | undefined
@@ -149,6 +161,7 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
     trace.restricted.begin(core.book, opened.head.startedAt)
     for (const { at, event, effects } of opened.steps()) {
       marks.beat()
+      polls.hear(event, at)
       if (STOP.test(event)) readsBeforeStop ??= readsAt.length
       if (READ.test(event)) {
         const parsed = parseEvent(event)
@@ -165,6 +178,7 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   return {
     ...{ configFile: head.configFile, given: head.given, segments, settings, trace, quietFrom },
     readsAt: decidedOn,
+    accountReads: polls.everyMs,
     remarks: [
       ...(held === 0
         ? []
@@ -174,6 +188,36 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
         : [`note: ${next}: only the files before it are compared (${segments.length} of ${found.length})`]),
     ],
   }
+}
+
+/** Times of a grid are late by some ms, now and then. */
+const GRID_MS = 10
+
+/** How often a recorded run read its account: the most frequent time between two polls. */
+class RecordedPolls {
+  readonly #lastAt = new Map<string, number>()
+  readonly #gaps = { fills: new Map<number, number>(), positions: new Map<number, number>() }
+
+  get everyMs(): RecordedRun['accountReads'] {
+    const [fillsMs, positionsMs] = [mostFrequent(this.#gaps.fills), mostFrequent(this.#gaps.positions)]
+    return { ...(fillsMs !== undefined && { fillsMs }), ...(positionsMs !== undefined && { positionsMs }) }
+  }
+
+  hear(event: string, at: number): void {
+    const what = /^\{"kind":"pollDue","what":"(fills|positions)"/.exec(event)?.[1]
+    if (what !== 'fills' && what !== 'positions') return
+    const lastAt = this.#lastAt.get(what)
+    this.#lastAt.set(what, at)
+    if (lastAt === undefined) return
+    const gap = Math.max(GRID_MS, Math.round((at - lastAt) / GRID_MS) * GRID_MS)
+    const gaps = this.#gaps[what]
+    gaps.set(gap, (gaps.get(gap) ?? 0) + 1)
+  }
+}
+
+function mostFrequent(counts: ReadonlyMap<number, number>): number | undefined {
+  const [most] = [...counts].toSorted((one, other) => other[1] - one[1])
+  return most?.[0]
 }
 
 /** Why a file is not compared with those before it; undefined where it goes on with their run. */
@@ -297,10 +341,10 @@ async function playRecorded({
       const prepared = await prepareWatched(loaded, watcher, request)
       const { quietFrom } = recorded
       const opened = markDecisions(askNobody(prepared.open(prepared.fillModel, undefined), quietFrom), marks)
-      const backtest = withoutRecordedCandles(opened.backtest)
+      const backtest = withRecordedAge(withoutRecordedCandles(opened.backtest), recorded)
       const trace = new RunTrace(backtest.settings, { fromAt, quietFrom })
       const onStep = (step: Step): void => takeStep(trace, step)
-      const polling = { ...backtest.polling, tickersAt }
+      const polling = { ...backtest.polling, ...recorded.accountReads, tickersAt }
       const coverage = asRecorded(prepared.coverage, tables)
       return {
         settings: backtest.settings,

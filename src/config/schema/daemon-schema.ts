@@ -116,8 +116,8 @@ const calendarSchema = z
 export const DATA_AGE_MS_MAX = 600_000
 
 /**
- * Limits of the whole account, each a number or a decimal; risk checks know them by these names. None has a default
- * but the age of readings: what is not said is not allowed to be guessed.
+ * Limits of the whole account, each a number or a decimal; risk checks know them by these names. None has a default:
+ * what is not said is not allowed to be guessed. The age of readings follows from how often they are read.
  */
 const riskSchema = z
   .strictObject({
@@ -125,10 +125,12 @@ const riskSchema = z
       { min: 10, max: DATA_AGE_MS_MAX },
       'Oldest market data that is decided or sent on, in ms.',
     ),
-    accountAgeMaxMs: presetNumber(
-      { min: 1000, max: 3_600_000, preset: 60_000 },
-      'How long ago fills and positions may have been read when an order leaves that adds risk, in ms.',
-    ),
+    accountAgeMaxMs: wholeNumber(
+      { min: 1000, max: 3_600_000 },
+      'How long ago fills and positions may have been read when an order leaves that adds risk, in ms. Absent: three ' +
+        'rounds of readings at the limits and with the instruments of this account, and 3000 at least. More than that ' +
+        'has no effect: nothing that adds risk leaves after three missed readings.',
+    ).optional(),
     priceCollarRatio: z.number().positive().max(1).meta({
       description:
         'How far an order, its take-profit and its stop-loss may be from the market, as a share of the price.',
@@ -159,7 +161,10 @@ const riskSchema = z
       .default({})
       .meta({ description: 'Limits of single instruments, by symbol.' }),
   })
-  .meta({ description: 'Limits of the whole account. No limit but accountAgeMaxMs has a default.' })
+  .meta({
+    description:
+      'Limits of the whole account. None has a default; accountAgeMaxMs follows from how often is read.',
+  })
 
 const executionSchema = z
   .strictObject({
@@ -195,8 +200,12 @@ const backtestSchema = z
     // A slower poller would find its measurement of the exchange's clock too old.
     pollMs: wholeNumber(
       { min: 50, max: 60_000 },
-      'Time between two reads of all tickers in a backtest, in ms; fills and positions are read as often, and twice in risk.accountAgeMaxMs. ' +
-        'Absent: as `polling` says, which takes hours for a month.',
+      'Time between two reads of all tickers in a backtest, in ms. Absent: as `polling` says, which takes hours for a month.',
+    ).optional(),
+    accountMs: wholeNumber(
+      { min: 100, max: 60_000 },
+      'Time between two reads of fills and of positions in a backtest, in ms. What is known of the account is too old ' +
+        'after three of them. Absent: as often as prices, but every 30000 at least.',
     ).optional(),
     latencyMs: presetNumber(
       { min: 0, max: 10_000, preset: 20 },

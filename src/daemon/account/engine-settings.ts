@@ -3,6 +3,7 @@ import type { Size } from '../../config/schema/decimal-text.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { EngineSettings, ShowSettings, StrategySettings } from '../../engine/settings.ts'
+import { accountAgeMaxOf } from '../strategies/read-pace.ts'
 import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
@@ -26,6 +27,10 @@ export interface RunSettings {
   readonly embedded: boolean
   /** Margin coin at the beginning, where it is another than the configuration says. */
   readonly capital?: string
+  /** How many accounts of this daemon call from the address; default: this one alone. */
+  readonly accounts?: number
+  /** The age at which readings are too old, ms, where not what a daemon reads says it. */
+  readonly accountAgeMaxMs?: number
   /** What each strategy is shown, and when it decides. */
   readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
@@ -41,7 +46,8 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const instruments = toInstruments(config)
   const { execution, account } = config
   const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
-  const { leverageMax, selfTrade, unknownOrdersMax, ...limits } = rest
+  const { leverageMax, selfTrade, unknownOrdersMax, accountAgeMaxMs: _age, ...limits } = rest
+  const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
   const losses = toLossSettings(config)
   const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
   return {
@@ -64,6 +70,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     fundingMinutes: fundingMinutesOf(config.calendar),
     limits: {
       ...convertEach(limits, Number),
+      accountAgeMaxMs,
       ...(leverageMax !== undefined && { leverageMax }),
       ...(selfTrade === 'deny' && { selfTrade }),
       ...(unknownOrdersMax !== undefined && { unknownOrdersMax }),

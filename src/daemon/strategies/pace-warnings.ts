@@ -1,9 +1,15 @@
 /** What a configuration asks of the exchange against what the document allows: nothing breaks, but it comes late. */
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
-import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
-import type { RateLimit } from '../../protocol/endpoint.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
 import { feedsOf, overloadedEndpoints } from '../market-data/feed-plan.ts'
+import {
+  type AddressUse,
+  ageOfRounds,
+  allowedPerSecond,
+  positionsPerSecond,
+  readRoundMs,
+} from './read-pace.ts'
 import type { LoadedStrategy } from './strategies.ts'
 
 export interface CheckedAccount {
@@ -38,47 +44,62 @@ export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly 
       setting: 'tickersMs',
     }),
     ...overloadedEndpoints(feeds).map((message) => documents.main.problem(['accounts'], message)),
-    ...accounts.flatMap((account) => [...listSlowPolls(account), ...listSlowLadders(account)]),
+    ...accounts.flatMap((account) => [
+      ...listSlowPolls(account, { accounts: accounts.length }),
+      ...listSlowLadders(account),
+    ]),
   ]
 }
 
-function listSlowPolls(account: CheckedAccount): readonly Problem[] {
-  const { polling, instruments } = account.loaded.config
-  const count = Object.keys(instruments).length
+function listSlowPolls(account: CheckedAccount, use: AddressUse): readonly Problem[] {
+  const { polling } = account.loaded.config
   return [
     ...listTooFast(account, {
       endpoint: 'orderFills',
       perSecond: 1000 / polling.fillsMs,
       setting: 'fillsMs',
     }),
-    ...listSlowPositions(account, count),
+    ...listSlowPositions(account, use),
+    ...listOddAges(account, use),
   ]
 }
 
 /** Positions are read in turn: how old they grow follows from how many they are. */
 function listSlowPositions(
   { loaded: { config, documents } }: CheckedAccount,
-  instruments: number,
+  use: AddressUse,
 ): readonly Problem[] {
-  const allowed = allowedPerSecond(endpointNamed('singlePosition').limit, config)
-  const roundMs = (instruments * 1000) / allowed
-  const { positionsMs } = config.polling
-  if (roundMs <= positionsMs) return []
-  const round = `the positions of ${instruments} instruments, ${shown(allowed)} reads of singlePosition a second, take ${shown(roundMs / 1000)} s`
-  const { accountAgeMaxMs } = config.risk
-  // The oldest is read again a round after it was read, and the answer takes its time.
+  const instruments = Object.keys(config.instruments).length
+  const perSecond = positionsPerSecond(config, use)
+  const roundMs = (instruments * 1000) / perSecond
+  if (roundMs <= config.polling.positionsMs) return []
   const message =
-    roundMs < accountAgeMaxMs
-      ? `${round}: so old they grow, and so long after a start the last one is traded`
-      : `${round}: older than risk.accountAgeMaxMs ${accountAgeMaxMs}, so orders that add risk are denied most of the time; raise it, or trade fewer instruments with this account`
+    `the positions of ${instruments} instruments, ${shown(perSecond)} reads of singlePosition a second, take ${shown(roundMs / 1000)} s: ` +
+    'so old they grow, and so long after a start the last one is traded'
   return [documents.main.problem(['polling', 'positionsMs'], message)]
+}
+
+/** An age at which readings would often be too old, and one that says nothing: three rounds are the most. */
+function listOddAges({ loaded: { config, documents } }: CheckedAccount, use: AddressUse): readonly Problem[] {
+  const { accountAgeMaxMs } = config.risk
+  if (accountAgeMaxMs === undefined) return []
+  const roundMs = readRoundMs(config, use)
+  const threeMs = ageOfRounds(roundMs)
+  const round = `a round of readings takes ${shown(roundMs / 1000)} s`
+  if (accountAgeMaxMs > threeMs) {
+    const message = `${accountAgeMaxMs} has no effect: ${round}, and after three missed ones, ${shown(threeMs / 1000)} s, nothing that adds risk leaves; leave it out`
+    return [documents.main.problem(['risk', 'accountAgeMaxMs'], message)]
+  }
+  if (accountAgeMaxMs >= roundMs) return []
+  const message = `${accountAgeMaxMs} is less than one round: ${round}, so orders that add risk are denied most of the time; leave it out, or trade fewer instruments with this account`
+  return [documents.main.problem(['risk', 'accountAgeMaxMs'], message)]
 }
 
 function listTooFast(
   { loaded: { config, documents } }: CheckedAccount,
   { endpoint, perSecond, setting }: Reads,
 ): readonly Problem[] {
-  const allowed = allowedPerSecond(endpointNamed(endpoint).limit, config)
+  const allowed = allowedPerSecond(endpoint, config)
   if (perSecond <= allowed) return []
   const message = `${shown(perSecond)} reads of ${endpoint} a second are asked for, and ${shown(allowed)} are allowed: they come late, so read less often`
   return [documents.main.problem(['polling', setting], message)]
@@ -109,7 +130,7 @@ function listSlowLadders({ loaded: { config, documents }, strategies }: CheckedA
         `${ladder.openOrdersMax} is below the ${ladder.orders} orders of params.levels on both sides: the rest is denied`,
       ),
     )
-  const seconds = calls / allowedPerSecond(endpointNamed('batchPlaceOrder').limit, config)
+  const seconds = calls / allowedPerSecond('batchPlaceOrder', config)
   return [
     ...tooFew,
     ...(orders > risk.openOrdersMax
@@ -129,14 +150,6 @@ function listSlowLadders({ loaded: { config, documents }, strategies }: CheckedA
         ]
       : []),
   ]
-}
-
-function allowedPerSecond(
-  { calls, perMs, copyTraderCalls }: RateLimit,
-  { account, exchange }: LoadedConfig['config'],
-): number {
-  const most = account.tier === 'copyTrader' ? (copyTraderCalls ?? calls) : calls
-  return (most * exchange.limitsUse * 1000) / perMs
 }
 
 const shown = (value: number): string => String(Number(value.toFixed(2)))

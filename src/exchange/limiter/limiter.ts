@@ -44,8 +44,8 @@ interface AddressParts {
 }
 
 /** Beyond the specification: 6000 calls a minute and address, all endpoints together. */
-const OVERALL_CALLS = 6000
-const OVERALL_PER_MS = 60_000
+export const OVERALL_CALLS = 6000
+export const OVERALL_PER_MS = 60_000
 /** Tokens that are fetched ahead of need: more than are taken in the few ms until another is fetched. */
 const OVERALL_STOCK = 16
 /**
