@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { assertLossesDecided } from '../config/live-checks.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
 import { serverPlaceOf } from '../daemon/state/open-journal.ts'
@@ -31,7 +32,9 @@ export function addHandoverCommand(program: Command, { setExit }: VerbFrame): vo
 
 async function handOver(options: HandoverOptions): Promise<number> {
   const request = toConfigRequest(options)
-  const { config } = loadConfig(request)
+  const loaded = loadConfig(request)
+  const { config } = loaded
+  assertLossesDecided([loaded])
   if (config.journal === undefined) throw nothingToHandOver(config.file)
   const { Handover } = await import('../journal/postgres/handover.ts')
   const handover = new Handover(serverPlaceOf(config, loadJournalPassword(config, request)))

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
 import type { Alerts } from '../alerts/alerts.ts'
+import { assertLossesDecided } from '../config/live-checks.ts'
 import { loadAccounts } from '../config/load-accounts.ts'
 import type { ConfigRequest, LoadedConfig } from '../config/load-config.ts'
 import { processVariables } from '../config/secrets.ts'
@@ -80,6 +81,7 @@ export async function run(
   const request = await withPlayed(toConfigRequest(options), options)
   const accounts = loadAccounts(request)
   const { main: loaded } = accounts
+  assertLossesDecided([loaded, ...accounts.others])
   assertSupported(loaded.config)
   const [main, ...others] = giveKeys([loaded, ...accounts.others], request)
   if (main === undefined) throw new Error('no account')

@@ -95,6 +95,7 @@ function compareSettings(
 /** Only of numbers under `risk`, and of its like. */
 function judge(path: string, was: string | undefined, is: string | undefined): SettingChange['limit'] {
   if (!/(?:^|\.)risk\./.test(path) && !path.endsWith('freeBytesMin')) return undefined
+  if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
   const [before, after] = [was, is].map((text) => Number(text?.replaceAll('"', '')))
   if (before === undefined || after === undefined || Number.isNaN(before) || Number.isNaN(after)) {
     // A limit that is absent is off.

@@ -305,12 +305,14 @@ function checkRisk({ source, settings: { risk, polling, instruments, simulator }
 
 /** A share of the equity needs an equity, and an instrument's limit an instrument. */
 function checkLosses({ source, settings: { risk, account, simulator, instruments } }: Daemon): Problem[] {
-  const hasDrawdown = Object.keys(risk?.losses?.drawdown ?? {}).length > 0
+  const { losses } = risk ?? {}
+  const hasDrawdown = typeof losses === 'object' && Object.keys(losses.drawdown ?? {}).length > 0
   const hasCapital = account?.capital !== undefined || simulator?.startingBalance !== undefined
   const unknown = Object.keys(risk?.instruments ?? {}).filter(
     (symbol) => !(instruments && symbol in instruments),
   )
-  const knowsNone = account !== undefined && !hasCapital
+  // One that is written and wrong is a problem of its own.
+  const knowsNone = account !== undefined && !hasCapital && !source.has(['account', 'capital'])
   return [
     ...(risk?.leverageMax !== undefined && knowsNone
       ? [

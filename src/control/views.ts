@@ -145,6 +145,9 @@ export const accountSchema = z.strictObject({
   }),
   drawdown: amount.nullable().meta({ description: 'equity below its peak' }),
   losses: z.array(lossSchema),
+  isLossLimited: z
+    .boolean()
+    .meta({ description: 'whether `risk.losses` restricts what the account may lose' }),
   limiter: z.array(limiterSchema),
   strategies: z.array(
     z.strictObject({

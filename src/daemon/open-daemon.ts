@@ -7,7 +7,7 @@ import type { Timers } from '../lib/timers.ts'
 import type { Account } from './account/account.ts'
 import type { AccountOff } from './account/shown-account.ts'
 import { createCalls, type ExchangeCalls } from './account/exchange-calls.ts'
-import { listUnlimited } from './account/loss-settings.ts'
+import { countUnlimited } from './account/loss-settings.ts'
 import { stopTimeoutOf, toInstruments } from './account/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
 import { createFleetSource } from './state/fleet-source.ts'
@@ -259,6 +259,6 @@ function logOpened({ opening, access, embedded, directory }: OpenedAccount): voi
     strategies: strategies.map(({ id }) => id),
     state: directory,
   })
-  const off = listUnlimited(config)
-  if (off.length > 0) logger.log('info', 'limits.off', { off })
+  const { account, others } = countUnlimited(config)
+  if (account.length + others > 0) logger.log('info', 'limits.off', { account, others })
 }

@@ -18,6 +18,8 @@ export const DENIAL_CODES = {
   ORDER_NOTIONAL_LIMIT: 'the order is worth more than risk.orderNotionalMax',
   PRICE_COLLAR: 'a price of the order is further from the market than risk.priceCollarRatio',
   POSITION_LIMIT: 'the position could grow beyond risk.positionMax of the strategy',
+  POSITION_NOTIONAL_LIMIT:
+    'the position could be worth more than risk.positionNotionalMax of the strategy allows',
   GROSS_NOTIONAL_LIMIT: 'the account could hold more than risk.grossNotionalMax',
   LEVERAGE_LIMIT: 'the account could hold more than risk.leverageMax times its equity, or that is not known',
   SELF_TRADE: 'it would trade with a resting order of ours, which risk.selfTrade forbids',

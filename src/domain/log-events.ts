@@ -154,7 +154,8 @@ export const LOG_EVENTS = {
   'limits.coolDown':
     'A release came before the cool-down of a drawdown was over, and changed nothing; repeat it when the cool-down is over.',
   'limits.ended': 'What was beyond its limit just now is within it again; nothing to do.',
-  'limits.off': 'Limits that the configuration does not set, and that therefore restrict nothing.',
+  'limits.off':
+    'Limits that the configuration does not set, and that therefore restrict nothing: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
   'limits.reached':
     'A limit was reached and restricts the scope from now on. Unless the restriction ends by itself, look at what was traded before you release the scope.',
   'limits.warned':

@@ -28,6 +28,7 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkCollar,
   checkClose,
   checkPosition,
+  checkPositionNotional,
   checkGrossNotional,
   checkOpenOrders,
   checkPace,
@@ -200,6 +201,28 @@ function checkPosition(
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= strategy.positionMax) return undefined
   return { code: 'POSITION_LIMIT', detail: () => `could reach ${worst} lots, limit ${strategy.positionMax}` }
+}
+
+/**
+ * RSK1: the same by value, at the dearest of the best prices, the last trade and the order's own price, so that one
+ * price that is far too low allows no more. Without a price every order is denied (checkPriced). An order that only
+ * reduces what the strategy holds leaves however much that is worth by now; a close is one unless resting orders of its
+ * side would go beyond the limit after it, and a flatten always is.
+ */
+function checkPositionNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
+  const { ownExposure, strategy, instrument, market } = context
+  const limit = strategy.positionNotionalMax
+  if (limit === undefined || (isClosing(intent.action) && ownExposure.mode === 'hedge_mode')) return undefined
+  if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
+  const worst = worstOnSide(ownExposure, intent.action) + intent.lots
+  if (worst <= 0) return undefined
+  const own = intent.ticks === undefined ? 0 : floatOnGrid(instrument.tick, intent.ticks)
+  const notional = notionalAt(instrument, worst, Math.max(market.ask, market.last || 0, own))
+  if (notional <= limit) return undefined
+  return {
+    code: 'POSITION_NOTIONAL_LIMIT',
+    detail: () => `${worst} lots could be worth ${notional.toFixed(2)}, limit ${limit}`,
+  }
 }
 
 /**

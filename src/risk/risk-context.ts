@@ -23,8 +23,10 @@ type RequiredLimit = Exclude<
 
 /** The operator's limits for one strategy on one instrument, each as its setting says; sizes in lots. */
 export type StrategyLimits = Readonly<
-  Record<Exclude<keyof StrategyFile['risk'], 'losses' | 'pace'>, number>
+  Record<Exclude<keyof StrategyFile['risk'], 'losses' | 'pace' | 'positionNotionalMax'>, number>
 > & {
+  /** Quote coin. */
+  readonly positionNotionalMax?: number
   readonly ordersPerMinute?: number
   readonly identicalPerMinute?: number
   readonly rejectionsPerMinute?: number

@@ -170,7 +170,9 @@ test('an order that cannot be cancelled is not called nothing, and the exit code
 test('real money wants a word, and an account that a daemon trades is left alone', async () => {
   const exchange = await open()
   const live = ['--set', 'environment=live', '--set', 'confirmLive=true']
-  const asked = await accept(...live, '--set', 'exchange.baseUrl=https://exchange.invalid')
+  const invalid = ['--set', 'exchange.baseUrl=https://exchange.invalid']
+  const undecided = await accept(...live, ...invalid)
+  const asked = await accept(...live, ...invalid, '--set', 'risk.losses=none')
   const unknown = await accept('--symbol', 'DOGEUSDT')
   const access = { baseUrl: exchange.baseUrl, credentials: credentialsOf(exchange) }
   const holder = { pid: 1, since: 0, host: 'here', name: 'other', command: 'run' }
@@ -178,7 +180,8 @@ test('real money wants a word, and an account that a daemon trades is left alone
   const held = await accept()
   lock.release()
 
-  expect([asked.code, unknown.code, held.code]).toEqual([64, 64, 75])
+  expect([undecided.code, asked.code, unknown.code, held.code]).toEqual([78, 64, 64, 75])
+  expect(undecided.text).toContain('say what the account may lose at most')
   expect(asked.text).toContain('--yes=live')
   expect(held.text).toContain('ACCOUNT_HELD')
 })

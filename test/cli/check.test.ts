@@ -235,8 +235,53 @@ test.concurrent('the shipped configuration has nothing wrong', async () => {
   )
 })
 
+/** What only the operator knows. */
+const DECIDED = [
+  'exchange.baseUrl=https://api.exchange.example',
+  'account.capital=1000',
+  'risk.losses.daily=50',
+  'alerts.targets.0.kind=slack',
+].flatMap((text) => ['--set', text])
+
+/** In this process: what is printed, and the exit code. */
+async function call(...words: string[]): Promise<{ code: number; text: string }> {
+  const written: string[] = []
+  const spies = [process.stderr, process.stdout].map((stream) =>
+    vi.spyOn(stream, 'write').mockImplementation((text) => written.push(String(text)) > 0),
+  )
+  try {
+    return { code: await main(words), text: written.join('') }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+}
+
+const EXAMPLE = ['-c', 'config/live.example.yaml', ...DECIDED]
+
+test.each([['run'], ['standby'], ['handover'], ['check', '--no-secrets']])(
+  '[CFG1] %s refuses real money while nobody has said what the account may lose',
+  async (...words) => {
+    const missing = await call(...words, ...EXAMPLE, '--set', 'risk.losses={}')
+    const warnsOnly = await call(...words, ...EXAMPLE, '--set', 'risk.losses={drawdown: {warn: 0.1}}')
+
+    expect([missing.code, warnsOnly.code]).toEqual([78, 78])
+    for (const { text } of [missing, warnsOnly])
+      expect(text).toMatch(
+        /--set risk\.losses: this limits nothing: .* or losses: none, if it may lose every/,
+      )
+  },
+)
+
+test('losses: none is taken, and warned of', async () => {
+  const { code, text } = await call('check', '--no-secrets', ...EXAMPLE, '--set', 'risk.losses=none')
+
+  expect(code).toBe(0)
+  expect(text).toMatch(/warning: --set risk\.losses: the account may lose everything that it holds/)
+  expect(text).toContain('losses.daily (account, ')
+})
+
 test.concurrent('[CFG1] keys that a start would miss are problems too', async () => {
-  const run = projects.open().start(['check', '-c', 'config/live.example.yaml'])
+  const run = projects.open().start(['check', ...EXAMPLE])
   const { code } = await run.ended
 
   expect(run.stderr.join('\n')).toMatch(/INTENTD_API_KEY: missing/)
@@ -244,7 +289,7 @@ test.concurrent('[CFG1] keys that a start would miss are problems too', async ()
 })
 
 test.concurrent('keys that are elsewhere, as under systemd, can be left out of it', async () => {
-  const run = projects.open().start(['check', '--no-secrets', '-c', 'config/live.example.yaml'])
+  const run = projects.open().start(['check', '--no-secrets', ...EXAMPLE])
   const { code } = await run.ended
 
   expect(run.stdout.join('\n')).toContain('nothing wrong')
@@ -280,7 +325,7 @@ test.each([
   const written: string[] = []
   const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0)
   try {
-    expect(await main([...words, '-c', 'config/live.example.yaml', '--speed', '60'])).toBe(78)
+    expect(await main([...words, ...EXAMPLE, '--speed', '60'])).toBe(78)
   } finally {
     write.mockRestore()
   }

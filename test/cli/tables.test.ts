@@ -70,6 +70,7 @@ const ACCOUNT: AccountView = {
     { scope: ID, limit: 'daily', used: 1e15, max: 1e15 },
     { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2 },
   ],
+  isLossLimited: false,
   limiter: [
     {
       ...{ endpoint: 'anEndpointWithAVeryLongNameThatNobodyHasYet', limit: '1000/s', made: 9e15 },
@@ -79,7 +80,7 @@ const ACCOUNT: AccountView = {
   strategies: [{ id: ID, mode: 'reducing', symbols: [SYMBOL, `${SYMBOL}2`], openOrders: 12_345_678 }],
 }
 const STATUS = {
-  ...{ name: ID, version: '1.2.3', environment: 'simulator', speed: 1, isReadOnly: false },
+  ...{ name: ID, version: '1.2.3', environment: 'live', speed: 1, isReadOnly: false },
   ...{
     exchange: `https://${'x'.repeat(50)}.example`,
     pid: 4_194_304,

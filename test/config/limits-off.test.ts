@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { listUnlimited } from '../../src/daemon/account/loss-settings.ts'
+import { countUnlimited, listUnlimited } from '../../src/daemon/account/loss-settings.ts'
 import { Workspace } from './workspace.ts'
 
 let workspace: Workspace
@@ -16,7 +16,7 @@ test('each limit that is off is named once, with how many scopes lack it', () =>
   const ownLimits = { pace: { rejectionsPerMinute: 5 }, losses: { daily: '10', streak: 3 } }
   const limited = {
     ...config,
-    risk: { ...risk, leverageMax: 2, pace: { ordersPerMinute: 9 }, losses: { ...risk.losses, daily: '50' } },
+    risk: { ...risk, leverageMax: 2, pace: { ordersPerMinute: 9 }, losses: { coolDownMs: 1, daily: '50' } },
     strategies: strategies.map((strategy, index) =>
       index === 0 ? { ...strategy, risk: { ...strategy.risk, ...ownLimits } } : strategy,
     ),
@@ -27,6 +27,7 @@ test('each limit that is off is named once, with how many scopes lack it', () =>
   expect(listUnlimited(limited)).toEqual([
     'selfTrade',
     'unknownOrdersMax',
+    'positionNotionalMax (2 strategies)',
     'pace.ordersPerMinute (2 strategies)',
     'pace.identicalPerMinute (account, 2 strategies)',
     'pace.rateLimitedPerMinute',
@@ -35,4 +36,15 @@ test('each limit that is off is named once, with how many scopes lack it', () =>
     `losses.drawdown (account, ${perInstrument}, 2 strategies)`,
     'losses.streak (1 strategy)',
   ])
+  // The line of a start says no more than this.
+  expect(countUnlimited(limited)).toEqual({
+    account: [
+      'selfTrade',
+      'unknownOrdersMax',
+      'pace.identicalPerMinute',
+      'pace.rateLimitedPerMinute',
+      'losses.drawdown',
+    ],
+    others: 11 + 2 * instruments,
+  })
 })

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'dotenv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkSection } from '../../src/config/yaml/checked-file.ts'
+import { findUndecidedLosses, listMissingProtection } from '../../src/config/live-checks.ts'
 import { readConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
@@ -28,8 +29,44 @@ const before = process.cwd()
 beforeAll(() => process.chdir('/'))
 afterAll(() => process.chdir(before))
 
-test.each(['paper.yaml', 'live.example.yaml'])('the shipped %s loads', (file) => {
-  const { problems, loaded } = readConfig({ file: join(config, file), cwd: project })
+/** What only the operator knows, of each shipped example. */
+const DECIDED: Readonly<Record<string, readonly string[]>> = {
+  'live.example.yaml': [
+    'exchange.baseUrl=https://api.exchange.example',
+    'account.capital=1000',
+    'risk.losses.daily=50',
+    'alerts.targets.0.kind=slack',
+  ],
+  'paper-live.example.yaml': ['simulator.market.live.baseUrl=https://api.exchange.example'],
+}
+const readShipped = (file: string) =>
+  readConfig({ file: join(config, file), overrides: DECIDED[file] ?? [], cwd: project })
+
+test.each(['live.example.yaml', 'paper-live.example.yaml'])(
+  '[CFG1] the shipped %s is refused until what only the operator knows is decided, and says what to write',
+  (file) => {
+    const { problems, loaded } = readConfig({ file: join(config, file), cwd: project })
+
+    expect(loaded).toBeUndefined()
+    expect(problems.map(({ path }) => path)).toEqual(DECIDED[file]?.map((text) => text.split('=')[0]))
+    for (const problem of problems) {
+      expect(formatProblem(problem)).toMatch(
+        /^config\/\S+\.example\.yaml:\d+:\d+ \S+: you have to decide this: write .*\. \w/,
+      )
+    }
+  },
+)
+
+test('the shipped example for real money has every protection that check asks for', () => {
+  const { loaded } = readShipped('live.example.yaml')
+  if (!loaded) throw new Error('the shipped example does not load')
+
+  expect(findUndecidedLosses(loaded)).toEqual([])
+  expect(listMissingProtection([loaded]).map(formatProblem)).toEqual([])
+})
+
+test.each(['paper.yaml', 'live.example.yaml', 'paper-live.example.yaml'])('the shipped %s loads', (file) => {
+  const { problems, loaded } = readShipped(file)
 
   expect(problems.map(formatProblem)).toEqual([])
   expect(loaded?.config.strategies.length).toBeGreaterThan(0)
@@ -135,7 +172,7 @@ test('what the document leaves open, simulator.yaml and paper.yaml read as the d
 
 test('every shipped strategy file is used by a shipped main file', () => {
   const used = ['paper.yaml', 'live.example.yaml'].flatMap((file) => {
-    const { loaded } = readConfig({ file: join(config, file), cwd: project })
+    const { loaded } = readShipped(file)
     return loaded?.config.strategies.map((strategy) => strategy.file) ?? []
   })
 
@@ -198,7 +235,7 @@ function findUndescribed(
 }
 
 test('pm2 waits until a stop of twenty instruments has given up by itself', () => {
-  const { loaded } = readConfig({ file: join(config, 'live.example.yaml'), cwd: project })
+  const { loaded } = readShipped('live.example.yaml')
   if (!loaded) throw new Error('the shipped example does not load')
   const [contract] = Object.values(loaded.config.instruments)
   if (!contract) throw new Error('the shipped example has no instrument')

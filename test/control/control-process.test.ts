@@ -46,7 +46,7 @@ describe.concurrent('a running daemon', () => {
     const project = projects.open()
     const { run } = await startTrading(project)
     expect(run.events('limits.off')).toMatchObject([
-      { off: expect.arrayContaining(['leverageMax', 'selfTrade']) },
+      { account: expect.arrayContaining(['leverageMax', 'selfTrade']), others: expect.any(Number) },
     ])
     const watch = project.start(['status', '--watch', '200ms'])
     const follow = project.start(['events', '--follow', '--json'])

@@ -117,6 +117,7 @@ export class BusyDaemon {
         restrictions: [],
         kill: null,
         losses: [],
+        isLossLimited: false,
         peak: null,
         drawdown: null,
         unknownSince: null,

@@ -75,6 +75,20 @@ function context(
   }
 }
 
+/** With a limit on what the strategy's position may be worth. */
+function worthAtMost(
+  positionNotionalMax: number,
+  position: Parameters<typeof context>[1] = {},
+  market: Partial<RiskContext['market']> = {},
+): RiskContext {
+  const made = context({}, position)
+  return {
+    ...made,
+    market: { ...made.market, ...market },
+    strategy: { ...made.strategy, positionNotionalMax },
+  }
+}
+
 const verdictOf = (order: OrderIntent, riskContext: RiskContext): string => {
   const verdict = approve(order, riskContext)
   return verdict.approved ? 'approved' : verdict.objection.code
@@ -281,6 +295,72 @@ describe('[RSK1] the risk checks', () => {
       'a leg of its own in hedge mode',
       intent({ lots: 60 }),
       context({}, { mode: 'hedge_mode', holding: short }),
+      'approved',
+    ],
+    [
+      'a position worth as much as the strategy may hold',
+      intent({ lots: 20 }),
+      worthAtMost(400.004, { open: [['openLong', 20]] }),
+      'approved',
+    ],
+    [
+      'a position worth more than that',
+      intent({ lots: 21 }),
+      worthAtMost(400.004, { open: [['openLong', 20]] }),
+      'POSITION_NOTIONAL_LIMIT',
+    ],
+    [
+      'a value at the price of the order, where that is above the market',
+      intent({ lots: 40, action: 'openShort', ticks: 1010_00 }),
+      worthAtMost(403),
+      'POSITION_NOTIONAL_LIMIT',
+    ],
+    [
+      'a value at the last trade, where the best prices are far below it',
+      intent({ lots: 40, ticks: 500_00 }),
+      worthAtMost(300, {}, { bid: 5000, ask: 5000.1, last: 10_000 }),
+      'POSITION_NOTIONAL_LIMIT',
+    ],
+    [
+      'a value where there was no trade yet',
+      intent({ lots: 40 }),
+      worthAtMost(401, {}, { last: Number.NaN }),
+      'approved',
+    ],
+    [
+      'what reduces a position that is worth too much by now',
+      intent({ action: 'openLong', lots: 30 }),
+      worthAtMost(100, { holding: short }),
+      'approved',
+    ],
+    [
+      'a close of a position that is worth too much by now',
+      intent({ action: 'closeShort', lots: 30 }),
+      worthAtMost(100, { holding: short }),
+      'approved',
+    ],
+    [
+      'a close in hedge mode',
+      intent({ action: 'closeShort', lots: 30 }),
+      worthAtMost(100, { mode: 'hedge_mode', holding: short }),
+      'approved',
+    ],
+    [
+      'a flip to a position that is worth too much',
+      intent({ lots: 45 }),
+      worthAtMost(100, { holding: short }),
+      'POSITION_NOTIONAL_LIMIT',
+    ],
+    [
+      'a close after which resting buys could be worth too much',
+      intent({ action: 'closeShort', lots: 30 }),
+      worthAtMost(100, { holding: short, open: [['openLong', 40]] }),
+      'POSITION_NOTIONAL_LIMIT',
+    ],
+    [
+      'a flatten all the same',
+      intent({ action: 'closeShort', lots: 30, purpose: 'flatten' }),
+      worthAtMost(100, { holding: short, open: [['openLong', 40]] }),
       'approved',
     ],
     ['more than the account may hold', intent(), context({ otherNotional: 4950 }), 'GROSS_NOTIONAL_LIMIT'],

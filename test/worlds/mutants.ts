@@ -81,6 +81,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (worst - 1 <= strategy.positionMax) return undefined',
   },
   {
+    name: 'value-of-the-order-alone',
+    what: 'by value a position counts without what is held and what is open',
+    find: 'const notional = notionalAt(instrument, worst, Math.max(',
+    replace: 'const notional = notionalAt(instrument, intent.lots, Math.max(',
+  },
+  {
     name: 'batch-split-ignored',
     what: 'a batch is as long as what is wanted, whatever the exchange takes',
     find: 'packed.length >= max || ',

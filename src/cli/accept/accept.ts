@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
+import { assertLossesDecided } from '../../config/live-checks.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { accessTo } from '../../daemon/account/account-keys.ts'
@@ -53,7 +54,9 @@ export function addAcceptCommand(program: Command, { setExit }: VerbFrame): void
 
 async function accept(file: string, options: AcceptOptions): Promise<number> {
   const request = toConfigRequest({ config: file, set: options.set })
-  const { config } = loadConfig(request)
+  const loaded = loadConfig(request)
+  const { config } = loaded
+  assertLossesDecided([loaded])
   assertSupported(config)
   const instrument = findInstrument(config, options.symbol)
   assertConsent(config, options.yes)

@@ -131,7 +131,9 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     describeStandby(status) +
     describeSharedLimits(status) +
     describeSharedTickers(status) +
-    status.accounts.map((account) => formatAccount(account, isLive)).join('\n')
+    status.accounts
+      .map((account) => formatAccount(account, { isLive, isMoney: environment === 'live' }))
+      .join('\n')
   )
 }
 
@@ -183,7 +185,10 @@ function describeSharedTickers({ sharedTickers }: StatusView): string {
   ].join('')
 }
 
-function formatAccount(account: AccountView, isLive: boolean): string {
+function formatAccount(
+  account: AccountView,
+  { isLive, isMoney }: { readonly isLive: boolean; readonly isMoney: boolean },
+): string {
   const { phase, mode, hindrances, restrictions, positions, profit } = account
   const orders = Object.entries(account.openOrders).map(([state, count]) => `${count} ${state}`)
   return [
@@ -211,6 +216,9 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
+    isMoney && !account.isLossLimited
+      ? line('', '! nothing limits what the account may lose (risk.losses: none)')
+      : '',
     '\n',
     formatPositions(positions),
     '\n',

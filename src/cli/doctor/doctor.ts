@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
-import type { DaemonConfig } from '../../config/load-config.ts'
+import { findUndecidedLosses, listMissingProtection } from '../../config/live-checks.ts'
+import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import {
   type Credentials,
   loadCredentials,
   needsCredentials,
   type SecretsRequest,
 } from '../../config/secrets.ts'
-import { ConfigError } from '../../config/yaml/problem.ts'
+import { ConfigError, formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import { accessTo } from '../../daemon/account/account-keys.ts'
 import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
 import { addConfigOptions, type ConfigOptions, repeatOptions, toConfigRequest } from '../process/options.ts'
@@ -49,7 +50,8 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     const found = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} in ${request.file}; the rest cannot be looked at`
     return [...runtime, finding('fail', 'configuration', found, 'intentd check names each with its line')]
   }
-  const configs = [main, ...others].map(({ config }) => config)
+  const loaded = [main, ...others]
+  const configs = loaded.map(({ config }) => config)
   const keysOfAll = listKeys([main, ...others])
   const accounts: Finding[] = []
   for (const config of configs) {
@@ -61,10 +63,25 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   return [
     ...runtime,
     ok('configuration', `${request.file} can be read; intentd check also loads the strategies`),
+    ...examineProtection(loaded),
     ...accounts,
     ...examineSupervisors({ cwd: request.cwd, stopMs: Math.max(...configs.map(stopTimeoutOf)) }),
   ]
 }
+
+/** What a start with real money refuses, and what it should have. */
+function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[] {
+  if (accounts.every(({ config }) => config.environment !== 'live')) return []
+  const undecided = accounts.flatMap(findUndecidedLosses)
+  const missing = listMissingProtection(accounts)
+  if (undecided.length + missing.length === 0)
+    return [ok('protection', 'losses, leverage and positions are limited, and alerts have a target')]
+  const show = (state: 'fail' | 'warn', problems: readonly Problem[]): readonly Finding[] =>
+    problems.map((problem) => finding(state, 'protection', formatProblem(problem), SEE_LIMITS))
+  return [...show('fail', undecided), ...show('warn', missing)]
+}
+
+const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/trading-modes.md explains each'
 
 async function examineAccount(
   config: DaemonConfig,

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
+import { findUndecidedLosses, listMissingProtection } from '../../config/live-checks.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
@@ -38,7 +39,7 @@ type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 export async function checkFully(request: ConfigRequest, states: StatesOfAccounts = []): Promise<FullCheck> {
   const { problems, main, others } = readAccounts(request)
   if (!main) return { problems, missingSecrets: [], others, warnings: [] }
-  const found = [...problems]
+  const found = [...problems, ...[main, ...others].flatMap(findUndecidedLosses)]
   const { played = { files: [], speed: undefined } } = request
   const checked: CheckedAccount[] = []
   const warnings: Problem[] = []
@@ -71,6 +72,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     others,
     warnings: sortProblems([
       ...warnings,
+      ...listMissingProtection([main, ...others]),
       ...listPaceWarnings(checked),
       ...listExitWarnings(checked),
       ...listShortWindows(checked),

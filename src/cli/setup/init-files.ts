@@ -94,7 +94,7 @@ id: dip
 module: ../../strategies/dip.ts
 instruments: [BTCUSDT]
 params: { size: "0.01", below: -0.02 }
-risk: { positionMax: "0.01", orderSizeMax: "0.01", openOrdersMax: 2 }
+risk: { positionMax: "0.01", positionNotionalMax: "1500", orderSizeMax: "0.01", openOrdersMax: 2 }
 `
 
 const DIP_STRATEGY = `import { defineStrategy, positiveDecimal, z } from '#strategy'

@@ -49,7 +49,8 @@ params:
   size: "0.01"
 # history: [BTCUSDT-1m.csv.gz] # what its candles begin with at a start
 risk:
-  positionMax: "0.01"
+  positionMax: "0.01" # in the base coin
+  positionNotionalMax: "1500" # the same by value, in the quote coin
   orderSizeMax: "0.01"
   openOrdersMax: 4
 `

@@ -1,7 +1,7 @@
 /** The main file (config/paper.yaml): what the daemon trades, where, how fast and inside which limits. */
 import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
-import { positiveDecimal } from './decimal-text.ts'
+import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
 import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
@@ -293,7 +293,7 @@ export const daemonFileSchema = z
               'Whether nobody else, no person and no program, has orders of the product type in this account. Then ' +
               'one call may cancel the orders of all instruments at once; with false each is cancelled by name.',
           }),
-        capital: positiveDecimal(
+        capital: positiveAmount(
           'Margin coin in the account when the journal began: what equity is counted from. Absent: of a simulator its startingBalance, else unknown. After a deposit or a withdrawal change it by as much.',
         ).optional(),
         keys: z

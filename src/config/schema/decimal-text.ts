@@ -14,6 +14,10 @@ const STEP = String.raw`(?:(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?|0\.\d{10,12})`
 /** A decimal above zero, as text. An unquoted YAML number is taken digit for digit. */
 export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
 
+/** The same for an amount of money. */
+export const positiveAmount = (description: string) =>
+  aboveZero(MAGNITUDE, description, 'a decimal above zero such as "1000"')
+
 /** The same for a size in the base coin: the core counts it in lots. */
 export const sizeDecimal = (description: string) => positiveDecimal(description).brand<'size'>()
 

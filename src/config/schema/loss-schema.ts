@@ -1,10 +1,10 @@
 /** Limits on losses: of the account, of an instrument, of a strategy. What is absent is not limited. */
 import { z } from 'zod'
-import { positiveDecimal } from './decimal-text.ts'
+import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
-const daily = positiveDecimal(
+const daily = positiveAmount(
   'Largest loss since the day began in calendar.timezone, in the margin coin; then only orders that reduce leave or stay open.',
 ).optional()
 
@@ -43,7 +43,10 @@ const drawdown = z
   .optional()
   .meta({ description: 'Limits on the fall from the peak of the net profit.' })
 
-export const accountLossesSchema = z
+/** How long a drawdown cools down where the account has no limits of its own, ms. */
+export const COOL_DOWN_MS = 3_600_000
+
+const accountLimitsSchema = z
   .strictObject({
     daily,
     drawdown: z
@@ -52,11 +55,18 @@ export const accountLossesSchema = z
       .optional()
       .meta({ description: 'Limits on the fall from the peak of the equity; they need account.capital.' }),
     coolDownMs: presetNumber(
-      { min: 0, max: 604_800_000, preset: 3_600_000 },
+      { min: 0, max: 604_800_000, preset: COOL_DOWN_MS },
       'So long after a drawdown was reached, by any scope, it cannot be released, in ms.',
     ),
   })
   .meta({ description: 'Limits on what the account may lose. What is absent is not limited.' })
+
+/** With real money a start wants one of the two (`config/live-checks.ts`). */
+export const accountLossesSchema = z.union([z.literal('none'), accountLimitsSchema]).meta({
+  title: '"none", or a mapping with daily, drawdown, coolDownMs',
+  description:
+    'Limits on what the account may lose. What is absent is not limited. none: the account may lose everything that it holds; limits of instruments and strategies count all the same. With environment live nothing trades while neither limits nor none are written.',
+})
 
 /** By symbol: what the operator limits on one instrument alone. */
 export const instrumentRisksSchema = z.record(

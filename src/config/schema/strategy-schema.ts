@@ -1,19 +1,22 @@
 /** A strategy file: which code trades what, with which parameters, inside which limits. */
 import { z } from 'zod'
-import { sizeDecimal } from './decimal-text.ts'
+import { positiveDecimal, sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
 import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
- * Limits of one strategy, each a size in the base coin or a number; risk checks know them by these names. None has
- * a default: what is not said is not allowed to be guessed.
+ * Limits of one strategy: sizes in the base coin, a value in the quote coin, or numbers; risk checks know them by these
+ * names. None has a default: what is not said is not allowed to be guessed.
  */
 const strategyRiskSchema = z
   .strictObject({
     positionMax: sizeDecimal(
       'Largest position, long or short, in the base coin and for each instrument; what is open, in flight or unknown counts.',
     ),
+    positionNotionalMax: positiveDecimal(
+      'Largest position, long or short, by what it is worth in the quote coin, for each instrument; what is open, in flight or unknown counts. It also guards against a positionMax that was meant as an amount of money.',
+    ).optional(),
     orderSizeMax: sizeDecimal('Largest size of one order, in the base coin.'),
     openOrdersMax: wholeNumber({ min: 1, max: 400 }, 'Most orders working at once on each instrument.'),
     pace: strategyPaceSchema.prefault({}),

@@ -38,6 +38,8 @@ function salvagePart(schema: z.core.$ZodType, value: unknown): unknown {
 
 function keysToSalvage(schema: z.core.$ZodType, value: object): readonly string[] | undefined {
   if (schema instanceof z.core.$ZodObject) return knownKeys(schema)
+  // A section that may also be one word.
+  if (schema instanceof z.core.$ZodUnion) return knownKeys(schema)
   return schema instanceof z.core.$ZodRecord && hasGoodKeys(schema, value) ? Object.keys(value) : undefined
 }
 

@@ -54,6 +54,12 @@ export function describeSchema(schema: Schema): string | undefined {
   return describe(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 }
 
+/** What the setting is for, as the schema says it. */
+export function describeMeaning(schema: Schema): string | undefined {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  return typeof json === 'boolean' ? undefined : json.description
+}
+
 /** The JSON Schema as zod writes it; a boolean stands for anything or nothing. */
 type JsonSchema = z.core.JSONSchema._JSONSchema
 

@@ -130,6 +130,15 @@ export class YamlSource {
     return typeof node.value === 'string' ? quote(node.value) : (node.source ?? 'something else')
   }
 
+  isMapping(path: SettingPath): boolean {
+    return isMap(this.#find(path).node)
+  }
+
+  isText(path: SettingPath, text: string): boolean {
+    const { node } = this.#find(path)
+    return isScalar(node) && node.value === text
+  }
+
   /** Puts the value of `--set path=value` in place of what the file says. @returns what is wrong with it. */
   override(path: readonly string[], text: string): string | undefined {
     const { document, complaints } = parseText(text)

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import type { Problem } from './problem.ts'
-import { describeSchema, knownKeys, schemaAt, unwrapSchema } from './schema-walk.ts'
+import { describeMeaning, describeSchema, knownKeys, schemaAt, unwrapSchema } from './schema-walk.ts'
 import { secretVariableFor } from '../secret-key.ts'
 import { quote, type SettingPath } from './setting-path.ts'
 import type { YamlSource } from './yaml-source.ts'
@@ -35,9 +35,34 @@ function problemsOfIssue({ source, schema, prefix = [] }: Checked, issue: Issue)
     return [source.problemOfKey(path, `expected ${expected} as key, got ${quote(String(path.at(-1)))}`)]
   }
   if (issue.code === 'custom') return [source.problem(path, issue.message)]
+  const inside = issuesInside(issue, () => source.isMapping(path))
+  const section = schemaAt(schema, issue.path)
+  if (inside && section)
+    return inside.flatMap((each) => problemsOfIssue({ source, schema: section, prefix: path }, each))
   const expected = expectation(schema, issue)
+  if (source.isText(path, TO_DECIDE)) return [source.problem(path, explainToDecide(schema, issue, expected))]
   if (path.length > 0 && !source.has(path)) return [missingProblem(source, path, expected)]
   return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
+}
+
+/** Stands in a shipped file where only the operator knows the value. */
+const TO_DECIDE = 'DECIDE'
+
+function explainToDecide(schema: z.core.$ZodType, issue: Issue, expected: string): string {
+  const wanted = schemaAt(schema, issue.path)
+  const meaning = wanted && describeMeaning(wanted)
+  return `you have to decide this: write ${expected}${meaning === undefined ? '' : `. ${meaning}`}`
+}
+
+/** Where a section may also be one word, what is wrong in the section, and not that it is not the word. */
+function issuesInside(issue: Issue, isMapping: () => boolean): readonly Issue[] | undefined {
+  if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || !isMapping()) return undefined
+  return issue.errors.find((errors) => errors.every(isInside))
+}
+
+/** An unknown key is in the section whose path it has. */
+function isInside({ code, path }: Issue): boolean {
+  return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
 
 /** A missing key has no place of its own: it is reported at the mapping that lacks it. */

@@ -4,6 +4,7 @@ import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { EngineSettings, ShowSettings, StrategySettings } from '../../engine/settings.ts'
 import { accountAgeMaxOf } from '../strategies/read-pace.ts'
+import type { StrategyLimits } from '../../risk/risk-context.ts'
 import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
@@ -134,8 +135,13 @@ function toStrategy(
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
     const lot = instruments.get(symbol)?.lot ?? createGrid('1')
-    const { losses: _losses, pace, ...risk } = strategy.risk
-    return [symbol, { ...convertEach(risk, (limit) => toLots(lot, limit)), ...withoutAbsent(pace) }] as const
+    const { losses: _losses, pace, positionNotionalMax, ...risk } = strategy.risk
+    const own: StrategyLimits = {
+      ...convertEach(risk, (limit) => toLots(lot, limit)),
+      ...(positionNotionalMax !== undefined && { positionNotionalMax: Number(positionNotionalMax) }),
+      ...withoutAbsent(pace),
+    }
+    return [symbol, own] as const
   })
   const { instruments: symbols, onFailure } = strategy
   const policy = onFailure === undefined ? {} : { onFailure }

@@ -1,4 +1,5 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
+import { COOL_DOWN_MS } from '../../config/schema/loss-schema.ts'
 import { DRAWDOWN_STEPS, type LossLimits } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import type { LossSettings } from '../../engine/settings.ts'
@@ -16,11 +17,29 @@ export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
   const scopes = listScopes(config).map(([scope, losses]) => [scope, toLimits(losses)] as const)
   const limits = new Map(scopes.filter(([, limit]) => Object.keys(limit).length > 0))
   if (limits.size === 0 && config.risk.leverageMax === undefined) return undefined
-  return { timeZone: config.calendar.timezone, coolDownMs: config.risk.losses.coolDownMs, limits }
+  const { losses } = config.risk
+  const coolDownMs = losses === 'none' ? COOL_DOWN_MS : losses.coolDownMs
+  return { timeZone: config.calendar.timezone, coolDownMs, limits }
+}
+
+/** For one line of the log: those that the account itself lacks, and how many its instruments and strategies lack. */
+export function countUnlimited(config: DaemonConfig): { account: readonly string[]; others: number } {
+  const kinds = Object.entries(findUnlimited(config))
+  return {
+    account: kinds.flatMap(([name, scopes]) => (scopes.includes('account') ? [name] : [])),
+    others: kinds.flatMap(([, scopes]) => scopes.filter((scope) => scope !== 'account')).length,
+  }
 }
 
 /** The limits that are not set, each with how many scopes lack it: `losses.daily (2 instruments, 4 strategies)`. */
 export function listUnlimited(config: DaemonConfig): readonly string[] {
+  return Object.entries(findUnlimited(config)).flatMap(([name, scopes]) =>
+    scopes.length === 0 ? [] : [nameOff(name, scopes)],
+  )
+}
+
+/** By the name of a limit: each scope that lacks it. */
+function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
   const { leverageMax, selfTrade, unknownOrdersMax, pace } = config.risk
   const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
   const losses = listScopes(config).map(([scope, limits]) => [kindOf(scope), toLimits(limits)] as const)
@@ -29,10 +48,13 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
   const lackingPace = (name: keyof (typeof paces)[number]): readonly ScopeKind[] =>
     paces.filter((limits) => limits[name] === undefined).map(() => 'strategy')
   const account = (isOff: boolean): readonly ScopeKind[] => (isOff ? ['account'] : [])
-  const kinds: Readonly<Record<string, readonly ScopeKind[]>> = {
+  return {
     leverageMax: account(leverageMax === undefined),
     selfTrade: account(selfTrade === 'allow'),
     unknownOrdersMax: account(unknownOrdersMax === undefined),
+    positionNotionalMax: config.strategies
+      .filter(({ enabled, risk }) => enabled && risk.positionNotionalMax === undefined)
+      .map(() => 'strategy'),
     'pace.ordersPerMinute': [
       ...account(pace.ordersPerMinute === undefined),
       ...lackingPace('ordersPerMinute'),
@@ -47,9 +69,6 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
     'losses.drawdown': lacking('drawdown'),
     'losses.streak': lacking('streak').filter((kind) => kind === 'strategy'),
   }
-  return Object.entries(kinds).flatMap(([name, scopes]) =>
-    scopes.length === 0 ? [] : [nameOff(name, scopes)],
-  )
 }
 
 type ScopeKind = 'account' | 'instrument' | 'strategy'
@@ -73,7 +92,7 @@ function nameOff(name: string, scopes: readonly ScopeKind[]): string {
 
 function listScopes({ risk, instruments, strategies }: DaemonConfig): readonly [Scope, ConfiguredLosses][] {
   return [
-    [ACCOUNT, risk.losses],
+    [ACCOUNT, risk.losses === 'none' ? {} : risk.losses],
     ...Object.keys(instruments).map((symbol): [Scope, ConfiguredLosses] => [
       symbol,
       risk.instruments[symbol]?.losses ?? {},

@@ -1,4 +1,5 @@
 import type { AccountView, FillView, OrderView, PositionView } from '../../control/views.ts'
+import { isLossLimited } from '../../config/live-checks.ts'
 import type { Order } from '../../domain/order.ts'
 import {
   type Restriction,
@@ -53,6 +54,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     profit,
     ...viewEquity(account, profit),
     losses: viewLosses(account),
+    isLossLimited: isLossLimited(config.risk.losses),
     limiter: account.limiter
       .filter(({ granted }) => granted > 0)
       .map(({ endpoint, calls, perMs, made, usedShare, waiting, waitedMsP99, rateLimited }) => ({

@@ -32,6 +32,7 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
       kill: null,
       positions: [],
       losses: [],
+      isLossLimited: false,
       limiter: [],
       strategies: [],
     },

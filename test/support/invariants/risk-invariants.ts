@@ -3,6 +3,7 @@ import { type Answer } from '../../../src/domain/answer.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { toClientOid } from '../../../src/domain/ids.ts'
 import { openLots, type Order } from '../../../src/domain/order.ts'
+import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { type OutgoingBatch } from '../../../src/engine/effect.ts'
@@ -75,6 +76,67 @@ function beyondLimits(
 
 /** Prices move between an approval and the first byte, by far less than this. */
 const PRICE_TOLERANCE = 1.02
+
+/**
+ * The same by value, when an order leaves that adds risk: what the strategies hold at the exchange, what of theirs
+ * rests there and what leaves are worth no more, by the prices that the daemon was shown, than their limits together.
+ */
+export function watchPositionValue(world: World): WorldWatcher {
+  const { positionNotionalMax, positionMode, faults } = world.plan
+  // What a position is worth at absurd prices says nothing.
+  if (positionNotionalMax === undefined || faults.tickerAbsurd) return {}
+  const known = new KnownPrices()
+  /** By batch, its orders that only reduced what their strategies held. */
+  const reducing = new Map<number, ReadonlySet<string>>()
+  const excusesOf = createExcuses(world)
+  const traders = (symbol: string): number =>
+    world.plan.strategies.filter(({ symbols }) => symbols.includes(symbol)).length
+  return {
+    onBirth: () => known.forget(),
+    afterStep(event, effects, now) {
+      known.note(event, now)
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch') continue
+        const { batchId, clientOids } = effect.batch
+        reducing.set(batchId, new Set(clientOids.filter((clientOid) => isReducing(world, clientOid))))
+      }
+    },
+    onWrite(batch) {
+      const { symbol } = batch
+      const { truth, unseen } = world.exchange
+      // What others took of the strategies' positions leaves their resting orders with more room than they asked for.
+      const isTaken = world.allocation.takes.some((take) => take.symbol === symbol)
+      if (unseen.size > 0 || isTaken || !isAllocationKnown(world, symbol)) return
+      const adding = { buy: 0, sell: 0 }
+      for (const { side, tradeSide, reduceOnly, size, clientOid = '' } of bodyOf(batch).orderList) {
+        if (tradeSide === 'close' || reduceOnly === 'YES' || truth.hasOrder(clientOid)) continue
+        if (!(reducing.get(batch.batchId)?.has(clientOid) ?? false)) adding[side] += Number(size)
+      }
+      const { lot } = world.settings.instruments.get(symbol) ?? {}
+      const price = known.tickers?.read(symbol, 'askPr') || 0
+      if (!lot || price === 0) return
+      const open = { buy: 0, sell: 0 }
+      for (const order of truth.open) {
+        const closes = order.reduceOnly || order.action === 'close'
+        if (order.symbol === symbol && !isForeign(order) && !closes)
+          open[order.direction] += order.lots - order.filledLots
+      }
+      const held = world.allocation.ownOf(symbol)
+      const isOneWay = positionMode === 'one_way_mode'
+      const excused = isOneWay ? excusesOf(symbol) : { buy: 0, sell: 0 }
+      const net = held.longLots - held.shortLots
+      const before = { buy: isOneWay ? net : held.longLots, sell: isOneWay ? -net : held.shortLots }
+      const limit = positionNotionalMax * traders(symbol)
+      for (const side of ['buy', 'sell'] as const) {
+        if (adding[side] === 0) continue
+        const resting = floatOnGrid(lot, before[side] + open[side] - excused[side])
+        const notional = (resting + adding[side]) * price
+        if (notional > limit * PRICE_TOLERANCE)
+          violate(world, 'RSK1', `${symbol} could be worth ${notional.toFixed(2)}, limit ${limit} by value`)
+      }
+    },
+  }
+}
 
 /**
  * When an order leaves, what it could add to everything that is held and rests at the exchange, whatever the

@@ -37,8 +37,27 @@ export function hasRoom(facts: RiskFacts, strategyId: string, symbol: string, le
     isAllowed &&
     hasPlace &&
     isPriced(facts, symbol, level) &&
-    worstLots(facts, { strategyId, symbol, own }, level.side) + level.lots <= limits.positionMax
+    hasRoomFor(facts, { symbol, level, limits }, worstLots(facts, { strategyId, symbol, own }, level.side))
   )
+}
+
+/** By size and by value. */
+function hasRoomFor(
+  { settings, tickers }: RiskFacts,
+  {
+    symbol,
+    level,
+    limits,
+  }: { readonly symbol: string; readonly level: QuoteLevel; readonly limits: StrategyLimits },
+  lots: number,
+): boolean {
+  const worst = lots + level.lots
+  const { positionMax, positionNotionalMax = Number.POSITIVE_INFINITY } = limits
+  const instrument = settings.instruments.get(symbol)
+  if (worst > positionMax || !instrument) return false
+  const prices = [tickers.read(symbol, 'askPr'), tickers.read(symbol, 'lastPr') || 0]
+  const price = Math.max(...prices, floatOnGrid(instrument.tick, level.ticks))
+  return worst * floatOnGrid(instrument.lot, 1) * price * (1 + PRICE_TOLERANCE) <= positionNotionalMax
 }
 
 /** The same of an order at the market's price: one that takes, and must be told from all that has no name. */

@@ -20,15 +20,22 @@ const WIDE = {
 }
 
 /** The limits that a world may have beside the others. Absent where it has none. */
-export function limitsOf({ isLimited, isLimitedByEquity, isTight, strategies }: WorldPlan) {
-  if (!isLimited) return { account: {}, strategy: {}, losses: { capital: CAPITAL } }
+export function limitsOf({
+  isLimited,
+  isLimitedByEquity,
+  isTight,
+  strategies,
+  positionNotionalMax,
+}: WorldPlan) {
+  const byValue = positionNotionalMax === undefined ? {} : { positionNotionalMax }
+  if (!isLimited) return { account: {}, strategy: byValue, losses: { capital: CAPITAL } }
   const { daily, drawdown, ofStrategy, rejectionsPerMinute, ...ofAccount } = isTight ? TIGHT : WIDE
   const limits = new Map<Scope, LossLimits>([[ACCOUNT, { daily, ...(isLimitedByEquity && { drawdown }) }]])
   for (const { id } of strategies) limits.set(strategyScope(id), ofStrategy)
   const losses: LossSettings = { timeZone: 'UTC', coolDownMs: 0, limits }
   return {
     account: { ...ofAccount, ...(isLimitedByEquity && { leverageMax: 3, identicalPerMinute: 40 }) },
-    strategy: { rejectionsPerMinute, ...(isLimitedByEquity && { identicalPerMinute: 25 }) },
+    strategy: { ...byValue, rejectionsPerMinute, ...(isLimitedByEquity && { identicalPerMinute: 25 }) },
     losses: { losses, capital: CAPITAL },
   }
 }

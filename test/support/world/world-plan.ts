@@ -88,6 +88,8 @@ export const worldPlanSchema = z.strictObject({
   grossNotionalMax: z.number().default(5_000_000),
   /** Orders that the account may have open in all. */
   openOrdersMax: z.int().default(60),
+  /** What a strategy may hold and have open on an instrument, quote coin; absent: only its size is limited. */
+  positionNotionalMax: z.number().optional(),
   /** Whether losses, unknown orders, answers 429 and rejections are limited. */
   isLimited: z.boolean().default(false),
   /** Whether the account's drawdown and leverage, and identical intents, are limited too. */
@@ -144,6 +146,7 @@ export function planWorld(seed: string): WorldPlan {
     orderNotionalMax: pick(part('orderNotionalMax'), [100_000, 100_000, 100_000, 150]),
     grossNotionalMax: pick(part('grossNotionalMax'), [5_000_000, 5_000_000, 600]),
     openOrdersMax: pick(part('openOrdersMax'), [60, 60, 60, 60, 7]),
+    ...(part('positionNotionalMax').integer(5) === 0 && { positionNotionalMax: 300 }),
     isLimited: part('isLimited').integer(5) === 0,
     isLimitedByEquity: part('isLimitedByEquity').integer(2) === 0,
     isTight: part('isTight').integer(2) === 0,
