@@ -1,3 +1,4 @@
+import { NO_CLOCK_REFUSALS } from '../../domain/clock-refusals.ts'
 import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
 import { createRecount } from '../book/recount.ts'
@@ -12,7 +13,14 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     book,
     now: 0,
     effects: [],
-    clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined },
+    clock: {
+      offsetMs: undefined,
+      synchronisedAt: 0,
+      unsynchronised: undefined,
+      refusals: 0,
+      refused: '',
+      refusedUntil: 0,
+    },
     market: { tickers: undefined, snapshots: 0, feeds: new Map(), marks: new Map() },
     instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
     calls: {
@@ -20,6 +28,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       batches: new Map(),
       cancels: new Map(),
       cancelId: 0,
+      clockRefusals: NO_CLOCK_REFUSALS,
       cancelsThatFound: 0,
       accountCalls: new Map(),
       accountCallId: 0,
