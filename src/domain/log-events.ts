@@ -43,7 +43,7 @@ export const LOG_EVENTS = {
     "The clock of this machine is wrong by more than five seconds, by the exchange's; requests are signed with the exchange's time, so trading goes on. Let a time daemon set the clock.",
   'clock.moved':
     "This machine's clock was set, or the machine slept; no order leaves until the clock is measured again. If this repeats, check the time daemon.",
-  'clock.publicAgrees': "Public answers tell the same time as signed ones again.",
+  'clock.publicAgrees': 'Public answers tell the same time as signed ones again.',
   'clock.publicApart':
     "Public answers tell another time than signed ones; `publicMs` and `signedMs` say how far each is ahead of ours. Signed answers count, so trading goes on; find out whether a proxy or a cache on the way answers in the exchange's place.",
   'clock.slept':

@@ -1,5 +1,12 @@
-import type { Answer, RefusedAnswer, UnknownAnswer } from '../domain/answer.ts'
-import { clockAheadAfter, hearOfClock, isClockRefused, NO_CLOCK_REFUSALS } from '../domain/clock-refusals.ts'
+import {
+  type Answer,
+  clockAheadAfter,
+  hearOfClock,
+  isClockRefused,
+  NO_CLOCK_REFUSALS,
+  type RefusedAnswer,
+  type UnknownAnswer,
+} from '../domain/answer.ts'
 import type { FillsReading } from '../domain/fill.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import type { PositionReading } from '../domain/position.ts'

@@ -1,5 +1,4 @@
-import type { Answer, RefusalClass } from '../domain/answer.ts'
-import { isClockRefused } from '../domain/clock-refusals.ts'
+import { type Answer, isClockRefused, type RefusalClass } from '../domain/answer.ts'
 import { type ClientOid, toOrderId } from '../domain/ids.ts'
 import type { ItemOutcome } from '../domain/record.ts'
 import { unreachable } from '../lib/unreachable.ts'

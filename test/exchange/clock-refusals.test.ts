@@ -45,7 +45,11 @@ describe('a refused time', () => {
 
   test('is asked for by one more grant: the limits hold', async () => {
     const granted: string[] = []
-    const grant: Grant = { release: () => undefined, unused: () => undefined }
+    const grant: Grant = {
+      endpoint: 'cancelAllOrders',
+      release: () => undefined,
+      unused: () => undefined,
+    }
     const limiter = {
       request: (endpoint: string, _: number, onGranted: (one: Grant) => void) => {
         granted.push(endpoint)

@@ -15,7 +15,8 @@ function createWorld() {
     onUnsynchronised: (movedMs) => reported.push(`unsynchronised ${movedMs}`),
     onSettled: (verdict) => reported.push(verdict),
     onJump: ({ movedMs }) => reported.push(`jump ${movedMs}`),
-    onApart: (apart) => reported.push(apart === undefined ? 'agrees' : `apart ${apart.publicMs - apart.signedMs}`),
+    onApart: (apart) =>
+      reported.push(apart === undefined ? 'agrees' : `apart ${apart.publicMs - apart.signedMs}`),
   })
   let exchangeAheadMs = AHEAD_MS
   /** One answer of the exchange, 20 ms on its way. */

@@ -221,7 +221,11 @@ export class MarketData {
 }
 
 /** Both clocks, as people read them. */
-function describeMachine({ clock, offset, aheadOfMachineMs: aheadMs }: TrustedClock): Record<string, unknown> {
+function describeMachine({
+  clock,
+  offset,
+  aheadOfMachineMs: aheadMs,
+}: TrustedClock): Record<string, unknown> {
   const exchangeAt = offset.exchangeNow(clock.now())
   const toText = (at: number): string => new Date(at).toISOString()
   return { aheadMs, exchange: toText(exchangeAt), machine: toText(exchangeAt - aheadMs) }

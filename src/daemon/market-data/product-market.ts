@@ -107,7 +107,8 @@ export class ProductMarket {
     const { trusted } = this.#options
     const { offsetMs } = trusted.offset
     if (trusted.isSynchronised) return this.publish({ kind: 'clockSynchronised', offsetMs }, readAt)
-    if (trusted.isMeasured) return this.publish({ kind: 'clockSynchronised', offsetMs, isPublic: true }, readAt)
+    if (trusted.isMeasured)
+      return this.publish({ kind: 'clockSynchronised', offsetMs, isPublic: true }, readAt)
     this.publish({ kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" }, readAt)
   }
 }

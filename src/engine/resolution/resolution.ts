@@ -55,7 +55,10 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
       lostOrdersUntil(core),
     )
   // What has left can be accepted no longer than its window from now on, by whatever clock.
-  const waitMs = Math.min(acceptanceDeadlineAt - exchangeNow(core), core.settings.execution.acceptanceWindowMs)
+  const waitMs = Math.min(
+    acceptanceDeadlineAt - exchangeNow(core),
+    core.settings.execution.acceptanceWindowMs,
+  )
   const notBefore = core.now + Math.max(0, waitMs)
   enterResolving(instrument, {
     cause,

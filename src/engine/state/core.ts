@@ -1,5 +1,5 @@
+import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
-import type { ClockRefusals } from '../../domain/clock-refusals.ts'
 import type { DenialCode } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'

@@ -1,5 +1,4 @@
-import type { Answer } from '../../domain/answer.ts'
-import { clockAheadAfter, hearOfClock } from '../../domain/clock-refusals.ts'
+import { type Answer, clockAheadAfter, hearOfClock } from '../../domain/answer.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import type { Priority } from '../effect.ts'
