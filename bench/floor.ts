@@ -10,7 +10,7 @@ import { type AddressInfo } from 'node:net'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { Pool } from 'undici'
 import { TickerTable } from '../src/domain/ticker-table.ts'
-import { ClockOffset } from '../src/exchange/clock/clock-offset.ts'
+import { ExchangeClock } from '../src/exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../src/exchange/exchange-client.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { Secret } from '../src/lib/secret.ts'
@@ -111,7 +111,7 @@ export const client: Contender = (baseUrl) => {
     positionMode: 'one_way_mode',
     clock: systemClock,
     timers: systemTimers,
-    offset: new ClockOffset(),
+    offset: new ExchangeClock(),
     ...{ requestTimeoutMs: 5000, answerBytesMax: 8_388_608, locale: 'en-US' },
   })
   const table = new TickerTable()

@@ -1,4 +1,5 @@
 import type { Answer } from '../domain/answer.ts'
+import type { AnswerOrigin } from '../exchange/clock/exchange-clock.ts'
 import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import type { EndpointName } from '../protocol/endpoints.ts'
 import { errorCode } from '../protocol/error-codes.ts'
@@ -23,6 +24,11 @@ export interface Network {
   /** How long a batch waits for its connection, ms. */
   connectMs(): number
   send<Data>(call: VirtualCall<Data>): void
+}
+
+/** Whose time the answer tells. */
+export function originOf({ site }: Pick<VirtualCall<unknown>, 'site'>): AnswerOrigin {
+  return site === 'tickers' ? 'public' : 'signed'
 }
 
 /** A network on which nothing goes wrong: each way takes the same time. */
@@ -87,7 +93,7 @@ class DirectCall<Data> {
     const { clock, offset } = this.#call.trusted
     const requestTime = this.#requestTime
     const receivedAt = clock.now()
-    offset.observe({ requestTime, receivedAt, sentAt: this.#sentAt })
+    offset.observe({ requestTime, receivedAt, sentAt: this.#sentAt }, originOf(this.#call))
     if (reply.ok) this.#call.hear({ kind: 'accepted', data: reply.data, requestTime, receivedAt })
     else this.#call.hear(toAnswer(reply, { requestTime, receivedAt }))
   }

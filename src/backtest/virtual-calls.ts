@@ -112,7 +112,7 @@ export class VirtualCalls implements ExchangePort {
       grant.unused()
       return onAnswer(notSent(WITHHELD, objection, now))
     }
-    const signedAt = trusted.offset.exchangeNow(now) ?? now
+    const signedAt = now + (options.clockAheadMs ?? trusted.offset.offsetMs)
     carry(this.#wire, grant, {
       site: endpoint,
       isReading: false,

@@ -122,15 +122,16 @@ export class VirtualPollers {
   #takeTickers(table: TickerTable, answer: Answer<unknown>): void {
     if (answer.kind !== 'accepted') return
     const { dispatch, wire } = this.#options
-    const { isSynchronised, offset, clock } = wire.trusted
+    const { isSynchronised, isMeasured, offset, clock } = wire.trusted
     table.readAt = clock.now()
-    table.requestTime = answer.requestTime ?? 0
+    table.requestTime = offset.fromPublic(answer.requestTime ?? 0)
     if (isSynchronised) this.#sayOffset(offset.offsetMs, table.readAt)
+    else if (isMeasured) dispatch({ kind: 'clockSynchronised', offsetMs: offset.offsetMs, isPublic: true })
     else {
       this.#saidAt = 0
       dispatch({ kind: 'clockUnsynchronised', reason: 'not confirmed yet' })
     }
-    if (!this.#hasBegun && !isSynchronised) return
+    if (!this.#hasBegun && !isMeasured) return
     if (!this.#hasBegun) this.#begin()
     dispatch({ kind: 'snapshotTaken', tickers: table })
     if (this.#shown && wire.network.isFaithful) this.#spare.push(this.#shown)

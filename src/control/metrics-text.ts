@@ -56,6 +56,11 @@ export const METRICS = {
   },
   intentd_fills_age_seconds: { type: 'gauge', help: 'Age of the last reading of fills.' },
   intentd_clock_offset_seconds: { type: 'gauge', help: "The exchange's clock less ours." },
+  intentd_clock_public_apart_seconds: {
+    type: 'gauge',
+    help: 'How far public answers are ahead of signed ones; 0 while they agree.',
+  },
+  intentd_clock_machine_offset_seconds: { type: 'gauge', help: "The exchange's clock less this machine's." },
   intentd_clock_synchronised: { type: 'gauge', help: '1 while both clocks agree.' },
   intentd_open_orders: { type: 'gauge', help: 'Orders that are not over; label: state.' },
   intentd_unknown_orders: { type: 'gauge', help: 'Orders whose fate is not known.' },

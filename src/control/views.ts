@@ -126,7 +126,14 @@ export const accountSchema = z.strictObject({
   limits: z
     .strictObject({ dataAgeMaxMs: z.number(), accountAgeMaxMs: z.number() })
     .meta({ description: 'ms; how old prices, and positions and fills, may be where orders are to leave' }),
-  clock: z.strictObject({ isSynchronised: z.boolean(), offsetMs: z.number() }),
+  clock: z.strictObject({
+    isSynchronised: z.boolean(),
+    offsetMs: z.number().meta({ description: "The exchange's clock less ours, by signed answers" }),
+    publicMs: z.number().nullable().meta({
+      description: 'The same by public answers while they contradict the signed ones; null while they agree',
+    }),
+    machineMs: z.number().meta({ description: "The exchange's clock less this machine's" }),
+  }),
   positions: z.array(positionSchema),
   openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
   /** Unix ms: since when the oldest order is unknown. */

@@ -38,8 +38,14 @@ export const LOG_EVENTS = {
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
   'clock.jumped':
     "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",
+  'clock.machineAgrees': "The clock of this machine agrees with the exchange's again.",
+  'clock.machineApart':
+    "The clock of this machine is wrong by more than five seconds, by the exchange's; requests are signed with the exchange's time, so trading goes on. Let a time daemon set the clock.",
   'clock.moved':
     "This machine's clock was set, or the machine slept; no order leaves until the clock is measured again. If this repeats, check the time daemon.",
+  'clock.publicAgrees': 'Public answers tell the same time as signed ones again.',
+  'clock.publicApart':
+    "Public answers tell another time than signed ones; `publicMs` and `signedMs` say how far each is ahead of ours. Signed answers count, so trading goes on; find out whether a proxy or a cache on the way answers in the exchange's place.",
   'clock.slept':
     'The machine had slept, and our clock was put forward by as much; keep a trading machine from sleeping.',
   'clock.stepped':
@@ -163,6 +169,8 @@ export const LOG_EVENTS = {
   'operator.unreadable':
     'A file in the command inbox is not a command and was put aside; give the command again.',
   'order.accepted': 'The exchange accepted an order.',
+  'order.clockRefused':
+    'The exchange refused the time that the order was signed with; the order is sent again with another time. If this goes on, the clocks of exchange and answers disagree: read `clock.publicApart` and the status.',
   'order.displacedLate':
     'A wanted order that a cancel-all took away does not rest again in time; read the denials beside it.',
   'order.dropped': 'A waiting order was no longer wanted and was not sent.',

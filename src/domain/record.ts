@@ -132,7 +132,8 @@ export interface SendRecord extends Dated {
 }
 
 /** The outcome of one item of a batch. `notSent`: no byte of it has left. */
-export type ItemOutcomeKind = 'accepted' | 'exists' | 'rejected' | 'notSent' | 'unknown'
+/** `clockRefused`: the time that it was signed with was refused; it is sent again, recorded anew with another time. */
+export type ItemOutcomeKind = 'accepted' | 'exists' | 'rejected' | 'notSent' | 'clockRefused' | 'unknown'
 
 export interface ItemOutcome {
   readonly clientOid: ClientOid

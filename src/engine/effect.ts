@@ -57,6 +57,8 @@ export type Effect =
       readonly kind: 'sendCancelAll'
       readonly cancelId: number
       readonly body: string
+      /** How far ahead of ours the clock is that signs it, ms. Absent: the exchange's, as it is known. */
+      readonly clockAheadMs?: number
     }
   /** Read every fill since `sinceAt`: Unix ms, exchange clock. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }

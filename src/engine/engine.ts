@@ -30,7 +30,7 @@ import { showAttributedFills, takeFills } from './resolution/take-fills.ts'
 import { takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import type { EngineSettings } from './settings.ts'
-import { noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
+import { noteClockMeasured, noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
 import { announce, beginStep, type Core, instrumentOf, type InstrumentState } from './state/core.ts'
 import {
   beginMoment,
@@ -207,7 +207,9 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'started':
       return startRun(core)
     case 'clockSynchronised':
-      return noteClockSynchronised(core, event.offsetMs)
+      return event.isPublic === true
+        ? noteClockMeasured(core, event.offsetMs)
+        : noteClockSynchronised(core, event.offsetMs)
     case 'clockUnsynchronised':
       return noteClockUnsynchronised(core, event.reason)
     case 'snapshotTaken':

@@ -20,8 +20,11 @@ export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 export type EngineEvent =
   /** A run of the process begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
-  /** Exchange clock less ours, ms; measured twice with the same result. */
-  | { readonly kind: 'clockSynchronised'; readonly offsetMs: number }
+  /**
+   * Exchange clock less ours, ms; measured twice with the same result. `isPublic`: by public answers alone, as before the
+   * first signed ones; it is good enough for reads and cancel-alls, and no order leaves on it.
+   */
+  | { readonly kind: 'clockSynchronised'; readonly offsetMs: number; readonly isPublic?: true }
   /** One of the two clocks may have jumped: until it is measured again no order is sent. */
   | { readonly kind: 'clockUnsynchronised'; readonly reason: string }
   | { readonly kind: 'snapshotTaken'; readonly tickers: TickerTable }

@@ -1,17 +1,25 @@
-import type { Answer, RefusedAnswer, UnknownAnswer } from '../domain/answer.ts'
+import {
+  type Answer,
+  clockAheadAfter,
+  hearOfClock,
+  isClockRefused,
+  NO_CLOCK_REFUSALS,
+  type RefusedAnswer,
+  type UnknownAnswer,
+} from '../domain/answer.ts'
 import type { FillsReading } from '../domain/fill.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Timers } from '../lib/timers.ts'
-import type { PositionMode } from '../protocol/endpoint.ts'
-import type { EndpointName, RequestOf, ResponseOf } from '../protocol/endpoints.ts'
+import type { Endpoint, PositionMode } from '../protocol/endpoint.ts'
+import { type EndpointName, endpointNamed, type RequestOf, type ResponseOf } from '../protocol/endpoints.ts'
 import type { ProductType } from '../protocol/values.ts'
 import { readAnswer, readExactly } from './client/answer-reader.ts'
 import { awaitGrant } from './client/await-grant.ts'
 import type { CallOptions, EndpointCaller } from './client/call-options.ts'
-import type { ClockOffset } from './clock/clock-offset.ts'
+import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
 import { answerRulesOf } from './client/answer-rules.ts'
 import { type FillsQuery, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
@@ -45,7 +53,7 @@ export interface ExchangeClientOptions {
   readonly clock: Clock
   readonly timers: Timers
   /** The exchange's clock: used for every signature, and updated by every answer that has the exchange's time. */
-  readonly offset: ClockOffset
+  readonly offset: ExchangeClock
   /** Asked for a grant where a call comes without one. Absent: such calls are not limited. */
   readonly limiter?: GrantSource
   /** From the attempt to write until the last byte of the answer, and as long for a grant, in ms. */
@@ -63,7 +71,8 @@ export interface ReadTickersOptions extends CallOptions {
 
 /**
  * Calls any endpoint of the table: checks, waits for a grant, signs, sends, reads the answer. An answer is accepted,
- * refused or unknown, never guessed. Nothing is sent twice by itself, and expected outcomes never throw.
+ * refused or unknown, never guessed, and expected outcomes never throw. Nothing is sent twice by itself but a read or a
+ * cancel-all whose time was refused: it is signed once more, with the time that the refusal tells.
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
@@ -74,6 +83,8 @@ export class ExchangeClient implements EndpointCaller {
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
   /** The numbers of the calls in flight, the oldest first. */
   readonly #inFlight = new Set<number>()
+  /** What the exchange says to the time of calls that place nothing. */
+  #clockRefusals = NO_CLOCK_REFUSALS
   #calls = 0
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
@@ -189,7 +200,18 @@ export class ExchangeClient implements EndpointCaller {
     options: CallOptions,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const answer = this.#sendWhenGranted(prepared, options, read)
+    const answer = this.#track(this.#sendWhenGranted(prepared, options, read))
+    if (!isSignedAnew(prepared)) return answer
+    return answer.then((refusal) => {
+      const clockAheadMs = clockAheadAfter(this.#clockRefusals)
+      if (!isClockRefused(refusal) || clockAheadMs === undefined) return refusal
+      const again = { ...options, grant: undefined, clockAheadMs }
+      return this.#track(this.#sendWhenGranted(prepared, again, read))
+    })
+  }
+
+  /** A call that is repeated counts anew: each has its own grant and its own deadline. */
+  #track<Data>(answer: Promise<Answer<Data>>): Promise<Answer<Data>> {
     this.#calls += 1
     const call = this.#calls
     const end = (): unknown => this.#inFlight.delete(call)
@@ -223,13 +245,13 @@ export class ExchangeClient implements EndpointCaller {
     grant: Grant | undefined,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const { clock, offset, unlocked, requestTimeoutMs } = this.#options
+    const { clock, unlocked, requestTimeoutMs } = this.#options
     const { endpoint } = prepared
     if (isGuarded(endpoint) && endpoint !== unlocked) {
       grant?.unused()
       return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
     }
-    const written = this.#writer.write(prepared, () => offset.exchangeNow(clock.now()))
+    const written = this.#writer.write(prepared, () => clock.now() + this.#aheadFor(prepared, options))
     if (written.kind === 'unwritable') {
       grant?.unused()
       const refusalClass = written.code === 'LEASE_OVER' ? 'notSent' : 'invalid'
@@ -240,7 +262,7 @@ export class ExchangeClient implements EndpointCaller {
         ...written,
         timeoutMs: requestTimeoutMs,
         beforeWrite: options.beforeWrite,
-        read: (wire) => this.#settle(grant, wire, read(wire)),
+        read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
         // Only an error of the program comes here; the grant must not be lost with it.
@@ -250,12 +272,26 @@ export class ExchangeClient implements EndpointCaller {
     return outcome.kind === 'answered' ? outcome.result : this.#toLostAnswer(grant, outcome)
   }
 
+  /** How far ahead of ours the clock is that signs the call, ms. */
+  #aheadFor(prepared: PreparedRequest, { clockAheadMs }: CallOptions): number {
+    const otherwiseMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
+    return clockAheadMs ?? otherwiseMs ?? this.#options.offset.offsetMs
+  }
+
   /** An answer came: it tells the exchange's time, ends the grant, and slows the endpoint down after a 429. */
-  #settle<Data>(grant: Grant | undefined, wire: WireAnswer, answer: Answer<Data>): Answer<Data> {
-    const { offset } = this.#options
+  #settle<Data>(
+    prepared: PreparedRequest,
+    grant: Grant | undefined,
+    wire: WireAnswer,
+    answer: Answer<Data>,
+  ): Answer<Data> {
     const { sentAt, receivedAt } = wire
     const { requestTime } = answer
-    if (requestTime !== undefined) offset.observe({ requestTime, sentAt, receivedAt })
+    const origin = ORIGINS[endpointNamed(prepared.endpoint).auth]
+    // A time that comes with the refusal of ours is one reading: it counts when a call that was signed with it is accepted.
+    if (requestTime !== undefined && origin !== undefined && !isClockRefused(answer))
+      this.#options.offset.observe({ requestTime, sentAt, receivedAt }, origin)
+    if (isSignedAnew(prepared)) this.#clockRefusals = hearOfClock(this.#clockRefusals, answer)
     const isRateLimited = answer.kind === 'refused' && answer.topic === 'rate'
     grant?.release({ requestTime, roundTripMs: receivedAt - sentAt, isRateLimited })
     return answer
@@ -283,6 +319,23 @@ export class ExchangeClient implements EndpointCaller {
 }
 
 type Reader<Data> = (wire: WireAnswer) => Answer<Data>
+
+/** Whose time an answer tells. The gateway is another machine than the one that checks the time of orders. */
+const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
+  public: 'public',
+  schemeA: 'signed',
+  schemeB: undefined,
+}
+
+/**
+ * Whether the call may be signed once more, with another time: it creates nothing, and has no time of its own in its
+ * body. A cancel-all that has one is written anew by whoever recorded it.
+ */
+function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
+  const { auth, retry } = endpointNamed(endpoint)
+  if (auth === 'public') return false
+  return retry === 'safe' || (endpoint === 'cancelAllOrders' && !body.includes('"requestTime"'))
+}
 
 const LOST_MESSAGES = {
   timeout: 'no whole answer came before the deadline',

@@ -1,4 +1,4 @@
-import type { Answer, RefusalClass } from '../domain/answer.ts'
+import { type Answer, isClockRefused, type RefusalClass } from '../domain/answer.ts'
 import { type ClientOid, toOrderId } from '../domain/ids.ts'
 import type { ItemOutcome } from '../domain/record.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -20,6 +20,8 @@ export function readBatchOutcome(
       )
     case 'refused': {
       const { code, message } = answer
+      if (isClockRefused(answer))
+        return clientOids.map((clientOid) => ({ clientOid, outcome: 'clockRefused', code, message }))
       return clientOids.map((clientOid) => ({ ...refusedItem(clientOid, answer.class), code, message }))
     }
     case 'accepted':
@@ -30,8 +32,7 @@ export function readBatchOutcome(
 }
 
 /**
- * A 429 or a stale timestamp says that the item was not accepted, which is usually true. If it was accepted all the same
- * and filled meanwhile, and the exchange recognises only open orders, sending it again would double it. So the item is
+ * A 429 says that the item was not accepted, which is usually true. If it was accepted all the same and filled meanwhile, and the exchange recognises only open orders, sending it again would double it. So the item is
  * unknown, and nothing is sent again before it is proved what became of it.
  */
 const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
@@ -75,6 +76,7 @@ function readFailure(clientOid: ClientOid, code: string, message: string, orderI
     case 'exists':
       return { clientOid, outcome: 'exists', code, message, ...(orderId && { orderId: toOrderId(orderId) }) }
     case 'retry':
+      if (errorCode(code).topic === 'clock') return { clientOid, outcome: 'clockRefused', code, message }
       return { clientOid, ...NOT_ACCEPTED_NOW, code, message }
     case 'ambiguous':
       return unknownItem(clientOid, code, message)

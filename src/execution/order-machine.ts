@@ -29,6 +29,7 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * | 6  | SENT → LIVE           | a duplicate: it exists                      | `markAccepted` (2) |
  * | 7  | SENT → REJECTED       | a definite code, attempts = 1, else UNKNOWN | `markRejected`     |
  * | 8  | SENT → QUEUED         | never written: attempts less one            | `markNotSent`      |
+ * |    | SENT → QUEUED         | its time was refused: the attempt counts    | `markClockRefused` |
  * | 9  | SENT → UNKNOWN        | everything else, and what a crash left SENT | `markUnknown`      |
  * | 10 | LIVE → FILLED         | the fills make up its size                  | `applyFillToOrder` |
  * | 11 | LIVE → DONE           | matched or dead, or resolved, and settled   | `markDone`         |
@@ -102,6 +103,16 @@ export function markRejected(order: Order, reason: string): Order {
 export function markNotSent(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: 'queued', attempts: order.attempts - 1, reason }
+}
+
+/**
+ * Row 8, SENT → QUEUED: the exchange refused the time of its request. That means "may retry", not "certainly absent", so the
+ * attempt counts: a definite refusal of the next one leaves the order unknown. It was answered, so only an earlier copy
+ * can still be on its way.
+ */
+export function markClockRefused(order: Order, reason: string): Order {
+  if (order.state !== 'sent') return order
+  return { ...order, state: 'queued', unansweredAt: order.attempts === 1 ? 0 : order.unansweredAt, reason }
 }
 
 /**

@@ -74,12 +74,13 @@ export class OrderSender {
     )
   }
 
-  sendCancelAll({ cancelId, body }: Extract<Effect, { kind: 'sendCancelAll' }>): void {
+  sendCancelAll({ cancelId, body, clockAheadMs }: Extract<Effect, { kind: 'sendCancelAll' }>): void {
     const { ports, dispatch } = this.#options
     ports.exchange.cancelAll(
       body,
       {
         grant: this.#takeGrant('cancelAllOrders'),
+        clockAheadMs,
         beforeWrite: () => (this.#isClosed ? CLOSED : undefined),
       },
       this.#count((answer) => dispatch({ kind: 'cancelAnswered', cancelId, answer })),

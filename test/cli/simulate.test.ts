@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
 import { sampleOf } from '../../src/cli/call/call-samples.ts'
-import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
+import { ExchangeClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -44,7 +44,7 @@ async function callAs<Result>(
     unlocked,
     clock: systemClock,
     timers: systemTimers,
-    offset: new ClockOffset(),
+    offset: new ExchangeClock(),
     ...{ requestTimeoutMs: 5000, answerBytesMax: 8_388_608, locale: 'en-US' },
   })
   try {

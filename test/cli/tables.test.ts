@@ -57,7 +57,7 @@ const ACCOUNT: AccountView = {
   ],
   ages: { tickersMs: { [SYMBOL]: 1e12 }, positionsMs: { [SYMBOL]: null }, fillsMs: 1e12 },
   limits: { dataAgeMaxMs: 5000, accountAgeMaxMs: 30_000 },
-  clock: { isSynchronised: false, offsetMs: -123_456_789 },
+  clock: { isSynchronised: false, offsetMs: -123_456_789, publicMs: -123_456_789, machineMs: -123_456_789 },
   positions: [POSITION],
   openOrders: { live: 12_345_678, unknown: 12_345_678, partiallyFilled: 12_345_678, sent: 12_345_678 },
   unknownSince: AT,

@@ -26,7 +26,7 @@ function openMarket(requestTimes: Rows, readTogether?: MarketDataOptions['shared
       table.requestTime = left.get(productType)?.shift() ?? 0
       table.columns.lastPr[table.claimRow('BTCUSDT')] = table.requestTime
       const [requestTime, sentAt] = [time.now(), time.now()]
-      trusted.offset.observe({ requestTime, sentAt, receivedAt: sentAt })
+      trusted.offset.observe({ requestTime, sentAt, receivedAt: sentAt }, 'public')
       return Promise.resolve({ kind: 'accepted', data: table, receivedAt: time.now() })
     },
   }

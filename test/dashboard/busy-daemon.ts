@@ -125,7 +125,7 @@ export class BusyDaemon {
       },
       ages: { tickersMs: ages, positionsMs: ages, fillsMs: this.#step % 200 },
       limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 },
-      clock: { isSynchronised: true, offsetMs: 0 },
+      clock: { isSynchronised: true, offsetMs: 0, publicMs: null, machineMs: 0 },
       positions: this.#symbols.map((symbol, index) => ({
         ...{
           symbol,

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest'
-import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
+import { ExchangeClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ExchangeClient, type ExchangeClientOptions } from '../../src/exchange/exchange-client.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -23,11 +23,11 @@ const opened: Array<() => Promise<void>> = []
 /** A server and a client of it; both are gone after the test. */
 export async function openClient(
   options: Partial<ExchangeClientOptions> = {},
-): Promise<{ server: WireServer; client: ExchangeClient; offset: ClockOffset }> {
+): Promise<{ server: WireServer; client: ExchangeClient; offset: ExchangeClock }> {
   const server = new WireServer()
   const baseUrl = await server.start()
   opened.push(() => server.stop())
-  const offset = new ClockOffset()
+  const offset = new ExchangeClock()
   const client = new ExchangeClient({
     baseUrl,
     credentials: CREDENTIALS,

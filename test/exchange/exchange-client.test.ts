@@ -40,7 +40,7 @@ describe('what is sent', () => {
     const { server, client, offset } = await openClient()
     server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
     const now = Date.now()
-    offset.observe({ requestTime: now + 60_000, sentAt: now, receivedAt: now })
+    offset.observe({ requestTime: now + 60_000, sentAt: now, receivedAt: now }, 'signed')
 
     await client.call('batchPlaceOrder', BATCH)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
+import { ExchangeClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { type Grant } from '../../src/exchange/limiter/grant.ts'
 import { Limiter } from '../../src/exchange/limiter/limiter.ts'
@@ -36,7 +36,7 @@ async function openExchange(counting: Counting) {
     positionMode: 'one_way_mode',
     clock: systemClock,
     timers: systemTimers,
-    offset: new ClockOffset(),
+    offset: new ExchangeClock(),
     limiter,
     ...CALLING,
     requestTimeoutMs: 30_000,

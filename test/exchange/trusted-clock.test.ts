@@ -15,13 +15,15 @@ function createWorld() {
     onUnsynchronised: (movedMs) => reported.push(`unsynchronised ${movedMs}`),
     onSettled: (verdict) => reported.push(verdict),
     onJump: ({ movedMs }) => reported.push(`jump ${movedMs}`),
+    onApart: (apart) =>
+      reported.push(apart === undefined ? 'agrees' : `apart ${apart.publicMs - apart.signedMs}`),
   })
   let exchangeAheadMs = AHEAD_MS
   /** One answer of the exchange, 20 ms on its way. */
   const hear = (): void => {
     const sentAt = trusted.clock.now()
     const requestTime = AT + machine.monotonic() + exchangeAheadMs
-    trusted.offset.observe({ requestTime, sentAt: sentAt - 10, receivedAt: sentAt + 10 })
+    trusted.offset.observe({ requestTime, sentAt: sentAt - 10, receivedAt: sentAt + 10 }, 'signed')
   }
   const trueNow = (): number => AT + machine.monotonic() + exchangeAheadMs
   /** Time that the monotonic clock does not count. */
@@ -46,11 +48,11 @@ describe('the clock that is trusted', () => {
       receivedAt: AT + 10,
     })
 
-    trusted.offset.observe(answerAt(5 * MINUTE_MS))
+    trusted.offset.observe(answerAt(5 * MINUTE_MS), 'signed')
     expect(trusted.isSynchronised).toBe(false)
-    trusted.offset.observe(answerAt(0))
+    trusted.offset.observe(answerAt(0), 'signed')
     expect(trusted.isSynchronised).toBe(false)
-    trusted.offset.observe(answerAt(0))
+    trusted.offset.observe(answerAt(0), 'signed')
 
     expect([trusted.isSynchronised, trusted.offset.offsetMs]).toEqual([true, 0])
   })
@@ -97,7 +99,7 @@ describe('the clock that is trusted', () => {
     trusted.clock.now()
 
     const stale = { requestTime: AT + AHEAD_MS, sentAt, receivedAt: sentAt + 10 }
-    for (let copy = 0; copy < 3; copy++) trusted.offset.observe(stale)
+    for (let copy = 0; copy < 3; copy++) trusted.offset.observe(stale, 'signed')
 
     expect(trusted.isSynchronised).toBe(false)
   })

@@ -4,7 +4,7 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { credentialsOf, SIMULATED_UID } from '../../src/daemon/embedded/simulated-exchange.ts'
 import { holdAccount } from '../../src/daemon/account/account-lock.ts'
-import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
+import { ExchangeClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -98,7 +98,7 @@ async function lookAtExchange({
 async function holdSomething(simulator: RunningSimulator, positionMode: PositionMode): Promise<void> {
   const client = new ExchangeClient({
     ...{ baseUrl: simulator.baseUrl, credentials: credentialsOf(simulator), positionMode },
-    ...{ clock: systemClock, timers: systemTimers, offset: new ClockOffset() },
+    ...{ clock: systemClock, timers: systemTimers, offset: new ExchangeClock() },
     ...CALLING,
   })
   const tradeSide = positionMode === 'hedge_mode' ? ({ tradeSide: 'open' } as const) : {}

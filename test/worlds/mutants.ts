@@ -491,8 +491,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-waits-for-nothing',
     what: 'a kill is confirmed while what had left may still be accepted',
-    find: 'return exchangeNow(core) < acceptableUntil(core) ? ',
-    replace: 'return exchangeNow(core) < 0 ? ',
+    find: 'clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptableUntil',
+    replace: 'exchangeNow(core) >= 0',
   },
   {
     name: 'liquidated-in-silence',

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
-import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
+import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { PreparedRequest } from '../../exchange/client/prepared-request.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
@@ -142,7 +142,7 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
     unlocked: guard?.endpoint,
     clock,
     timers: systemTimers,
-    offset: new ClockOffset(),
+    offset: new ExchangeClock(),
   })
   try {
     return await client.sendExactly(prepared)

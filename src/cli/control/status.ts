@@ -279,15 +279,23 @@ function toTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
+/** A machine whose clock is further from the exchange's than this, in ms, is shown with it. */
+const MACHINE_SAID_MS = 1000
+
 function describeAges({ ages, clock }: AccountView): string {
   const oldest = (each: Readonly<Record<string, number | null>>): number | null => {
     const known = Object.values(each)
     return known.includes(null) ? null : Math.max(...known.map(Number))
   }
-  const sign = clock.offsetMs >= 0 ? '+' : ''
+  const signed = (ms: number): string => `${ms >= 0 ? '+' : ''}${ms} ms`
+  const isMachineApart = Math.abs(clock.machineMs) > MACHINE_SAID_MS
   return (
     `prices ${age(oldest(ages.tickersMs))}, fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))}; ` +
-    `exchange's clock ${sign}${clock.offsetMs} ms${clock.isSynchronised ? '' : ', NOT SYNCHRONISED'}`
+    `exchange's clock ${signed(clock.offsetMs)}${clock.isSynchronised ? '' : ', NOT SYNCHRONISED'}` +
+    (clock.publicMs === null
+      ? ''
+      : `, but ${signed(clock.publicMs)} by public answers, which are not believed`) +
+    (isMachineApart ? `, and ${signed(clock.machineMs)} from the clock of this machine` : '')
   )
 }
 

@@ -5,7 +5,7 @@ import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { isForbidden, type RefusedAnswer, refusesKeys, type UnknownAnswer } from '../../domain/answer.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
-import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
+import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { headlineOf } from '../../lib/failure.ts'
@@ -62,7 +62,7 @@ export async function examineExchange(
       ok('clock', "the simulator goes by this machine's clock"),
     ]
   }
-  const offset = new ClockOffset()
+  const offset = new ExchangeClock()
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({
     ...{ baseUrl, requestTimeoutMs, answerBytesMax, locale, offset },
@@ -100,9 +100,9 @@ async function reach(
   return ok('exchange', `${baseUrl} answers`)
 }
 
-function judgeClock(offset: ClockOffset): Finding {
+function judgeClock(offset: ExchangeClock): Finding {
   const found = `the exchange's clock is ${offset.offsetMs} ms ahead of this machine's`
-  if (!offset.isSynchronised) {
+  if (!offset.isMeasured) {
     return finding(
       'fail',
       'clock',

@@ -46,7 +46,12 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       dataAgeMaxMs: settings.limits.dataAgeMaxMs,
       accountAgeMaxMs: settings.limits.accountAgeMaxMs,
     },
-    clock: { isSynchronised: trusted.isSynchronised, offsetMs: trusted.offset.offsetMs },
+    clock: {
+      isSynchronised: trusted.isSynchronised,
+      offsetMs: trusted.offset.offsetMs,
+      publicMs: trusted.offset.apart?.publicMs ?? null,
+      machineMs: Math.round(trusted.aheadOfMachineMs),
+    },
     positions: [...viewPositions(account)],
     openOrders: countStates(orders),
     unknownSince:

@@ -78,6 +78,11 @@ function addAccount(account: AccountView, now: number, add: Add): void {
   add('intentd_fills_age_seconds', seconds(ages.fillsMs))
   add('intentd_clock_offset_seconds', clock.offsetMs / MS)
   add('intentd_clock_synchronised', Number(clock.isSynchronised))
+  add(
+    'intentd_clock_public_apart_seconds',
+    clock.publicMs === null ? 0 : (clock.publicMs - clock.offsetMs) / MS,
+  )
+  add('intentd_clock_machine_offset_seconds', clock.machineMs / MS)
   for (const [state, count] of Object.entries(account.openOrders))
     add('intentd_open_orders', count, { state })
   add('intentd_unknown_orders', account.openOrders['unknown'] ?? 0)

@@ -1,7 +1,7 @@
 import type { Answer } from '../../domain/answer.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
 import { type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
-import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
+import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -52,7 +52,7 @@ export class LivePrices implements LiveSource {
       ...{ baseUrl, clock, timers },
       // Public endpoints know no position mode; the client asks for one.
       positionMode: 'one_way_mode',
-      offset: new ClockOffset(),
+      offset: new ExchangeClock(),
       requestTimeoutMs: REQUEST_MS_MAX,
       answerBytesMax: ANSWER_BYTES_MAX,
       locale: 'en-US',

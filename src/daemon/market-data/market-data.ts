@@ -19,6 +19,9 @@ import { type Product, ProductMarket } from './product-market.ts'
 const TIME_STEP_MS = 50
 /** Pause before the exchange is asked for its time again, in ms. */
 const CLOCK_RETRY_MS = 1000
+/** A machine whose clock is this far from the exchange's, in ms, has no working time daemon; and it has one again within this. */
+const MACHINE_APART_MS = 5000
+const MACHINE_AGREES_MS = 1000
 
 export interface MarketDataOptions {
   readonly config: Pick<DaemonConfig, 'polling' | 'calendar'>
@@ -57,6 +60,7 @@ export class MarketData {
   readonly #feeds: Feeds
   readonly #calendar: Calendar
   #timeSteps = 0
+  #isMachineApart = false
   #isStopped = false
   #wake = (): void => undefined
 
@@ -82,10 +86,10 @@ export class MarketData {
     return product
   }
 
-  /** Reads tickers until the exchange's clock is measured. Nothing else may begin before. False: stopped meanwhile. */
+  /** Reads tickers until they tell the exchange's clock, well enough for the first signed reads. Nothing else may begin before. False: stopped meanwhile. */
   async synchronise(): Promise<boolean> {
     const { trusted } = this.#options
-    while (!this.#isStopped && !trusted.isSynchronised) {
+    while (!this.#isStopped && !trusted.isMeasured) {
       const reads = await Promise.all([...this.#products.values()].map((product) => product.readTickers()))
       if (reads.includes(false)) await this.#waitForExchange()
     }
@@ -130,7 +134,22 @@ export class MarketData {
 
   #passTime(): void {
     this.#publish({ kind: 'timePassed' })
+    this.#judgeMachine()
     this.#timeSteps++
+  }
+
+  /** Says once that the machine's clock is wrong by the exchange's, and once that it is right again. */
+  #judgeMachine(): void {
+    const { trusted, logger } = this.#options
+    if (!trusted.isSynchronised) return
+    const aheadMs = trusted.aheadOfMachineMs
+    if (Math.abs(aheadMs) > MACHINE_APART_MS) {
+      if (!this.#isMachineApart) logger.log('warn', 'clock.machineApart', describeMachine(trusted))
+      this.#isMachineApart = true
+    } else if (this.#isMachineApart && Math.abs(aheadMs) <= MACHINE_AGREES_MS) {
+      logger.log('info', 'clock.machineAgrees', describeMachine(trusted))
+      this.#isMachineApart = false
+    }
   }
 
   #publish(event: EngineEvent): void {
@@ -174,6 +193,10 @@ export class MarketData {
       },
       onSettled: (verdict, jump) => logger.log('warn', `clock.${verdict}`, { ...jump }),
       onJump: (jump) => logger.log('error', 'clock.jumped', { ...jump }),
+      onApart: (apart) =>
+        apart === undefined
+          ? logger.log('info', 'clock.publicAgrees', {})
+          : logger.log('warn', 'clock.publicApart', { ...apart }),
     })
   }
 
@@ -195,4 +218,15 @@ export class MarketData {
   #reportDefect(what: string, reason: string): void {
     this.#options.logger.log('error', 'poll.failed', { what, reason })
   }
+}
+
+/** Both clocks, as people read them. */
+function describeMachine({
+  clock,
+  offset,
+  aheadOfMachineMs: aheadMs,
+}: TrustedClock): Record<string, unknown> {
+  const exchangeAt = offset.exchangeNow(clock.now())
+  const toText = (at: number): string => new Date(at).toISOString()
+  return { aheadMs, exchange: toText(exchangeAt), machine: toText(exchangeAt - aheadMs) }
 }

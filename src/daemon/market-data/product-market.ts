@@ -72,6 +72,7 @@ export class ProductMarket {
     }
     const readAt = trusted.clock.monotonic()
     this.#publishClock(readAt)
+    table.requestTime = trusted.offset.fromPublic(table.requestTime)
     // The cores keep the later answer and still look at its table, which would be the next to be filled.
     const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
     if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {
@@ -104,9 +105,10 @@ export class ProductMarket {
 
   #publishClock(readAt: number): void {
     const { trusted } = this.#options
-    if (trusted.isSynchronised) {
-      return this.publish({ kind: 'clockSynchronised', offsetMs: trusted.offset.offsetMs }, readAt)
-    }
+    const { offsetMs } = trusted.offset
+    if (trusted.isSynchronised) return this.publish({ kind: 'clockSynchronised', offsetMs }, readAt)
+    if (trusted.isMeasured)
+      return this.publish({ kind: 'clockSynchronised', offsetMs, isPublic: true }, readAt)
     this.publish({ kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" }, readAt)
   }
 }

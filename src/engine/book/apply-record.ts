@@ -5,6 +5,7 @@ import {
   markDone,
   markExpired,
   markLost,
+  markClockRefused,
   markNotSent,
   markQuarantined,
   markQueuedAgain,
@@ -169,6 +170,8 @@ function applyOutcome(book: WritableBook, item: ItemOutcome, at: number): void {
         return markRejected(order, reason)
       case 'notSent':
         return markNotSent(order, reason)
+      case 'clockRefused':
+        return markClockRefused(order, reason)
       case 'unknown':
         return markUnknown(order, reason, item.isAnswered)
       default:

@@ -87,7 +87,7 @@ export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
 function send(
   core: Core,
   cancelId: number,
-  { symbols, takesProduct, requestAt }: OpenCancel,
+  { symbols, takesProduct, requestAt, clockAheadMs }: OpenCancel,
   cause: ResolutionCause | 'planned' | 'kill',
 ): void {
   record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause }, true)
@@ -101,5 +101,6 @@ function send(
     requestTime: String(Math.round(requestAt)),
     receiveWindow: String(RECEIVE_WINDOW_MS),
   }
-  emit(core, { kind: 'sendCancelAll', cancelId, body: JSON.stringify(body) })
+  const clock = clockAheadMs === undefined ? {} : { clockAheadMs }
+  emit(core, { kind: 'sendCancelAll', cancelId, body: JSON.stringify(body), ...clock })
 }

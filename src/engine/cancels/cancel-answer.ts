@@ -8,26 +8,32 @@ import { noteCancelled, repeatCancel } from '../resolution/resolution.ts'
 import { announce, type Core, instrumentOf, record, type OpenCancel } from '../state/core.ts'
 import { haltForKey } from '../state/trading-mode.ts'
 import { noteUnansweredCancel } from '../state/instrument-state.ts'
-import { closeCancel, noteCancelFound } from '../state/open-calls.ts'
+import { closeCancel, noteCancelClock, noteCancelFound } from '../state/open-calls.ts'
 
 /** Handles the answer to a cancel-all, instrument by instrument. Where it failed it is repeated: that does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
   const cancel = closeCancel(core, cancelId)
   if (!cancel) return
+  noteCancelClock(core, answer)
   if (answer.kind === 'unknown') noteLate(core, cancel)
   const failed = readFailed(core, cancel, answer)
   const refusal =
     answer.kind !== 'accepted' && isRefusedForGood(answer) ? `${answer.code} ${answer.message}` : undefined
   for (const symbol of cancel.resolves) {
     const instrument = instrumentOf(core, symbol)
-    if (failed.has(symbol)) repeatCancel(core, instrument, refusal)
+    if (failed.has(symbol)) repeatCancel(core, instrument, { refusal, isAtOnce: hasNewTime(core) })
     else noteCancelled(instrument, core.now)
   }
 }
 
+/** Whether the time of the call was refused, for the first time in a row, and the refusal says which is right. */
+function hasNewTime({ calls: { clockRefusals } }: Core): boolean {
+  return clockRefusals.inRow === 1 && clockRefusals.aheadMs !== undefined
+}
+
 /** It was not answered and may still arrive: until it cannot, nothing is placed on its instruments. */
-function noteLate(core: Core, { symbols, requestAt }: OpenCancel): void {
-  for (const symbol of symbols) noteUnansweredCancel(core, instrumentOf(core, symbol), requestAt)
+function noteLate(core: Core, cancel: OpenCancel): void {
+  for (const symbol of cancel.symbols) noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)
 }
 
 /** Records which orders the answer lists. Returns the instruments on which orders may still rest. */

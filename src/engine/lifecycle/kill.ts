@@ -4,7 +4,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../cancels/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
-import { exchangeNow } from '../state/clock-state.ts'
+import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, emit, record } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
@@ -146,7 +146,7 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
     case 'clearing':
       return isBusy(core) || hasOpenOrders(core) ? 'clearing' : 'waiting'
     case 'waiting':
-      return exchangeNow(core) < acceptableUntil(core) ? 'waiting' : 'confirming'
+      return isPastAcceptance(core) ? 'confirming' : 'waiting'
     case 'confirming':
       if (isBusy(core)) return 'confirming'
       return core.calls.cancelsThatFound > kill.foundBefore || hasOpenOrders(core) ? 'clearing' : 'proving'
@@ -182,11 +182,13 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
   emit(core, { kind: 'killState', state: 'clean' })
 }
 
-/** Unix ms, exchange clock: no order that ever left can be accepted after this (A1). */
-function acceptableUntil(core: Core): number {
+/** No order that ever left can be accepted any more (A1), by clocks that are certain. */
+function isPastAcceptance(core: Core): boolean {
   let sentAt = 0
   for (const { lastSentAt } of core.book.orders.values()) sentAt = Math.max(sentAt, lastSentAt)
-  return sentAt + core.settings.execution.acceptanceWindowMs
+  if (sentAt === 0) return true
+  const acceptableUntil = sentAt + core.settings.execution.acceptanceWindowMs
+  return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptableUntil
 }
 
 /** Proved when fills and positions, as the grids read them, show the same twice in a row. */

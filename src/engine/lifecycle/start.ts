@@ -77,7 +77,7 @@ export function startRun(core: Core): void {
   if (killOf(book) !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {
     const cancelledAt = book.cancels.get(instrument.symbol)
-    if (cancelledAt !== undefined) noteUnansweredCancel(core, instrument, cancelledAt)
+    if (cancelledAt !== undefined) noteUnansweredCancel(core, instrument, { requestAt: cancelledAt })
     if (settings.hasRetreated) noteLateCancel(instrument, core.now + settings.execution.acceptanceWindowMs)
   }
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })

@@ -4,6 +4,7 @@ import type { AnswerFacts, ItemOutcome } from '../../domain/record.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
+import { noteBatchClockAccepted, noteBatchClockRefused } from '../state/clock-state.ts'
 import { judgeRejection } from '../state/limit-pace.ts'
 import { noteRefusals } from '../state/decision-state.ts'
 import { halt, haltForKey } from '../state/trading-mode.ts'
@@ -32,6 +33,9 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
     items.flatMap((item) => toRefusal(core, item)),
   )
   for (const item of items) judgeRejection(core, item)
+  const refused = items.find(({ outcome }) => outcome === 'clockRefused')
+  if (refused) noteBatchClockRefused(core, refused.code ?? '')
+  else if (answer.kind === 'accepted') noteBatchClockAccepted(core)
   haltOnFatal(core, batch.symbol, answer, items)
   leavePlacing(instrumentOf(core, batch.symbol))
 }
@@ -49,6 +53,7 @@ const LEVELS: Readonly<Record<ItemOutcome['outcome'], 'info' | 'warn'>> = {
   accepted: 'info',
   exists: 'warn',
   rejected: 'warn',
+  clockRefused: 'warn',
   notSent: 'warn',
   unknown: 'warn',
 }
@@ -68,7 +73,8 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
 
 function toRefusal({ book }: Core, { clientOid, outcome, code }: ItemOutcome) {
   const terms = book.orders.get(clientOid)?.terms
-  if (terms === undefined) return []
+  // Nothing was said of what the order wants.
+  if (terms === undefined || outcome === 'clockRefused') return []
   const isRefused = outcome === 'rejected'
   const isPriceRefused = isRefused && terms.ticks !== undefined && errorCode(code).topic === 'price'
   return [{ terms, isRefused, isPriceRefused }]

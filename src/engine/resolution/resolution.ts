@@ -54,7 +54,12 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
       (latest, order) => Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
       lostOrdersUntil(core),
     )
-  const notBefore = core.now + Math.max(0, acceptanceDeadlineAt - exchangeNow(core))
+  // What has left can be accepted no longer than its window from now on, by whatever clock.
+  const waitMs = Math.min(
+    acceptanceDeadlineAt - exchangeNow(core),
+    core.settings.execution.acceptanceWindowMs,
+  )
+  const notBefore = core.now + Math.max(0, waitMs)
   enterResolving(instrument, {
     cause,
     stage: 'waiting',
@@ -179,12 +184,23 @@ export function noteCancelled(instrument: InstrumentState, now: number): void {
   resolution.provedAt = now
 }
 
-/** The cancel-all failed, and is repeated after a pause. @param refusal What the exchange says if it would only refuse it again. */
-export function repeatCancel(core: Core, instrument: InstrumentState, refusal: string | undefined): void {
+export interface CancelFailure {
+  /** What the exchange says if it would only refuse it again. */
+  readonly refusal: string | undefined
+  /** It can be made right now, so there is no pause. */
+  readonly isAtOnce: boolean
+}
+
+/** The cancel-all failed, and is repeated after a pause. */
+export function repeatCancel(
+  core: Core,
+  instrument: InstrumentState,
+  { refusal, isAtOnce }: CancelFailure,
+): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
   resolution.stage = 'waiting'
-  resolution.notBefore = core.now + CANCEL_REPEAT_MS
+  resolution.notBefore = core.now + (isAtOnce ? 0 : CANCEL_REPEAT_MS)
   resolution.refusals = refusal === undefined ? 0 : resolution.refusals + 1
   resolution.refusal = refusal ?? ''
 }

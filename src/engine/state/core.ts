@@ -1,3 +1,4 @@
+import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
 import type { DenialCode } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
@@ -61,6 +62,10 @@ export interface ClockState {
   readonly synchronisedAt: number
   /** Why it cannot be relied on since then; undefined: it can. */
   readonly unsynchronised: string | undefined
+  /** How many batches in a row were refused for their time, with which code last, and until when none leaves; Unix ms, our clock. */
+  readonly refusals: number
+  readonly refused: string
+  readonly refusedUntil: number
 }
 
 /** The last tickers and feeds, and how many snapshots were taken of them. Changed by `market-state.ts`. */
@@ -217,6 +222,8 @@ export interface OpenCancel {
   readonly resolves: readonly string[]
   /** Unix ms, exchange clock as we know it. */
   readonly requestAt: number
+  /** How far ahead of ours the clock is that this time is from, ms, where the exchange has just refused what we know; else undefined. */
+  readonly clockAheadMs: number | undefined
 }
 
 /** What was asked of the limiter or the exchange and has not come back, and how calls are paced. Changed by `open-calls.ts`. */
@@ -227,6 +234,8 @@ export interface OpenCalls {
   readonly cancels: ReadonlyMap<number, OpenCancel>
   /** The last cancel-all's number. */
   readonly cancelId: number
+  /** What the exchange says to the time of cancel-alls. */
+  readonly clockRefusals: ClockRefusals
   /** How many cancel-alls have cancelled an order so far. */
   readonly cancelsThatFound: number
   /** Calls on the account that place no order, by number: strategy and key. */

@@ -1,8 +1,11 @@
+import { NO_CLOCK_REFUSALS } from '../../domain/answer.ts'
 import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
 import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
 import type { Core, InstrumentState } from './core.ts'
+
+const NOT_REFUSED = { refusals: 0, refused: '', refusedUntil: 0 } as const
 
 /** A core at the beginning of a run, with the book that was rebuilt from the journal. */
 export function createCore(settings: EngineSettings, book: Book): Core {
@@ -12,7 +15,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     book,
     now: 0,
     effects: [],
-    clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined },
+    clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined, ...NOT_REFUSED },
     market: { tickers: undefined, snapshots: 0, feeds: new Map(), marks: new Map() },
     instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
     calls: {
@@ -20,6 +23,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       batches: new Map(),
       cancels: new Map(),
       cancelId: 0,
+      clockRefusals: NO_CLOCK_REFUSALS,
       cancelsThatFound: 0,
       accountCalls: new Map(),
       accountCallId: 0,

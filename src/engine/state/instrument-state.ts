@@ -2,8 +2,8 @@ import type { ClientOid } from '../../domain/ids.ts'
 import { canRest, type OrderState } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
 import { openOrdersOf } from '../book/book.ts'
-import { exchangeNow } from './clock-state.ts'
-import type { Core, DisplacedOrder, InstrumentState, Resolution } from './core.ts'
+import { clockUnsynchronised, exchangeNow } from './clock-state.ts'
+import type { Core, DisplacedOrder, InstrumentState, OpenCancel, Resolution } from './core.ts'
 import type { InstrumentStart } from './run-state.ts'
 import { totalsOf } from './totals.ts'
 
@@ -112,9 +112,16 @@ const CLOCK_ERROR_MS = 1000
  * The cancel-all of `requestAt` (Unix ms, exchange clock) gets no answer any more. It may still be carried out until its
  * receive window is over, which counts from `requestAt` however late the call was signed and sent.
  */
-export function noteUnansweredCancel(core: Core, instrument: InstrumentState, requestAt: number): void {
-  const arrivesUntil = requestAt + RECEIVE_WINDOW_MS + CLOCK_ERROR_MS
-  noteLateCancel(instrument, core.now + arrivesUntil - exchangeNow(core))
+export function noteUnansweredCancel(
+  core: Core,
+  instrument: InstrumentState,
+  { requestAt, clockAheadMs }: Pick<OpenCancel, 'requestAt'> & Partial<Pick<OpenCancel, 'clockAheadMs'>>,
+): void {
+  const arrivesWithinMs = RECEIVE_WINDOW_MS + CLOCK_ERROR_MS
+  const sentAt = requestAt - (clockAheadMs ?? exchangeNow(core) - core.now)
+  // It has left: so much is certain where the clocks are not.
+  const isKnown = clockAheadMs !== undefined || clockUnsynchronised(core) === undefined
+  noteLateCancel(instrument, (isKnown ? Math.min(sentAt, core.now) : core.now) + arrivesWithinMs)
 }
 
 /** Whether an order is known to rest on the instrument. */

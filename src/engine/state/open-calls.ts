@@ -1,3 +1,4 @@
+import { type Answer, clockAheadAfter, hearOfClock } from '../../domain/answer.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import type { Priority } from '../effect.ts'
@@ -36,9 +37,17 @@ export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefi
 /** A cancel-all is about to leave. A resolution that begins from now on does not ask for one of its own. */
 export function openCancel(core: Core, scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>): number {
   const calls = own(core.calls)
+  const clockAheadMs = clockAheadAfter(calls.clockRefusals)
+  const requestAt = clockAheadMs === undefined ? exchangeNow(core) : core.now + clockAheadMs
   calls.cancelId += 1
-  calls.cancels.set(calls.cancelId, { ...scope, resolves: [], requestAt: exchangeNow(core) })
+  calls.cancels.set(calls.cancelId, { ...scope, resolves: [], requestAt, clockAheadMs })
   return calls.cancelId
+}
+
+/** The exchange has said something to the time of a cancel-all: the next one is made with the time of its refusal. */
+export function noteCancelClock({ calls }: Core, answer: Answer<unknown>): void {
+  const refusals = hearOfClock(calls.clockRefusals, answer)
+  if (refusals !== calls.clockRefusals) own(calls).clockRefusals = refusals
 }
 
 /** The resolutions of these instruments have waited for the call. */

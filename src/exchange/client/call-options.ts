@@ -1,7 +1,7 @@
 import type { Answer } from '../../domain/answer.ts'
 import type { EndpointName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ClockOffset } from '../clock/clock-offset.ts'
+import type { ExchangeClock } from '../clock/exchange-clock.ts'
 import type { Grant, Priority } from '../limiter/grant.ts'
 
 export interface CallOptions {
@@ -9,6 +9,8 @@ export interface CallOptions {
   readonly grant?: Grant | undefined
   /** Without a grant: how urgently to ask the limiter for one. Default: as for a read. */
   readonly priority?: Priority | undefined
+  /** How far ahead of ours the clock is that signs it, ms. Default: the exchange's, as it is known. */
+  readonly clockAheadMs?: number | undefined
   /**
    * Called after every wait, in the same turn in which the first byte is written. If it returns a reason, nothing is
    * written, and the call is refused, class `notSent`, code `ABORTED`.
@@ -25,5 +27,5 @@ export interface EndpointCaller {
 export interface ReadingCall {
   readonly caller: EndpointCaller
   readonly clock: Clock
-  readonly offset: ClockOffset
+  readonly offset: ExchangeClock
 }

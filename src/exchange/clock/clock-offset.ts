@@ -67,6 +67,11 @@ export class ClockOffset {
     return this.#samples.length > 1 && this.#unsynchronisedAt === undefined && this.#suspect === undefined
   }
 
+  /** Whether any sample has come. */
+  get isMeasured(): boolean {
+    return this.#best !== undefined
+  }
+
   /** Exchange clock less our clock, whole ms. Zero until the first sample. */
   get offsetMs(): number {
     return this.#best === undefined ? 0 : Math.round((this.#best.low + this.#best.high) / 2)
@@ -92,12 +97,15 @@ export class ClockOffset {
     this.#suspect = this.#suspect && shift(this.#suspect)
   }
 
-  observe({ requestTime, sentAt, receivedAt }: ClockSample): void {
-    const low = requestTime - receivedAt - ROUNDING_MS
-    const high = requestTime - sentAt + ROUNDING_MS
-    if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) return
-    if (this.#unsynchronisedAt !== undefined && sentAt < this.#unsynchronisedAt) return
-    const bounds: Bounds = { low, high }
+  /** Whether a sample of another source lies further than `byMs` from the estimate. */
+  contradicts(sample: ClockSample, byMs: number): boolean {
+    return this.#best !== undefined && apart(boundsOf(sample), this.#best) > byMs
+  }
+
+  observe(sample: ClockSample): void {
+    const bounds = boundsOf(sample)
+    if (!Number.isFinite(bounds.low) || !Number.isFinite(bounds.high) || bounds.low > bounds.high) return
+    if (this.#unsynchronisedAt !== undefined && sample.sentAt < this.#unsynchronisedAt) return
     const isOdd = this.#best !== undefined && apart(bounds, this.#best) > STEP_MS
     if (isOdd || this.#unsynchronisedAt !== undefined) {
       this.#hold(bounds)
@@ -152,6 +160,10 @@ export class ClockOffset {
     this.#best = best
     this.#bestPlace = place
   }
+}
+
+function boundsOf({ requestTime, sentAt, receivedAt }: ClockSample): Bounds {
+  return { low: requestTime - receivedAt - ROUNDING_MS, high: requestTime - sentAt + ROUNDING_MS }
 }
 
 const width = ({ low, high }: Bounds): number => high - low

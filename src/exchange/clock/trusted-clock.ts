@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { SteadyClock } from '../../lib/steady-clock.ts'
-import { type ClockJump, ClockOffset } from './clock-offset.ts'
+import type { ClockJump } from './clock-offset.ts'
+import { type ClocksApart, ExchangeClock } from './exchange-clock.ts'
 
 /**
  * Why the clock was unsynchronised: the machine's clock was set, and this one did not follow; or the machine had
@@ -15,6 +16,8 @@ export interface TrustedClockListener {
   readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
   /** The exchange's clock jumped against ours. */
   readonly onJump: (jump: ClockJump) => void
+  /** Public answers contradict the signed ones from now on; undefined: they agree again. */
+  readonly onApart: (apart: ClocksApart | undefined) => void
 }
 
 /** A step and a sleep are both measured to within this: a smaller difference decides nothing. */
@@ -30,25 +33,39 @@ const AGREES_MS = 250
  */
 export class TrustedClock {
   readonly clock: SteadyClock
-  readonly offset: ClockOffset
+  readonly offset: ExchangeClock
+  readonly #source: Clock
   #listener: TrustedClockListener | undefined
   /** What the machine's clock has gained since the offset was last known. */
   #movedMs = 0
 
   /** @param source the machine's clock. */
   constructor(source: Clock) {
+    this.#source = source
     this.clock = new SteadyClock(source)
-    this.offset = new ClockOffset({
+    this.offset = new ExchangeClock({
       onJump: (jump) => this.#listener?.onJump(jump),
       onSettled: (jump) => this.#settle(jump),
+      onApart: (apart) => this.#listener?.onApart(apart),
     })
     this.clock.onStep = (movedMs) => this.#loseSynchronisation(movedMs)
   }
 
-  /** False from the moment a jump is noticed until fresh answers of the exchange agree. */
+  /** Whether orders may be signed. False from the moment a jump is noticed until fresh signed answers agree. */
   get isSynchronised(): boolean {
     this.clock.now()
     return this.offset.isSynchronised
+  }
+
+  /** Whether the exchange's time is known well enough for reads and cancel-alls. */
+  get isMeasured(): boolean {
+    this.clock.now()
+    return this.offset.isMeasured
+  }
+
+  /** How far the exchange's clock is ahead of the machine's own, ms. */
+  get aheadOfMachineMs(): number {
+    return this.offset.exchangeNow(this.clock.now()) - this.#source.now()
   }
 
   /** Calls one listener from now on. */

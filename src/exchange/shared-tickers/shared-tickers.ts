@@ -96,7 +96,7 @@ export class SharedTickers {
   async readTickers(table: TickerTable, productType: ProductType): Promise<Answer<TickerTable>> {
     const { trusted } = this.#options
     // Only the exchange itself tells us its time.
-    const mayLook = trusted.isSynchronised && trusted.clock.monotonic() >= this.#restsUntil
+    const mayLook = trusted.isMeasured && trusted.clock.monotonic() >= this.#restsUntil
     let found = mayLook ? await this.#find(productType) : undefined
     if (found?.kind === 'read') found = await this.#standInLine(productType, found)
     if (found?.kind === 'reading') {
@@ -191,10 +191,10 @@ export class SharedTickers {
     })
     const { requestTime = 0 } = answer
     const isOfItsTime =
-      requestTime >= offset.exchangeNow(askedAt) - CLOCK_ERROR_MS &&
-      requestTime <= offset.exchangeNow(now) + CLOCK_ERROR_MS
+      requestTime >= offset.publicNow(askedAt) - CLOCK_ERROR_MS &&
+      requestTime <= offset.publicNow(now) + CLOCK_ERROR_MS
     // The machine may have slept over its question: then nobody knows how old it is.
-    return answer.kind === 'accepted' && isOfItsTime && trusted.isSynchronised ? answer : undefined
+    return answer.kind === 'accepted' && isOfItsTime && trusted.isMeasured ? answer : undefined
   }
 
   /** Asks the exchange, and hands on what it says. */

@@ -37,7 +37,10 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
       strategies: [],
     },
     ...{ openOrders: {}, ages: { tickersMs: {}, positionsMs: {}, fillsMs: 0 } },
-    ...{ limits: { dataAgeMaxMs: 1, accountAgeMaxMs: 1 }, clock: { isSynchronised: true, offsetMs: 0 } },
+    ...{
+      limits: { dataAgeMaxMs: 1, accountAgeMaxMs: 1 },
+      clock: { isSynchronised: true, offsetMs: 0, publicMs: null, machineMs: 0 },
+    },
     profit: {
       ...{ today: NOTHING_MADE, week: NOTHING_MADE, total: NOTHING_MADE },
       ...{ strategies: {}, instruments: {} },

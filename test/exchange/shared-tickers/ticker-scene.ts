@@ -189,7 +189,7 @@ export class Member {
     this.trusted = new TrustedClock(clock)
     const { offset } = this.trusted
     for (const requestTime of [time.now(), time.now()])
-      offset.observe({ requestTime, sentAt: this.now(), receivedAt: this.now() })
+      offset.observe({ requestTime, sentAt: this.now(), receivedAt: this.now() }, 'signed')
     this.client = new ExchangeClient({
       ...{ baseUrl: 'http://127.0.0.1:1', positionMode: 'one_way_mode', ...CALLING },
       ...{ clock, offset, timers: time },

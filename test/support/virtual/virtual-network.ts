@@ -1,4 +1,4 @@
-import { type Network, toAnswer, type VirtualCall } from '../../../src/backtest/network.ts'
+import { type Network, originOf, toAnswer, type VirtualCall } from '../../../src/backtest/network.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
@@ -101,7 +101,7 @@ export class VirtualNetwork implements Network {
     const oldMs = isOld ? faults.severity(...OLD_MS) : 0
     const made = (): Answer<Data> => {
       const times = { receivedAt: ourNow(), requestTime: requestTime + oldMs + wrongMs }
-      trusted.offset.observe({ ...times, sentAt: wire.sentAt })
+      trusted.offset.observe({ ...times, sentAt: wire.sentAt }, originOf(call))
       return toAnswer(reply, times)
     }
     const isTwice = faults.strikes('answerTwice', site, n)
