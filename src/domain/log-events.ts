@@ -183,6 +183,10 @@ export const LOG_EVENTS = {
     'An order was handed to the connection in a batch; `order.notSent` follows if it did not leave after all.',
   'order.unknown':
     'It is not known whether the exchange accepted an order; nothing to do, because its instrument is resolved.',
+  'orders.refused':
+    'The exchange refuses orders of a strategy for a cause that only a person or the exchange ends, or goes on refusing them. The reason names the setting that it contradicts, or what to look at; change it, and reload. Until then one such order tries again at most once a minute; what reduces, every five seconds.',
+  'orders.refusedNoMore':
+    'The exchange accepts such orders of a strategy again, or nothing has asked for one for long; nothing to do.',
   'orders.restored': 'Every order that a cancel-all took away rests again, or is no longer wanted.',
   'orders.unconfirmed':
     "The exchange closed something by itself and may have cancelled orders without notice, so what rests is resolved; check the account's margin.",

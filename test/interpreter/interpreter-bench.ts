@@ -98,6 +98,7 @@ export class InterpreterBench {
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],
+      refusals: [],
       restrictions: [],
       fillsReadAt: 0,
       positionReadAt: () => 0,

@@ -292,6 +292,16 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'order.sent': SILENT,
   'order.unknown': SILENT,
+  'orders.refused': {
+    urgency: ({ lasts }) => (lasts === true ? urgent : warning),
+    by: ['strategy', 'symbol', 'cause'],
+    endedBy: 'orders.refusedNoMore',
+    atOnce: true,
+    title: ({ symbol, strategy, reason }) =>
+      `orders of ${showFact(strategy)} on ${showFact(symbol)} are ${showFact(reason)}`,
+    command: () => 'status',
+  },
+  'orders.refusedNoMore': SILENT,
   'orders.restored': SILENT,
   'orders.unconfirmed': {
     urgency: urgent,

@@ -5,7 +5,8 @@ import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
 import { judgeRejection } from '../state/limit-pace.ts'
-import { noteRefusals } from '../state/decision-state.ts'
+import { holdQuote } from '../state/decision-state.ts'
+import { noteAnswered } from '../state/refusals.ts'
 import { halt, haltForKey } from '../state/trading-mode.ts'
 import { leavePlacing } from '../state/instrument-state.ts'
 import { closeBatch } from '../state/open-calls.ts'
@@ -27,10 +28,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
     ...(answer.kind === 'accepted' ? {} : { code: answer.code, message: answer.message }),
   })
   for (const item of items) announceItem(core, batchId, batch.symbol, item)
-  noteRefusals(
-    core,
-    items.flatMap((item) => toRefusal(core, item)),
-  )
+  noteOutcomes(core, items)
   for (const item of items) judgeRejection(core, item)
   haltOnFatal(core, batch.symbol, answer, items)
   leavePlacing(instrumentOf(core, batch.symbol))
@@ -66,12 +64,16 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
   })
 }
 
-function toRefusal({ book }: Core, { clientOid, outcome, code }: ItemOutcome) {
-  const terms = book.orders.get(clientOid)?.terms
-  if (terms === undefined) return []
-  const isRefused = outcome === 'rejected'
-  const isPriceRefused = isRefused && terms.ticks !== undefined && errorCode(code).topic === 'price'
-  return [{ terms, isRefused, isPriceRefused }]
+/** What the exchange has refused is not placed again on the same prices: the strategy must decide again first. */
+function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
+  const answered = items.flatMap(({ clientOid, outcome, code, message }) => {
+    const terms = core.book.orders.get(clientOid)?.terms
+    return terms === undefined ? [] : [{ terms, outcome, code, message }]
+  })
+  for (const { terms, outcome } of answered) {
+    if (outcome === 'rejected') holdQuote(core, terms.strategyId, terms.symbol)
+  }
+  noteAnswered(core, answered)
 }
 
 /** Halts after codes that would only come again: refused keys, missing permissions, the wrong position mode. */

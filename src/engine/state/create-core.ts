@@ -39,7 +39,6 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       quoteHolds: new Map(),
       wishesFrom: 1,
       states: new Map(),
-      refusals: new Map(),
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
@@ -51,6 +50,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       warned: new Set(),
     },
     recount: createRecount(book),
+    refusals: new Map(),
     lastMinute: new Map(),
     run: {
       phase: 'starting',

@@ -14,6 +14,7 @@ import { killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
 import { clockUnsynchronised } from './clock-state.ts'
 import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
+import { endRefusalsIn } from './refusals.ts'
 import { noteFlatten } from './run-state.ts'
 
 /** What the log tells an operator to do about a halt. */
@@ -61,6 +62,7 @@ export function release(core: Core, { scope, reason, by }: ReleaseCommand): void
   announce(core, 'warn', 'trading.released', { scope, reason, by })
   // Earlier wishes are placed only after their strategy has decided again.
   holdAllWishes(core)
+  endRefusalsIn(core, scope)
   noteFlatten(core.run, scope, undefined)
 }
 
