@@ -315,6 +315,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol }) => `the position in ${showFact(symbol)} was not what our fills explain`,
     command: releaseSymbol,
   },
+  'position.leverageChanged': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol, was, is }) =>
+      `the leverage of ${showFact(symbol)} was changed from ${showFact(was)} to ${showFact(is)}`,
+  },
   'position.unattended': {
     urgency: warning,
     by: ['strategy', 'symbol', 'side'],

@@ -89,7 +89,12 @@ function haltOnFatal(
     const { topic } = errorCode(code)
     if (topic === 'auth') return haltForKey(core, code)
     if (topic === 'positionMode')
-      return halt(core, symbol, 'refused', `the position mode is not the account's: ${code}`)
+      return halt(
+        core,
+        symbol,
+        'refused',
+        `account.positionMode ${core.settings.positionMode} of the configuration is not the account's (${code})`,
+      )
     if (topic === 'accountRisk')
       return halt(core, symbol, 'refused', `the exchange restricts the account: ${code}`)
   }

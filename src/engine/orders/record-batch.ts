@@ -12,6 +12,7 @@ import { type Core, recordBefore, specOf, type InstrumentState } from '../state/
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import { notePace } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
+import { marginModeOf } from '../resolution/account-setup.ts'
 
 /**
  * We count the acceptance window of a batch from its record, the exchange counts from its signature. So a batch must be
@@ -79,7 +80,9 @@ export function recordBatch(
 ): Recorded<OutgoingBatch> {
   const batchId = core.book.batchId + 1
   const terms = orders.map((order) => order.terms)
-  const body = JSON.stringify(buildBatchRequest(core.settings, specOf(core, symbol), terms))
+  const { positionMode } = core.settings
+  const account = { positionMode, marginMode: marginModeOf(core, symbol) }
+  const body = JSON.stringify(buildBatchRequest(account, specOf(core, symbol), terms))
   const batch: OutgoingBatch = {
     batchId,
     symbol,

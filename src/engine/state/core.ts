@@ -8,7 +8,7 @@ import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
-import type { Instrument } from '../../domain/instrument.ts'
+import type { Instrument, MarginMode } from '../../domain/instrument.ts'
 import type { LossState } from '../../domain/loss-limits.ts'
 import type { CauseName } from '../../execution/refusal-causes.ts'
 import type { Recorded } from '../../domain/proofs.ts'
@@ -113,6 +113,8 @@ export interface InstrumentState {
   readonly displaced: readonly DisplacedOrder[]
   /** Changed by `resolution/reconcile.ts`. */
   readonly position: PositionCheck
+  /** Changed by `resolution/account-setup.ts`. */
+  readonly setup: SetupCheck
   readonly start: InstrumentStart
 }
 
@@ -175,6 +177,16 @@ export interface PositionCheck {
   readonly recentFills: readonly RecentFill[]
   /** A reading that waits until the fills of its moment are known. */
   readonly pending: PendingReading | undefined
+}
+
+/** What the rows of a position say of the account's settings. Whatever differs, or is right again, must be read twice. */
+export interface SetupCheck {
+  /** By setting: what the last reading that says it has found, and when that came; Unix ms, our clock. */
+  readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
+  /** The margin mode of the position that is held; undefined: none, or not known. */
+  readonly marginMode: MarginMode | undefined
+  /** The leverage that was believed last in this run; undefined: not known. */
+  readonly leverage: string | undefined
 }
 
 /** A difference between the exchange's position and the book's that was seen once. The next reading confirms or drops it. */

@@ -83,6 +83,7 @@ function createInstrumentState(symbol: string): InstrumentState {
     crossedSince: new Map(),
     displaced: [],
     position: { agreedAt: 0, mismatch: undefined, recentFills: [], pending: undefined },
+    setup: { found: new Map(), marginMode: undefined, leverage: undefined },
     start: { stage: 'reading', readSince: 0 },
   }
 }

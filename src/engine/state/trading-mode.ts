@@ -66,6 +66,14 @@ export function release(core: Core, { scope, reason, by }: ReleaseCommand): void
   noteFlatten(core.run, scope, undefined)
 }
 
+/** What a restriction was for is over: it ends without an operator, others of the scope go on. */
+export function endHalt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
+  record(core, { kind: 'released', at: core.now, scope, code, reason, by: DAEMON }, true)
+  announce(core, 'warn', 'trading.released', { scope, code, reason, by: DAEMON })
+  // As after a release.
+  holdAllWishes(core)
+}
+
 export interface ReleaseCommand {
   readonly scope: Scope
   readonly reason: string
