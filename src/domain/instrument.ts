@@ -28,6 +28,8 @@ export interface Instrument {
   readonly lotsMin: number
   /** Smallest order value, in quote coin. */
   readonly notionalMin: Decimal
+  /** The leverage that positions in it must have. Absent: any. */
+  readonly leverage?: number
 }
 
 /** Sizes that are added up: of all the orders that an account may have open, which are 1000, and positions. */

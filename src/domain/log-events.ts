@@ -192,6 +192,10 @@ export const LOG_EVENTS = {
     'An order was handed to the connection in a batch; `order.notSent` follows if it did not leave after all.',
   'order.unknown':
     'It is not known whether the exchange accepted an order; nothing to do, because its instrument is resolved.',
+  'orders.refused':
+    'The exchange refuses orders of a strategy for a cause that only a person or the exchange ends, or goes on refusing them. The reason names the setting that it contradicts, or what to look at; change it, and reload. Until then one such order tries again at most once a minute; what reduces, every five seconds.',
+  'orders.refusedNoMore':
+    'The exchange accepts such orders of a strategy again, or nothing has asked for one for long; nothing to do.',
   'orders.restored': 'Every order that a cancel-all took away rests again, or is no longer wanted.',
   'orders.unconfirmed':
     "The exchange closed something by itself and may have cancelled orders without notice, so what rests is resolved; check the account's margin.",
@@ -202,6 +206,8 @@ export const LOG_EVENTS = {
     'Either the event loop stood still, and the process ends by SIGABRT (134 in a shell), with the strategy whose code ran; or another loop, which is named, did not come back, and the run ends with 79. The supervisor starts it again, and it recovers.',
   'position.adopted':
     "The exchange's position is not what the fills explain, and was adopted; find out who traded, then release the instrument.",
+  'position.leverageChanged':
+    'Two readings of a position say another leverage than before, and the configuration says none; if nobody meant it, set it back at the exchange, and set instruments.SYMBOL.leverage, so that nothing is added under another.',
   'position.unattended':
     'A position is held that no strategy trades: its strategy was removed, disabled or no longer lists the instrument, or the instrument is no longer configured. Put it back and flatten it, or close it by hand.',
   'position.unexplained':
@@ -292,7 +298,8 @@ export const LOG_EVENTS = {
     'A release named a scope that is not restricted; name one of those in `restricted`.',
   'trading.reducing':
     'For the scope, only orders that reduce leave, and open orders that may add risk are cancelled; do what `ends` says, then release the scope.',
-  'trading.released': 'An operator released a scope; nothing to do.',
+  'trading.released':
+    'An operator released a scope, or a restriction of it ended by itself (`code`); nothing to do.',
   'trading.releaseTooOld':
     'A release of a scope was given before this daemon was started, and had waited: it ended nothing. Look at what restricts the scope now; if that is to end, release it again.',
   'trading.scopeUnknown':

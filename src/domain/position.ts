@@ -1,4 +1,4 @@
-import type { PositionMode } from './instrument.ts'
+import type { MarginMode, PositionMode } from './instrument.ts'
 
 export type HoldSide = 'long' | 'short'
 
@@ -59,6 +59,9 @@ export interface PositionRow {
   /** What it binds of the balance, in the margin coin; NaN or absent where the exchange does not say. */
   readonly margin?: number
   readonly positionMode: PositionMode | undefined
+  /** Undefined or absent where the exchange does not say; of a backtest always. */
+  readonly marginMode?: MarginMode | undefined
+  readonly leverage?: number | undefined
 }
 
 /** The answer of one position read: no row when flat. */

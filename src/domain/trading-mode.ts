@@ -38,6 +38,18 @@ export const MODE_REASONS = {
     mode: 'halted',
     ends: 'an operator has looked what was filled, an exit that the exchange keeps or a trade of somebody else, and releases it',
   },
+  positionMode: {
+    mode: 'halted',
+    ends: 'two readings of the position say the position mode of the configuration, or an operator has set it at the exchange and releases it',
+  },
+  marginMode: {
+    mode: 'reducing',
+    ends: 'two readings of the position say the margin mode of the configuration or show that nothing is held, or an operator releases it',
+  },
+  leverage: {
+    mode: 'reducing',
+    ends: 'two readings of the position say the leverage of the configuration, or an operator has set it at the exchange and releases it',
+  },
   refused: { mode: 'halted', ends: 'an operator has mended keys or account, and releases it' },
   strategyFailed: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
   repaired: {

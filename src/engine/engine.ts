@@ -52,6 +52,7 @@ import {
   type StaleReading,
   toReadFailure,
 } from './state/readings.ts'
+import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusals.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
 import { forgetSatisfied } from './state/totals.ts'
@@ -106,6 +107,8 @@ export interface Engine {
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
   readonly equity: Equity | undefined
   readonly denied: ReadonlyMap<Denial['code'], number>
+  /** What the exchange goes on refusing, in words. */
+  readonly refusals: readonly LoggedRefusal[]
   /** The whole core as text; only between two steps. */
   write(): string
 }
@@ -132,6 +135,7 @@ export function resumeEngine(core: Core): Engine {
       judgeLosses(core, event)
       judgeRecount(core, event)
       judgePace(core, event)
+      if (event.kind === 'timePassed') forgetRefusals(core)
       showAttributedFills(core)
       lookAtInstruments(core, touched)
       // Again: a resolution that has just ended may have found the order of fills that waited for it.
@@ -182,6 +186,9 @@ export function resumeEngine(core: Core): Engine {
       return accountEquityOf(core)
     },
     denied: core.denials.counts,
+    get refusals() {
+      return listRefusals(core)
+    },
     write: () => writeCore(core),
   }
 }

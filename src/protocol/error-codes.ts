@@ -8,13 +8,22 @@
  */
 export type ErrorClass = 'definite' | 'ambiguous' | 'exists' | 'retry'
 
-/** Why, where that changes what is done next. */
+/** Why, where that changes what is done next or said (`execution/refusal-causes.ts`). */
 export type ErrorTopic =
   | 'auth'
   | 'clock'
   | 'parameter'
   | 'balance'
+  | 'sizeStep'
+  | 'sizeMin'
+  | 'sizeMax'
+  | 'notionalMin'
   | 'size'
+  | 'priceStep'
+  | 'priceHigh'
+  | 'priceLow'
+  | 'wouldTake'
+  | 'exitPrice'
   | 'price'
   | 'positionMode'
   | 'marginMode'
@@ -48,9 +57,17 @@ const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   ['definite', 'parameter', '11000 12006 13002 43112 43114 43121 43126 43131 31001'],
   ['exists', 'duplicate', '40786 45034 43118 50060 40708 25212'],
   ['definite', 'balance', '40754 40762 43012 45002 40711 40712 40798 40800 50020 50035'],
-  ['definite', 'size', '43006 45111 43007 45112 45110 43027 22034 22038 45113 40921 40887 40888'],
-  ['definite', 'price', '45035 45115 43028 40815 40816 43008 43009 43039 43040 22006 22007 22008 22009'],
-  ['definite', 'price', '40820 40821 40721 40824 40917 45122 40830 40832 50029'],
+  ['definite', 'sizeStep', '22038'],
+  ['definite', 'sizeMin', '43006 45111'],
+  ['definite', 'sizeMax', '43007 45112'],
+  ['definite', 'notionalMin', '45110'],
+  ['definite', 'size', '43027 22034 45113 40921 40887 40888'],
+  ['definite', 'priceStep', '45035 45115'],
+  ['definite', 'priceHigh', '43009 43039'],
+  ['definite', 'priceLow', '43008 43040'],
+  ['definite', 'wouldTake', '40815 40816'],
+  ['definite', 'exitPrice', '40917 45122 40830 40832'],
+  ['definite', 'price', '43028 22006 22007 22008 22009 40820 40821 40721 40824 50029'],
   ['definite', 'positionMode', '40774 45021 43075'],
   ['definite', 'marginMode', '45117 40920 45097 25223 22020'],
   ['definite', 'noPosition', '22002 43043 40757 40804 45003 45005 45006'],

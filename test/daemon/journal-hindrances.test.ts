@@ -13,7 +13,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
   }
   return {
     ...{ config: { name: 'live' }, settings, state: 'begun', fatal: undefined, paused: new Map() },
-    engine: { phase: 'running', unproved: [], restrictions: [], fillsReadAt: time.now() },
+    engine: { phase: 'running', unproved: [], restrictions: [], refusals: [], fillsReadAt: time.now() },
     ...{ trusted: new TrustedClock(time), pace: { late: undefined }, journalTrouble: undefined },
     ...of,
   } as unknown as ShownAccount

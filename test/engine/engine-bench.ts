@@ -3,7 +3,7 @@ import { type Fill } from '../../src/domain/fill.ts'
 import { type StrategyId, toOrderId, toStrategyId } from '../../src/domain/ids.ts'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type Intent, type QuoteLevel } from '../../src/domain/intent.ts'
-import { type Holding } from '../../src/domain/position.ts'
+import { type Holding, type PositionRow } from '../../src/domain/position.ts'
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../../src/domain/record.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Book } from '../../src/engine/book/book.ts'
@@ -70,7 +70,7 @@ export class EngineBench {
   }
 
   /** Time passes in steps of 50 ms; everything that is read meanwhile is answered as told. */
-  pass(ms: number, account: { readonly holding?: Holding; readonly fills?: readonly Fill[] } = {}): void {
+  pass(ms: number, account: Parameters<EngineBench['read']>[0] = {}): void {
     for (const endAt = this.now + ms; this.now < endAt;) {
       this.now += 50
       this.price()
@@ -84,11 +84,14 @@ export class EngineBench {
     holding = { longLots: 0, shortLots: 0 },
     fills = [],
     fundingFee = '',
+    says = {},
   }: {
     readonly holding?: Holding
     readonly fills?: readonly Fill[]
     /** As the exchange counts it up for each position. */
     readonly fundingFee?: string
+    /** What each row says besides. */
+    readonly says?: Partial<PositionRow>
   } = {}): void {
     for (const effect of this.take('readFills')) {
       const reading = { fills, sinceAt: effect.sinceAt, requestedAt: this.now, exchangeTime: this.now }
@@ -104,6 +107,7 @@ export class EngineBench {
         markPrice: 1,
         liquidationPrice: 0,
         positionMode: this.settings.positionMode,
+        ...says,
       }))
       const held = rows.filter(({ lots }) => lots > 0)
       this.step({

@@ -338,6 +338,27 @@ describe('reading a position', () => {
     if (answer.kind === 'accepted') expect(answer.data.requestedAt).toBeLessThanOrEqual(answer.receivedAt)
   })
 
+  it.each([
+    [
+      { marginMode: 'isolated', leverage: '20' },
+      { marginMode: 'isolated', leverage: 20 },
+    ],
+    [
+      { marginMode: null, leverage: null },
+      { marginMode: undefined, leverage: undefined },
+    ],
+    [
+      { marginMode: 'x', leverage: '' },
+      { marginMode: undefined, leverage: undefined },
+    ],
+    [{ leverage: '0' }, { marginMode: 'crossed', leverage: undefined }],
+  ])('[MON2] %j says of margin mode and leverage no more than it says', async (said, known) => {
+    const { server, client } = await openClient()
+    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([positionRow(said)])))
+
+    expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({ data: { rows: [known] } })
+  })
+
   it('an empty list and a missing one are flat', async () => {
     const { server, client } = await openClient()
     for (const data of [[], null]) {

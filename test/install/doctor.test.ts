@@ -133,6 +133,18 @@ test.each([
   ['a clock that is 10 s behind', { clockAheadMs: 10_000 }, 'clock warn', 'set-ntp'],
   ['a position of the other mode', { positionMode: 'hedge_mode' }, 'position mode fail', 'hedge_mode'],
   [
+    'a position of the other margin mode',
+    { positionMode: 'one_way_mode', overrides: ['account.marginMode=isolated'] },
+    'margin mode fail',
+    'account.marginMode: crossed',
+  ],
+  [
+    'a position with another leverage',
+    { positionMode: 'one_way_mode', overrides: ['instruments.BTCUSDT.leverage=3'] },
+    'leverage fail',
+    'instruments.BTCUSDT.leverage: ',
+  ],
+  [
     'a tick that is too coarse',
     { overrides: ['instruments.BTCUSDT.tickSize=7'] },
     'precision fail',

@@ -100,6 +100,7 @@ export class InterpreterBench {
       staleReadings: () => [],
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],
+      refusals: [],
       restrictions: [],
       fillsReadAt: 0,
       positionReadAt: () => 0,

@@ -615,7 +615,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'places-never-planned',
     what: 'what a strategy places by name is not planned',
-    find: '    plan.candidates.push({ intent: place })',
+    find: '    addCandidates(core, [{ intent: place }], plan)',
     replace: '    void place',
   },
   {
@@ -772,8 +772,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'flatten-behind-refusals',
     what: 'a ladder that the exchange goes on refusing makes everything else that its strategy wants wait too',
-    find: 'return pairKey(pairOf(strategyId, symbol), purpose)',
-    replace: 'return pairKey(strategyId, symbol)',
+    find: "if (purpose === 'flatten') return 'flatten'",
+    replace: '',
   },
   {
     name: 'each-alone-in-the-last-check',

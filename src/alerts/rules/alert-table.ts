@@ -312,6 +312,16 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'order.sent': SILENT,
   'order.unknown': SILENT,
+  'orders.refused': {
+    urgency: ({ lasts }) => (lasts === true ? urgent : warning),
+    by: ['strategy', 'symbol', 'cause'],
+    endedBy: 'orders.refusedNoMore',
+    atOnce: true,
+    title: ({ symbol, strategy, reason }) =>
+      `orders of ${showFact(strategy)} on ${showFact(symbol)} are ${showFact(reason)}`,
+    command: () => 'status',
+  },
+  'orders.refusedNoMore': SILENT,
   'orders.restored': SILENT,
   'orders.unconfirmed': {
     urgency: urgent,
@@ -324,6 +334,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['symbol'],
     title: ({ symbol }) => `the position in ${showFact(symbol)} was not what our fills explain`,
     command: releaseSymbol,
+  },
+  'position.leverageChanged': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol, was, is }) =>
+      `the leverage of ${showFact(symbol)} was changed from ${showFact(was)} to ${showFact(is)}`,
   },
   'position.unattended': {
     urgency: warning,

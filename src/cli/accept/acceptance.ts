@@ -105,6 +105,13 @@ async function assertFlat({ probe, config }: AcceptanceOptions): Promise<string>
       `the account is in ${other.positionMode}`,
       'set account.positionMode as it is at the exchange',
     )
+  const { marginMode: wanted } = config.account
+  const mode = rows.find(({ marginMode }) => marginMode && marginMode !== wanted)?.marginMode
+  if (mode)
+    throw new StepFailure(
+      `the position in ${probe.instrument.symbol} is ${mode}, account.marginMode is ${wanted}`,
+      'close it, and set the margin mode at the exchange or account.marginMode',
+    )
   if (rows.some(({ lots }) => lots > 0)) {
     throw new StepFailure(
       `a position in ${probe.instrument.symbol} is held`,

@@ -45,7 +45,11 @@ const NAME_BYTES = 10
 const ADVICE: Readonly<Record<string, string>> = {
   clock: 'let a time daemon set the clock of this machine (timedatectl set-ntp true)',
   balance: 'pay in margin coin, or name a cheaper instrument with --symbol',
+  sizeStep: 'compare lotSize with the contract at the exchange',
+  sizeMin: 'compare minSize with the contract at the exchange',
+  notionalMin: 'compare minNotional with the contract at the exchange',
   size: 'compare lotSize, minSize and minNotional with the contract at the exchange',
+  priceStep: 'compare tickSize with the contract at the exchange',
   price: 'compare tickSize with the contract at the exchange',
   positionMode: 'compare account.positionMode with the settings at the exchange',
   marginMode: 'compare account.marginMode with the settings at the exchange',

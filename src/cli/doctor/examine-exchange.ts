@@ -27,8 +27,8 @@ const BY_ORDERS = 'or let `intentd accept` try it in the demo environment'
 const MODE_UNSEEN = finding(
   'notChecked',
   'position mode',
-  'no endpoint says it while nothing is held',
-  `compare account.positionMode with the settings at the exchange, ${BY_ORDERS}`,
+  'no endpoint says it while nothing is held, nor margin mode and leverage',
+  `compare account.positionMode, account.marginMode and the leverage with the settings at the exchange, ${BY_ORDERS}`,
 )
 
 const PRECISION_UNSEEN = finding(
@@ -120,7 +120,7 @@ function judgeClock(offset: ExchangeClock): Finding {
       )
 }
 
-/** The keys and, where something is held, the position mode: a position says it. */
+/** The keys and, where something is held, position mode, margin mode and leverage: a position says them. */
 async function examineAccount(
   client: ExchangeClient,
   config: DaemonConfig,
@@ -130,14 +130,16 @@ async function examineAccount(
     return [finding('notChecked', 'key accepted', 'there is no key to show', 'see keys'), MODE_UNSEEN]
   }
   let mode: Finding | undefined
+  const margin: Finding[] = []
   for (const instrument of [...toInstruments(config).values()].slice(0, POSITIONS_MAX)) {
     const answer = await client.readPosition({ instrument })
-    if (answer.kind !== 'accepted') return [judgeRefusal(answer, config), mode ?? MODE_UNSEEN]
+    if (answer.kind !== 'accepted') return [judgeRefusal(answer, config), mode ?? MODE_UNSEEN, ...margin]
     mode ??= judgeMode(answer.data, config)
-    if (mode !== undefined) break
+    // These are settings of each instrument.
+    margin.push(...judgeMargin(answer.data, config))
   }
   const accepted = ok('key accepted', 'the exchange answers a private read')
-  return [accepted, mode ?? MODE_UNSEEN, await examineTier(client, config)]
+  return [accepted, mode ?? MODE_UNSEEN, ...margin, await examineTier(client, config)]
 }
 
 /** Whether others copy its trades: then fewer batches a second are allowed. Only a trader has a summary as one. */
@@ -180,6 +182,36 @@ function judgeMode({ rows, symbol }: PositionReading, { account }: DaemonConfig)
         `the account is in ${is}, says the position in ${symbol}`,
         `set account.positionMode: ${is}, or change it at the exchange`,
       )
+}
+
+/** Margin mode and leverage of what is held, where they differ from the configuration: nothing would be added there. */
+function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): Finding[] {
+  const { marginMode: wanted } = config.account
+  const { leverage } = toInstruments(config).get(symbol) ?? {}
+  const mode = rows.find(({ marginMode }) => marginMode !== undefined && marginMode !== wanted)?.marginMode
+  const other = rows.find((row) => row.leverage !== undefined && row.leverage !== leverage)?.leverage
+  return [
+    ...(mode === undefined
+      ? []
+      : [
+          finding(
+            'fail',
+            'margin mode',
+            `the position in ${symbol} is ${mode}, the configuration says ${wanted}`,
+            `set account.marginMode: ${mode}, or close the position and set the mode at the exchange`,
+          ),
+        ]),
+    ...(leverage === undefined || other === undefined
+      ? []
+      : [
+          finding(
+            'fail',
+            'leverage',
+            `the position in ${symbol} has leverage ${other}, the configuration says ${leverage}`,
+            `set instruments.${symbol}.leverage: ${other}, or set the leverage at the exchange`,
+          ),
+        ]),
+  ]
 }
 
 /** A price that does not lie on the ticks proves them wrong; one that does proves nothing. */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
 import { positiveAmount, positiveDecimal } from './decimal-text.ts'
-import { accountShape, instrumentsSchema } from './exchange-schema.ts'
+import { accountShape, leverageSchema, tradedInstrumentsSchema } from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
 import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
 import { sharedLimitsSchema } from './shared-limits-schema.ts'
@@ -285,6 +285,9 @@ export const daemonFileSchema = z
     account: z
       .strictObject({
         ...accountShape,
+        leverage: leverageSchema(
+          'Leverage of every instrument at the exchange: nothing is added to a position that has another. Absent: a change of it is logged.',
+        ),
         exclusive: z
           .boolean()
           .default(false)
@@ -314,7 +317,7 @@ export const daemonFileSchema = z
       description:
         'Further accounts that this daemon trades: a main file each, relative to this one, with its own keys, limits, state and strategies.',
     }),
-    instruments: instrumentsSchema,
+    instruments: tradedInstrumentsSchema,
     polling: pollingSchema.prefault({}),
     calendar: calendarSchema.prefault({}),
     risk: riskSchema,

@@ -1,6 +1,7 @@
 /** The exchange's own nouns as the operator writes them: accounts, symbols, contract precision. */
 import { z } from 'zod'
 import { positiveDecimal, stepDecimal } from './decimal-text.ts'
+import { wholeNumber } from './whole-number.ts'
 
 /** An instrument's symbol as the exchange spells it, such as BTCUSDT. */
 export const symbolSchema = z
@@ -43,5 +44,24 @@ export const instrumentsSchema = z.record(symbolSchema, instrumentSchema).meta({
   description: 'Contract precision by symbol: the API document has no endpoint for it.',
   minProperties: 1,
 })
+
+/** What is compared with each position that the exchange reports. The daemon changes no leverage. */
+export const leverageSchema = (description: string) =>
+  wholeNumber({ min: 1, max: 1000 }, description).optional()
+
+/** The same as an account trades them. */
+export const tradedInstrumentsSchema = z
+  .record(
+    symbolSchema,
+    instrumentSchema.extend({
+      leverage: leverageSchema(
+        'Leverage of the instrument at the exchange: nothing is added to a position that has another. Absent: account.leverage.',
+      ),
+    }),
+  )
+  .meta({
+    description: 'Contract precision by symbol: the API document has no endpoint for it.',
+    minProperties: 1,
+  })
 
 export type InstrumentSettings = z.infer<typeof instrumentSchema>

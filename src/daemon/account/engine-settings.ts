@@ -111,6 +111,7 @@ export function toInstruments({
   return new Map(
     Object.entries(instruments).map(([symbol, settings]) => {
       const lot = createGrid(settings.lotSize)
+      const leverage = settings.leverage ?? account.leverage
       return [
         symbol,
         {
@@ -121,6 +122,7 @@ export function toInstruments({
           lot,
           lotsMin: stepBelow(lot, Number(settings.minSize)),
           notionalMin: decimal(settings.minNotional),
+          ...(leverage !== undefined && { leverage }),
         },
       ]
     }),

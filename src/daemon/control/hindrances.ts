@@ -60,6 +60,11 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     const what = symbol === 'fills' ? 'the last reading of fills' : `${symbol}: the reading of the position`
     yield `${what} is ${inWords(ageMs)}; ${inWords(accountAgeMaxMs)} is the most (risk.accountAgeMaxMs)`
   }
+  for (const { strategyId, symbol, reason, retryAt } of engine.refusals) {
+    const waitMs = retryAt - account.trusted.clock.now()
+    const again = waitMs > 0 ? `, in ${Math.ceil(waitMs / 1000)} s` : ''
+    yield `${symbol}: orders of ${strategyId} are ${reason}; until then one tries whether it is taken${again}`
+  }
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)

@@ -5,7 +5,7 @@ import type { ClientOid, OrderId, StrategyId, TradeId } from '../../domain/ids.t
 import type { Watermark } from '../../domain/loss-limits.ts'
 import type { OwnTrades } from '../../domain/own-trades.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
-import type { OrderIntent, OrderPurpose, QuoteLevel } from '../../domain/intent.ts'
+import type { OrderIntent, QuoteLevel } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
 import type { Money } from '../../domain/snapshot.ts'
@@ -184,11 +184,6 @@ export function pairOf(strategyId: string, symbol: string): string {
 const PAIRS = new Map<string, Map<string, string>>()
 /** With more strategies than this, as many tests in one process make them, the kept texts are dropped. */
 const STRATEGIES_JOINED_MAX = 1000
-
-/** What a strategy wants on an instrument for one purpose. */
-export function wishKey(strategyId: string, symbol: string, purpose: OrderPurpose): string {
-  return pairKey(pairOf(strategyId, symbol), purpose)
-}
 
 export function splitPair(key: string): readonly [string, string] {
   const bar = key.indexOf('|')

@@ -6,7 +6,8 @@ import type { BatchResult } from '../../protocol/values.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
 import { noteBatchClockAccepted, noteBatchClockRefused } from '../state/clock-state.ts'
 import { judgeRejection } from '../state/limit-pace.ts'
-import { noteRefusals } from '../state/decision-state.ts'
+import { holdQuote } from '../state/decision-state.ts'
+import { noteAnswered } from '../state/refusals.ts'
 import { halt, haltForKey } from '../state/trading-mode.ts'
 import { leavePlacing } from '../state/instrument-state.ts'
 import { closeBatch } from '../state/open-calls.ts'
@@ -28,10 +29,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
     ...(answer.kind === 'accepted' ? {} : { code: answer.code, message: answer.message }),
   })
   for (const item of items) announceItem(core, batchId, batch.symbol, item)
-  noteRefusals(
-    core,
-    items.flatMap((item) => toRefusal(core, item)),
-  )
+  noteOutcomes(core, items)
   for (const item of items) judgeRejection(core, item)
   const refused = items.find(({ outcome }) => outcome === 'clockRefused')
   if (refused) noteBatchClockRefused(core, refused.code ?? '')
@@ -71,13 +69,16 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
   })
 }
 
-function toRefusal({ book }: Core, { clientOid, outcome, code }: ItemOutcome) {
-  const terms = book.orders.get(clientOid)?.terms
-  // Nothing was said of what the order wants.
-  if (terms === undefined || outcome === 'clockRefused') return []
-  const isRefused = outcome === 'rejected'
-  const isPriceRefused = isRefused && terms.ticks !== undefined && errorCode(code).topic === 'price'
-  return [{ terms, isRefused, isPriceRefused }]
+/** What the exchange has refused is not placed again on the same prices: the strategy must decide again first. */
+function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
+  const answered = items.flatMap(({ clientOid, outcome, code, message }) => {
+    const terms = core.book.orders.get(clientOid)?.terms
+    return terms === undefined ? [] : [{ terms, outcome, code, message }]
+  })
+  for (const { terms, outcome } of answered) {
+    if (outcome === 'rejected') holdQuote(core, terms.strategyId, terms.symbol)
+  }
+  noteAnswered(core, answered)
 }
 
 /** Halts after codes that would only come again: refused keys, missing permissions, the wrong position mode. */
@@ -93,7 +94,12 @@ function haltOnFatal(
     const { topic } = errorCode(code)
     if (topic === 'auth') return haltForKey(core, code)
     if (topic === 'positionMode')
-      return halt(core, symbol, 'refused', `the position mode is not the account's: ${code}`)
+      return halt(
+        core,
+        symbol,
+        'refused',
+        `account.positionMode ${core.settings.positionMode} of the configuration is not the account's (${code})`,
+      )
     if (topic === 'accountRisk')
       return halt(core, symbol, 'refused', `the exchange restricts the account: ${code}`)
   }

@@ -5,21 +5,13 @@ import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execu
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Holding } from '../../domain/position.ts'
+import { type Holding, netLots } from '../../domain/position.ts'
 import { stepBelow } from '../../lib/grid.ts'
-import {
-  accountHoldingOf,
-  holdingOf,
-  killOf,
-  openOrdersOf,
-  pairKey,
-  pairOf,
-  wishKey,
-  placesOf,
-} from '../book/book.ts'
+import { accountHoldingOf, holdingOf, killOf, openOrdersOf, pairKey, pairOf, placesOf } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
-import { isBackingOff, isQuoteHeld, isUndecided, wasPriceRefused } from '../state/decision-state.ts'
+import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
+import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
 import { canEnd, isRestricted, restrictedOrders } from '../resolution/restricted-orders.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
@@ -138,10 +130,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     ...{ bid, ask },
   })
   // A ladder whose strategy must decide first is planned again when it has decided.
-  if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) {
-    if (isBackingOff(core, wishKey(id, symbol, 'quote'))) plan.waiting += 1
-    else plan.candidates.push(...missing)
-  }
+  if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) addCandidates(core, missing, plan)
   for (const order of extra) dismiss(order, plan)
 }
 
@@ -156,9 +145,8 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   const { takerCollarRatio } = core.settings.execution
   const mustFlatten = isFlattening(core, symbol, id)
   const purpose = mustFlatten ? 'flatten' : 'target'
-  const wish = wishKey(id, symbol, purpose)
   if (!mustFlatten && isUndecided(core, id, symbol)) return
-  if (!(bid > 0 && ask > 0) || isBackingOff(core, wish)) {
+  if (!(bid > 0 && ask > 0)) {
     plan.waiting += 1
     return
   }
@@ -178,14 +166,39 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     accountHolding,
     bid,
     ask,
-    // In a fast market the exchange may refuse the limit price: a flatten then closes at any price.
-    takerCollarRatio: mustFlatten && wasPriceRefused(core, wish) ? undefined : takerCollarRatio,
+    takerCollarRatio: mustNameNoPrice(core, { strategyId: id, symbol }, target)
+      ? undefined
+      : takerCollarRatio,
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     orderLotsMax: orderLotsMax(core, id, symbol),
     deadlineAt: freshUntil(core, symbol),
   }
-  plan.candidates.push(...planTarget(input))
+  addCandidates(core, planTarget(input), plan)
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
+}
+
+/** Orders to place, but for those like the ones that the exchange has just refused: they wait. */
+function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanInProgress): void {
+  for (const candidate of candidates) {
+    if (waitsAfterRefusal(core, candidate.intent)) plan.waiting += 1
+    else plan.candidates.push(candidate)
+  }
+}
+
+/**
+ * Whether an order towards a target goes at any price. In a fast market the exchange may refuse the limit price of a
+ * flatten. And where prices on the configured grid are refused, what only reduces has none that it could name.
+ */
+function mustNameNoPrice(
+  core: Core,
+  { strategyId, symbol }: { readonly strategyId: StrategyId; readonly symbol: string },
+  target: number,
+): boolean {
+  if (core.refusals.size === 0) return false
+  if (isFlattening(core, symbol, strategyId)) return wasPriceRefused(core, strategyId, symbol)
+  const net = netLots(holdingOf(core.book, strategyId, symbol))
+  const reduces = Math.abs(target) < Math.abs(net) && target * net >= 0
+  return reduces && isPriceGridWrong(core, strategyId, symbol)
 }
 
 function smallerOf(one: Holding, other: Holding): Holding {
@@ -217,7 +230,7 @@ function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, 
   }
   if (!isTrading(core) || isFlattening(core, symbol, id)) return
   for (const place of placesOf(core.book, id, symbol)) {
-    if (!hasOpenOrder(core, place)) plan.candidates.push({ intent: place })
+    if (!hasOpenOrder(core, place)) addCandidates(core, [{ intent: place }], plan)
   }
 }
 
@@ -236,7 +249,7 @@ function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent):
 function queueAgain(core: Core, order: Order, plan: PlanInProgress): void {
   const { clientOid, generation: _, ...terms } = order.terms
   if (!isTrading(core) || core.now > terms.deadlineAt) plan.stale.add(order)
-  else plan.candidates.push({ intent: withAbsent(terms), again: clientOid })
+  else addCandidates(core, [{ intent: withAbsent(terms), again: clientOid }], plan)
 }
 
 /** Terms from the journal lack the properties that an intent has as undefined. */

@@ -11,6 +11,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, recordBefore, specOf, type InstrumentState } from '../state/core.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import { notePace } from '../state/open-calls.ts'
+import { marginModeOf } from '../resolution/account-setup.ts'
 
 /**
  * We count the acceptance window of a batch from its record, the exchange counts from its signature. So a batch must be
@@ -72,7 +73,9 @@ export function recordBatch(
 ): Recorded<OutgoingBatch> {
   const batchId = core.book.batchId + 1
   const terms = orders.map((order) => order.terms)
-  const body = JSON.stringify(buildBatchRequest(core.settings, specOf(core, symbol), terms))
+  const { positionMode } = core.settings
+  const account = { positionMode, marginMode: marginModeOf(core, symbol) }
+  const body = JSON.stringify(buildBatchRequest(account, specOf(core, symbol), terms))
   const batch: OutgoingBatch = {
     batchId,
     symbol,

@@ -20,6 +20,7 @@ import {
 import { noteSettled } from '../state/changes.ts'
 import { crossedOrders, isBeyondOrder } from '../state/market-state.ts'
 import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
+import { oneForEachRefusal } from '../state/refusals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
 import { noteLastingDenials } from './lasting-denials.ts'
@@ -142,7 +143,8 @@ function packInstrument(
   { symbol, wantsCancel }: InstrumentState,
   items: readonly ApprovedItem[],
 ): readonly ApprovedItem[] {
-  return packBatch(wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items, {
+  const leaving = wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items
+  return packBatch(oneForEachRefusal(core, leaving), {
     max: core.settings.execution.batchOrdersMax,
     mode: core.settings.positionMode,
     nameless: namelessBeside(core, symbol, items),

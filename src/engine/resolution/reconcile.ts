@@ -19,6 +19,7 @@ import {
   type InstrumentState,
   type PendingReading,
 } from '../state/core.ts'
+import { checkSetup } from './account-setup.ts'
 import { noteReadHolding } from '../state/losses.ts'
 import { noteMark } from '../state/market-state.ts'
 import { askForPositionSoon } from '../state/readings.ts'
@@ -49,7 +50,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   if (objection !== undefined) {
     return announce(core, 'warn', 'read.failed', { what: `position ${reading.symbol}`, reason: objection })
   }
-  checkPositionMode(core, reading)
+  checkSetup(core, instrument, reading)
   noteMark(core, reading)
   noteReadHolding(core, reading)
   const position = own(instrument.position)
@@ -249,18 +250,4 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
 
 function same(left: Holding, right: Holding): boolean {
   return left.longLots === right.longLots && left.shortLots === right.shortLots
-}
-
-/** Halts where a position row names another position mode than the configuration: orders would do something else. */
-function checkPositionMode(core: Core, reading: PositionReading): void {
-  for (const row of reading.rows) {
-    if (row.positionMode !== undefined && row.positionMode !== core.settings.positionMode) {
-      halt(
-        core,
-        reading.symbol,
-        'contradiction',
-        `the account is in ${row.positionMode}, the config says ${core.settings.positionMode}`,
-      )
-    }
-  }
 }

@@ -9,8 +9,9 @@ import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
-import type { Instrument } from '../../domain/instrument.ts'
+import type { Instrument, MarginMode } from '../../domain/instrument.ts'
 import type { LossState } from '../../domain/loss-limits.ts'
+import type { CauseName } from '../../execution/refusal-causes.ts'
 import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -46,6 +47,8 @@ export interface Core {
   readonly candles: CandleState
   readonly losses: LossState
   readonly recount: RecountState
+  /** By strategy, instrument, kind and cause: what the exchange has refused, and may refuse again. Changed by `refusals.ts`. */
+  readonly refusals: ReadonlyMap<string, Refusal>
   /** By kind of what is limited per minute: when it happened within the last one. Changed by `limit-pace.ts`. */
   readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
@@ -115,6 +118,8 @@ export interface InstrumentState {
   readonly displaced: readonly DisplacedOrder[]
   /** Changed by `resolution/reconcile.ts`. */
   readonly position: PositionCheck
+  /** Changed by `resolution/account-setup.ts`. */
+  readonly setup: SetupCheck
   readonly start: InstrumentStart
 }
 
@@ -179,6 +184,16 @@ export interface PositionCheck {
   readonly recentFills: readonly RecentFill[]
   /** A reading that waits until the fills of its moment are known. */
   readonly pending: PendingReading | undefined
+}
+
+/** What the rows of a position say of the account's settings. Whatever differs, or is right again, must be read twice. */
+export interface SetupCheck {
+  /** By setting: what the last reading that says it has found, and when that came; Unix ms, our clock. */
+  readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
+  /** The margin mode of the position that is held; undefined: none, or not known. */
+  readonly marginMode: MarginMode | undefined
+  /** The leverage that was believed last in this run; undefined: not known. */
+  readonly leverage: string | undefined
 }
 
 /** A difference between the exchange's position and the book's that was seen once. The next reading confirms or drops it. */
@@ -287,8 +302,6 @@ export interface DecisionState {
   readonly wishesFrom: number
   /** By strategy, once it has decided in this run: what it remembers; the state that has waited longest to be recorded first. */
   readonly states: ReadonlyMap<StrategyId, RememberedState>
-  /** By strategy, symbol and purpose: the last refusal by the exchange, and how many in a row there were. */
-  readonly refusals: ReadonlyMap<string, Refusal>
 }
 
 /** Candles that have not closed, and strategies that are due because one has. Changed by `candles.ts`. */
@@ -317,11 +330,30 @@ export interface RememberedState {
   readonly waitsSince: number | undefined
 }
 
+/** Orders that the exchange refuses for one cause. */
 export interface Refusal {
-  /** Unix ms, our clock. */
+  readonly strategyId: StrategyId
+  readonly symbol: string
+  /** What the orders do to the strategy's position; a flatten is a kind of its own. */
+  readonly kind: 'opens' | 'reduces' | 'flatten'
+  readonly cause: CauseName
+  /** What the exchange said last. */
+  readonly code: string
+  readonly message: string
+  /** Of the orders that were refused the one that asked for least. */
+  readonly terms: OrderTerms
+  /** Where a grid was missed: the step, in those of the configuration, on which all accepted orders lie; 0: there were none. */
+  readonly commonStep: number
+  /** How many orders that it concerns were accepted in a row since. */
+  readonly accepted: number
+  /** Unix ms, our clock: the first and the last refusal. */
+  readonly firstAt: number
   readonly at: number
+  /** How many answers in a row were such refusals, and of how many orders. */
   readonly inRow: number
-  readonly isOfPrice: boolean
+  readonly orders: number
+  /** Whether an operator was alerted. */
+  readonly isLogged: boolean
 }
 
 /** What was denied in this run, and logged. Changed by `denials.ts`. */

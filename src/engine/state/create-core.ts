@@ -44,7 +44,6 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       quoteHolds: new Map(),
       wishesFrom: 1,
       states: new Map(),
-      refusals: new Map(),
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
@@ -56,6 +55,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       warned: new Set(),
     },
     recount: createRecount(book),
+    refusals: new Map(),
     lastMinute: new Map(),
     run: {
       phase: 'starting',
@@ -88,6 +88,7 @@ function createInstrumentState(symbol: string): InstrumentState {
     crossedSince: new Map(),
     displaced: [],
     position: { agreedAt: 0, readAt: 0, mismatch: undefined, recentFills: [], pending: undefined },
+    setup: { found: new Map(), marginMode: undefined, leverage: undefined },
     start: { stage: 'reading', readSince: 0 },
   }
 }

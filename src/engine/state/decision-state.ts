@@ -1,15 +1,9 @@
 import type { StrategyId } from '../../domain/ids.ts'
-import type { OrderTerms } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
 import { isSameData } from '../../lib/plain-data.ts'
-import { wishKey } from '../book/book.ts'
 import type { StrategySettings } from '../settings.ts'
 import { noteChanged } from './changes.ts'
 import type { Core } from './core.ts'
-
-/** How long a strategy's wish waits after the second refusal in a row, and at most after more of them, in ms. */
-const BACK_OFF_MS = 250
-const BACK_OFF_MS_MAX = 60_000
 
 /** The strategy has decided on a snapshot: what waited for that may be placed. */
 export function noteDecision(
@@ -88,48 +82,4 @@ export function isQuoteHeld(core: Core, id: StrategyId, symbol: string): boolean
   const { decidedOn, quoteHolds } = core.decisions
   const needed = quoteHolds.get(id)?.get(symbol)
   return isUndecided(core, id, symbol) || (needed !== undefined && (decidedOn.get(id) ?? 0) < needed)
-}
-
-interface Answered {
-  readonly terms: OrderTerms
-  readonly isRefused: boolean
-  /** Whether it was refused because of its price. */
-  readonly isPriceRefused: boolean
-}
-
-/**
- * What the exchange has refused is not placed again on the same prices: the strategy must decide again first. And a wish
- * of which every order was refused several times in a row waits longer each time. Each purpose counts by itself, so a
- * flatten does not wait because a ladder was refused.
- */
-export function noteRefusals(core: Core, answered: readonly Answered[]): void {
-  const { refusals } = own(core.decisions)
-  for (const { terms, isRefused } of answered) {
-    if (isRefused) holdQuote(core, terms.strategyId, terms.symbol)
-  }
-  const wishes = Map.groupBy(answered, ({ terms }) => wishKey(terms.strategyId, terms.symbol, terms.purpose))
-  for (const [wish, outcomes] of wishes) {
-    if (outcomes.some(({ isRefused }) => !isRefused)) refusals.delete(wish)
-    else
-      refusals.set(wish, {
-        at: core.now,
-        inRow: (refusals.get(wish)?.inRow ?? 0) + 1,
-        isOfPrice: outcomes.some(({ isPriceRefused }) => isPriceRefused),
-      })
-  }
-}
-
-/** After the first refusal only a new decision is needed. From the second on the wish waits, twice as long each time, up to a minute. */
-export function isBackingOff({ decisions, now }: Core, wish: string): boolean {
-  const refusal = decisions.refusals.get(wish)
-  if (!refusal || refusal.inRow < 2) return false
-  return now - refusal.at < Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
-}
-
-/**
- * Whether the last refusal was because of the price: in a fast market the exchange refuses limit orders that are far
- * from its mark price, which lags behind.
- */
-export function wasPriceRefused({ decisions }: Core, wish: string): boolean {
-  return decisions.refusals.get(wish)?.isOfPrice ?? false
 }

@@ -14,6 +14,7 @@ import { killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
 import { clockUnsynchronised } from './clock-state.ts'
 import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
+import { endRefusalsIn } from './refusals.ts'
 import { noteFlatten } from './run-state.ts'
 
 /** What the log tells an operator to do about a halt. */
@@ -61,7 +62,16 @@ export function release(core: Core, { scope, reason, by }: ReleaseCommand): void
   announce(core, 'warn', 'trading.released', { scope, reason, by })
   // Earlier wishes are placed only after their strategy has decided again.
   holdAllWishes(core)
+  endRefusalsIn(core, scope)
   noteFlatten(core.run, scope, undefined)
+}
+
+/** What a restriction was for is over: it ends without an operator, others of the scope go on. */
+export function endHalt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
+  record(core, { kind: 'released', at: core.now, scope, code, reason, by: DAEMON }, true)
+  announce(core, 'warn', 'trading.released', { scope, code, reason, by: DAEMON })
+  // As after a release.
+  holdAllWishes(core)
 }
 
 export interface ReleaseCommand {

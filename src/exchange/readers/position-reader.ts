@@ -47,7 +47,7 @@ export type ReadPosition = Pick<
   | 'markPrice'
   | 'totalFee'
 > &
-  Partial<Pick<WirePosition, 'liquidationPrice'>>
+  Partial<Pick<WirePosition, 'liquidationPrice' | 'marginMode' | 'leverage'>>
 
 export function toPositionRows(
   instrument: Instrument,
@@ -66,7 +66,7 @@ export function toPositionRows(
 }
 
 function toPositionRow(instrument: Instrument, position: ReadPosition): PositionRow | string {
-  const { holdSide, total, posMode } = position
+  const { holdSide, total, posMode, marginMode } = position
   const lots = parseOnGrid(instrument.lot, total)
   if (lots === undefined || lots < 0 || lots > lotsMax(instrument)) {
     return `${instrument.symbol} total "${total}" is not a whole number of lots of ${instrument.lot.step}`
@@ -85,7 +85,15 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
     liquidationPrice: toNumber(position.liquidationPrice),
     margin: toNumber(position.marginSize),
     positionMode: posMode === 'one_way_mode' || posMode === 'hedge_mode' ? posMode : undefined,
+    marginMode: marginMode === 'isolated' || marginMode === 'crossed' ? marginMode : undefined,
+    leverage: toLeverage(position.leverage),
   }
+}
+
+/** Undefined for a value that is missing, or that no position has. */
+function toLeverage(text: string | null | undefined): number | undefined {
+  const leverage = toNumber(text)
+  return leverage > 0 ? leverage : undefined
 }
 
 /** NaN for a value that is missing or is no number. */

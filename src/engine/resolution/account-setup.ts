@@ -1,0 +1,129 @@
+import type { MarginMode } from '../../domain/instrument.ts'
+import type { PositionReading, PositionRow } from '../../domain/position.ts'
+import type { ModeReason } from '../../domain/trading-mode.ts'
+import { own } from '../../lib/own.ts'
+import { restrictionOf } from '../book/book.ts'
+import { announce, type Core, instrumentOf, type InstrumentState, specOf } from '../state/core.ts'
+import { askForPositionSoon } from '../state/readings.ts'
+import { endHalt, halt } from '../state/trading-mode.ts'
+
+type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage'>
+
+const AGREES = 'agrees'
+
+/**
+ * Compares what the rows of a position say of the account's settings with the configuration: somebody may have changed
+ * them by hand. One reading proves nothing. Two readings of different answers that say the same begin a restriction of the
+ * instrument, or end it. A row that does not say a setting contradicts nothing.
+ */
+export function checkSetup(core: Core, instrument: InstrumentState, reading: PositionReading): void {
+  const { rows, symbol, isSilent } = reading
+  const { positionMode, marginMode } = core.settings
+  const modes = saidBy(rows, (row) => row.marginMode)
+  const held = modes.length === 1 ? modes[0] : undefined
+  if (!isSilent && (rows.length === 0 || held !== undefined)) own(instrument.setup).marginMode = held
+  compare(core, instrument, reading, {
+    setting: 'positionMode',
+    path: 'account.positionMode',
+    wanted: positionMode,
+    said: saidBy(rows, (row) => row.positionMode),
+  })
+  compare(core, instrument, reading, {
+    setting: 'marginMode',
+    path: 'account.marginMode',
+    wanted: marginMode,
+    // Each order names its margin mode: with the position the wrong one is gone.
+    said: rows.length === 0 && !isSilent ? [marginMode] : modes,
+  })
+  const leverages = saidBy(rows, (row) => row.leverage?.toString())
+  const { leverage } = specOf(core, symbol)
+  if (leverage === undefined) return noteLeverage(core, instrument, reading, leverages)
+  compare(core, instrument, reading, {
+    setting: 'leverage',
+    path: `instruments.${symbol}.leverage or account.leverage`,
+    wanted: String(leverage),
+    said: leverages,
+  })
+}
+
+/** The different values that rows say; two sides of a position may differ. */
+function saidBy<Value extends string>(
+  rows: readonly PositionRow[],
+  read: (row: PositionRow) => Value | undefined,
+): readonly Value[] {
+  return [...new Set(rows.map(read))].filter((value) => value !== undefined)
+}
+
+interface Comparison {
+  readonly setting: Setting
+  readonly path: string
+  readonly wanted: string
+  readonly said: readonly string[]
+}
+
+function compare(
+  core: Core,
+  instrument: InstrumentState,
+  reading: PositionReading,
+  { setting, path, wanted, said }: Comparison,
+): void {
+  if (said.length === 0) return
+  const { symbol } = instrument
+  const found = said.join(' and ')
+  const isRight = found === wanted
+  const isHeld = restrictionOf(core.book, symbol, setting) !== undefined
+  const isNews = isRight === isHeld
+  if (!isSeenTwice(core, instrument, reading, { setting, verdict: isRight ? AGREES : found, isNews })) return
+  if (!isRight) {
+    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: set it back at the exchange, or change ${path}`
+    return halt(core, symbol, setting, reason)
+  }
+  if (isHeld)
+    endHalt(core, symbol, setting, `two readings of the position agree with ${path} ${wanted} again`)
+}
+
+/** With no leverage configured a change between readings is logged, and then the new one is the known one. */
+function noteLeverage(
+  core: Core,
+  instrument: InstrumentState,
+  reading: PositionReading,
+  said: readonly string[],
+): void {
+  if (said.length === 0) return
+  const found = said.join(' and ')
+  const known = instrument.setup.leverage
+  const isNews = known !== undefined && known !== found
+  if (!isSeenTwice(core, instrument, reading, { setting: 'leverage', verdict: found, isNews })) return
+  if (known === found) return
+  own(instrument.setup).leverage = found
+  if (known === undefined) return
+  announce(core, 'warn', 'position.leverageChanged', { symbol: instrument.symbol, was: known, is: found })
+}
+
+/** Whether a reading before this one found the same. An answer that is heard twice is one reading. */
+function isSeenTwice(
+  core: Core,
+  { symbol, setup }: InstrumentState,
+  { requestedAt }: PositionReading,
+  {
+    setting,
+    verdict,
+    isNews,
+  }: { readonly setting: Setting; readonly verdict: string; readonly isNews: boolean },
+): boolean {
+  const seen = setup.found.get(setting)
+  if (seen?.verdict === verdict) return requestedAt >= seen.at
+  own(setup).found.set(setting, { verdict, at: core.now })
+  if (isNews) askForPositionSoon(core, symbol)
+  return false
+}
+
+/**
+ * The margin mode that a batch names: that of the configuration. While a position is held in another one, only orders
+ * that close it leave, and the exchange takes them in its own mode alone.
+ */
+export function marginModeOf(core: Core, symbol: string): MarginMode {
+  const isOther = restrictionOf(core.book, symbol, 'marginMode') !== undefined
+  const held = isOther ? instrumentOf(core, symbol).setup.marginMode : undefined
+  return held ?? core.settings.marginMode
+}

@@ -1,0 +1,287 @@
+import type { StrategyId } from '../../domain/ids.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import type { OrderTerms } from '../../domain/order.ts'
+import { netLots } from '../../domain/position.ts'
+import type { ItemOutcome } from '../../domain/record.ts'
+import {
+  causeOf,
+  commonStep,
+  describeRefusal,
+  isOnCommonStep,
+  REFUSAL_CAUSES,
+  type RefusableTerms,
+  stepsOf,
+} from '../../execution/refusal-causes.ts'
+import type { ApprovedItem } from '../../execution/pack-batch.ts'
+import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
+import { own } from '../../lib/own.ts'
+import { holdingOf, pairKey, pairOf } from '../book/book.ts'
+import { announce, type Core, type Refusal, specOf } from './core.ts'
+
+/** How long orders wait after the second refusal in a row, twice as long after each further one, and at most, in ms. */
+const WAIT_MS = 250
+const WAIT_MS_MAX = 60_000
+/** Orders that reduce never wait for long. */
+const REDUCING_WAIT_MS_MAX = 5000
+/** A refusal that passes is logged when so many answers in a row were refusals. */
+const LOGGED_FROM = 5
+/** So many accepted orders in a row, each of which the refusal concerned, show that its cause is gone. */
+const ACCEPTED_IN_ROW = 10
+/** A refusal is forgotten so long after the last one, in ms: nothing that it concerns was wanted since. */
+const FORGOTTEN_MS = { passing: 300_000, lasting: 3_600_000 }
+
+/** An order and what became of it. */
+export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
+  readonly terms: OrderTerms
+  readonly code: string | undefined
+  readonly message: string | undefined
+}
+
+/** An order, sent or only wanted. */
+type Wish = RefusableTerms & Pick<OrderTerms, 'symbol' | 'purpose'> & { readonly strategyId: string }
+
+/** A flatten counts by itself, and what reduces by itself: neither waits because something that adds was refused. */
+function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
+  const { strategyId, symbol, purpose, action, lots } = wish
+  if (purpose === 'flatten') return 'flatten'
+  if (isClosing(action)) return 'reduces'
+  if (settings.positionMode === 'hedge_mode') return 'opens'
+  const net = netLots(holdingOf(book, strategyId, symbol))
+  return (tradesAs(action) === 'sell' ? net : -net) >= lots ? 'reduces' : 'opens'
+}
+
+/**
+ * Takes the answers to the orders of a batch. An accepted order ends those causes alone that it disproves; a refused one
+ * makes what its cause concerns wait, longer each time.
+ */
+export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): void {
+  const accepted = answered.filter(({ outcome }) => outcome === 'accepted' || outcome === 'exists')
+  // First, because an order of the batch itself disproves nothing: it may have used up what the others lack.
+  if (core.refusals.size > 0) for (const { terms } of accepted) noteAccepted(core, terms)
+  const refused = answered.filter(({ outcome }) => outcome === 'rejected')
+  for (const [key, group] of Map.groupBy(refused, (one) => keyOf(core, one))) {
+    noteRefused(core, key, { group, accepted })
+  }
+}
+
+/** By strategy, instrument and kind, and of all but a flatten by cause: a flatten tries a price and no price in turn. */
+function keyOf(core: Core, { terms, code, message }: AnsweredOrder): string {
+  const kind = kindOf(core, terms)
+  const cause = kind === 'flatten' ? '' : causeOf(code, message)
+  return pairKey(pairOf(terms.strategyId, terms.symbol), pairKey(kind, cause))
+}
+
+function noteRefused(
+  core: Core,
+  key: string,
+  { group, accepted }: Readonly<Record<'group' | 'accepted', readonly AnsweredOrder[]>>,
+): void {
+  const last = group.at(-1)
+  if (last === undefined) return
+  const { terms, code = '', message = '' } = last
+  const cause = causeOf(code, message)
+  const { step, pace, isLogged } = REFUSAL_CAUSES[cause]
+  const kind = kindOf(core, terms)
+  const before = core.refusals.get(key)
+  const refusal: Refusal = {
+    strategyId: terms.strategyId,
+    symbol: terms.symbol,
+    kind,
+    cause,
+    code,
+    message,
+    terms: leastRefused(cause, [...group.map((one) => one.terms), ...(before ? [before.terms] : [])]),
+    commonStep: commonStepAfter(core, { before, group, accepted, step }),
+    accepted: 0,
+    firstAt: before?.firstAt ?? core.now,
+    at: core.now,
+    inRow: (before?.inRow ?? 0) + 1,
+    orders: (before?.orders ?? 0) + group.length,
+    isLogged: before?.isLogged ?? false,
+  }
+  const isToLog = isLogged === 'atOnce' || (isLogged === 'whenItGoesOn' && refusal.inRow >= LOGGED_FROM)
+  own(core.refusals).set(key, { ...refusal, isLogged: refusal.isLogged || isToLog })
+  if (!isToLog || refusal.isLogged) return
+  announce(core, pace === 'lasting' ? 'error' : 'warn', 'orders.refused', {
+    ...whose(refusal),
+    orders: refusal.orders,
+    lasts: pace === 'lasting',
+    reason: describe(core, refusal),
+  })
+}
+
+/** Of refused orders the one that asked for least: what is accepted beyond it disproves the cause for all of them. */
+function leastRefused(cause: Refusal['cause'], [first, ...others]: readonly OrderTerms[]): OrderTerms {
+  const { disprovedBy } = REFUSAL_CAUSES[cause]
+  if (first === undefined) throw new RangeError('nothing was refused')
+  return others.reduce((least, one) => (disprovedBy?.(least, one) === true ? one : least), first)
+}
+
+/** The grid that accepted orders prove. One that was refused although it lay on it shows that the grid has changed. */
+function commonStepAfter(
+  core: Core,
+  {
+    before,
+    group,
+    accepted,
+    step,
+  }: {
+    readonly before: Refusal | undefined
+    readonly group: readonly AnsweredOrder[]
+    readonly accepted: readonly AnsweredOrder[]
+    readonly step: (typeof REFUSAL_CAUSES)[Refusal['cause']]['step']
+  },
+): number {
+  if (step === undefined) return 0
+  const known = before?.commonStep ?? 0
+  const isRefuted = group.some(({ terms }) => isOnCommonStep(known, stepsOf(terms, step)))
+  const [first] = group
+  const alike = accepted.filter(
+    ({ terms }) =>
+      first !== undefined &&
+      terms.strategyId === first.terms.strategyId &&
+      kindOf(core, terms) === kindOf(core, first.terms),
+  )
+  return alike.reduce((common, { terms }) => commonStep(common, stepsOf(terms, step)), isRefuted ? 0 : known)
+}
+
+function noteAccepted(core: Core, terms: OrderTerms): void {
+  for (const [key, refusal] of standingFor(core, terms)) {
+    const { cause, kind } = refusal
+    const { step, disprovedBy } = REFUSAL_CAUSES[cause]
+    const common = step === undefined ? 0 : commonStep(refusal.commonStep, stepsOf(terms, step))
+    const accepted = refusal.accepted + 1
+    const isDisproved =
+      step === undefined
+        ? disprovedBy?.(terms, refusal.terms) === true
+        : isOnCommonStep(common, stepsOf(refusal.terms, step))
+    if (kind === 'flatten' || isDisproved || accepted >= ACCEPTED_IN_ROW) endRefusal(core, key, refusal)
+    else own(core.refusals).set(key, { ...refusal, accepted, commonStep: common })
+  }
+}
+
+function endRefusal(core: Core, key: string, refusal: Refusal): void {
+  own(core.refusals).delete(key)
+  if (refusal.isLogged) announce(core, 'warn', 'orders.refusedNoMore', whose(refusal))
+}
+
+function whose({ strategyId, symbol, cause, code }: Refusal) {
+  return { strategy: strategyId, symbol, cause, code }
+}
+
+/** An operator has looked at a scope: what was refused in it is tried again as if for the first time. */
+export function endRefusalsIn(core: Core, scope: Scope): void {
+  for (const [key, refusal] of core.refusals) {
+    const { symbol, strategyId } = refusal
+    if ([ACCOUNT, symbol, strategyScope(strategyId)].includes(scope)) endRefusal(core, key, refusal)
+  }
+}
+
+/** Forgets refusals of orders that nothing wants any more. */
+export function forgetRefusals(core: Core): void {
+  for (const [key, refusal] of core.refusals) {
+    const { cause, at } = refusal
+    if (core.now - at > FORGOTTEN_MS[REFUSAL_CAUSES[cause].pace]) endRefusal(core, key, refusal)
+  }
+}
+
+/** The refusals that concern an order like this. */
+function standingFor(core: Core, wish: Wish): readonly (readonly [string, Refusal])[] {
+  if (core.refusals.size === 0) return []
+  const kind = kindOf(core, wish)
+  return [...core.refusals].filter(
+    ([, refusal]) =>
+      refusal.strategyId === wish.strategyId &&
+      refusal.symbol === wish.symbol &&
+      refusal.kind === kind &&
+      concerns(refusal, wish),
+  )
+}
+
+function concerns({ kind, cause, terms, commonStep: common }: Refusal, order: RefusableTerms): boolean {
+  const { concerns: isConcerned, step } = REFUSAL_CAUSES[cause]
+  if (kind === 'flatten') return true
+  if (!isConcerned(order, terms)) return false
+  return step === undefined || !isOnCommonStep(common, stepsOf(order, step))
+}
+
+/** Whether the order waits, because the exchange has refused such a one. */
+export function waitsAfterRefusal(core: Core, wish: Wish): boolean {
+  return standingFor(core, wish).some(([, refusal]) => core.now < retryAtOf(refusal))
+}
+
+/** One order alone tries whether a cause is gone. The others of the batch follow once it is. */
+export function oneForEachRefusal(core: Core, items: readonly ApprovedItem[]): readonly ApprovedItem[] {
+  if (core.refusals.size === 0) return items
+  const tried = new Set<string>()
+  return items.filter(({ intent }) => {
+    const keys = standingFor(core, intent).flatMap(([key, refusal]) => (isTriedSingly(refusal) ? [key] : []))
+    const isFree = !keys.some((key) => tried.has(key))
+    if (isFree) for (const key of keys) tried.add(key)
+    return isFree
+  })
+}
+
+/** After a first refusal that the market may have caused everything is tried again, else one order. */
+function isTriedSingly({ kind, cause, inRow }: Refusal): boolean {
+  return inRow > 1 || (kind === 'opens' && REFUSAL_CAUSES[cause].pace === 'lasting')
+}
+
+/** Unix ms, our clock. After the first refusal a new decision is enough. */
+function retryAtOf({ kind, at, inRow }: Refusal): number {
+  if (inRow < 2) return at
+  const waitMsMax = kind === 'opens' ? WAIT_MS_MAX : REDUCING_WAIT_MS_MAX
+  return at + Math.min(waitMsMax, WAIT_MS * 2 ** (inRow - 2))
+}
+
+/**
+ * Whether a flatten was refused last because of its price: in a fast market the exchange refuses limit orders that are far
+ * from its mark price, which lags behind.
+ */
+export function wasPriceRefused({ refusals }: Core, strategyId: StrategyId, symbol: string): boolean {
+  for (const { strategyId: id, symbol: name, kind, cause, terms } of refusals.values()) {
+    if (kind === 'flatten' && id === strategyId && name === symbol)
+      return terms.ticks !== undefined && PRICE_CAUSES.has(cause)
+  }
+  return false
+}
+
+const PRICE_CAUSES: ReadonlySet<Refusal['cause']> = new Set([
+  'priceStep',
+  'priceHigh',
+  'priceLow',
+  'wouldTake',
+  'price',
+])
+
+/** Whether no price that an order to reduce could name lies on the exchange's grid for certain: the configured one is wrong. */
+export function isPriceGridWrong({ refusals }: Core, strategyId: StrategyId, symbol: string): boolean {
+  for (const { strategyId: id, symbol: name, kind, cause } of refusals.values()) {
+    if (kind === 'reduces' && cause === 'priceStep' && id === strategyId && name === symbol) return true
+  }
+  return false
+}
+
+/** What the exchange goes on refusing, for people. */
+export interface LoggedRefusal {
+  readonly strategyId: StrategyId
+  readonly symbol: string
+  readonly reason: string
+  /** Unix ms, our clock: one order tries again then. */
+  readonly retryAt: number
+}
+
+export function listRefusals(core: Core): readonly LoggedRefusal[] {
+  return [...core.refusals.values()]
+    .filter(({ isLogged }) => isLogged)
+    .map((refusal) => ({
+      strategyId: refusal.strategyId,
+      symbol: refusal.symbol,
+      reason: describe(core, refusal),
+      retryAt: retryAtOf(refusal),
+    }))
+}
+
+function describe(core: Core, { symbol, firstAt, at, ...refusal }: Refusal): string {
+  return describeRefusal({ ...refusal, withinMs: at - firstAt }, specOf(core, symbol))
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import { type PositionRow } from '../../../src/domain/position.ts'
+import { madeInstrument } from '../../support/market-moment.ts'
+import { EngineBench, SYMBOL } from '../engine-bench.ts'
+
+const HOLDING = { longLots: 20, shortLots: 0 }
+
+/** A run that holds a position under the configuration of every test here: one-way, crossed, leverage 10. */
+function holding(leverage: number | null = 10): EngineBench {
+  const instrument = { ...madeInstrument(), ...(leverage === null ? {} : { leverage }) }
+  const bench = new EngineBench({ instruments: new Map([[SYMBOL, instrument]]) }).start()
+  bench.buy(20)
+  bench.effects = []
+  return bench
+}
+
+/** One reading of the position and of the fills, 100 ms after the last. */
+function readOnce(bench: EngineBench, says: Partial<PositionRow>, held = HOLDING): void {
+  bench.now += 100
+  bench.step({ kind: 'pollDue', what: 'positions' })
+  bench.take('readFills')
+  const [read] = bench.take('readPosition')
+  if (!read) throw new Error('no position was asked for')
+  bench.effects.push(read)
+  bench.read({ holding: held, says })
+}
+
+const codes = (bench: EngineBench): string[] => bench.engine.restrictions.map(({ code }) => code)
+
+describe('settings of the account that were changed by hand', () => {
+  test.each([
+    ['marginMode', { marginMode: 'isolated' }, 'reducing', 'isolated, the configuration crossed'],
+    ['leverage', { leverage: 20 }, 'reducing', '20, the configuration 10'],
+    ['positionMode', { positionMode: 'hedge_mode' }, 'halted', 'hedge_mode, the configuration one_way_mode'],
+  ] as const)('%s: two readings restrict the instrument, and two end that', (code, says, mode, words) => {
+    const bench = holding()
+    readOnce(bench, says)
+    expect(codes(bench)).toEqual([])
+
+    readOnce(bench, says)
+    expect(bench.engine.restrictions).toMatchObject([{ scope: SYMBOL, code, mode, by: 'intentd' }])
+    expect(bench.engine.restrictions[0]?.reason).toContain(`the position says ${code} ${words}`)
+    bench.price()
+    bench.quote({ side: 'buy', ticks: 99_900, lots: 5 })
+    expect(bench.take('sendBatch')).toEqual([])
+    expect(bench.take('askGrant')).toEqual([])
+
+    const right = { marginMode: 'crossed', leverage: 10, positionMode: 'one_way_mode' } as const
+    readOnce(bench, right)
+    expect(codes(bench)).toEqual([code])
+    readOnce(bench, right)
+    expect(codes(bench)).toEqual([])
+    expect(bench.take('announce')).toContainEqual(
+      expect.objectContaining({
+        event: 'trading.released',
+        fields: expect.objectContaining({ scope: SYMBOL, code }),
+      }),
+    )
+  })
+
+  test('the first reading that differs asks for the next at once', () => {
+    const bench = holding()
+    readOnce(bench, { marginMode: 'isolated' })
+
+    expect(bench.take('readPosition')).toMatchObject([{ symbol: SYMBOL, isUrgent: true }])
+  })
+
+  test('an answer that is heard twice is one reading, and one that does not say it contradicts nothing', () => {
+    const bench = holding()
+    const rows: PositionRow[] = [
+      {
+        holdSide: 'long',
+        lots: 20,
+        openPriceAvg: 1,
+        unrealisedProfit: '0',
+        fundingFee: '',
+        markPrice: 1,
+        liquidationPrice: 0,
+        positionMode: undefined,
+        marginMode: 'isolated',
+      },
+    ]
+    const times = { requestedAt: bench.now, exchangeTime: bench.now }
+    const reading = { symbol: SYMBOL, isSilent: false, ...times }
+    bench.now += 10
+    bench.step({ kind: 'positionRead', reading: { ...reading, rows } })
+    bench.step({ kind: 'positionRead', reading: { ...reading, rows } })
+    expect(codes(bench)).toEqual([])
+
+    readOnce(bench, { marginMode: undefined, leverage: undefined, positionMode: undefined })
+    expect(codes(bench)).toEqual([])
+    readOnce(bench, { marginMode: 'isolated' })
+    expect(codes(bench)).toEqual(['marginMode'])
+  })
+
+  test('an order that closes names the margin mode of the position, and with the position the restriction ends', () => {
+    const bench = holding()
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { marginMode: 'isolated' })
+    bench.price()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+
+    const { body } = bench.grantBatch()
+    expect(JSON.parse(body)).toMatchObject({
+      marginMode: 'isolated',
+      orderList: [{ side: 'sell', reduceOnly: 'YES' }],
+    })
+
+    const flat = { longLots: 0, shortLots: 0 }
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, {}, flat)
+    expect(codes(bench)).toEqual([])
+  })
+
+  test('a flat account says nothing of its leverage: an operator ends that', () => {
+    const bench = holding()
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { leverage: 20 })
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, {}, { longLots: 0, shortLots: 0 })
+    expect(codes(bench)).toEqual(['leverage'])
+
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, reason: 'set', by: 'anna' } })
+    expect(codes(bench)).toEqual([])
+  })
+
+  test('[RSK2] a restart does not forget it, and what rests and adds risk is cancelled', () => {
+    const bench = holding()
+    bench.quote({ side: 'buy', ticks: 99_900, lots: 5 })
+    bench.accept(bench.grantBatch())
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { marginMode: 'isolated' })
+    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
+
+    bench.restart()
+    expect(codes(bench)).toEqual(expect.arrayContaining(['marginMode']))
+  })
+
+  test('without a configured leverage a change is logged once, after two readings', () => {
+    const bench = holding(null)
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { leverage: 10 })
+    readOnce(bench, { leverage: 20 })
+    const changes = () => bench.take('announce').filter(({ event }) => event === 'position.leverageChanged')
+    expect(changes()).toEqual([])
+
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { leverage: 20 })
+    expect(changes()).toMatchObject([{ level: 'warn', fields: { symbol: SYMBOL, was: '10', is: '20' } }])
+    expect(codes(bench)).toEqual([])
+  })
+})
