@@ -1,5 +1,5 @@
 import type { Answer } from '../domain/answer.ts'
-import type { Fill, FillsReading, UnreadableFill } from '../domain/fill.ts'
+import { type Fill, fillKey, type FillsReading, type UnreadableFill } from '../domain/fill.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { EngineSettings } from '../engine/settings.ts'
@@ -65,6 +65,8 @@ interface FillsPages {
   /** Of the pages before. */
   readonly rows: readonly WireFill[]
   readonly idLessThan?: string
+  /** The oldest tradeId of the pages before. */
+  readonly reachedId?: string
   readonly exchangeTime?: number
   readonly onAnswer: OnAnswer<FillsReading>
 }
@@ -96,7 +98,7 @@ class FillsCall implements WireCall<FillsPage> {
     const exchangeTime = pages.exchangeTime ?? answer.requestTime ?? 0
     const last = fillList.at(-1)
     if (last !== undefined && fillList.length === pageFills) {
-      const next = { ...pages, rows, exchangeTime, idLessThan: last.tradeId }
+      const next = { ...pages, rows, exchangeTime, ...pageBehind(last, pages.reachedId) }
       return askFor(wire, new FillsCall(this.#options, next))
     }
     const { sinceAt, requestedAt } = pages
@@ -128,7 +130,12 @@ class KnownFills {
       const instrument = this.#settings.instruments.get(row.symbol)
       const fill = instrument && this.#toFill(instrument, row)
       if (typeof fill === 'string')
-        unreadable.push({ tradeId: row.tradeId, symbol: row.symbol, problem: fill })
+        unreadable.push({
+          tradeId: row.tradeId,
+          orderId: row.orderId,
+          symbol: row.symbol,
+          problem: fill,
+        })
       else if (fill) fills.push(fill)
     }
     fills.sort(byTime)
@@ -184,12 +191,31 @@ function unreadableRow(message: string, receivedAt: number): Answer<never> {
   return { kind: 'unknown', cause: 'unreadableRow', code: SUCCESS_CODE, message, status: 200, receivedAt }
 }
 
-/** A trade that comes on two pages counts as it came last, where it came first. */
-function joinPages(before: readonly WireFill[], page: readonly WireFill[]): readonly WireFill[] {
-  if (before.length === 0) return page
-  return [...new Map([...before, ...page].map((row) => [row.tradeId, row])).values()]
+/**
+ * Where the next page begins: with the oldest id once more, since the page may end between the two fills of a self-trade.
+ * A page of two rows may hold nothing but them.
+ */
+function pageBehind({ tradeId }: WireFill, reachedId: string | undefined) {
+  const idLessThan = tradeId === reachedId ? tradeId : String(BigInt(tradeId) + 1n)
+  return { reachedId: tradeId, idLessThan }
 }
 
+/** A fill that comes on two pages counts as it came last, where it came first. */
+function joinPages(before: readonly WireFill[], page: readonly WireFill[]): readonly WireFill[] {
+  if (before.length === 0) return page
+  return [...new Map([...before, ...page].map((row) => [fillKey(row), row])).values()]
+}
+
+/** As the daemon's reader sorts them. */
 function byTime(one: Fill, other: Fill): number {
-  return one.filledAt - other.filledAt || (one.tradeId < other.tradeId ? -1 : 1)
+  return (
+    one.filledAt - other.filledAt ||
+    compareTexts(one.tradeId, other.tradeId) ||
+    compareTexts(one.orderId, other.orderId)
+  )
+}
+
+/** The ids of the simulator are all of one length. */
+function compareTexts(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1
 }

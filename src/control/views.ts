@@ -52,7 +52,8 @@ export const orderSchema = z.strictObject({
 })
 
 export const fillSchema = z.strictObject({
-  tradeId: z.string(),
+  tradeId: z.string().meta({ description: 'shared by the two fills of a self-trade' }),
+  orderId: z.string(),
   at: instant.meta({ description: 'Unix ms, exchange clock' }),
   symbol: z.string(),
   strategy: z.string().meta({ description: 'empty: of no order of ours' }),

@@ -52,9 +52,16 @@ export interface Fill {
   readonly filledAt: number
 }
 
+/** Names a fill among all. A tradeId alone does not: the two fills of a self-trade share it. */
+export function fillKey({ tradeId, orderId }: Readonly<Record<'tradeId' | 'orderId', string>>): string {
+  return `${tradeId}|${orderId}`
+}
+
 /** A row of fills that could not be read. */
 export interface UnreadableFill {
   readonly tradeId: string
+  /** Empty where the row does not have it. */
+  readonly orderId: string
   readonly symbol: string
   readonly problem: string
 }

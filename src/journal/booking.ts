@@ -1,7 +1,10 @@
 /** Whose a fill is: a strategy's; not known yet (`waiting`); or, once that is certain, of no strategy here. */
 export type FillOwner = 'strategy' | 'waiting' | 'nobody'
 
-/** A fill with everything that people want to know of it. It is kept until it is archived, longer than its record. */
+/**
+ * A fill with everything that people want to know of it. It is kept until it is archived, longer than its record. Trade
+ * and order name it together: the two fills of a self-trade have one tradeId.
+ */
 export interface BookedFill {
   readonly kind: 'fill'
   readonly tradeId: string
@@ -27,10 +30,17 @@ export interface BookedFill {
   readonly scope: string
   /** Where the order came from, as the exchange says: `API`, `SYS`, or a person's client. */
   readonly source: string
+  /** A `FillKind`; empty: kept by a version that did not tell the kinds apart. */
+  readonly fillKind: string
+  /** Fees in other coins, as `BGB 0.011` or `BGB 0.011;BNB 0.2`; empty: none, or kept by a version without them. */
+  readonly otherFees: string
 }
 
 /** Whose a booked fill turned out to be. */
-export interface BookedOwner extends Pick<BookedFill, 'tradeId' | 'clientOid' | 'strategyId' | 'owner'> {
+export interface BookedOwner extends Pick<
+  BookedFill,
+  'tradeId' | 'orderId' | 'clientOid' | 'strategyId' | 'owner'
+> {
   readonly kind: 'owner'
 }
 

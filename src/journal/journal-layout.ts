@@ -3,11 +3,14 @@ import { randomHex } from '../lib/entropy.ts'
 import { layoutUnknown } from './journal-failures.ts'
 import { nextLink } from './record-chain.ts'
 
-/** The number of the layout below. A file of another layout is refused. */
-const LAYOUT = 6
+/** The number of the layout below. A file of a later one is refused. */
+export const LAYOUT = 7
 
-/** The layout without packed records. Such a file can be read, and gets their table when it is opened for writing. */
-const LAYOUT_UNPACKED = 5
+/** The layout of the first release. Files since then can be read, and are migrated before they are written. */
+export const LAYOUT_FIRST = 5
+
+/** Since this layout a file has a table of packed records. */
+const LAYOUT_PACKED = 6
 
 const BLOCKS_TABLE = `
   CREATE TABLE record_blocks (
@@ -19,6 +22,17 @@ const BLOCKS_TABLE = `
     last_link TEXT NOT NULL,
     body BLOB NOT NULL
   ) STRICT;
+`
+
+const FILLS_TABLE = `
+  CREATE TABLE fills (
+    tradeId TEXT NOT NULL, at INTEGER NOT NULL, orderId TEXT NOT NULL, clientOid TEXT NOT NULL,
+    strategyId TEXT NOT NULL, owner TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL,
+    tradeSide TEXT NOT NULL, price TEXT NOT NULL, size TEXT NOT NULL, profit TEXT NOT NULL, fee TEXT NOT NULL,
+    coin TEXT NOT NULL, scope TEXT NOT NULL, source TEXT NOT NULL, fillKind TEXT NOT NULL,
+    otherFees TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (tradeId, orderId)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX fills_by_time ON fills (at);
 `
 
 const TABLES = `
@@ -47,13 +61,7 @@ const TABLES = `
     PRIMARY KEY (bucket, name)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE key_buckets (bucket INTEGER PRIMARY KEY, keys INTEGER NOT NULL, sum TEXT NOT NULL) STRICT;
-  CREATE TABLE fills (
-    tradeId TEXT PRIMARY KEY, at INTEGER NOT NULL, orderId TEXT NOT NULL, clientOid TEXT NOT NULL,
-    strategyId TEXT NOT NULL, owner TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL,
-    tradeSide TEXT NOT NULL, price TEXT NOT NULL, size TEXT NOT NULL, profit TEXT NOT NULL, fee TEXT NOT NULL,
-    coin TEXT NOT NULL, scope TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX fills_by_time ON fills (at);
+  ${FILLS_TABLE}
   CREATE TABLE funding (
     id TEXT PRIMARY KEY, at INTEGER NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL, amount TEXT NOT NULL,
     coin TEXT NOT NULL, digest TEXT NOT NULL
@@ -96,10 +104,34 @@ export function openWriting(file: string): DatabaseSync {
     PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};
   `)
-  if (readLayout(database) === LAYOUT_UNPACKED) {
-    database.exec(`BEGIN IMMEDIATE; ${BLOCKS_TABLE} PRAGMA user_version = ${LAYOUT}; COMMIT`)
-  }
+  raiseLayout(database)
   return database
+}
+
+/** What makes a file of the next layout, by the layout that it has. */
+const STEPS: Readonly<Record<number, (database: DatabaseSync) => void>> = {
+  5: (database) => database.exec(BLOCKS_TABLE),
+  6: rebuildFills,
+}
+
+function raiseLayout(database: DatabaseSync): void {
+  const layout = readLayout(database)
+  if (layout < LAYOUT_FIRST || layout >= LAYOUT) return
+  database.exec('BEGIN IMMEDIATE')
+  for (let from = layout; from < LAYOUT; from++) STEPS[from]?.(database)
+  database.exec(`PRAGMA user_version = ${LAYOUT}; COMMIT`)
+}
+
+/** Layout 7 names a fill by trade and order, and has its kind and fees in other coins: of older fills they are unknown. */
+function rebuildFills(database: DatabaseSync): void {
+  database.exec(`
+    DROP INDEX fills_by_time;
+    ALTER TABLE fills RENAME TO fills_before;
+    ${FILLS_TABLE}
+    INSERT INTO fills SELECT tradeId, at, orderId, clientOid, strategyId, owner, symbol, side, tradeSide, price, size,
+      profit, fee, coin, scope, source, '', '', digest FROM fills_before;
+    DROP TABLE fills_before;
+  `)
 }
 
 /** Opens a file for reading. Nothing is changed, not even by closing, so damage stays as it was found. */
@@ -131,7 +163,7 @@ export function makeTables(database: DatabaseSync, nature: JournalNature): Journ
 /** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError when it is not as it was written */
 export function readNature(database: DatabaseSync, file: string): JournalNature {
   const layout = readLayout(database)
-  if (layout !== LAYOUT && layout !== LAYOUT_UNPACKED) throw layoutUnknown(file, layout, LAYOUT)
+  if (layout < LAYOUT_FIRST || layout > LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
   const read = (name: string) =>
     String(database.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'])
   const nature = { identity: read('identity'), salt: read('salt'), first: read('first') }
@@ -141,7 +173,7 @@ export function readNature(database: DatabaseSync, file: string): JournalNature 
 
 /** Whether the file has a table of packed records. */
 export function hasBlocks(database: DatabaseSync): boolean {
-  return readLayout(database) === LAYOUT
+  return readLayout(database) >= LAYOUT_PACKED
 }
 
 function readLayout(database: DatabaseSync): number {

@@ -34,6 +34,7 @@ const FILL: BookedFill = {
   ...{ kind: 'fill', tradeId: '9', at: AT, orderId: '1', clientOid: 'a', strategyId: ID, owner: 'strategy' },
   ...{ symbol: SYMBOL, side: 'sell', tradeSide: 'close', price: LARGE.slice(1), size: LARGE.slice(1) },
   ...{ profit: LARGE, fee: LARGE, coin: 'USDT', scope: 'taker', source: 'liquidation' },
+  ...{ fillKind: 'trade', otherFees: '' },
 }
 const PROFIT: ProfitView = {
   ...{ fills: 9_007_199_254, realised: LARGE, fees: LARGE, funding: LARGE, unrealised: LARGE, net: LARGE },

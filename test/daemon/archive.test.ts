@@ -28,7 +28,8 @@ function fillOf(tradeId: string, at: number): BookedFill {
   const owned = { clientOid: 'c', strategyId: 'a "grid", of mine', owner: 'strategy' } as const
   const words = { symbol: 'A', side: 'buy', tradeSide: 'open', coin: 'USDT', scope: 'maker', source: 'API' }
   const amounts = { price: '10.5', size: '0.1', profit: '-0.2', fee: '0.01' }
-  return { kind: 'fill', tradeId, at, orderId: `o${tradeId}`, ...owned, ...words, ...amounts }
+  const added = { fillKind: 'trade', otherFees: 'BGB 0.011' }
+  return { kind: 'fill', tradeId, at, orderId: `o${tradeId}`, ...owned, ...words, ...amounts, ...added }
 }
 
 function openJournal() {
@@ -72,9 +73,9 @@ describe('[ORD5] an archive', () => {
     const file = join(directory, 'fills-before-2025-06-02.csv')
     expect(report).toEqual({ file, fills: 1, fundings: 1 })
     expect(readFileSync(file, 'utf8').split('\n')).toEqual([
-      'kind,time,id,orderId,clientOid,strategy,owner,symbol,side,tradeSide,price,size,profit,fee,funding,coin,scope,source',
-      'fill,2025-06-01T23:59:59.995Z,1,o1,c,"a ""grid"", of mine",strategy,A,buy,open,10.5,0.1,-0.2,0.01,,USDT,maker,API',
-      'funding,2025-06-01T00:00:00.000Z,f,,,,,A,short,,,,,,-0.5,USDT,,',
+      'kind,time,id,orderId,clientOid,strategy,owner,symbol,side,tradeSide,price,size,profit,fee,funding,coin,scope,source,fillKind,otherFees',
+      'fill,2025-06-01T23:59:59.995Z,1,o1,c,"a ""grid"", of mine",strategy,A,buy,open,10.5,0.1,-0.2,0.01,,USDT,maker,API,trade,BGB 0.011',
+      'funding,2025-06-01T00:00:00.000Z,f,,,,,A,short,,,,,,-0.5,USDT,,,,',
       '',
     ])
     expect(fillsLeft()).toEqual(['2'])

@@ -180,6 +180,7 @@ export class BusyDaemon {
     return {
       ...{
         tradeId: `${this.#step - index}`,
+        orderId: `${this.#step - index}`,
         at: START_AT + this.#step - index,
         symbol: 'COIN0USDT',
         side: 'buy',

@@ -22,14 +22,23 @@ export function fillJournal(file: string, { fills, now }: { fills: number; now: 
       },
       ...{ scope: 'maker', source: 'API', filledAt },
     }
-    const { ticks: _ticks, lots: _lots, filledAt: at, ...words } = fill
+    const { ticks: _ticks, lots: _lots, filledAt: at, otherFees: _fees, fillKind = 'trade', ...words } = fill
     const owner = {
       clientOid: `order-${index}`,
       strategyId: `strategy-${index % 20}`,
       owner: 'strategy',
     } as const
     journal.append({ kind: 'fills', at: filledAt, fills: [fill] }, [
-      { kind: 'fill', ...words, at, price: `${fill.ticks / 10}`, size: '0.005', coin: 'USDT', ...owner },
+      {
+        kind: 'fill',
+        ...words,
+        at,
+        price: `${fill.ticks / 10}`,
+        size: '0.005',
+        coin: 'USDT',
+        ...owner,
+        ...{ fillKind, otherFees: '' },
+      },
     ])
   }
   journal.commit(() => undefined)

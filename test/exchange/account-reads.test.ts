@@ -106,6 +106,35 @@ describe('reading fills', () => {
     expect(ids).toEqual(Array.from({ length: 250 }, (_, index) => index + 1))
   })
 
+  it('[ORD5] reads both fills of a self-trade, which share a tradeId, also where a page ends between them', async () => {
+    const { server, client } = await openClient()
+    // The hundredth row from the newest is one of the two, whichever comes first.
+    const rows = Array.from({ length: 250 }, (_, index) => fillRow(index + 1))
+    const twin = fillRow(151, { orderId: '343434', side: 'sell' })
+    serveFills(server, [...rows, twin])
+
+    const answer = await client.readFills(QUERY)
+
+    const fills = answer.kind === 'accepted' ? answer.data.fills : []
+    expect(fills).toHaveLength(251)
+    expect(fills.filter(({ tradeId }) => tradeId === '151')).toMatchObject([
+      { orderId: '121212', side: 'buy' },
+      { orderId: '343434', side: 'sell' },
+    ])
+  })
+
+  it('ends at a page that is full of one tradeId: nobody can tell how many there are', async () => {
+    const { server, client } = await openClient()
+    const twins = Array.from({ length: 150 }, (_, index) => fillRow(7, { orderId: String(index) }))
+    serveFills(server, [...twins, fillRow(8), fillRow(1)])
+
+    expect(await client.readFills(QUERY)).toMatchObject({
+      kind: 'unknown',
+      message: 'the page from trade 7 back does not reach beyond it',
+    })
+    expect(server.requests).toHaveLength(2)
+  })
+
   it('stops at a page that is older than asked for, where startTime is ignored', async () => {
     const { server, client } = await openClient()
     const rows = Array.from({ length: 500 }, (_, index) =>
@@ -223,7 +252,9 @@ describe('reading fills', () => {
 
       const data = answer.kind === 'accepted' ? answer.data : undefined
       expect(data?.fills.map(({ tradeId }) => tradeId).toSorted()).toEqual(['8', '9'])
-      expect(data?.unreadable).toEqual([{ tradeId: '7', symbol: 'BTCUSDT', problem: expect.any(String) }])
+      expect(data?.unreadable).toEqual([
+        { tradeId: '7', orderId: '121212', symbol: 'BTCUSDT', problem: expect.any(String) },
+      ])
     })
   }
 

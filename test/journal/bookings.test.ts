@@ -32,7 +32,8 @@ function fillOf(tradeId: string, at: number): BookedFill {
   const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy' } as const
   const words = { symbol: 'A', side: 'buy', tradeSide: 'open', coin: 'U', scope: 'maker', source: 'API' }
   const amounts = { price: '10.5', size: '0.1', profit: '-0.2', fee: '0.01' }
-  return { kind: 'fill', tradeId, at, orderId: `o${tradeId}`, ...owned, ...words, ...amounts }
+  const added = { fillKind: 'trade', otherFees: 'BGB 0.011' }
+  return { kind: 'fill', tradeId, at, orderId: `o${tradeId}`, ...owned, ...words, ...amounts, ...added }
 }
 
 const fundingOf = (id: string, at: number): BookedFunding => ({
@@ -98,10 +99,21 @@ describe('[DET2] what records have booked', () => {
       book(journal, { ...fillOf('b', 1), at: DAY_MS })
       book(journal, fillOf('b', 1))
     })
-    const owner = { kind: 'owner', tradeId: 'a', clientOid: 'c', strategyId: 's', owner: 'strategy' } as const
+    const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy' } as const
+    const owner = { kind: 'owner', tradeId: 'a', orderId: 'oa', ...owned } as const
     reading((journal) => book(journal, owner, { ...owner, tradeId: 'of an archived fill' }))
 
     expect(reading((journal) => [...journal.bookings('fill')])).toEqual([fillOf('a', 1), fillOf('b', 1)])
+  })
+
+  test('stands for each order of a trade, and an owner found is that of one of the two', () => {
+    const waiting = { clientOid: '', strategyId: '', owner: 'waiting' } as const
+    const twins = ['buyer', 'seller'].map((orderId) => ({ ...fillOf('a', 1), orderId, ...waiting }))
+    reading((journal) => book(journal, ...twins))
+    const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy' } as const
+    reading((journal) => book(journal, { kind: 'owner', tradeId: 'a', orderId: 'seller', ...owned }))
+
+    expect(reading((journal) => [...journal.bookings('fill')])).toEqual([twins[0], { ...twins[1], ...owned }])
   })
 
   test('is lost with its record, and only then, when the process is killed', () => {
@@ -119,6 +131,9 @@ describe('[DET2] what records have booked', () => {
 
   test.each([
     ['has another price', "UPDATE fills SET price = '10.6' WHERE tradeId = 'b'"],
+    ['has another kind', "UPDATE fills SET fillKind = 'liquidation' WHERE tradeId = 'b'"],
+    ['has no kind any more', "UPDATE fills SET fillKind = '', otherFees = '' WHERE tradeId = 'b'"],
+    ['has another order', "UPDATE fills SET orderId = 'other' WHERE tradeId = 'b'"],
     ['has another owner', "UPDATE fills SET strategyId = 't' WHERE tradeId = 'b'"],
     ['is of another day', "UPDATE fills SET at = 5 WHERE tradeId = 'b'"],
     ['is gone', "DELETE FROM fills WHERE tradeId = 'b'"],

@@ -89,7 +89,7 @@ function specimenBookings(at: number): readonly Booking[] {
   if (at <= FILLERS) return []
   const time = at * 5 * 3_600_000
   if (at % 4 === 2) return [fillOf(at, time)]
-  if (at % 4 === 3) return [{ kind: 'owner', tradeId: `t${at - 1}`, ...OWNED }]
+  if (at % 4 === 3) return [{ kind: 'owner', tradeId: `t${at - 1}`, orderId: `o${at - 1}`, ...OWNED }]
   if (at % 5 > 0) return []
   return [
     { kind: 'funding', id: `f${at}`, at: time, symbol: 'A', side: 'long', amount: `-0.${at}`, coin: 'U' },
@@ -101,7 +101,8 @@ const OWNED = { clientOid: 'c-0', strategyId: 's', owner: 'strategy' } as const
 function fillOf(at: number, time: number): BookedFill {
   const words = { clientOid: '', strategyId: '', symbol: 'A', side: 'buy', tradeSide: 'open', coin: 'U' }
   const amounts = { price: `${at}.5`, size: '1', profit: '0', fee: '0.01' }
-  const rest = { orderId: `o${at}`, owner: 'waiting', scope: 'maker', source: 'API' } as const
+  const added = { fillKind: 'trade', otherFees: '' }
+  const rest = { orderId: `o${at}`, owner: 'waiting', scope: 'maker', source: 'API', ...added } as const
   return { kind: 'fill', tradeId: `t${at}`, at: time, ...words, ...amounts, ...rest }
 }
 

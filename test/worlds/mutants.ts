@@ -304,10 +304,28 @@ export const MUTANTS: readonly Mutant[] = [
     lastsMonths: true,
   },
   {
+    name: 'fills-known-by-trade-alone',
+    what: 'a fill is known by its tradeId, whatever its order: of a self-trade only one is counted',
+    find: 'return trades.has(fillKey(fill)) || trades.has(fill.tradeId)',
+    replace: 'return [...trades.keys()].some((key) => key.startsWith(`${fill.tradeId}|`))',
+  },
+  {
+    name: 'page-skips-the-twin',
+    what: 'the next page of fills begins below the oldest id of this one, where the other fill of a self-trade stands',
+    find: 'const idLessThan = tradeId === reachedId ? tradeId : String(BigInt(tradeId) + 1n)',
+    replace: 'const idLessThan = tradeId',
+  },
+  {
+    name: 'pages-joined-by-trade',
+    what: 'of two pages of fills each tradeId is kept once',
+    find: 'map((row) => [fillKey(row), row])',
+    replace: 'map((row) => [row.tradeId, row])',
+  },
+  {
     name: 'trades-forgotten-too-early',
     what: 'trades are forgotten while fills are read from before them',
-    find: 'if (filledAt < book.tradesSinceAt) book.trades.delete(tradeId)',
-    replace: 'if (filledAt < book.tradesSinceAt + 120_000) book.trades.delete(tradeId)',
+    find: 'if (filledAt < book.tradesSinceAt) book.trades.delete(key)',
+    replace: 'if (filledAt < book.tradesSinceAt + 120_000) book.trades.delete(key)',
     lastsMonths: true,
   },
   {

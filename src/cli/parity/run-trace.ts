@@ -1,5 +1,5 @@
 import { type CandleRow, candleKey, formatInterval, read } from '../../domain/candles.ts'
-import type { Fill } from '../../domain/fill.ts'
+import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { Snapshot } from '../../domain/snapshot.ts'
@@ -109,8 +109,8 @@ export class RunTrace {
       this.#states.set(strategyId, writeValue(event.state))
     } else if (event.kind === 'fillsRead') {
       for (const fill of event.reading.fills) {
-        if (fill.filledAt < this.#fromAt || this.#known.has(fill.tradeId)) continue
-        this.#known.add(fill.tradeId)
+        if (fill.filledAt < this.#fromAt || this.#known.has(fillKey(fill))) continue
+        this.#known.add(fillKey(fill))
         this.fills.push(fill)
       }
     }

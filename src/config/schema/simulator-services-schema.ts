@@ -66,6 +66,10 @@ export const readingsSchema = z
     oneWayTradeSide: z.enum(['openClose', 'single']).default('openClose').meta({
       description: 'tradeSide of fills in one-way mode: open and close, or buy_single and the like.',
     }),
+    selfTrades: z.enum(['never', 'meet']).default('never').meta({
+      description:
+        'An order with stpMode none that reaches a resting one of its own account: both trade with the market alone, or with each other; then both fills have one tradeId.',
+    }),
     presetTriggerType: z
       .enum(['fill_price', 'mark_price'])
       .default('fill_price')

@@ -172,10 +172,10 @@ function viewOrder({ grids }: ShownAccount, { terms, orderId, state, filledLots,
 }
 
 export function viewFill(account: ShownAccount, { fill, strategyId, clientOid }: RecentFill): FillView {
-  const { tradeId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
+  const { tradeId, orderId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
   const grid = account.grids.get(symbol)
   return {
-    ...{ tradeId, symbol, side, profit, fee, clientOid },
+    ...{ tradeId, orderId, symbol, side, profit, fee, clientOid },
     at: Math.round(filledAt),
     strategy: strategyId,
     price: grid ? showOnGrid(grid.tick, ticks) : `${ticks} ticks`,

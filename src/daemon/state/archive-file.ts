@@ -7,7 +7,7 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 /** The columns of an archive, documented in docs/journal.md: later versions add some at the end. */
 const COLUMNS = [
   ...['kind', 'time', 'id', 'orderId', 'clientOid', 'strategy', 'owner', 'symbol', 'side', 'tradeSide'],
-  ...['price', 'size', 'profit', 'fee', 'funding', 'coin', 'scope', 'source'],
+  ...['price', 'size', 'profit', 'fee', 'funding', 'coin', 'scope', 'source', 'fillKind', 'otherFees'],
 ] as const
 
 /** Lines that are written at once. */

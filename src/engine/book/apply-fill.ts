@@ -1,22 +1,30 @@
 import { applyFillToOrder } from '../../execution/order-machine.ts'
-import type { Fill } from '../../domain/fill.ts'
+import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Money } from '../../domain/snapshot.ts'
 import { NOBODY } from '../../domain/allocation.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { accountHoldingOf, type Book, NO_MONEY, pairKey, storeOrder, type WritableBook } from './book.ts'
+import {
+  accountHoldingOf,
+  type Book,
+  knowsFill,
+  NO_MONEY,
+  pairKey,
+  storeOrder,
+  type WritableBook,
+} from './book.ts'
 import { countOwnFill } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 
 /**
- * Applies a fill once, by its tradeId: to the account, and to the order with its orderId. A fill of ours whose orderId is
+ * Applies a fill once, by its trade and order: to the account, and to the order with its orderId. A fill of ours whose orderId is
  * not known yet waits as an orphan; any other is foreign.
  * @param throughAt Unix ms, exchange clock: a fill with a later date does not move `fillsThroughAt` beyond this.
  */
 export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POSITIVE_INFINITY): void {
-  if (book.trades.has(fill.tradeId)) return
-  book.trades.set(fill.tradeId, fill.filledAt)
+  if (knowsFill(book, fill)) return
+  book.trades.set(fillKey(fill), fill.filledAt)
   book.fillsThroughAt = Math.max(book.fillsThroughAt, Math.min(fill.filledAt, throughAt))
   const clientOid = book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : book.orders.get(clientOid)

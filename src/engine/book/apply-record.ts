@@ -264,8 +264,8 @@ function applyPrune(book: WritableBook, record: PruneRecord): void {
   }
   book.fillsThroughAt = Math.max(book.fillsThroughAt, record.fillsThroughAt)
   book.tradesSinceAt = Math.max(book.tradesSinceAt, record.tradesBefore)
-  for (const [tradeId, filledAt] of book.trades) {
-    if (filledAt < book.tradesSinceAt) book.trades.delete(tradeId)
+  for (const [key, filledAt] of book.trades) {
+    if (filledAt < book.tradesSinceAt) book.trades.delete(key)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AccountCall } from '../../domain/account-call.ts'
 import type { CandleSeries } from '../../domain/candles.ts'
-import type { Fill } from '../../domain/fill.ts'
-import type { ClientOid, OrderId, StrategyId, TradeId } from '../../domain/ids.ts'
+import { type Fill, fillKey } from '../../domain/fill.ts'
+import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 import type { OwnTrades } from '../../domain/own-trades.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
@@ -66,8 +66,11 @@ export interface Book {
   readonly ordinals: ReadonlyMap<string, number>
   /** Fills whose orderId belongs to no known order, until one is found. */
   readonly orphans: ReadonlyMap<OrderId, readonly Fill[]>
-  /** Known trades, with the time of the fill. Those before {@link tradesSinceAt} are forgotten, and never read again. */
-  readonly trades: ReadonlyMap<TradeId, number>
+  /**
+   * Known fills by `fillKey`, each with its time. Those before {@link tradesSinceAt} are forgotten, and never read again.
+   * A book that an earlier version wrote may name one by its tradeId alone ({@link knowsFill}).
+   */
+  readonly trades: ReadonlyMap<string, number>
   /** Unix ms, exchange clock. */
   readonly tradesSinceAt: number
   /** By strategy and symbol. Fills that wait for their order are held under their orderId in place of a strategy. */
@@ -188,6 +191,14 @@ const STRATEGIES_JOINED_MAX = 1000
 export function splitPair(key: string): readonly [string, string] {
   const bar = key.indexOf('|')
   return [key.slice(0, bar), key.slice(bar + 1)]
+}
+
+/**
+ * Whether a fill is in the book. One that an earlier version named by its tradeId alone stands for every order of the
+ * trade, since nothing says of which it was: counted twice would be worse than a twin that stays unknown.
+ */
+export function knowsFill({ trades }: Book, fill: Pick<Fill, 'tradeId' | 'orderId'>): boolean {
+  return trades.has(fillKey(fill)) || trades.has(fill.tradeId)
 }
 
 export function holdingOf(book: Book, strategyId: string, symbol: string): Holding {

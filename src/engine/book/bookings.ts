@@ -1,4 +1,4 @@
-import type { Fill } from '../../domain/fill.ts'
+import type { CoinFee, Fill } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { FundingRecord, JournalRecord } from '../../domain/record.ts'
@@ -26,7 +26,10 @@ export function buildBookings(record: JournalRecord, by: BookedBy): readonly Boo
   const { book, instruments, waiting } = by
   const owners = waiting
     .filter(({ orderId }) => !book.orphans.has(orderId))
-    .map((fill): BookedOwner => ({ kind: 'owner', tradeId: fill.tradeId, ...ownerOf(book, fill) }))
+    .map((fill): BookedOwner => {
+      const { tradeId, orderId } = fill
+      return { kind: 'owner', tradeId, orderId, ...ownerOf(book, fill) }
+    })
   if (record.kind === 'fills')
     return record.fills.flatMap((fill) => toBookedFill(fill, { book, instruments }))
   if (record.kind === 'funding') return toBookedFunding(record, instruments)
@@ -82,8 +85,18 @@ function toBookedFill(
       coin: instrument.marginCoin,
       scope,
       source,
+      fillKind: fill.fillKind ?? '',
+      otherFees: toFeesText(fill.otherFees),
     },
   ]
+}
+
+/** By coin, so that the same fees always make the same text. */
+function toFeesText(fees: readonly CoinFee[] = []): string {
+  return fees
+    .map(({ coin, amount }) => `${coin} ${amount}`)
+    .sort()
+    .join(';')
 }
 
 function toBookedFunding(

@@ -1,4 +1,4 @@
-import type { Fill } from '../../domain/fill.ts'
+import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { AdoptRecord, JournalRecord } from '../../domain/record.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
@@ -45,7 +45,7 @@ export function recountRecord(recount: RecountState, entry: JournalRecord, book:
 }
 
 function onceEach(fills: readonly Fill[]): Iterable<Fill> {
-  return new Map(fills.map((fill) => [fill.tradeId, fill])).values()
+  return new Map(fills.map((fill) => [fillKey(fill), fill])).values()
 }
 
 function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {

@@ -3,7 +3,7 @@ import type { Fill, FillsReading } from '../../domain/fill.ts'
 import type { OrderId, StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
-import { openOrdersOf } from '../book/book.ts'
+import { knowsFill, openOrdersOf } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
@@ -21,8 +21,10 @@ export function takeFills(core: Core, reading: FillsReading): void {
   takeUnreadableFills(core, reading)
   const fills = reading.fills.filter(
     // An older one may be a trade that the book has forgotten since this read began.
-    ({ tradeId, filledAt, symbol }) =>
-      filledAt >= core.book.tradesSinceAt && !core.book.trades.has(tradeId) && core.instruments.has(symbol),
+    (fill) =>
+      fill.filledAt >= core.book.tradesSinceAt &&
+      !knowsFill(core.book, fill) &&
+      core.instruments.has(fill.symbol),
   )
   const owners = fills.length === 0 ? NOBODY : takeNewFills(core, reading, fills)
   const readableAt = noteFillsRead(core, reading, isReadingAgain(core))

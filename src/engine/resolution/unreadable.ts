@@ -1,4 +1,4 @@
-import type { FillsReading } from '../../domain/fill.ts'
+import type { FillsReading, UnreadableFill } from '../../domain/fill.ts'
 import { type Book, restrictionOf } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteReadable, noteUnreadable } from '../state/readings.ts'
@@ -14,11 +14,16 @@ const NONE: NonNullable<FillsReading['unreadable']> = []
  */
 export function takeUnreadableFills(core: Core, { unreadable = NONE }: FillsReading): void {
   if (unreadable.length === 0 && core.readings.unreadable.size === 0) return
-  const rows = new Set(unreadable.map(({ tradeId }) => `${FILL}${tradeId}`))
+  const rows = new Set(unreadable.map(nameOf))
   for (const known of core.readings.unreadable.keys()) {
     if (known.startsWith(FILL) && !rows.has(known)) noteReadable(core, known)
   }
-  for (const { tradeId, symbol, problem } of unreadable) take(core, `${FILL}${tradeId}`, symbol, problem)
+  for (const fill of unreadable) take(core, nameOf(fill), fill.symbol, fill.problem)
+}
+
+/** The two fills of a self-trade have one tradeId. */
+function nameOf({ tradeId, orderId }: UnreadableFill): string {
+  return orderId === '' ? `${FILL}${tradeId}` : `${FILL}${tradeId} of order ${orderId}`
 }
 
 export function takeUnreadablePosition(

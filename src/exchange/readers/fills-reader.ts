@@ -1,5 +1,5 @@
 import type { Answer } from '../../domain/answer.ts'
-import type { Fill, FillsReading, UnreadableFill } from '../../domain/fill.ts'
+import { type Fill, fillKey, type FillsReading, type UnreadableFill } from '../../domain/fill.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
@@ -61,13 +61,17 @@ interface FillsSpan {
 /**
  * Reads pages from the newest fill back, until a page is not full or reaches beyond the span. Where there are too many
  * pages, returns the times of the newest and the oldest fill that was read.
+ *
+ * The two fills of a self-trade have one tradeId, and a page may end between them. So the next page begins with the
+ * oldest id of this one once more, and rows that are known already are dropped.
  */
 async function readPages(
   { caller, clock, offset, query }: FillsCall,
   { sinceAt, untilAt, requestedAt }: FillsSpan,
 ): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
   const rows = new Map<string, WireFill>()
-  let idLessThan: string | undefined
+  /** The oldest tradeId of the pages so far. */
+  let reachedId: string | undefined
   let exchangeTime = untilAt
   let newestAt = Number.NaN
   let reachedAt = sinceAt
@@ -79,14 +83,14 @@ async function readPages(
       startTime: String(Math.floor(sinceAt)),
       ...(untilAt === undefined ? {} : { endTime: String(untilAt) }),
       limit: String(FILLS_PAGE_MAX),
-      idLessThan,
+      idLessThan: reachedId === undefined ? undefined : String(BigInt(reachedId) + 1n),
     })
     if (answer.kind !== 'accepted') return answer
     const { receivedAt } = answer
     // An answer without a time gets that of its request, which is certainly not too late.
     exchangeTime ??= answer.requestTime ?? offset.exchangeNow(requestedAt)
     const { fillList } = answer.data
-    for (const row of fillList) rows.set(named(row).tradeId, row)
+    for (const row of fillList) rows.set(fillKey(named(row)), row)
     const last = fillList.at(-1)
     if (last === undefined || fillList.length < FILLS_PAGE_MAX || Number(named(last).cTime) < sinceAt) {
       const times = { sinceAt, requestedAt: requestedAt - behindMs, exchangeTime, receivedAt }
@@ -96,20 +100,21 @@ async function readPages(
     if (page === 0) newestAt = Number(named(fillList[0] ?? last).cTime)
     const oldest = oldestId(fillList.map(named))
     if (oldest === undefined) return unknown('a tradeId is not a number', receivedAt)
-    if (idLessThan !== undefined && BigInt(oldest) >= BigInt(idLessThan)) {
-      return unknown(`the page before trade ${idLessThan} does not lie before it`, receivedAt)
+    // A page that is full of one id, or an exchange that does not look at the id, would be asked for for ever.
+    if (reachedId !== undefined && BigInt(oldest) >= BigInt(reachedId)) {
+      return unknown(`the page from trade ${reachedId} back does not reach beyond it`, receivedAt)
     }
-    idLessThan = oldest
+    reachedId = oldest
   }
   if (Number.isFinite(newestAt - reachedAt)) return { newestAt, reachedAt }
   return unknown('a cTime is not a number', clock.now())
 }
 
 /** The names in a row; empty where it does not have them. */
-function named(row: WireFill): Pick<WireFill, 'tradeId' | 'symbol' | 'cTime'> {
+function named(row: WireFill): Pick<WireFill, 'tradeId' | 'orderId' | 'symbol' | 'cTime'> {
   if (!isUnreadable(row)) return row
-  const { tradeId = '', symbol = '', cTime = '' } = row.texts
-  return { tradeId, symbol, cTime }
+  const { tradeId = '', orderId = '', symbol = '', cTime = '' } = row.texts
+  return { tradeId, orderId, symbol, cTime }
 }
 
 interface CollectedRows extends Omit<FillsReading, 'fills' | 'unreadable'> {
@@ -123,17 +128,18 @@ function toReading(collected: CollectedRows): Answer<FillsReading> {
   const fills: Fill[] = []
   const unreadable: UnreadableFill[] = []
   for (const row of rows) {
-    const { tradeId, symbol, cTime } = named(row)
+    const { tradeId, orderId, symbol, cTime } = named(row)
     // Some exchanges ignore startTime.
     if (Number(cTime) < sinceAt && cTime !== '') continue
     if (symbol === '') return unknown(`fill ${tradeId} names no instrument`, receivedAt)
     const instrument = query.instruments.get(symbol.toUpperCase())
     if (instrument === undefined) continue
     const fill = isUnreadable(row) ? row.unreadable : toFill(instrument, query.positionMode, row)
-    if (typeof fill === 'string') unreadable.push({ tradeId, symbol: instrument.symbol, problem: fill })
+    if (typeof fill === 'string')
+      unreadable.push({ tradeId, orderId, symbol: instrument.symbol, problem: fill })
     else fills.push(fill)
   }
-  fills.sort((one, other) => one.filledAt - other.filledAt || compareIds(one.tradeId, other.tradeId))
+  fills.sort(compareFills)
   return {
     kind: 'accepted',
     receivedAt,
@@ -155,6 +161,15 @@ function oldestId(fills: readonly Pick<WireFill, 'tradeId'>[]): string | undefin
     if (oldest === undefined || BigInt(tradeId) < BigInt(oldest)) oldest = tradeId
   }
   return oldest
+}
+
+/** By time, trade and order: the same fills always come in the same order. */
+function compareFills(one: Fill, other: Fill): number {
+  return (
+    one.filledAt - other.filledAt ||
+    compareIds(one.tradeId, other.tradeId) ||
+    compareIds(one.orderId, other.orderId)
+  )
 }
 
 /** Compares ids as numbers, which are too large for a float; others by their text. */

@@ -25,8 +25,8 @@ export const JOURNAL_TABLES: readonly JournalTable[] = [
   table('key_buckets', ['bucket'], 'bucket# keys# sum'),
   table(
     'fills',
-    ['tradeId'],
-    'tradeId at# orderId clientOid strategyId owner symbol side tradeSide price size profit fee coin scope source digest',
+    ['tradeId', 'orderId'],
+    'tradeId at# orderId clientOid strategyId owner symbol side tradeSide price size profit fee coin scope source fillKind otherFees digest',
   ),
   table('funding', ['id'], 'id at# symbol side amount coin digest'),
   table('booked_days', ['kind', 'day'], 'kind day# rows# sum'),
@@ -39,7 +39,7 @@ export function tableNamed(name: string): JournalTable | undefined {
 }
 
 /** Layout of the tables on the server. Another one is refused. */
-export const SERVER_LAYOUT = 1
+export const SERVER_LAYOUT = 2
 
 /**
  * What followers may be behind before they have to read the tables anew: a machine that was away for longer is no

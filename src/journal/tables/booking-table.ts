@@ -7,18 +7,23 @@ const DAY_MS = 86_400_000
 
 type Kind = BookedRow['kind']
 
-/** The columns of each table: the key, the time, and all others in the order in which the digest has them. */
+/** The columns of each table in the order in which the digest has them, and those that name a row. */
 const TABLES = {
   fill: {
     name: 'fills',
+    key: ['tradeId', 'orderId'],
     columns: [
       ...['tradeId', 'at', 'orderId', 'clientOid', 'strategyId', 'owner', 'symbol', 'side', 'tradeSide'],
-      ...['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source'],
+      ...['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source', 'fillKind', 'otherFees'],
     ] as readonly (keyof BookedFill)[],
+    /** Added by layout 7. Where both are empty the digest leaves them out, so rows of before keep theirs. */
+    added: 2,
   },
   funding: {
     name: 'funding',
+    key: ['id'],
     columns: ['id', 'at', 'symbol', 'side', 'amount', 'coin'] as readonly (keyof BookedFunding)[],
+    added: 0,
   },
 } as const
 
@@ -67,8 +72,8 @@ export function* readBookings(
   first: string,
   { kind, since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan & { readonly kind: Kind },
 ): Generator<BookedRow> {
-  const { name, columns } = TABLES[kind]
-  const query = `SELECT * FROM ${name} WHERE at >= ? AND at < ? ORDER BY at, ${columns[0]}`
+  const { name, key } = TABLES[kind]
+  const query = `SELECT * FROM ${name} WHERE at >= ? AND at < ? ORDER BY at, ${key.join(', ')}`
   for (const row of database.prepare(query).iterate(since, until)) {
     const stored = toRow(kind, row)
     if (digestOf(first, stored) !== row['digest']) throw notAsWritten(kind, dayOf(stored.at))
@@ -117,16 +122,17 @@ export class BookingTable {
   }
 
   #prepare(kind: Kind): Readonly<Record<'find' | 'put' | 'read' | 'drop', StatementSync>> {
-    const { name, columns } = TABLES[kind]
-    const [key] = columns
+    const { name, key, columns } = TABLES[kind]
     const all = [...columns, 'digest']
     const span = 'at >= ? AND at < ?'
     return {
-      find: this.#database.prepare(`SELECT * FROM ${name} WHERE ${key} = ?`),
+      find: this.#database.prepare(
+        `SELECT * FROM ${name} WHERE ${key.map((one) => `${one} = ?`).join(' AND ')}`,
+      ),
       put: this.#database.prepare(
         `REPLACE INTO ${name} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})`,
       ),
-      read: this.#database.prepare(`SELECT * FROM ${name} WHERE ${span} ORDER BY at, ${key}`),
+      read: this.#database.prepare(`SELECT * FROM ${name} WHERE ${span} ORDER BY at, ${key.join(', ')}`),
       drop: this.#database.prepare(`DELETE FROM ${name} WHERE ${span}`),
     }
   }
@@ -144,7 +150,7 @@ export class BookingTable {
         continue
       }
       const { kind: _, ...owner } = booking
-      const stored = this.#find('fill', booking.tradeId)
+      const stored = this.#find('fill', keyOf(booking))
       // It may have been archived meanwhile.
       if (stored?.kind === 'fill') this.#put({ ...stored, ...owner })
     }
@@ -192,8 +198,8 @@ export class BookingTable {
     this.#count(row, addDigest)
   }
 
-  #find(kind: Kind, key: string): BookedRow | undefined {
-    const row = this.#statements[kind].find.get(key)
+  #find(kind: Kind, key: readonly string[]): BookedRow | undefined {
+    const row = this.#statements[kind].find.get(...key)
     return row && this.#prove(kind, row)
   }
 
@@ -234,7 +240,8 @@ function toRow(kind: Kind, row: Row): BookedRow {
   const columns: readonly string[] = TABLES[kind].columns
   const values = columns.map((column) => [
     column,
-    column === 'at' ? Number(row[column]) : String(row[column]),
+    // A table of an earlier layout lacks the columns that were added since.
+    column === 'at' ? Number(row[column]) : String(row[column] ?? ''),
   ])
   return { kind, ...Object.fromEntries(values) } as BookedRow
 }
@@ -244,12 +251,16 @@ function valuesOf(row: BookedRow): (string | number)[] {
   return TABLES.funding.columns.map((column) => row[column])
 }
 
-function keyOf(row: BookedRow): string {
-  return row.kind === 'fill' ? row.tradeId : row.id
+function keyOf(booking: Booking): readonly string[] {
+  return booking.kind === 'funding' ? [booking.id] : [booking.tradeId, booking.orderId]
 }
 
 function digestOf(first: string, row: BookedRow): string {
-  return hash('sha256', `${first} ${row.kind} ${JSON.stringify(valuesOf(row))}`, 'hex').slice(0, 32)
+  const values = valuesOf(row)
+  const { added } = TABLES[row.kind]
+  const isAsBefore = values.slice(values.length - added).every((value) => value === '')
+  const covered = isAsBefore ? values.slice(0, values.length - added) : values
+  return hash('sha256', `${first} ${row.kind} ${JSON.stringify(covered)}`, 'hex').slice(0, 32)
 }
 
 function dayOf(at: number): number {

@@ -32,6 +32,8 @@ export const defaultCoreSettings = {
   oneWayTradeSide: oneOf('openClose', 'single'),
   /** Fill field `totalDeductionFee`: no discount is `0`, or null as samples have it. */
   totalDeductionFee: oneOf('zero', 'null'),
+  /** An order without self-trade prevention that reaches a resting one of its own account: both trade with the market, or with each other. */
+  selfTrades: oneOf('never', 'meet'),
   /** What preset take-profits and stop-losses watch. */
   presetTriggerType: oneOf('fill_price', 'mark_price'),
   /** What is assumed of fills: see fill-model.ts. */

@@ -52,10 +52,12 @@ export interface BookOrder {
   updatedAt: number
 }
 
-/** A trade of an order with the market. */
+/** A trade of an order, with the market or with another one of its account. */
 export interface Trade {
   /** At most so many. */
   readonly lots: number
   readonly ticks: number
   readonly scope: 'taker' | 'maker'
+  /** It is the other side of the account's fill just before it, and has the id of that. */
+  readonly isTwin?: boolean
 }

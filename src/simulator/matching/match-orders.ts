@@ -10,11 +10,12 @@ import {
 } from './displayed-market.ts'
 import { insertOrder, type OrderBook, sideOf } from './order-book.ts'
 import { cancelOrder, endMarketOrder, fillOrder, isOpen } from './order-lifecycle.ts'
-import { preventSelfTrade } from './self-trade.ts'
+import { meetOwnOrders, ownOrdersMet, preventSelfTrade } from './self-trade.ts'
 import type { Venue } from './venue.ts'
 
 /*
- * How orders meet the market: of futures, spot and margin, and nowhere else. Accounts never meet each other.
+ * How orders meet the market: of futures, spot and margin, and nowhere else. Accounts never meet each other, and the
+ * orders of one account only where the venue has it so (self-trade.ts).
  *
  * An order that reaches the other side walks its levels: each is as deep as the displayed one and `levelTicks`
  * worse, so the price grows with the size. A limit order stops at its price, a market order at the last level;
@@ -41,6 +42,11 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   order.status = 'live'
   venue.putOrder(order)
   const cutTicks = preventSelfTrade(venue, order)
+  if (!isOpen(order)) return
+  if (order.force === 'post_only' && ownOrdersMet(venue, order).length > 0)
+    return cancelOrder(venue, order, 'post_only')
+  // What must be filled whole is filled by the market, which says beforehand how much it has.
+  if (order.force !== 'fok') meetOwnOrders(venue, order)
   if (!isOpen(order)) return
   if (order.orderType === 'market') {
     takeLevels(venue, order, cutTicks)

@@ -1,10 +1,11 @@
 import type { BookOrder } from './book-order.ts'
-import { cancelOrder } from './order-lifecycle.ts'
+import { cancelOrder, fillOrder, isOpen } from './order-lifecycle.ts'
 import type { Venue } from './venue.ts'
 
 /**
  * Self-trade prevention: what happens when an incoming order would meet a resting order of its own account.
- * The incoming order's mode decides. Since orders trade with the market only, `none` has no effect at all.
+ * The incoming order's mode decides. With `none` both trade with the market alone, or with each other where the venue
+ * has it so ({@link meetOwnOrders}).
  *
  *   cancel_maker  the resting orders that it would meet are cancelled
  *   cancel_taker  it takes what the market has at better prices than its own resting order; the rest is cancelled
@@ -31,6 +32,33 @@ export function preventSelfTrade<Order extends BookOrder>(
   const best = isBuy ? market.askTicks : market.bidTicks
   if (market.at === 0 || (isBuy ? nearest <= best : nearest >= best)) cancelOrder(venue, order, 'self_trade')
   return nearest
+}
+
+/**
+ * An order that nothing keeps from it trades with resting orders of its own account that are as good as the best price
+ * of the market, or better: at their price, before it takes from the market. What stands deeper is not looked at.
+ */
+export function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
+  for (const own of ownOrdersMet(venue, order)) {
+    const { priceTicks: ticks } = own
+    const lots = Math.min(venue.wantedLots(own, ticks), venue.wantedLots(order, ticks))
+    const traded = fillOrder(venue, own, { lots, ticks, scope: 'maker' })
+    if (traded > 0 && isOpen(order))
+      fillOrder(venue, order, { lots: traded, ticks, scope: 'taker', isTwin: true })
+    if (!isOpen(order)) return
+  }
+}
+
+/** The resting orders of its own account that an order would trade with, the best first. */
+export function ownOrdersMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): readonly Order[] {
+  const { market, buys, sells } = venue.book
+  if (venue.meetsOwn !== true || order.stpMode !== 'none' || venue.isForced(order)) return []
+  const isBuy = order.direction === 'buy'
+  const best = market.at === 0 ? undefined : isBuy ? market.askTicks : market.bidTicks
+  return (isBuy ? sells : buys).orders.filter(({ uid, priceTicks }) => {
+    const isDeeper = best !== undefined && (isBuy ? priceTicks > best : priceTicks < best)
+    return uid === order.uid && !isDeeper && wouldMeet(order, priceTicks)
+  })
 }
 
 function wouldMeet(order: BookOrder, priceTicks: number): boolean {

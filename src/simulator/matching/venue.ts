@@ -11,6 +11,8 @@ export interface Venue<Order extends BookOrder> {
   /** Levels of a quote that an account's order finds, the best one included. */
   readonly levelsMax: number
   readonly book: OrderBook<Order>
+  /** Whether orders of one account trade with each other where their `stpMode` lets them; else with the market alone. */
+  readonly meetsOwn?: boolean
   /** Unix ms. */
   readonly now: number
   /** Whole lots that it still wants at a price. */

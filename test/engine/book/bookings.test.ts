@@ -22,7 +22,12 @@ describe('[ORD5] a fill is booked', () => {
     bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
     const batch = bench.grantBatch()
     bench.accept(batch)
-    read(bench, bench.fill({ lots: 4, ticks: 99_990, fee: '-0.01', profit: '1.5' }))
+    const otherFees = [
+      { coin: 'BNB', amount: '0.2' },
+      { coin: 'BGB', amount: '0.011' },
+    ]
+    const fill = bench.fill({ lots: 4, ticks: 99_990, fee: '-0.01', profit: '1.5' })
+    read(bench, { ...fill, fillKind: 'liquidation', otherFees })
 
     const [clientOid] = batch.clientOids
     expect(bookingsOf(bench)).toEqual([
@@ -39,6 +44,7 @@ describe('[ORD5] a fill is booked', () => {
               symbol: SYMBOL,
             },
             ...{ price: '9999', size: '0.004', fee: '-0.01', profit: '1.5', coin: 'USDT', scope: 'maker' },
+            ...{ fillKind: 'liquidation', otherFees: 'BGB 0.011;BNB 0.2' },
           }),
         ],
       ],
@@ -53,11 +59,11 @@ describe('[ORD5] a fill is booked', () => {
     read(bench, fill)
     bench.accept(batch)
 
-    const { tradeId } = fill
+    const { tradeId, orderId } = fill
     const [clientOid] = batch.clientOids
     expect(bookingsOf(bench)).toEqual([
       ['fills', [expect.objectContaining({ tradeId, owner: 'waiting', clientOid: '', strategyId: '' })]],
-      ['outcome', [{ kind: 'owner', tradeId, owner: 'strategy', clientOid, strategyId: 's' }]],
+      ['outcome', [{ kind: 'owner', tradeId, orderId, owner: 'strategy', clientOid, strategyId: 's' }]],
     ])
   })
 

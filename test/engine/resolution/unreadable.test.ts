@@ -4,7 +4,12 @@ import { manyInstruments, SYMBOLS } from '../many-instruments.ts'
 import { accepted, type EngineBench } from '../engine-bench.ts'
 
 const [DARK, LIT] = SYMBOLS
-const ROW: UnreadableFill = { tradeId: '77', symbol: DARK, problem: 'price "1.23" is off the grid of 0.1' }
+const ROW: UnreadableFill = {
+  tradeId: '77',
+  orderId: '1001',
+  symbol: DARK,
+  problem: 'price "1.23" is off the grid of 0.1',
+}
 
 function readFills(bench: EngineBench, unreadable: readonly UnreadableFill[] = [ROW]): void {
   const times = { sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }

@@ -94,7 +94,7 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
       { name: 'orders', key: 'x', value: 'again' },
     ])
     journal.append(record(4), [
-      { kind: 'owner', tradeId: 't1', owner: 'strategy', strategyId: 's', clientOid: 'c' },
+      { kind: 'owner', tradeId: 't1', orderId: 'ot1', owner: 'strategy', strategyId: 's', clientOid: 'c' },
     ])
     await journal.close()
 

@@ -243,6 +243,65 @@ describe('self-trade prevention by the incoming order', () => {
   })
 })
 
+describe('orders of one account that meet each other', () => {
+  test('trade at the price of the one that rests, and both fills have one tradeId', () => {
+    const bench = new Bench({ selfTrades: 'meet' })
+
+    bench.place('1', [limit('sell', '0.2', '60000.1'), limit('buy', '0.3', '60000.1')])
+
+    const [maker, taker, rest] = bench.fills('1')
+    expect(fillTexts(bench.fills('1'))).toEqual([
+      '0.2 @ 60000.1 maker',
+      '0.2 @ 60000.1 taker',
+      '0.1 @ 60000.1 taker',
+    ])
+    expect([maker?.side, taker?.side, taker?.tradeId]).toEqual(['sell', 'buy', maker?.tradeId])
+    expect([taker?.orderId === maker?.orderId, rest?.tradeId === taker?.tradeId]).toEqual([false, false])
+    expect(bench.positions('1')).toMatchObject([{ total: '0.1', holdSide: 'long' }])
+  })
+
+  test('inside the spread too, and a post-only order that would is cancelled', () => {
+    const bench = new Bench({ selfTrades: 'meet' })
+    bench.quote({ bid: 60_000, ask: 60_010 })
+
+    bench.place('1', [
+      limit('sell', '0.2', '60005'),
+      limit('buy', '0.1', '60006', { force: 'post_only' }),
+      limit('buy', '0.1', '60006', { force: 'ioc' }),
+    ])
+
+    expect(fillTexts(bench.fills('1'))).toEqual(['0.1 @ 60005 maker', '0.1 @ 60005 taker'])
+  })
+
+  test('not where the order says cancel_maker, nor with what stands behind the market', () => {
+    const bench = new Bench({ selfTrades: 'meet' })
+
+    bench.place('1', [
+      limit('sell', '0.2', '60000.1'),
+      limit('sell', '0.2', '60000.3'),
+      market('buy', '0.1', { stpMode: 'cancel_maker' }),
+      market('buy', '0.1'),
+    ])
+
+    expect(new Set(bench.fills('1').map(({ tradeId }) => tradeId)).size).toBe(bench.fills('1').length)
+  })
+
+  test('the pages of fills are cut by id: the twin at the border is behind its id plus one', () => {
+    const bench = new Bench({ selfTrades: 'meet' })
+    bench.place('1', [limit('sell', '0.2', '60000.1'), limit('buy', '0.2', '60000.1')])
+    const page = (idLessThan?: string) => {
+      const query = { productType: 'USDT-FUTURES', limit: '1', ...(idLessThan && { idLessThan }) } as const
+      const reply = bench.core.answer('orderFills', { uid: '1' }, query, bench.now)
+      return reply.ok ? reply.data.fillList.map(({ side }) => side) : []
+    }
+    const [{ tradeId } = { tradeId: '' }] = bench.fills('1')
+
+    expect(page()).toEqual(['buy'])
+    expect(page(tradeId)).toEqual([])
+    expect(page(String(BigInt(tradeId) + 1n))).toEqual(['buy'])
+  })
+})
+
 describe('between answer and matching', () => {
   test('an accepted order waits for the matching lag, and the quote of its arrival counts', () => {
     const bench = new Bench({ matchingLagMs: 250 })

@@ -1,4 +1,5 @@
 import { type FillsQuery } from '../../../src/backtest/direct-exchange.ts'
+import { fillKey } from '../../../src/domain/fill.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { sequenceOfId } from '../../../src/simulator/futures/orders/order.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
@@ -21,9 +22,13 @@ export function pageWithout(
   const fillList = reply.data.fillList.filter(({ tradeId }) => !unseen.has(tradeId))
   const missing = reply.data.fillList.length - fillList.length
   if (missing === 0) return reply
-  const rest = pageWithout(unseen, { ...query, limit: missing, idLessThan: last.tradeId }, read)
-  const more = rest.ok ? rest.data.fillList : []
-  const all = [...fillList, ...more]
+  // The page may end between the two fills of a self-trade: what shares its last id comes once more.
+  const known = new Set(reply.data.fillList.map(fillKey))
+  const sharing = reply.data.fillList.filter(({ tradeId }) => tradeId === last.tradeId).length
+  const idLessThan = unseen.has(last.tradeId) ? last.tradeId : String(BigInt(last.tradeId) + 1n)
+  const rest = pageWithout(unseen, { ...query, limit: missing + sharing, idLessThan }, read)
+  const more = rest.ok ? rest.data.fillList.filter((row) => !known.has(fillKey(row))) : []
+  const all = [...fillList, ...more.slice(0, missing)]
   return { ok: true, data: { ...reply.data, fillList: all, endId: all.at(-1)?.tradeId ?? null } }
 }
 

@@ -1,12 +1,13 @@
-import { type Fill } from '../../../src/domain/fill.ts'
+import { type Fill, fillKey } from '../../../src/domain/fill.ts'
 import { toClientOid } from '../../../src/domain/ids.ts'
 import { isTerminal } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { accountHoldingOf, type Book } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
-import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
+import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import {
   type ExchangeTruth,
+  fillKeyOf,
   isForeign,
   isOpenThere,
   type TrueFill,
@@ -60,15 +61,15 @@ function hadEffect(order: TrueOrder): boolean {
 /** Fill by fill: each is in the journal once, under its order, with every number as it was booked there. */
 export function compareFills(records: readonly JournalRecord[], truth: ExchangeTruth): Differences {
   const recorded = records.flatMap((record) => (record.kind === 'fills' ? record.fills : []))
-  const byId = Map.groupBy(recorded, ({ tradeId }) => String(tradeId))
+  const byKey = Map.groupBy(recorded, fillKey)
   const differences = [...truth.fills.values()].flatMap((fill) => {
-    const tradeId = tradeIdText(fill.sequence)
-    const [found, second] = byId.get(tradeId) ?? []
-    byId.delete(tradeId)
-    if (!found) return [`fill ${tradeId} is lost`]
-    return [...(second ? [`fill ${tradeId} is counted twice`] : []), ...compareFill(found, fill)]
+    const key = fillKeyOf(fill)
+    const [found, second] = byKey.get(key) ?? []
+    byKey.delete(key)
+    if (!found) return [`fill ${key} is lost`]
+    return [...(second ? [`fill ${key} is counted twice`] : []), ...compareFill(found, fill)]
   })
-  return [...differences, ...[...byId.keys()].map((tradeId) => `fill ${tradeId} never happened`)]
+  return [...differences, ...[...byKey.keys()].map((key) => `fill ${key} never happened`)]
 }
 
 function compareFill(ours: Fill, theirs: TrueFill): Differences {

@@ -1,3 +1,4 @@
+import { fillKey } from '../../../src/domain/fill.ts'
 import { type JournalRecord, type WatermarkRecord } from '../../../src/domain/record.ts'
 import { type PositionReading } from '../../../src/domain/position.ts'
 import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
@@ -86,7 +87,7 @@ class SettledFold {
 function amountsIn(record: JournalRecord): readonly (readonly [id: string | undefined, amount: number])[] {
   if (record.kind === 'funding') return [[undefined, Number(record.change)]]
   if (record.kind !== 'fills') return []
-  return record.fills.map(({ tradeId, profit, fee }) => [String(tradeId), Number(profit) - Number(fee)])
+  return record.fills.map((fill) => [fillKey(fill), Number(fill.profit) - Number(fill.fee)])
 }
 
 /** A day is put forward by an hour at most, and is then judged at the next reading. */

@@ -1,14 +1,15 @@
+import { fillKey } from '../../../src/domain/fill.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
 import { type Book, NO_MONEY, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
-import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
+import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type Take } from './account-allocation.ts'
-import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
+import { fillKeyOf, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, hasUnseen, isOfApi } from '../faults/foreign-fills.ts'
-import { isKnownTrade, type World, type WorldWatcher, violate } from '../world/world.ts'
+import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 interface Step {
   readonly event: EngineEvent
@@ -29,8 +30,8 @@ export function watchForeign(world: World): WorldWatcher {
   return {
     onBirth() {
       // What was not durable is heard of again.
-      for (const tradeId of facts.answered) {
-        if (!isKnownTrade(world, tradeId)) facts.answered.delete(tradeId)
+      for (const key of facts.answered) {
+        if (!isKnownFill(world, key)) facts.answered.delete(key)
       }
     },
     afterStep(event, effects) {
@@ -42,10 +43,10 @@ export function watchForeign(world: World): WorldWatcher {
     },
     onRecord(record) {
       if (record.kind === 'restricted' && record.code === 'foreignFills') {
-        for (const { sequence } of unanswered(world, record.scope)) facts.answered.add(tradeIdText(sequence))
+        for (const fill of unanswered(world, record.scope)) facts.answered.add(fillKeyOf(fill))
       }
       if (record.kind !== 'fills') return
-      for (const { symbol, tradeId } of record.fills) if (isHalted(world, symbol)) facts.answered.add(tradeId)
+      for (const fill of record.fills) if (isHalted(world, fill.symbol)) facts.answered.add(fillKey(fill))
     },
     atEnd() {
       const { book } = process.engine ?? {}
@@ -67,12 +68,10 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
   if (isAnswerTo(halt, event) || (world.plan.isLimited && OF_LIMITS.test(halt.reason))) return
   const heard = new Set(
     effects.flatMap((effect) =>
-      effect.kind === 'record' && effect.record.kind === 'fills'
-        ? effect.record.fills.map(({ tradeId }) => String(tradeId))
-        : [],
+      effect.kind === 'record' && effect.record.kind === 'fills' ? effect.record.fills.map(fillKey) : [],
     ),
   )
-  const isStrange = foreignFills(world, halt.scope).some(({ sequence }) => heard.has(tradeIdText(sequence)))
+  const isStrange = foreignFills(world, halt.scope).some((fill) => heard.has(fillKeyOf(fill)))
   const isDue =
     isStrange && world.plan.foreignFills === 'halt' && halt.reason.startsWith('a fill that is not ours')
   const isAdopted = halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.scope)
@@ -108,11 +107,11 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
 /** Fills of others that the book has, that should have halted the instrument, and have not. */
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
   if (world.plan.foreignFills !== 'halt' || !world.process.engine) return []
-  return foreignFills(world, symbol).filter(({ sequence, orderSequence }) => {
-    const tradeId = tradeIdText(sequence)
+  return foreignFills(world, symbol).filter((fill) => {
+    const key = fillKeyOf(fill)
     // Those of another program are found out later, and answered by their own halt.
-    const isLater = isOfApi(world, orderIdText(orderSequence))
-    return isKnownTrade(world, tradeId) && !isLater && !world.facts.answered.has(tradeId)
+    const isLater = isOfApi(world, orderIdText(fill.orderSequence))
+    return isKnownFill(world, key) && !isLater && !world.facts.answered.has(key)
   })
 }
 
@@ -150,7 +149,7 @@ export function createExcuses(
     const orderId = orderIdText(take.fill.orderSequence)
     const isKnown = isOfApi(world, orderId)
       ? world.facts.disowned.has(orderId)
-      : isKnownTrade(world, tradeIdText(take.fill.sequence))
+      : isKnownFill(world, fillKeyOf(take.fill))
     if (isKnown && !knownAt.has(take)) knownAt.set(take, time.now)
     const until = (knownAt.get(take) ?? Number.POSITIVE_INFINITY) + ARRIVING_MS
     if (time.now < until) return false

@@ -9,14 +9,13 @@ import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { AskedStop } from './asked-stop.ts'
 import { believedGross } from './believed-gross.ts'
-import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
+import { fillKeyOf, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, isAllocationKnown } from '../faults/foreign-fills.ts'
 import { createExcuses, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
-import { tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { GROSS_NEVER_REACHED } from './room.ts'
 import { ReadingsSince } from './readings-since.ts'
-import { isKnownTrade, bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
+import { isKnownFill, bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** At every instant what the strategies hold there and everything of theirs that rests stays within their limits. */
 export function watchWorstCase(world: World): WorldWatcher {
@@ -255,7 +254,7 @@ function heldKnowably(world: World, symbol: string, seen: Adding['seen']): { buy
 
 function seenFills(world: World): ReadonlySet<TrueFill> {
   const fills = world.plan.symbols.flatMap((symbol) => foreignFills(world, symbol))
-  return new Set(fills.filter(({ sequence }) => isKnownTrade(world, tradeIdText(sequence))))
+  return new Set(fills.filter((fill) => isKnownFill(world, fillKeyOf(fill))))
 }
 
 /** Whether what the order's strategy holds can only get smaller by it. */

@@ -1,11 +1,10 @@
-import { tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
-import { type TrueOrder } from '../virtual/exchange-truth.ts'
+import { fillKeyOf, type TrueOrder } from '../virtual/exchange-truth.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { canRest, type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
-import { isKnownTrade, type World, type WorldWatcher, violate } from '../world/world.ts'
+import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** The looks are this many steps of time apart: half a second. */
 const LOOK_EVERY = 5
@@ -91,7 +90,7 @@ export function watchGhosts(world: World): WorldWatcher {
 function isLiquidated(world: World, { cancelReason }: TrueOrder): boolean {
   if (cancelReason !== 'liquidation') return false
   const fills = world.exchange.truth.fillsInOrder.filter(({ source }) => source === 'SYS')
-  return fills.every(({ sequence }) => isKnownTrade(world, tradeIdText(sequence)))
+  return fills.every((fill) => isKnownFill(world, fillKeyOf(fill)))
 }
 
 /** How long the exchange may have lost an order that the market stands beyond, and nobody asks after it. */

@@ -1,8 +1,7 @@
-import { toTradeId } from '../../../src/domain/ids.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
-import { tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
+import { fillKeyOf, tradeIdOf } from '../virtual/exchange-truth.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
 import { OTHER_SYMBOL } from '../months/api-trader.ts'
 import { hasUnseen, isOfApi, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
@@ -35,17 +34,17 @@ export function watchTruth(world: World): WorldWatcher {
 }
 
 function checkFills(world: World, book: Book): void {
-  for (const tradeId of shownTrades(world)) {
-    if (!book.trades.has(toTradeId(tradeId))) violate(world, 'ORD5', `fill ${tradeId} is lost`)
+  for (const key of shownFills(world)) {
+    if (!book.trades.has(key)) violate(world, 'ORD5', `fill ${key} is lost`)
   }
 }
 
-/** Every fill that the exchange has ever shown, by tradeId: it shows those of the last three months. */
-function shownTrades({ exchange: { truth, unseen }, plan }: World): readonly string[] {
+/** Every fill that the exchange has ever shown, by `fillKey`: it shows those of the last three months. */
+function shownFills({ exchange: { truth, unseen }, plan }: World): readonly string[] {
   return truth.fillsInOrder
     .filter(({ symbol }) => plan.symbols.includes(symbol))
-    .map(({ sequence }) => tradeIdText(sequence))
-    .filter((id) => !unseen.has(id))
+    .filter((fill) => !unseen.has(tradeIdOf(fill)))
+    .map(fillKeyOf)
 }
 
 /** The book that forgets nothing. */
@@ -55,7 +54,7 @@ function bookOfEverything({ process, plan }: World): Book {
 }
 
 function checkCounts(world: World, book: Book): void {
-  const fills = shownTrades(world)
+  const fills = shownFills(world)
   const counted = [...book.money.values()].reduce((sum, money) => sum + money.fills, 0)
   if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
 }

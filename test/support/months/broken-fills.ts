@@ -1,3 +1,4 @@
+import { fillKey } from '../../../src/domain/fill.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
@@ -30,12 +31,12 @@ const AHEAD_MS: readonly number[] = [10_000, 5 * MINUTE_MS, 2 * DAY_MS, 100 * DA
 /** A page with a row that cannot be read, once; and with fills that are dated ahead whenever they are read. */
 export class BrokenFills {
   readonly #faults: VirtualFaults
-  /** By tradeId, as it is shown; undefined as it is. */
+  /** By `fillKey`, as it is shown; undefined as it is. */
   readonly #ahead = new Map<string, WireFill | undefined>()
 
   /** Instruments of which a row could not be read once. */
   readonly #late = new Set<string>()
-  /** By tradeId, those that could not be read once. */
+  /** By `fillKey`, those that could not be read once. */
   readonly #broken = new Set<string>()
 
   constructor(faults: VirtualFaults) {
@@ -51,9 +52,9 @@ export class BrokenFills {
       const drawn = faults.severity(0, WAYS.length * length)
       const row = fillList[drawn % length]
       // One that could never be read would have to be explained by a person.
-      if (row && !this.#broken.has(row.tradeId))
+      if (row && !this.#broken.has(fillKey(row)))
         fillList[drawn % length] = { ...row, ...WAYS[Math.floor(drawn / length)]?.(row) }
-      if (row) this.#broken.add(row.tradeId)
+      if (row) this.#broken.add(fillKey(row))
       if (row) this.#late.add(row.symbol)
     }
     return { ok: true, data: { ...reply.data, fillList } }
@@ -65,12 +66,13 @@ export class BrokenFills {
   }
 
   #dateAhead(row: WireFill): WireFill {
-    const { tradeId, cTime } = row
-    if (!this.#ahead.has(tradeId)) {
+    const { cTime } = row
+    const key = fillKey(row)
+    if (!this.#ahead.has(key)) {
       const isAhead = this.#faults.strikes('fillAhead', 'fills')
       const aheadMs = isAhead ? (AHEAD_MS[this.#faults.severity(0, AHEAD_MS.length)] ?? 0) : 0
-      this.#ahead.set(tradeId, isAhead ? { ...row, cTime: String(Number(cTime) + aheadMs) } : undefined)
+      this.#ahead.set(key, isAhead ? { ...row, cTime: String(Number(cTime) + aheadMs) } : undefined)
     }
-    return this.#ahead.get(tradeId) ?? row
+    return this.#ahead.get(key) ?? row
   }
 }

@@ -1,3 +1,4 @@
+import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
 
 /** An order as the exchange itself knows it. */
@@ -30,6 +31,8 @@ export interface TruePosition {
 
 export interface TrueFill {
   readonly sequence: number
+  /** Of the fill with which it shares its id. */
+  readonly idSequence?: number
   readonly symbol: string
   readonly orderSequence: number
   readonly priceTicks: number
@@ -166,6 +169,16 @@ export function isForeign({ source, clientOid }: TrueOrder): boolean {
 /** Made by another program: its fills look like ours. */
 export function isByApi({ clientOid }: Pick<TrueOrder, 'clientOid'>): boolean {
   return clientOid.startsWith(API_NAME)
+}
+
+/** The id of a fill on the wire: the two sides of a self-trade share it. */
+export function tradeIdOf({ sequence, idSequence = sequence }: TrueFill): string {
+  return tradeIdText(idSequence)
+}
+
+/** A fill as it is named among ours, by trade and order. */
+export function fillKeyOf(fill: TrueFill): string {
+  return `${tradeIdOf(fill)}|${orderIdText(fill.orderSequence)}`
 }
 
 /** Whether it can still be filled. */

@@ -1,4 +1,5 @@
 import { ACCOUNT, strategyScope, type TradingMode } from '../../../src/domain/trading-mode.ts'
+import { fillKey } from '../../../src/domain/fill.ts'
 import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
@@ -444,7 +445,7 @@ function noteFacts(world: World): ProcessWatcher {
   /** By scope and reason; what counts of a scope is the strictest. */
   const held = new Map<string, { scope: string; mode: TradingMode; reason: string }>()
   const noteKept = (record: JournalRecord): void => {
-    if (record.kind === 'fills') for (const { tradeId } of record.fills) facts.booked.add(tradeId)
+    if (record.kind === 'fills') for (const fill of record.fills) facts.booked.add(fillKey(fill))
     if (record.kind === 'foreign') for (const orderId of record.orderIds) facts.disowned.add(orderId)
     for (const { strategyId, key } of keysUsedBy(record)) facts.placed.add(pairKey(strategyId, key))
   }

@@ -122,6 +122,7 @@ export function planWorld(seed: string): WorldPlan {
       cancelAllEmpty: pick(part('cancelAllEmpty'), ['error', 'emptyLists'] as const),
       fillVisibilityLagMs: pick(part('fillVisibilityLagMs'), [0, 0, 150, 380]),
       matchingLagMs: pick(part('matchingLagMs'), [0, 0, 100]),
+      selfTrades: pick(part('selfTrades'), ['never', 'meet', 'meet'] as const),
     },
     faults: drawFaults({ part, plan: { core: { idempotency } }, rates: RATES }),
     skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,

@@ -1,4 +1,3 @@
-import { toTradeId } from '../../../src/domain/ids.ts'
 import { type TradingMode } from '../../../src/domain/trading-mode.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type OutgoingBatch } from '../../../src/engine/effect.ts'
@@ -40,9 +39,9 @@ export interface World {
     readonly strategyOf: Map<string, string>
     /** By scope: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
     readonly halted: Map<string, { readonly mode: TradingMode; readonly reason: string; readonly at: number }>
-    /** Fills of others on whose account an instrument was halted, by tradeId. */
+    /** Fills of others on whose account an instrument was halted, by `fillKey`. */
     readonly answered: Set<string>
-    /** The trades of the process's journal, those that its book has forgotten too, by tradeId. */
+    /** The fills of the process's journal, those that its book has forgotten too, by `fillKey`. */
     readonly booked: Set<string>
     /** By strategy and key, what the process's journal has placed by name, whatever its book has forgotten. */
     readonly placed: Set<string>
@@ -78,9 +77,9 @@ export interface Invariant {
   readonly watch: (world: World) => WorldWatcher
 }
 
-/** Whether the process knows of a fill, or did before its book forgot it. */
-export function isKnownTrade({ process, facts }: World, tradeId: string): boolean {
-  return facts.booked.has(tradeId) || (process.engine?.book.trades.has(toTradeId(tradeId)) ?? false)
+/** Whether the process knows of a fill (by `fillKey`), or did before its book forgot it. */
+export function isKnownFill({ process, facts }: World, key: string): boolean {
+  return facts.booked.has(key) || (process.engine?.book.trades.has(key) ?? false)
 }
 
 export function violate(world: World, id: string, detail: string): void {

@@ -128,7 +128,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
       /><//>
       <${Card} title="Last fills">
         <${Table}
-          keyOf=${(row) => row.tradeId}
+          keyOf=${(row) => `${row.tradeId} ${row.orderId}`}
           rows=${fills}
           empty="No fill in this run."
           pageRows=${40}

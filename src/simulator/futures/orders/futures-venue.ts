@@ -7,10 +7,11 @@ import { mayOpen, remainingLots, type Order } from './order.ts'
 
 /** The orders of one futures instrument, for the matching engine. */
 export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue<Order> {
-  const { clock, rows, matching, arrivals } = state
+  const { clock, rows, matching, arrivals, settings } = state
   return {
     ...matching,
     book: symbol,
+    meetsOwn: settings.selfTrades === 'meet',
     get now() {
       return clock.now
     },

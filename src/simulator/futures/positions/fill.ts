@@ -4,6 +4,8 @@ import type { Direction } from '../../matching/book-order.ts'
 export interface Fill {
   /** Position in the exchange's sequence of trades. */
   readonly sequence: number
+  /** The sequence of the fill just before it, whose id it has: they are the two sides of a self-trade. Absent: its own. */
+  readonly idSequence?: number
   readonly uid: string
   readonly symbol: string
   readonly orderSequence: number

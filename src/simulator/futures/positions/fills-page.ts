@@ -14,7 +14,8 @@ import { quoteValue } from './position.ts'
 
 /**
  * One page of the account's fills, newest first. Document: GET /api/v2/mix/order/fills. `endId` is the
- * page's oldest trade, the next page's `idLessThan`; an empty text when the page is empty.
+ * page's oldest trade, the next page's `idLessThan`; an empty text when the page is empty. A page may end between the
+ * two fills of a self-trade: a client that goes on below `endId` misses the second one.
  */
 export function fillsPage(
   state: CoreState,
@@ -35,13 +36,18 @@ export function fillsPage(
       return { startAt, endAt: Math.min(endAt, now - state.settings.fillVisibilityLagMs) }
     },
     now: state.clock.now,
-    idOf: ({ sequence }) => tradeIdText(sequence),
+    idOf: idOfFill,
     timeOf: ({ at }) => at,
     accepts: (fill) => (order === undefined || fill.orderSequence === order) && isAsked(fill),
   })
   if (!page.ok) return page
   const fillList = page.data.map((fill) => toWireFill(state, account, fill))
   return accept({ fillList, endId: fillList.at(-1)?.tradeId ?? '' })
+}
+
+/** The two fills of a self-trade have one id, and stand one behind the other. */
+function idOfFill({ sequence, idSequence = sequence }: Fill): string {
+  return tradeIdText(idSequence)
 }
 
 /** A fill stays as it is, and is read again and again: how it was written last. */
@@ -58,7 +64,7 @@ function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {
 function writeFill(state: CoreState, account: Account, fill: Fill): WireFill {
   const { instrument } = symbolOf(state, fill.symbol)
   return {
-    tradeId: tradeIdText(fill.sequence),
+    tradeId: idOfFill(fill),
     symbol: fill.symbol,
     orderId: orderIdText(fill.orderSequence),
     price: priceText(instrument, fill.priceTicks),

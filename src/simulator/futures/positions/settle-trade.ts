@@ -47,7 +47,10 @@ export function settleTrade(state: CoreState, symbol: SymbolState, order: Order,
   forgetBand(symbol)
   forgetBands(state, account)
   if (closing > 0) settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
-  if (opening > 0) settlePart(state, account, symbol, { ...trade, order, lots: opening, tradeSide: 'open' })
+  // Through zero only the first of its two fills is the other side of a self-trade: an order has no id twice.
+  const isTwin = trade.isTwin === true && closing === 0
+  if (opening > 0)
+    settlePart(state, account, symbol, { ...trade, isTwin, order, lots: opening, tradeSide: 'open' })
   order.filledLots += closing + opening
   return closing + opening
 }
@@ -161,11 +164,13 @@ function startPosition(state: CoreState, account: Account, symbol: SymbolState, 
 function recordFill(
   state: CoreState,
   account: Account,
-  { order, ticks, lots, scope, tradeSide }: Part,
+  { order, ticks, lots, scope, tradeSide, isTwin = false }: Part,
   money: Pick<Fill, 'fee' | 'profit'>,
 ): void {
+  const sequence = ++state.clock.tradeSequence
   const fill: Fill = {
-    sequence: ++state.clock.tradeSequence,
+    sequence,
+    ...(isTwin ? { idSequence: sequence - 1 } : {}),
     uid: order.uid,
     symbol: order.symbol,
     orderSequence: order.sequence,
