@@ -271,14 +271,14 @@ function toTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-function describeAges({ ages, clock }: AccountView): string {
+function describeAges({ ages, clock, limits }: AccountView): string {
   const oldest = (each: Readonly<Record<string, number | null>>): number | null => {
     const known = Object.values(each)
     return known.includes(null) ? null : Math.max(...known.map(Number))
   }
   const sign = clock.offsetMs >= 0 ? '+' : ''
   return (
-    `prices ${age(oldest(ages.tickersMs))}, fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))}; ` +
+    `prices ${age(oldest(ages.tickersMs))}, fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))}, ${(limits.accountAgeMaxMs / 1000).toFixed(1)} s at most; ` +
     `exchange's clock ${sign}${clock.offsetMs} ms${clock.isSynchronised ? '' : ', NOT SYNCHRONISED'}`
   )
 }
