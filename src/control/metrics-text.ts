@@ -52,7 +52,7 @@ export const METRICS = {
   intentd_snapshot_age_seconds: { type: 'gauge', help: 'Age of the last price; label: instrument.' },
   intentd_position_age_seconds: {
     type: 'gauge',
-    help: 'Age of the last confirmed position; label: instrument.',
+    help: 'Age of the last reading of the position that its fills explain; label: instrument.',
   },
   intentd_fills_age_seconds: { type: 'gauge', help: 'Age of the last reading of fills.' },
   intentd_clock_offset_seconds: { type: 'gauge', help: "The exchange's clock less ours." },

@@ -9,8 +9,11 @@ export const LOG_EVENTS = {
     "This daemon has no lock that keeps a second daemon off this account; start no second daemon for it. If the lock could not be made in any place for this user's state, give the service a home or XDG_STATE_HOME. If a process that was taken over from still has the lock, end the process that the reason names; the lock is taken then.",
   'account.off':
     'One of several accounts could not be opened and does not trade; the others do. Fix what the reason names, and reload.',
+  'account.fresh': 'Fills and positions are read again, and orders that add risk may leave; nothing to do.',
   'account.refused':
-    'The exchange refuses the keys, they belong to another account than the state, or something in front of the exchange refuses the calls (HTTP 401 or 403); fix what the reason names. If this happens at the start, the account is off, and the run ends with exit code 78: at once if no other account trades, otherwise at its stop. If it happens later, or at the start in front of the exchange, the reads are repeated once a minute.',
+    'The exchange refuses the keys, they belong to another account than the state, or something in front of the exchange refuses the calls (HTTP 401 or 403); fix what the reason names. If this happens at the start, the account is off, and the run ends with exit code 78: at once if no other account trades, otherwise at its stop. If it happens later, or at the start in front of the exchange, the reads are repeated after 1, 2, 4 s and so on, every 16 s at last, and at once after any private call that is accepted.',
+  'account.stale':
+    'Fills, or positions, could not be read for longer than three rounds of readings: nothing that adds risk leaves, and what reduces does. `reason` says what the exchange answered; it goes on by itself as soon as a reading is accepted.',
   'alert.broken':
     'The part that sends alerts is broken, which affects nothing else; report the defect, and watch the log meanwhile.',
   'alert.dropped':

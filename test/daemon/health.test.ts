@@ -5,20 +5,30 @@ import { type PositionReading } from '../../src/domain/position.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { ACCOUNT, type Restriction, type Scope } from '../../src/domain/trading-mode.ts'
 import { createBook } from '../../src/engine/book/book.ts'
+import { type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
+import { type StaleReading } from '../../src/engine/state/readings.ts'
 import { own } from '../../src/lib/own.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const START = Date.UTC(2026, 10, 23)
 
+interface FakeEngine extends Pick<Engine, 'book' | 'staleReadings'> {
+  phase: Engine['phase']
+  unproved: string[]
+  stale: StaleReading[]
+}
+
 /** An account with two strategies, of which everything is well until the test spoils it. */
 function openScene(heartbeatMs = 0) {
   const time = new ManualTime(START)
   const book = createBook('one_way_mode')
-  const engine = {
+  const engine: FakeEngine = {
     book,
-    phase: 'running' as 'starting' | 'running' | 'stopping' | 'stopped',
-    unproved: [] as string[],
+    phase: 'running',
+    unproved: [],
+    stale: [],
+    staleReadings: () => engine.stale,
   }
   const statistics = new RunStatistics()
   const positions = new Map<string, PositionReading>()
@@ -156,15 +166,49 @@ test('the line says that a part is traded where one instrument is in the way', a
   ])
 })
 
-test('fills and positions that were not read for too long are an obstacle', async () => {
-  const { health, hear, time } = openScene()
-  await time.pass(61_000)
-  const tickers = new TickerTable(8)
-  for (const symbol of ['BTCUSDT', 'ETHUSDT']) tickers.columns.ts[tickers.claimRow(symbol)] = time.now()
-  tickers.readAt = time.now()
-  hear({ kind: 'snapshotTaken', tickers })
+const REFUSED = 'refused 40018: Invalid IP'
 
-  expect(health.obstacle()).toBe('fills or the position of BTCUSDT, ETHUSDT were not read for too long')
+test('readings that are too old are an obstacle, named with since when and why', () => {
+  const { health, engine } = openScene()
+  engine.stale = [
+    { what: 'fills', readAt: START - 3500, reason: REFUSED },
+    { what: 'position ETHUSDT', readAt: START - 4000, reason: REFUSED },
+    { what: 'position BTCUSDT', readAt: 0, reason: 'no answer' },
+  ]
+
+  expect(health.obstacle()).toBe(
+    `fills and the position of ETHUSDT: last read 4.0 s ago, at 23:59:56 UTC: ${REFUSED}; ` +
+      'the position of BTCUSDT: not read yet: no answer',
+  )
+})
+
+test('an old position of what a start has yet to prove, or of what nobody trades, is none', () => {
+  const { health, engine } = openScene()
+  engine.stale = [{ what: 'position XRPUSDT', readAt: 0, reason: 'no answer' }]
+  expect(health.obstacle()).toBeUndefined()
+
+  engine.unproved = ['ETHUSDT']
+  engine.stale = [{ what: 'position ETHUSDT', readAt: 0, reason: 'no answer' }]
+  expect(health.obstacle()).toBe('the start has yet to prove 1 instruments')
+})
+
+test('each reading that becomes too old is said once, and once that all have come again', async () => {
+  const { engine, logged, pass } = openScene()
+  const fills = { what: 'fills', readAt: START - 3500, reason: REFUSED }
+  engine.stale = [fills]
+  await pass(2)
+  engine.stale = [fills, { what: 'position BTCUSDT', readAt: START - 3000, reason: REFUSED }]
+  await pass(2)
+  engine.stale = [fills]
+  await pass(2)
+  engine.stale = []
+  await pass(2)
+
+  expect(logged).toEqual([
+    { event: 'account.stale', fields: { what: 'fills', ageMs: 4500, reason: REFUSED } },
+    { event: 'account.stale', fields: { what: 'the position of BTCUSDT', ageMs: 6000, reason: REFUSED } },
+    { event: 'account.fresh', fields: { afterMs: 6000 } },
+  ])
 })
 
 test('trading is possible as long as one strategy may trade one of its instruments', () => {

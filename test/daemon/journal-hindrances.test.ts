@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type ShownAccount } from '../../src/daemon/account/shown-account.ts'
 import { checkReadiness, findHindrances } from '../../src/daemon/control/hindrances.ts'
+import { type StaleReading } from '../../src/engine/state/readings.ts'
 import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
@@ -13,7 +14,14 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
   }
   return {
     ...{ config: { name: 'live' }, settings, state: 'begun', fatal: undefined, paused: new Map() },
-    engine: { phase: 'running', unproved: [], restrictions: [], refusals: [], fillsReadAt: time.now() },
+    engine: {
+      phase: 'running',
+      unproved: [],
+      restrictions: [],
+        refusals: [],
+      fillsReadAt: time.now(),
+      staleReadings: () => [],
+    },
     ...{ trusted: new TrustedClock(time), pace: { late: undefined }, journalTrouble: undefined },
     ...of,
   } as unknown as ShownAccount
@@ -52,4 +60,45 @@ test('a journal whose commits take too long is not ready', () => {
 
   expect(journalOf({})).toEqual({ ok: true, found: 'written' })
   expect(journalOf({ pace: pace(6) })).toEqual({ ok: false, found: 'too slow: orders are dropped' })
+})
+
+describe('readings of the account that are too old', () => {
+  const readAt = Date.UTC(2026, 10, 23, 12, 3, 4)
+  const scene = (unproved: readonly string[], stale: readonly StaleReading[]): ShownAccount => {
+    const account = shown({})
+    const time = new ManualTime(readAt + 3600)
+    const engine = { ...account.engine, unproved, positionReadAt: () => readAt, staleReadings: () => stale }
+    return { ...account, trusted: new TrustedClock(time), engine } as ShownAccount
+  }
+  const stale = (what: string, reason: string, at = readAt): StaleReading => ({ what, readAt: at, reason })
+
+  test('are named with since when and why, alike in `status` and `/readyz`', () => {
+    const account = scene([], [stale('fills', 'refused 40018: Invalid IP')])
+    const words = 'fills: last read 3.6 s ago, at 12:03:04 UTC: refused 40018: Invalid IP'
+
+    expect([...findHindrances(account)]).toEqual([
+      `nothing that adds risk leaves: ${words} (60.0 s is the most)`,
+    ])
+    expect(checkReadiness([account]).checks['account']).toEqual({ ok: false, found: words })
+    expect(checkReadiness([account]).isReady).toBe(false)
+  })
+
+  test('with many instruments name the first ones, of each reason in one line', () => {
+    const many = Array.from({ length: 7 }, (_, index) => stale(`position S${index}`, 'no answer'))
+
+    expect([...findHindrances(scene([], [...many, stale('fills', 'refused 40006: ')]))]).toEqual([
+      expect.stringContaining('the positions of S0, S1, S2, S3, S4 and 2 more: last read 3.6 s ago'),
+      expect.stringContaining('fills: last read 3.6 s ago'),
+    ])
+  })
+
+  test('that a start waits for are named once they fail', () => {
+    const waits = scene(['S0'], [stale('position S0', 'no answer', 0)])
+    const fails = scene(['S0'], [stale('position S0', 'refused 40018: Invalid IP', 0)])
+
+    expect([...findHindrances(waits)].join('\n')).not.toContain('risk leaves')
+    expect([...findHindrances(fails)].join('\n')).toContain(
+      'the position of S0: not read yet: refused 40018: Invalid IP',
+    )
+  })
 })

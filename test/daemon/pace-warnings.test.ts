@@ -56,12 +56,9 @@ describe('what a configuration asks of the exchange in vain is said, with its pl
       says: /^--set polling\.positionsMs: the positions of 2 instruments, .* take 0\.2 s: so old they grow/,
     },
     {
-      what: 'positions that grow too old for any order',
-      set: [
-        ...['exchange.limitsUse=0.2', 'polling.tickersMs=1000', 'polling.fillsMs=500'],
-        ...['polling.positionsMs=500', 'risk.accountAgeMaxMs=1000'],
-      ],
-      says: /^--set polling\.positionsMs: .* older than risk\.accountAgeMaxMs 1000, so orders that add risk are denied/,
+      what: 'an age of the account above that of three missed readings',
+      set: ['risk.accountAgeMaxMs=60000'],
+      says: /^--set risk\.accountAgeMaxMs: 60000 has no effect: a round of readings takes 1 s, and after three missed ones, 3 s,/,
     },
     {
       what: 'a ladder of more orders than its strategy may have',
@@ -83,6 +80,19 @@ describe('what a configuration asks of the exchange in vain is said, with its pl
     const warnings = listPaceWarnings([await account(set, params)]).map(formatProblem)
 
     expect(warnings).toEqual([expect.stringMatching(says)])
+  })
+
+  test('an age of the account that one round of readings exceeds', async () => {
+    const paced = ['exchange.limitsUse=0.1', 'polling.tickersMs=1000', 'polling.positionsMs=900']
+    const warnings = listPaceWarnings([
+      await account([...paced, 'polling.fillsMs=900', 'risk.accountAgeMaxMs=1900']),
+    ]).map(formatProblem)
+
+    expect(warnings).toContainEqual(
+      expect.stringMatching(
+        /^--set risk\.accountAgeMaxMs: 1900 is less than one round: a round of readings takes 2 s, so orders that add risk are denied most of the time/,
+      ),
+    )
   })
 
   test('the tickers of two product types are read twice as often', async () => {

@@ -10,7 +10,7 @@ const REFUSED: Answer<never> = {
 const PAGE: Answer<never> = {
   ...{ kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403, receivedAt: 0 },
 }
-const REMOVED: Answer<never> = { ...REFUSED, topic: 'symbol', code: '40309' } as Answer<never>
+const REMOVED: Answer<never> = { ...REFUSED, topic: 'symbol', code: '40309' }
 const ACCEPTED = { kind: 'accepted', data: {}, receivedAt: 0 } as Answer<never>
 
 let time: ManualTime

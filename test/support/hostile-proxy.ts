@@ -15,6 +15,9 @@ export const MISANSWERS = {
   forbidden: (_, response) => {
     response.writeHead(403, { 'content-type': 'text/html' }).end('<html><h1>Access denied</h1></html>')
   },
+  refusedAddress: (_, response) => {
+    response.writeHead(400, JSON_TYPE).end('{"code":"40018","msg":"Invalid IP","requestTime":0,"data":null}')
+  },
   garbage: (answer, response) => {
     response.writeHead(200, JSON_TYPE).end(answer.replaceAll(':', '='))
   },
@@ -55,7 +58,7 @@ export interface HostileProxyOptions {
   /** Where the exchange is. */
   readonly target: string
   readonly misanswer: Misanswer
-  /** One answer of so many is a wrong one, of each endpoint; the first one is. */
+  /** One answer of so many is a wrong one, of each endpoint; the first one is. 0: none but those that are spoilt. */
   readonly every: number
   /** Endpoints that are always answered rightly. */
   readonly spared?: readonly string[]
@@ -64,6 +67,8 @@ export interface HostileProxyOptions {
 /** Stands between a client and an exchange: every request is passed on, some answers are not. */
 export class HostileProxy {
   readonly seen: SeenRequest[] = []
+  /** By endpoint: so many of its next answers are wrong ones. */
+  readonly spoilt = new Map<string, number>()
   readonly #options: HostileProxyOptions
   readonly #server: Server
   #hasRelented = false
@@ -124,7 +129,9 @@ export class HostileProxy {
     const count = (this.#counts.get(name) ?? 0) + 1
     this.#counts.set(name, count)
     const { every, spared = [] } = this.#options
-    const isMisanswered = !this.#hasRelented && count % every === 1 && !spared.includes(name)
+    const spoilt = this.spoilt.get(name) ?? 0
+    this.spoilt.set(name, Math.max(0, spoilt - 1))
+    const isMisanswered = spoilt > 0 || (!this.#hasRelented && count % every === 1 && !spared.includes(name))
     this.seen.push({ name, at: performance.now(), isMisanswered })
     return isMisanswered
   }

@@ -401,8 +401,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-looked-at-too-early',
     what: 'the kill switch is looked at when a batch is planned, and not again before its first byte',
-    find: '    return this.#isKilled() ? KILLED : undefined\n',
-    replace: 'return undefined',
+    find: 'return engine.objectTo(batch, now) ?? (this.#isKilled() ? KILLED : undefined)\n',
+    replace: 'return engine.objectTo(batch, now)\n',
   },
   {
     name: 'prices-decided-on-twice',
@@ -597,7 +597,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-unseen-by-the-last-check',
     what: 'a batch that was formed before a halt leaves after it',
-    find: '    if (engine.isHeldBack(batch)) return RESTRICTED\n',
+    find: "if (heldBackBy(trading, { isFlatten, reduces }) !== undefined) return 'trading was restricted meanwhile'\n",
     replace: '',
   },
   {
@@ -860,6 +860,24 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
     replace:
       'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
+  },
+  {
+    name: 'blind-at-the-last-check',
+    what: 'a batch that was formed on fresh readings leaves when they have become too old',
+    find: 'if (isBlind && !reduces()) return',
+    replace: 'if (isBlind && now < 0 && !reduces()) return',
+  },
+  {
+    name: 'refused-reads-pause-a-minute',
+    what: 'after one refused read nothing is read for a minute',
+    find: 'return Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** (inRow - 1))',
+    replace: 'return 60_000 + 0 * Math.min(PAUSE_MS_MAX, inRow)',
+  },
+  {
+    name: 'accepted-calls-end-no-pause',
+    what: 'a private call that is accepted does not end the pause of what was refused',
+    find: 'for (const [read, refused] of this.#refused) this.#refused.set(read, eased(refused))',
+    replace: '',
   },
   {
     name: 'quotes-mark-nothing',

@@ -17,6 +17,7 @@ const doctor = () => 'doctor'
  * speaks of, what mends itself, and what is no trouble.
  */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
+  'account.fresh': SILENT,
   'account.held': SILENT,
   'account.notHeld': {
     urgency: warning,
@@ -29,6 +30,14 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: [],
     title: () => 'the exchange refuses the calls of an account',
+    command: doctor,
+  },
+  'account.stale': {
+    urgency: urgent,
+    by: [],
+    endedBy: 'account.fresh',
+    atOnce: true,
+    title: ({ what }) => `nothing that adds risk leaves: ${showFact(what)} cannot be read`,
     command: doctor,
   },
   'alert.broken': SILENT,

@@ -282,7 +282,7 @@ function toTime(at: number): string {
 /** A machine whose clock is further from the exchange's than this, in ms, is shown with it. */
 const MACHINE_SAID_MS = 1000
 
-function describeAges({ ages, clock }: AccountView): string {
+function describeAges({ ages, clock, limits }: AccountView): string {
   const oldest = (each: Readonly<Record<string, number | null>>): number | null => {
     const known = Object.values(each)
     return known.includes(null) ? null : Math.max(...known.map(Number))
@@ -290,7 +290,7 @@ function describeAges({ ages, clock }: AccountView): string {
   const signed = (ms: number): string => `${ms >= 0 ? '+' : ''}${ms} ms`
   const isMachineApart = Math.abs(clock.machineMs) > MACHINE_SAID_MS
   return (
-    `prices ${age(oldest(ages.tickersMs))}, fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))}; ` +
+    `prices ${age(oldest(ages.tickersMs))}, fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))}, ${(limits.accountAgeMaxMs / 1000).toFixed(1)} s at most; ` +
     `exchange's clock ${signed(clock.offsetMs)}${clock.isSynchronised ? '' : ', NOT SYNCHRONISED'}` +
     (clock.publicMs === null
       ? ''

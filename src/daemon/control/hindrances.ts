@@ -6,6 +6,8 @@ import { restrictionsOn } from '../../engine/book/book.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
 import { isPoisoned } from '../account/breakdown.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
+import { describeStale, groupStale } from '../reporting/stale-readings.ts'
+import { NO_ANSWER } from '../../engine/state/readings.ts'
 import { type LateBatches, roundWait } from '../state/journal-pace.ts'
 
 type Ages = AccountView['ages']
@@ -35,7 +37,7 @@ export function agesOf({ settings, tickers, engine, trusted }: ShownAccount): Ag
  */
 export function* findHindrances(account: ShownAccount): Generator<string> {
   const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
-  const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
+  const { dataAgeMaxMs } = settings.limits
   const ages = agesOf(account)
   if (fatal !== undefined) {
     yield describeOff(headlineOf(fatal))
@@ -55,11 +57,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   const unproved = new Set(engine.unproved)
   if (engine.phase === 'running' && unproved.size > 0)
     yield `the start has yet to prove ${unproved.size} of ${settings.instruments.size} instruments, and trades the others: ${named(unproved)}`
-  for (const [symbol, ageMs] of Object.entries({ ...ages.positionsMs, fills: ages.fillsMs })) {
-    if ((ageMs !== null && ageMs <= accountAgeMaxMs) || unproved.has(symbol)) continue
-    const what = symbol === 'fills' ? 'the last reading of fills' : `${symbol}: the reading of the position`
-    yield `${what} is ${inWords(ageMs)}; ${inWords(accountAgeMaxMs)} is the most (risk.accountAgeMaxMs)`
-  }
+  yield* listStale(account)
   for (const { strategyId, symbol, reason, retryAt } of engine.refusals) {
     const waitMs = retryAt - account.trusted.clock.now()
     const again = waitMs > 0 ? `, in ${Math.ceil(waitMs / 1000)} s` : ''
@@ -68,6 +66,17 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
+}
+
+/** What is too old of the account, since when and why. What a start has yet to prove is said when its reading fails. */
+function* listStale({ engine, settings, trusted }: ShownAccount): Generator<string> {
+  const now = trusted.clock.now()
+  const stale = engine
+    .staleReadings(now)
+    .filter(({ readAt, reason }) => engine.unproved.length === 0 || readAt > 0 || reason !== NO_ANSWER)
+  const most = (settings.limits.accountAgeMaxMs / 1000).toFixed(1)
+  for (const group of groupStale(stale, now))
+    yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
 }
 
 function describeLate({ batches, wait }: LateBatches): string {
@@ -114,7 +123,9 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
   for (const account of accounts) {
     const { config, engine, settings, trusted, state, fatal, pace } = account
     const ages = agesOf(account)
-    const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
+    const { dataAgeMaxMs } = settings.limits
+    const now = trusted.clock.now()
+    const stale = groupStale(engine.staleReadings(now), now)
     const held = engine.restrictions.filter(({ scope }) => scope === '*')
     const halted = held.find(({ mode }) => mode !== 'reducing') ?? haltOfAll(account)
     const strictest = halted ?? held[0]
@@ -134,7 +145,10 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
       found: trusted.isSynchronised ? 'synchronised' : 'not synchronised',
     }
     checks[name('prices')] = { ok: oldest <= dataAgeMaxMs, found: showAge(oldest) }
-    checks[name('account')] = { ok: oldestReading <= accountAgeMaxMs, found: showAge(oldestReading) }
+    checks[name('account')] = {
+      ok: stale.length === 0,
+      found: stale.length === 0 ? showAge(oldestReading) : stale.map(describeStale).join('; '),
+    }
     checks[name('mode')] = {
       ok: halted === undefined,
       found: strictest === undefined ? 'trading' : `${strictest.mode}: ${strictest.code}`,

@@ -5,15 +5,17 @@ import type { Engine } from '../../engine/engine.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { StaleReading } from '../../engine/state/readings.ts'
 import { DataAges } from './data-ages.ts'
 import type { DaemonLogger } from './logger.ts'
 import type { RunStatistics } from './run-statistics.ts'
+import { describeStale, groupStale } from './stale-readings.ts'
 import { StatisticsSince } from './statistics-since.ts'
 import type { RunSummary } from './summary.ts'
 
 export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
-  readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved'>
+  readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved' | 'staleReadings'>
   readonly statistics: RunStatistics
   /** Of the journal; `late` while batches are dropped since it takes too long. */
   readonly pace: { readonly look: () => void; readonly late: unknown }
@@ -45,6 +47,9 @@ export class Health {
   /** By symbol, since when, Unix ms; and which were said to be. */
   readonly #staleSince = new Map<string, number>()
   readonly #saidStale = new Set<string>()
+  /** What was said to be too old of the account, and since when anything is; Unix ms. */
+  readonly #saidUnread = new Set<string>()
+  #unreadSince = 0
   readonly #differsSince = new Map<string, number>()
   readonly #sinceDigest: StatisticsSince
   readonly #sinceDay: StatisticsSince
@@ -79,6 +84,7 @@ export class Health {
       keepSince(this.#differsSince, symbol, this.#differs(symbol) ? now : undefined)
       this.#lookAtPrices(symbol, now)
     }
+    if (engine.phase === 'running') this.#lookAtAccount(now)
     this.#writeLine(now)
   }
 
@@ -99,15 +105,18 @@ export class Health {
     if (!this.#ages.isClockSynchronised) return ofAll("the exchange's clock is not known")
     if (this.#ages.isSpaceLow) return ofAll('the disk is nearly full')
     if (this.#options.pace.late) return ofAll('orders are dropped, since the journal takes too long')
-    const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
+    const { dataAgeMaxMs } = settings.limits
     const stale = this.#symbols.filter((symbol) => this.#ages.pricesMs(symbol, now) > dataAgeMaxMs)
     if (stale.length > 0) return ofSome(stale, (named) => `the prices of ${named} are stale`)
     const unproved = this.#symbols.filter((symbol) => engine.unproved.includes(symbol))
     if (unproved.length > 0)
       return ofSome(unproved, () => `the start has yet to prove ${unproved.length} instruments`)
-    const unread = this.#symbols.filter((symbol) => this.#ages.accountMs(symbol, now) > accountAgeMaxMs)
-    if (unread.length > 0)
-      return ofSome(unread, (named) => `fills or the position of ${named} were not read for too long`)
+    const unread = this.#listUnread(now)
+    if (unread.length > 0) {
+      const isOfAll = unread.some(({ what }) => what === 'fills') || unread.length >= this.#symbols.length
+      const why = groupStale(unread, now).map(describeStale).join('; ')
+      return { why, isOfAll: isOfAll || this.#heldBack() !== undefined }
+    }
     const differing = this.#listDiffering(now)
     if (differing.length > 0)
       return ofSome(differing, (named) => `the position in ${named} is not what the fills explain`)
@@ -143,6 +152,28 @@ export class Health {
       this.#saidStale.add(symbol)
       logger.log('warn', 'data.stale', { symbol, ageMs: shownAge(ageMs) })
     } else if (!isStale && this.#saidStale.delete(symbol)) logger.log('info', 'data.fresh', { symbol })
+  }
+
+  /** Of the fills and of what strategies trade. */
+  #listUnread(now: number): readonly StaleReading[] {
+    const { engine } = this.#options
+    const traded = this.#symbols.filter((symbol) => !engine.unproved.includes(symbol))
+    const names = new Set(['fills', ...traded.map((symbol) => `position ${symbol}`)])
+    return engine.staleReadings(now).filter(({ what }) => names.has(what))
+  }
+
+  /** Each reading is named once, when it has become too old; what has healed is said when all have come again. */
+  #lookAtAccount(now: number): void {
+    const { logger } = this.#options
+    const unread = this.#listUnread(now)
+    const news = unread.filter(({ what }) => !this.#saidUnread.has(what))
+    if (this.#saidUnread.size === 0) this.#unreadSince = now
+    for (const { what } of news) this.#saidUnread.add(what)
+    for (const { what, ageMs, reason } of groupStale(news, now))
+      logger.log('warn', 'account.stale', { what, ageMs: shownAge(ageMs), reason })
+    if (unread.length > 0 || this.#saidUnread.size === 0) return
+    this.#saidUnread.clear()
+    logger.log('info', 'account.fresh', { afterMs: now - this.#unreadSince })
   }
 
   /** The account as a whole, or each strategy on each of its instruments. */

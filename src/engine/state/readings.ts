@@ -105,7 +105,8 @@ export function listStaleReadings(core: Core, now: number): readonly StaleReadin
   ]
 }
 
-const NO_ANSWER = 'no answer'
+/** Why a reading is too old that was never refused: it has not come. */
+export const NO_ANSWER = 'no answer'
 
 /**
  * Fills were read: all that were readable when this was asked for are known. Returns up to when: Unix ms, our clock.

@@ -21,6 +21,8 @@ export const FAULTS = {
   ambiguousAfter: 'a code that says nothing, and it was done',
   requestRefused: 'a whole request is refused for good',
   gatewayPage: 'a redirect, or a refusal in HTML, from whoever stands before the exchange',
+  readsRefused:
+    'reads of fills, of positions or of both are refused for good, once or for seconds: the key, the address, or a page',
   rateStorm: 'seconds of nothing but 429 on an endpoint',
   cancelStorm: 'seconds of nothing but 429 when orders are to be cancelled',
   outage: 'seconds in which nothing arrives and nothing comes back',

@@ -32,6 +32,7 @@ import {
 import { watchAnswers, watchDecisions, watchGrants, watchIdentical } from './hearing-invariants.ts'
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchLosses, watchPaces } from './reached-invariants.ts'
+import { watchRefusedReads } from './reading-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchLease } from './lease-invariants.ts'
 import { watchNeedlessCancels, watchRestricted } from './restricted-invariants.ts'
@@ -80,6 +81,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'CANCEL', watch: watchCancelScopes },
   { id: 'MKT2', watch: watchShown },
   { id: 'MKT3', watch: watchBlindness },
+  { id: 'MKT3', watch: watchRefusedReads },
   { id: 'MKT4', watch: watchRows },
   { id: 'WISH', watch: watchWishes },
   { id: 'WISH', watch: watchDecisions },

@@ -291,11 +291,12 @@ export function watchStaleness(world: World): WorldWatcher {
   }
 }
 
+/** Our clock may run otherwise than the exchange's while a reading grows old, ms. */
+const CLOCK_SLACK_MS = 100
+
 /** Nothing that adds risk leaves on fills, or a position of its instrument, that were asked for too long ago. */
 export function watchBlindness(world: World): WorldWatcher {
   const { accountAgeMaxMs } = world.settings.limits
-  // A position counts once the fills of its moment are readable.
-  const { fillVisibilityMs } = world.settings.execution
   let fillsAt = 0
   const positionsAt = new Map<string, number>()
   /** Those that could add when their batch was formed. */
@@ -320,11 +321,15 @@ export function watchBlindness(world: World): WorldWatcher {
       }
     },
     onWrite(batch, now) {
-      const positionAt = (positionsAt.get(batch.symbol) ?? 0) + fillVisibilityMs
-      const ageMs = now - Math.min(fillsAt, positionAt)
       const blind = batch.clientOids.find((clientOid) => adding.has(clientOid))
-      if (ageMs <= accountAgeMaxMs || blind === undefined) return
-      violate(world, 'MKT3', `${blind} leaves on readings ${ageMs} ms old`)
+      if (blind === undefined) return
+      const ageMs = now - Math.min(fillsAt, positionsAt.get(batch.symbol) ?? 0)
+      if (ageMs > accountAgeMaxMs) violate(world, 'MKT3', `${blind} leaves on readings ${ageMs} ms old`)
+      // By the exchange's own log of what it answered, whatever the process thinks and whatever its clock says.
+      const servedAt = ['orderFills', 'singlePosition'].map((site) => world.network.servedAt.get(site) ?? 0)
+      const unservedMs = world.time.now - Math.min(...servedAt)
+      if (unservedMs > accountAgeMaxMs + CLOCK_SLACK_MS)
+        violate(world, 'MKT3', `${blind} leaves ${unservedMs} ms after the exchange answered a read`)
     },
   }
 }

@@ -27,6 +27,8 @@ interface CallOnWire<Data> {
 
 /** How long a storm of 429s and an outage last, ms. */
 const STORM_MS = [500, 5000] as const
+/** And how long reads are refused, ms. */
+const REFUSED_MS_MAX = 12_000
 const CANCEL_STORM_MS = [3000, 8000] as const
 const OUTAGE_MS = [1000, 12_000] as const
 /** How old a position may be that is read, ms: inside the assumed visibility (A2). */
@@ -42,6 +44,10 @@ export class VirtualNetwork implements Network {
   /** Unix ms, exchange clock: until then, by site, every call is one too many; and until then nothing passes. */
   readonly #stormUntil = new Map<string, number>()
   #outageUntil = 0
+  /** Unix ms, exchange clock: until then reads of these are refused for good. */
+  #refusal: ReadRefusal = { until: 0, sites: [], answer: tooMany }
+  /** By site: when the exchange last did what it was asked; Unix ms, exchange clock. */
+  readonly servedAt = new Map<string, number>()
   #lateUntil = 0
   /** Hears what the exchange made of each call that reached it, before anything happens to the answer. */
   onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
@@ -117,6 +123,7 @@ export class VirtualNetwork implements Network {
     const { site } = call
     const strikes = (fault: FaultKind): boolean => faults.strikes(fault, site, n)
     if (this.#isStorming(site, n) || strikes('rateLimited')) return tooMany
+    if (this.#isRefused(site, n)) return this.#refusal.answer
     if (strikes('serverErrorBefore')) return brokenServer
     if (strikes('ambiguousBefore')) return ambiguous
     if (strikes('requestRefused')) return refused
@@ -133,6 +140,7 @@ export class VirtualNetwork implements Network {
     const isTwice = this.#options.faults.strikes('requestTwice', site, n)
     if (isTwice) call.perform(false)
     const reply = call.perform(isTwice)
+    if (reply.ok) this.servedAt.set(site, this.#options.time.now)
     this.onReply(site, reply)
     return reply
   }
@@ -154,6 +162,20 @@ export class VirtualNetwork implements Network {
     if (!strikes('answerGarbled') || isContradictory(reply)) return undefined
     const way = faults.severity(0, 1_000_000)
     return (receivedAt) => readGarbled({ reply, endpoint: site, requestTime, receivedAt, way })
+  }
+
+  #isRefused(site: string, n: number): boolean {
+    const { faults, time } = this.#options
+    if (!READS.includes(site)) return false
+    const isOver = !faults.isOn || time.now >= this.#refusal.until || !this.#refusal.sites.includes(site)
+    if (isOver && faults.strikes('readsRefused', site, n)) {
+      const way = faults.severity(0, 1_000_000)
+      const [scope, kind, lastsMs] = [way % 3, Math.floor(way / 3) % 5, Math.floor(way / 15) % REFUSED_MS_MAX]
+      const sites = scope === 2 ? READS : [site]
+      this.#refusal = { sites, until: time.now + (scope === 0 ? 1 : lastsMs), answer: refusalOf(kind) }
+      return true
+    }
+    return !isOver
   }
 
   #isStorming(site: string, n: number): boolean {
@@ -195,6 +217,21 @@ export class VirtualNetwork implements Network {
     this.#lateUntil = Math.max(this.#lateUntil, time.now + delayMs)
     return delayMs
   }
+}
+
+const READS: readonly string[] = ['orderFills', 'singlePosition']
+
+interface ReadRefusal {
+  readonly until: number
+  readonly sites: readonly string[]
+  readonly answer: (receivedAt: number) => Answer<never>
+}
+
+function refusalOf(kind: number): ReadRefusal['answer'] {
+  const codes = ['40018', '40006', '40037']
+  const code = codes[kind]
+  if (code === undefined) return (receivedAt) => readPage('orderFills', kind === 3 ? 401 : 403, receivedAt)
+  return (receivedAt) => toAnswer({ ok: false, code, message: 'refused' }, { receivedAt })
 }
 
 /** Whether an item stands in both lists of an answer. */

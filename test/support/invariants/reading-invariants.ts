@@ -1,0 +1,117 @@
+import { type Answer } from '../../../src/domain/answer.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** A read that is refused for good is asked for again after so long, ms: doubled each time, up to the longest. */
+const PAUSE_MS = 1000
+const PAUSE_MS_MAX = 16_000
+
+/** From the end of a pause until a read was asked for, granted, and answered or given up, ms. */
+const HEARD_WITHIN_MS = 4000
+
+/** With so many different reads refused and nothing accepted in between, one at a time asks for all. */
+const REFUSED_MAX = 3
+
+/** A process that hears of no time for so long stands still, or its clock was set, ms. */
+const STILL_MS = 1000
+
+/** The limiter holds reads back for so long after a 429, ms. */
+const LIMITED_MS = 60_000
+
+/** Answers that refuse the account as a whole, as the exchange's codes and a page in front of it have them. */
+const OF_ACCOUNT = /^refused 400(06|18|37):/
+
+interface RefusedRead {
+  readonly at: number
+  readonly isOfAccount: boolean
+}
+
+/** A read that was refused is asked for again within seconds, and at once when another private call was accepted. */
+export function watchRefusedReads(world: World): WorldWatcher {
+  /** What waits since its refusal; how often in a row each was refused; and what was refused since the last acceptance. */
+  const waiting = new Map<string, RefusedRead>()
+  const inRow = new Map<string, number>()
+  const refusedSince = new Set<string>()
+  const times = {
+    accepted: Number.NEGATIVE_INFINITY,
+    /** All waited for one of them until then. */
+    freed: Number.NEGATIVE_INFINITY,
+    heard: 0,
+    limited: Number.NEGATIVE_INFINITY,
+    stepped: 0,
+  }
+
+  const forget = (now: number): void => {
+    waiting.clear()
+    inRow.clear()
+    refusedSince.clear()
+    Object.assign(times, { heard: now, stepped: now })
+  }
+  const hear = (what: string, event: EngineEvent, now: number): void => {
+    times.heard = now
+    waiting.delete(what)
+    if (event.kind === 'fillsRead' || event.kind === 'positionRead') inRow.delete(what)
+    if (event.kind !== 'readFailed' || event.isRefused !== true) return
+    const isOfAccount = event.status === 401 || event.status === 403 || OF_ACCOUNT.test(event.reason)
+    waiting.set(what, { at: now, isOfAccount })
+    inRow.set(what, (inRow.get(what) ?? 0) + 1)
+    if (isOfAccount) refusedSince.add(what)
+  }
+  const dueAt = (what: string, { at, isOfAccount }: RefusedRead): number => {
+    const count = inRow.get(what) ?? 1
+    const ownAt = at + Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** (count - 1))
+    if (!isOfAccount || times.accepted < at) return Math.max(ownAt, times.freed)
+    return Math.max(times.freed, Math.min(ownAt, Math.max(times.accepted, count === 1 ? at : at + PAUSE_MS)))
+  }
+
+  return {
+    onBirth: () => forget(0),
+    afterStep(event, _effects, now) {
+      if (Math.abs(now - times.stepped) > STILL_MS || world.process.engine?.phase !== 'running') forget(now)
+      times.stepped = now
+      if (isRateLimited(event)) times.limited = now
+      if (isAccepted(event)) {
+        times.accepted = now
+        if (refusedSince.size >= REFUSED_MAX) times.freed = now
+        refusedSince.clear()
+      }
+      const what = readOf(event)
+      if (what !== undefined) hear(what, event, now)
+      if (now - times.limited < LIMITED_MS) return
+      if (refusedSince.size >= REFUSED_MAX) {
+        if (now - times.heard > PAUSE_MS_MAX + HEARD_WITHIN_MS)
+          violate(world, 'MKT3', `nothing is read for ${now - times.heard} ms after refusals`)
+        return
+      }
+      for (const [read, refused] of waiting) {
+        if (now <= dueAt(read, refused) + HEARD_WITHIN_MS) continue
+        violate(world, 'MKT3', `${read} is not read again ${now - refused.at} ms after a refusal`)
+      }
+    },
+  }
+}
+
+/** Which read of the account an event tells of. */
+function readOf(event: EngineEvent): string | undefined {
+  if (event.kind === 'fillsRead') return 'fills'
+  if (event.kind === 'positionRead') return `position ${event.reading.symbol}`
+  if (event.kind === 'positionUnreadable') return `position ${event.symbol}`
+  if (event.kind !== 'readFailed') return undefined
+  return event.what === 'fills' || event.what.startsWith('position ') ? event.what : undefined
+}
+
+function answerOf(event: EngineEvent): Answer<unknown> | undefined {
+  return event.kind === 'batchAnswered' || event.kind === 'cancelAnswered' || event.kind === 'callAnswered'
+    ? event.answer
+    : undefined
+}
+
+function isAccepted(event: EngineEvent): boolean {
+  return event.kind === 'fillsRead' || event.kind === 'positionRead' || answerOf(event)?.kind === 'accepted'
+}
+
+function isRateLimited(event: EngineEvent): boolean {
+  if (event.kind === 'readFailed') return event.status === 429
+  const answer = answerOf(event)
+  return answer?.kind === 'refused' && answer.topic === 'rate'
+}
