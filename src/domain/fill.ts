@@ -54,7 +54,9 @@ export interface Fill {
 
 /** A row of fills that could not be read. */
 export interface UnreadableFill {
+  /** Empty where the row names none. */
   readonly tradeId: string
+  /** `*` where the row names none: it may be of any instrument. */
   readonly symbol: string
   readonly problem: string
 }

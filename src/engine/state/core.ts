@@ -7,6 +7,7 @@ import type { PositionMark } from '../../domain/own-trades.ts'
 import type { OrderTerms } from '../../domain/order.ts'
 import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
+import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { Instrument } from '../../domain/instrument.ts'
@@ -255,14 +256,23 @@ export interface ReadingState {
   readonly orphansSince: ReadonlyMap<OrderId, number>
   /** Rows that could not be read, by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
+  /** Since when no answer to a read could be read at all, by its name: `fills`, `position BTCUSDT`; Unix ms, our clock. */
+  readonly wholes: ReadonlyMap<string, number>
   /** What the exchange says of reads that it refuses for good: `fills`, `position BTCUSDT`. */
   readonly refusals: ReadonlyMap<string, string>
 }
 
-/** A row that could not be read. Seen twice it halts its instrument; after the release it halts it no more in this run. */
+/** A row that cannot be read; see `resolution/unreadable.ts`. */
 export interface UnreadableNote {
-  readonly symbol: string
+  /** Its instrument; `*` where it names none. */
+  readonly symbol: Scope
+  readonly problem: string
+  /** Unix ms, our clock. */
+  readonly since: number
+  /** It stayed unreadable for too long: its instrument is halted for good, and it is waited for no more. */
   readonly isHalted: boolean
+  /** One whole reading has come without it. */
+  readonly isRead: boolean
 }
 
 /** On which snapshot each strategy decided, and which wishes wait until it decides again. Changed by `decision-state.ts`. */

@@ -35,6 +35,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       fillsReadThroughAt: 0,
       orphansSince: new Map(),
       unreadable: new Map(),
+      wholes: new Map(),
       refusals: new Map(),
     },
     decisions: {
