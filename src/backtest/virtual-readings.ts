@@ -2,11 +2,13 @@ import type { Answer } from '../domain/answer.ts'
 import { type Fill, fillKey, type FillsReading, type UnreadableFill } from '../domain/fill.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import type { PositionReading } from '../domain/position.ts'
+import { ACCOUNT } from '../domain/trading-mode.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import { type ReadPosition, toPositionRows } from '../exchange/readers/position-reader.ts'
 import { toFill } from '../exchange/readers/wire-fill.ts'
 import type { OnAnswer } from '../interpreter/ports.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
+import { isUnreadable, type UnreadableRow } from '../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import type { WireFill } from '../protocol/futures/order-fills.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
@@ -127,6 +129,10 @@ class KnownFills {
     const fills: Fill[] = []
     const unreadable: UnreadableFill[] = []
     for (const row of rows) {
+      if (isUnreadable(row)) {
+        unreadable.push(...this.#describe(row))
+        continue
+      }
       const instrument = this.#settings.instruments.get(row.symbol)
       const fill = instrument && this.#toFill(instrument, row)
       if (typeof fill === 'string')
@@ -141,6 +147,12 @@ class KnownFills {
     fills.sort(byTime)
     if (unreadable.length === 0) return { fills, sinceAt, requestedAt, exchangeTime }
     return { fills, unreadable, sinceAt, requestedAt, exchangeTime }
+  }
+
+  #describe({ unreadable: problem, texts }: UnreadableRow): readonly UnreadableFill[] {
+    const { tradeId = '', orderId = '', symbol = ACCOUNT } = texts
+    const isOurs = symbol === ACCOUNT || this.#settings.instruments.has(symbol)
+    return isOurs ? [{ tradeId, orderId, symbol, problem }] : []
   }
 
   #toFill(instrument: Instrument, row: WireFill): Fill | string {

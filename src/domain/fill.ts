@@ -59,9 +59,11 @@ export function fillKey({ tradeId, orderId }: Readonly<Record<'tradeId' | 'order
 
 /** A row of fills that could not be read. */
 export interface UnreadableFill {
+  /** Empty where the row names none. */
   readonly tradeId: string
   /** Empty where the row does not have it. */
   readonly orderId: string
+  /** `*` where the row names none: it may be of any instrument. */
   readonly symbol: string
   readonly problem: string
 }

@@ -247,6 +247,10 @@ export const LOG_EVENTS = {
     'The daemon could not be opened with the changed configuration and continues with the previous one; read the reason and fix it.',
   'reload.refused':
     'A changed configuration was not taken, and nothing has changed; fix what the problems name, or restart if only a new process can take it.',
+  'rows.readable':
+    'A row of fills or of a position that could not be read came no more, or could be read, in two whole readings in a row; what came meanwhile was read too, and its instrument is traded again.',
+  'rows.unreadable':
+    'A row of fills or of a position is not as the document describes; its instrument is halted until two readings in a row are whole. If that lasts, compare the answers with the document.',
   'run.summary': 'How the run went: a short form of what `--summary` prints.',
   'simulator.faultInjected': 'The simulator caused a fault on purpose.',
   'simulator.handlerFailed': 'The simulator failed on a request; report the defect.',

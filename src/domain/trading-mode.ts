@@ -23,7 +23,7 @@ export type RestrictedMode = Exclude<TradingMode, 'active'>
 /**
  * Why a mode is held, and how that ends. All but the last four are recorded, and hold over restarts until an
  * operator releases them; those four are volatile: they follow what they are measured by. The flatten of a stop is
- * volatile too.
+ * volatile too, and so is `unreadable` until it has lasted.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -33,7 +33,10 @@ export const MODE_REASONS = {
     ends: 'an operator releases the kill switch, once it is proved that nothing rests',
   },
   contradiction: { mode: 'halted', ends: 'an operator has compared orders and position, and releases it' },
-  unreadable: { mode: 'halted', ends: 'an operator has compared orders and position, and releases it' },
+  unreadable: {
+    mode: 'halted',
+    ends: 'two readings in a row are whole; after a quarter of an hour it is recorded, and an operator has compared orders and position, and releases it',
+  },
   foreignFills: {
     mode: 'halted',
     ends: 'an operator has looked what was filled, an exit that the exchange keeps or a trade of somebody else, and releases it',

@@ -27,7 +27,7 @@ import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
 import { advanceResolution, postponeResolutionDeadline } from './resolution/resolution.ts'
 import { showAttributedFills, takeFills } from './resolution/take-fills.ts'
-import { takeUnreadablePosition } from './resolution/unreadable.ts'
+import { noteUnreadableAnswer, takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import type { EngineSettings } from './settings.ts'
 import { noteClockMeasured, noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
@@ -209,6 +209,9 @@ function postponeDeadlinesAfterSleep(core: Core, now: number): void {
   postponeKillDeadlines(core, sleptMs)
 }
 
+/** The status of an answer that came whole. A read that fails all the same was answered with something that cannot be read. */
+const HTTP_OK = 200
+
 function handleEvent(core: Core, event: EngineEvent): void {
   switch (event.kind) {
     case 'started':
@@ -246,6 +249,7 @@ function handleEvent(core: Core, event: EngineEvent): void {
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
       noteReadFailure(core, event.what, toReadFailure(event))
+      if (event.status === HTTP_OK) noteUnreadableAnswer(core, event.what)
       return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
     case 'pollDue':
       return readOnGrid(core, event.what)

@@ -166,7 +166,10 @@ describe('reading fills', () => {
     server.script = (_request, socket) =>
       void socket.write(jsonAnswer(envelopeOf({ fillList: page, endId: '101' })))
 
-    expect(await client.readFills(QUERY)).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
+    expect(await client.readFills(QUERY)).toMatchObject({
+      kind: 'accepted',
+      data: { fills: [{ tradeId: '8' }], unreadable: [{ tradeId: '7', symbol: '*' }] },
+    })
     expect(server.requests).toHaveLength(2)
   })
 
@@ -258,11 +261,14 @@ describe('reading fills', () => {
     })
   }
 
-  it('[MKT4] a row that names no instrument makes the whole reading unknown', async () => {
+  it('[MKT4] a row that names no instrument may be of any, and the good ones are read', async () => {
     const { server, client } = await openClient()
     serveFills(server, [fillRow(7, { symbol: 7 }), fillRow(8)])
 
-    expect(await client.readFills(QUERY)).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
+    expect(await client.readFills(QUERY)).toMatchObject({
+      kind: 'accepted',
+      data: { fills: [{ tradeId: '8' }], unreadable: [{ tradeId: '7', symbol: '*' }] },
+    })
   })
 
   it('[MKT4] an unreadable row of what is not traded here is left out', async () => {

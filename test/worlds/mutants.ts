@@ -216,8 +216,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stop-without-second-look',
     what: 'a stop takes the first cancel-all for the proof',
-    find: "return hasOpenOrders(core) ? 'cancelling' : 'confirming'",
-    replace: "return hasOpenOrders(core) ? 'cancelling' : 'proving'",
+    find: "return hasOrdersToCancel(core) ? 'cancelling' : 'confirming'",
+    replace: "return hasOrdersToCancel(core) ? 'cancelling' : 'proving'",
   },
   {
     name: 'fills-cursor-too-far',

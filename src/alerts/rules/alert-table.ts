@@ -407,6 +407,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: () => 'a changed configuration was refused',
     command: check,
   },
+  'rows.readable': SILENT,
+  'rows.unreadable': {
+    urgency: urgent,
+    by: ['row'],
+    endedBy: 'rows.readable',
+    title: ({ scope, row }) => `${showFact(scope)} is halted: ${showFact(row)} cannot be read`,
+  },
   'run.summary': {
     urgency: urgent,
     by: [],

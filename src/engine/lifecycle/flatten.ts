@@ -4,6 +4,7 @@ import type { Holding } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
+import { unreadableSymbols } from '../resolution/unreadable.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlatten } from '../state/run-state.ts'
 import { release, type ReleaseCommand, restrict } from '../state/trading-mode.ts'
@@ -46,11 +47,13 @@ export function advanceFlatten(core: Core): void {
 
 function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   const openOrders = openOrdersIn(core, scope).length
+  const unproved = unreadableSymbols(core).filter((symbol) => isOpen(core, symbol))
   announce(core, 'error', 'flatten.slow', {
     scope,
     sinceMs,
     stillHeld: describeHeld(core, scope),
     openOrders,
+    ...(unproved.length > 0 ? { unproved } : {}),
   })
 }
 

@@ -4,6 +4,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../cancels/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
+import { UNREADABLE_PATIENCE_MS, unreadableSymbols } from '../resolution/unreadable.ts'
 import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, emit, record } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
@@ -65,6 +66,7 @@ export function beginKill(core: Core): void {
     rounds: 0,
     seen: '',
     patientUntil: core.now + core.settings.execution.acceptanceWindowMs + PATIENCE_MS,
+    saidAt: 0,
     stopAskedAt: flatBeforeStop !== undefined || phase === 'stopping' ? core.now : undefined,
     stopPolicy: flatBeforeStop !== undefined || stop?.policy === 'flatten' ? 'flatten' : 'leave',
     release: undefined,
@@ -132,7 +134,7 @@ export function advanceKill(core: Core): void {
   if (kill.phase === 'clean' && kill.release) return releaseKill(core, kill.release)
   logIfLate(core, kill)
   if (kill.stopAskedAt === undefined) return
-  const isOver = core.now - kill.stopAskedAt >= core.settings.execution.stopTimeoutMs
+  const isOver = core.now - kill.stopAskedAt >= core.settings.execution.stopTimeoutMs || isInVain(core, kill)
   if (kill.phase === 'clean' || isOver) startStop(core, kill.stopPolicy, kill.stopAskedAt)
 }
 
@@ -203,11 +205,21 @@ function prove(core: Core, kill: KillState): KillPhase {
   return state.rounds >= ROUNDS ? 'clean' : 'proving'
 }
 
+/** Whether everything was cancelled, and the proof waits for answers that cannot be read. */
+function isInVain(core: Core, { phase, roundAt }: KillState): boolean {
+  if (phase !== 'clearing' && phase !== 'proving') return false
+  if (core.now < roundAt + UNREADABLE_PATIENCE_MS || isBusy(core)) return false
+  return unreadableSymbols(core).length > 0
+}
+
 function logIfLate(core: Core, kill: KillState): void {
-  if (kill.phase === 'clean' || core.now < kill.patientUntil) return
-  own(kill).patientUntil = core.now + PATIENCE_MS
+  const isUnreadable = kill.saidAt < kill.roundAt && isInVain(core, kill)
+  if (kill.phase === 'clean' || (core.now < kill.patientUntil && !isUnreadable)) return
+  Object.assign(own(kill), { patientUntil: core.now + PATIENCE_MS, saidAt: core.now })
+  const unproved = unreadableSymbols(core)
   announce(core, 'error', 'kill.unproved', {
     phase: kill.phase,
+    ...(unproved.length > 0 ? { unproved } : {}),
     hint: 'look at the exchange: cancel by hand what rests there',
   })
 }

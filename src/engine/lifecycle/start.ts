@@ -2,7 +2,7 @@ import type { Order } from '../../domain/order.ts'
 import { isFlat, netLots } from '../../domain/position.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
-import { isHaltedForUnreadable } from '../resolution/unreadable.ts'
+import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
@@ -155,10 +155,10 @@ function inOrderOfNeed({ instruments, book, settings }: Core): readonly Instrume
   return [...instruments.values()].sort((left, right) => needOf(left) - needOf(right))
 }
 
-/** Whether the position was read late enough and agrees. An instrument halted as unreadable is not waited for (MKT4). */
+/** Whether the position was read late enough and agrees. One whose rows cannot be read is not waited for (MKT4). */
 function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState): boolean {
   const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince
-  return isRead || isHaltedForUnreadable(core.book, symbol)
+  return isRead || hasUnreadableRows(core, symbol)
 }
 
 /** Moves a start on as far as readings allow; runs after every event. */
@@ -221,8 +221,8 @@ function resolve(core: Core, instrument: InstrumentState): void {
 }
 
 /** Whether the start need not wait for a resolution: it has ended, or the instrument is halted (ORD4). */
-function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean {
-  return phase === 'idle' || isHaltedItself(book, symbol)
+function isResolved(core: Core, { phase, symbol }: InstrumentState): boolean {
+  return phase === 'idle' || isHaltedItself(core.book, symbol) || hasUnreadableRows(core, symbol)
 }
 
 function check(core: Core, instrument: InstrumentState): void {

@@ -2,6 +2,12 @@ import { own } from '../../lib/own.ts'
 import { killOf, openOrdersOf } from '../book/book.ts'
 import type { StopPolicy } from '../event.ts'
 import { startResolution } from '../resolution/resolution.ts'
+import {
+  isHeldUpByRows,
+  isUnreadable,
+  UNREADABLE_PATIENCE_MS,
+  unreadableSymbols,
+} from '../resolution/unreadable.ts'
 import { announce, type Core, emit, type InstrumentState } from '../state/core.ts'
 import { isAnythingOpen } from '../state/open-calls.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
@@ -54,9 +60,21 @@ export function stopWhenFlat(core: Core): void {
   const { phase, flatBeforeStop } = core.run
   if (flatBeforeStop === undefined || phase === 'stopping' || phase === 'stopped') return
   const { askedAt } = flatBeforeStop
-  const isOver = core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS
+  const isOver =
+    core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS || isInVain(core, askedAt)
   const isFlat = phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
   if (isOver || isFlat) startStop(core, 'flatten', askedAt)
+}
+
+/** Whether all that is left to close is on instruments of which nothing can be read, and that has lasted. */
+function isInVain(core: Core, askedAt: number): boolean {
+  if (core.now - askedAt < UNREADABLE_PATIENCE_MS || isBusy(core)) return false
+  const unread = new Set(unreadableSymbols(core))
+  const isLeft = ({ symbol }: InstrumentState): boolean =>
+    hasOpenOrder(core, symbol) || holdsAnything(core, symbol)
+  return (
+    unread.size > 0 && [...core.instruments.values()].every((one) => unread.has(one.symbol) || !isLeft(one))
+  )
 }
 
 /** `startedAt`: Unix ms, our clock, when the stop was asked for; `stopTimeoutMs` counts from then. */
@@ -72,6 +90,7 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
     foundBefore: core.calls.cancelsThatFound,
     askedAt: 0,
     wasBusy: false,
+    isConfirmedInPart: false,
   })
   if (!core.run.flatBeforeStop) announce(core, 'info', 'daemon.stopping', { policy })
 }
@@ -96,6 +115,9 @@ export function advanceStop(core: Core): void {
     return
   }
   if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
+  // What could not be read is readable again, so it gets its second cancel-all too.
+  if (stop.isConfirmedInPart && ![...core.instruments.values()].some((one) => isHeldUpByRows(core, one)))
+    return enter(core, stop, 'confirming')
   if (stop.wasBusy) beginProof(core, stop)
   prove(core, stop)
 }
@@ -107,16 +129,19 @@ export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
   if (flat) noteFlatBeforeStop(run, { ...flat, askedAt: flat.askedAt + sleptMs })
 }
 
-/** Whether a call is on the wire, or an instrument is placing or being resolved. */
+/**
+ * Whether a call is on the wire, or an instrument is placing or being resolved. One whose rows cannot be read holds nothing
+ * up once its cancel-all was answered: what was open there stays unproved.
+ */
 export function isBusy(core: Core): boolean {
   if (isAnythingOpen(core)) return true
-  return [...core.instruments.values()].some(({ phase }) => phase !== 'idle')
+  return [...core.instruments.values()].some((one) => one.phase !== 'idle' && !isHeldUpByRows(core, one))
 }
 
 function nextPhase(core: Core, stop: StopState): StopPhase {
   if (stop.policy === 'leave') return 'proving'
   if (stop.phase === 'draining') return 'cancelling'
-  if (stop.phase === 'cancelling') return hasOpenOrders(core) ? 'cancelling' : 'confirming'
+  if (stop.phase === 'cancelling') return hasOrdersToCancel(core) ? 'cancelling' : 'confirming'
   const hasFound = core.calls.cancelsThatFound > stop.foundBefore
   return hasFound ? 'confirming' : 'proving'
 }
@@ -135,6 +160,8 @@ function enter(core: Core, stop: StopState, phase: StopPhase): void {
     )
   }
   if (phase !== 'proving') return
+  state.isConfirmedInPart =
+    stop.policy !== 'leave' && [...core.instruments.values()].some((one) => isHeldUpByRows(core, one))
   beginProof(core, stop)
   emit(core, { kind: 'quiesced' })
 }
@@ -152,6 +179,15 @@ export function hasOpenOrders(core: Core): boolean {
   )
 }
 
+/** The same, without instruments on which a cancel-all was answered and nothing more can be proved. */
+function hasOrdersToCancel(core: Core): boolean {
+  return [...core.instruments.values()].some(
+    (one) =>
+      !isHeldUpByRows(core, one) &&
+      [...openOrdersOf(core.book, one.symbol)].some(({ state }) => state !== 'quarantined'),
+  )
+}
+
 function hasOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
@@ -166,10 +202,12 @@ function beginProof(core: Core, stop: StopState): void {
 /** Ends the stop when every position was read late enough and agrees with the fills, and no earlier fill can appear (A2). */
 function prove(core: Core, stop: StopState): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
-  const unproved = [...core.instruments.values()].filter(({ position }) => position.agreedAt < readableAt)
+  const unproved = unprovedInstruments(core, stop)
   if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {
     return finish(core, stop.policy !== 'flatten' || !holdsAnything(core))
   }
+  const isInTime = core.now < stop.provingAt + UNREADABLE_PATIENCE_MS
+  if (!isInTime && unproved.every(({ symbol }) => isUnreadable(core, symbol))) return finish(core, false)
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
   own(stop).askedAt = core.now
   for (const { symbol } of unproved) askForPosition(core, symbol)
@@ -177,7 +215,17 @@ function prove(core: Core, stop: StopState): void {
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
 }
 
+/** Those whose position was not read late enough, or does not agree, or whose orders nothing could be proved of. */
+function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
+  const readableAt = stop.provingAt + READABLE_AFTER_MS
+  return [...core.instruments.values()].filter(
+    (one) => one.position.agreedAt < readableAt || one.phase !== 'idle',
+  )
+}
+
 function finish(core: Core, clean: boolean): void {
+  const { stop } = core.run
+  const unproved = clean || !stop ? [] : unprovedInstruments(core, stop).map(({ symbol }) => symbol)
   enterPhase(core.run, 'stopped')
   const open = [...core.book.open.values()].flatMap((orders) => [...orders.values()])
   announce(core, clean ? 'info' : 'error', 'daemon.stopped', {
@@ -185,6 +233,7 @@ function finish(core: Core, clean: boolean): void {
     policy: core.run.stop?.policy,
     openOrders: open.length,
     unknownOrders: open.filter((order) => order.state === 'unknown' || order.state === 'sent').length,
+    ...(unproved.length > 0 ? { unproved } : {}),
     ...(core.run.stop?.policy === 'flatten' && !clean ? { positions: describePositions(core) } : {}),
   })
   emit(core, { kind: 'stopped', clean })

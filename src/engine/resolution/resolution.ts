@@ -27,7 +27,7 @@ import { expectDisplaced } from './displaced-orders.ts'
 import { settleByEvidence } from './evidence.ts'
 import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
 import { withReplacement } from './resend.ts'
-import { isHaltedForUnreadable } from './unreadable.ts'
+import { hasUnreadableRows } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
 const READS_APART_MS = 500
@@ -133,10 +133,7 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
 
 function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Resolution): void {
   if (core.now <= resolution.patientUntil) return
-  if (
-    isHaltedForUnreadable(core.book, symbol) ||
-    restrictionOf(core.book, ACCOUNT, 'refused') !== undefined
-  ) {
+  if (hasUnreadableRows(core, symbol) || restrictionOf(core.book, ACCOUNT, 'refused') !== undefined) {
     // It is halted with a reason already, and cannot end before its release.
     own(resolution).patientUntil = core.now + PATIENCE_MS
     return

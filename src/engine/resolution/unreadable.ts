@@ -1,28 +1,44 @@
 import type { FillsReading, UnreadableFill } from '../../domain/fill.ts'
+import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { type Book, restrictionOf } from '../book/book.ts'
-import { announce, type Core } from '../state/core.ts'
-import { noteReadable, noteUnreadable } from '../state/readings.ts'
+import { announce, type Core, type InstrumentState, type UnreadableNote } from '../state/core.ts'
+import { forgetUnreadable, noteUnreadable } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
+
+/**
+ * Rows of fills and positions that cannot be read (MKT4). While they come, their instrument is halted, and readings prove
+ * nothing about it: its orders do not end, and its position is not compared. The other instruments go on. A row that names
+ * no instrument concerns all of them.
+ *
+ *     readable ──an odd row──► unreadable ──a whole reading without it──► read once ──another──► readable
+ *                                 ▲   │                                       │
+ *                                 │   └──a fill's row stays odd for long──► halted until an operator releases it
+ *                                 └───────────────────an odd row──────────────┘
+ *
+ * Until it is readable, fills are read from where the reading began that first had the row, so nothing that came
+ * meanwhile is missed. That is bounded: reading ever more fills again would make all readings slow.
+ */
+const READ_AGAIN_MS_MAX = 15 * 60_000
+
+/** A stop, a flatten and a kill wait this long for answers that can be read, in ms, before they say what is not proved. */
+export const UNREADABLE_PATIENCE_MS = 10_000
 
 const FILL = 'fill '
 const NONE: NonNullable<FillsReading['unreadable']> = []
 
-/**
- * Rows of fills and positions that cannot be read (MKT4). A row may have been damaged on its way, so it must be
- * unreadable twice. Then its instrument is halted, and until an operator has released it readings prove nothing about
- * it: its orders do not end, and its position is not compared. The other instruments go on.
- */
 export function takeUnreadableFills(core: Core, { unreadable = NONE }: FillsReading): void {
+  noteWholeReading(core, 'fills')
   if (unreadable.length === 0 && core.readings.unreadable.size === 0) return
-  const rows = new Set(unreadable.map(nameOf))
+  const rows = new Map(unreadable.map((row) => [nameOf(row), row]))
   for (const known of core.readings.unreadable.keys()) {
-    if (known.startsWith(FILL) && !rows.has(known)) noteReadable(core, known)
+    if (known.startsWith(FILL) && !rows.has(known)) noteRead(core, known)
   }
-  for (const fill of unreadable) take(core, nameOf(fill), fill.symbol, fill.problem)
+  for (const [row, { symbol, problem }] of rows) take(core, row, { symbol, problem })
 }
 
 /** The two fills of a self-trade have one tradeId. */
-function nameOf({ tradeId, orderId }: UnreadableFill): string {
+function nameOf({ tradeId, orderId, symbol }: UnreadableFill): string {
+  if (tradeId === '') return `${FILL}of ${symbol}`
   return orderId === '' ? `${FILL}${tradeId}` : `${FILL}${tradeId} of order ${orderId}`
 }
 
@@ -30,14 +46,25 @@ export function takeUnreadablePosition(
   core: Core,
   { symbol, problem }: { readonly symbol: string; readonly problem: string },
 ): void {
-  take(core, positionOf(symbol), symbol, problem)
+  take(core, positionOf(symbol), { symbol, problem })
 }
 
 export function notePositionReadable(core: Core, symbol: string): void {
-  noteReadable(core, positionOf(symbol))
+  noteWholeReading(core, positionOf(symbol))
+  noteRead(core, positionOf(symbol))
 }
 
-/** Whether a row of fills could not be read once. Until it was read again, reads of fills begin where that one began. */
+/** An answer came, and nothing in it could be read. Nothing is taken from it, so it restricts nothing by itself. */
+export function noteUnreadableAnswer(core: Core, what: string): void {
+  const { wholes } = core.readings
+  if (!wholes.has(what)) noteUnreadable(core, 'wholes', what, core.now)
+}
+
+function noteWholeReading(core: Core, what: string): void {
+  if (core.readings.wholes.has(what)) forgetUnreadable(core, 'wholes', what)
+}
+
+/** Whether a row of fills could not be read. Until it is readable, reads of fills begin where that one began. */
 export function isReadingAgain({ readings }: Core): boolean {
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)
@@ -47,23 +74,61 @@ export function isReadingAgain({ readings }: Core): boolean {
 export function hasUnreadableRows({ book, readings }: Core, symbol: string): boolean {
   if (isHaltedForUnreadable(book, symbol)) return true
   if (readings.unreadable.size === 0) return false
-  return [...readings.unreadable.values()].some((note) => note.symbol === symbol && !note.isHalted)
+  return [...readings.unreadable.values()].some((note) => concerns(note, symbol) && !note.isHalted)
 }
 
-/** Whether the instrument is halted because its rows are unreadable: then a start does not wait for it. */
-export function isHaltedForUnreadable(book: Book, symbol: string): boolean {
+/** The same, or no answer about it could be read at all: whoever waits for a proof of it waits in vain just now. */
+export function isUnreadable(core: Core, symbol: string): boolean {
+  const { wholes } = core.readings
+  return hasUnreadableRows(core, symbol) || wholes.has('fills') || wholes.has(positionOf(symbol))
+}
+
+/** Whether all that a resolution lacks is readings, and they cannot be read: its cancel-all was answered. */
+export function isHeldUpByRows(core: Core, { symbol, resolution }: InstrumentState): boolean {
+  return resolution?.stage === 'settling' && isUnreadable(core, symbol)
+}
+
+/** The instruments about which nothing can be proved just now. */
+export function unreadableSymbols(core: Core): readonly string[] {
+  return [...core.instruments.keys()].filter((symbol) => isUnreadable(core, symbol))
+}
+
+/** Whether the instrument is halted because rows of it stayed unreadable: then a start does not wait for it. */
+function isHaltedForUnreadable(book: Book, symbol: string): boolean {
   return restrictionOf(book, symbol, 'unreadable') !== undefined
+}
+
+function concerns({ symbol: scope }: UnreadableNote, symbol: string): boolean {
+  return scope === symbol || scope === ACCOUNT
 }
 
 function positionOf(symbol: string): string {
   return `position ${symbol}`
 }
 
-function take(core: Core, row: string, symbol: string, problem: string): void {
-  if (!core.instruments.has(symbol)) return
+function take(
+  core: Core,
+  row: string,
+  { symbol, problem }: { readonly symbol: Scope; readonly problem: string },
+): void {
+  if (symbol !== ACCOUNT && !core.instruments.has(symbol)) return
   const known = core.readings.unreadable.get(row)
   if (known?.isHalted) return
-  noteUnreadable(core, row, { symbol, isHalted: known !== undefined })
-  announce(core, 'warn', 'read.failed', { what: row, reason: problem })
-  if (known) halt(core, symbol, 'unreadable', `${row} cannot be read (${problem}): ${RELEASE_HINT}`)
+  const since = known?.since ?? core.now
+  const isHalted = row.startsWith(FILL) && core.now - since >= READ_AGAIN_MS_MAX
+  noteUnreadable(core, 'unreadable', row, { symbol, problem, since, isHalted, isRead: false })
+  if (known === undefined) announce(core, 'warn', 'rows.unreadable', { scope: symbol, row, reason: problem })
+  if (!isHalted) return
+  for (const each of symbol === ACCOUNT ? core.instruments.keys() : [symbol])
+    halt(core, each, 'unreadable', `${row} cannot be read (${problem}): ${RELEASE_HINT}`)
+}
+
+/** A whole reading came without the row. The second one in a row ends the matter. */
+function noteRead(core: Core, row: string): void {
+  const note = core.readings.unreadable.get(row)
+  if (note === undefined || note.isHalted) return
+  if (!note.isRead) return noteUnreadable(core, 'unreadable', row, { ...note, isRead: true })
+  forgetUnreadable(core, 'unreadable', row)
+  const { symbol: scope, since } = note
+  announce(core, 'info', 'rows.readable', { scope, row, afterMs: core.now - since })
 }

@@ -7,6 +7,7 @@ import type { PositionMark } from '../../domain/own-trades.ts'
 import type { OrderTerms } from '../../domain/order.ts'
 import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
+import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
@@ -276,6 +277,8 @@ export interface ReadingState {
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
   /** Why the last reading failed, by what was read: `fills`, `position BTCUSDT`. A reading that comes forgets it. */
   readonly failures: ReadonlyMap<string, ReadFailure>
+  /** Since when no answer to a read could be read at all, by its name: `fills`, `position BTCUSDT`; Unix ms, our clock. */
+  readonly wholes: ReadonlyMap<string, number>
 }
 
 export interface ReadFailure {
@@ -284,10 +287,17 @@ export interface ReadFailure {
   readonly isRefused: boolean
 }
 
-/** A row that could not be read. Seen twice it halts its instrument; after the release it halts it no more in this run. */
+/** A row that cannot be read; see `resolution/unreadable.ts`. */
 export interface UnreadableNote {
-  readonly symbol: string
+  /** Its instrument; `*` where it names none. */
+  readonly symbol: Scope
+  readonly problem: string
+  /** Unix ms, our clock. */
+  readonly since: number
+  /** It stayed unreadable for too long: its instrument is halted for good, and it is waited for no more. */
   readonly isHalted: boolean
+  /** One whole reading has come without it. */
+  readonly isRead: boolean
 }
 
 /** On which snapshot each strategy decided, and which wishes wait until it decides again. Changed by `decision-state.ts`. */

@@ -37,6 +37,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       orphansSince: new Map(),
       unreadable: new Map(),
       failures: new Map(),
+      wholes: new Map(),
     },
     decisions: {
       decidedOn: new Map(),

@@ -164,20 +164,24 @@ export function takeAttributedOrphans({ readings, book }: Core): readonly OrderI
   return settled
 }
 
-/** Unreadable rows that are remembered, far more than one answer has. An older one that is forgotten may halt its instrument again. */
+/** Unreadable rows that are remembered, far more than one answer has. An older one that is forgotten begins anew. */
 const UNREADABLE_MAX = 1000
 
-/** @param row what it is of: `fill 77`, `position BTCUSDT`. */
-export function noteUnreadable({ readings }: Core, row: string, note: UnreadableNote): void {
-  const { unreadable } = own(readings)
-  unreadable.set(row, note)
-  for (const oldest of unreadable.keys()) {
-    if (unreadable.size <= UNREADABLE_MAX) return
-    unreadable.delete(oldest)
+/** @param name what it is of: `fill 77`, `position BTCUSDT`, `fills`. */
+export function noteUnreadable<Kind extends 'unreadable' | 'wholes'>(
+  { readings }: Core,
+  kind: Kind,
+  name: string,
+  note: Kind extends 'unreadable' ? UnreadableNote : number,
+): void {
+  const notes = own(readings)[kind] as Map<string, typeof note>
+  notes.set(name, note)
+  for (const oldest of notes.keys()) {
+    if (notes.size <= UNREADABLE_MAX) return
+    notes.delete(oldest)
   }
 }
 
-/** The row can be read, or is gone. One that has halted its instrument stays remembered. */
-export function noteReadable({ readings }: Core, row: string): void {
-  if (readings.unreadable.get(row)?.isHalted === false) own(readings).unreadable.delete(row)
+export function forgetUnreadable({ readings }: Core, kind: 'unreadable' | 'wholes', name: string): void {
+  own(readings)[kind].delete(name)
 }

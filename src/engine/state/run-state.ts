@@ -91,6 +91,8 @@ export interface StopState {
   readonly askedAt: number
   /** Whether something was on the wire, or an instrument was being resolved, since `proving` began. */
   readonly wasBusy: boolean
+  /** An instrument whose rows could not be read had no second cancel-all when `proving` began. */
+  readonly isConfirmedInPart: boolean
 }
 
 export interface KillState {
@@ -104,6 +106,8 @@ export interface KillState {
   readonly seen: string
   /** Unix ms, our clock: after this a line of the log says that it takes long. */
   readonly patientUntil: number
+  /** Unix ms, our clock, when that line was logged last. */
+  readonly saidAt: number
   /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
   readonly stopAskedAt: number | undefined
   /** With `flatten` that stop ends clean only if nothing is held. */

@@ -85,7 +85,8 @@ export interface ReleaseCommand {
  * instrument or the strategy, recorded or only true just now.
  */
 export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId | string): TradingState {
-  return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...volatileRestrictions(core)])
+  const volatile = volatileRestrictions(core).filter(({ scope }) => scope === ACCOUNT || scope === symbol)
+  return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...volatile])
 }
 
 /** All restrictions of all scopes, recorded or only true just now. */
@@ -93,9 +94,9 @@ export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
 
-/** Restrictions of the account that are not recorded: they hold as long as their cause is there. */
+/** Restrictions that are not recorded: they hold as long as their cause is there. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
-  const { clock, run } = core
+  const { clock, run, readings } = core
   const held: Restriction[] = []
   const unsynchronised = clockUnsynchronised(core)
   if (unsynchronised !== undefined) {
@@ -112,6 +113,10 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
       byDaemon('flatten', 'the daemon stops, and closes everything first', run.flatBeforeStop.askedAt),
     )
   }
+  // Each scope once, with the first of its rows.
+  const rows = new Map([...readings.unreadable].toReversed().map((entry) => [entry[1].symbol, entry]))
+  for (const [scope, [row, { problem, since, isHalted }]] of rows)
+    if (!isHalted) held.push({ ...byDaemon('unreadable', `${row} cannot be read: ${problem}`, since), scope })
   return held
 }
 

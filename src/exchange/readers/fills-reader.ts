@@ -1,6 +1,7 @@
 import type { Answer } from '../../domain/answer.ts'
 import { type Fill, fillKey, type FillsReading, type UnreadableFill } from '../../domain/fill.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
@@ -32,7 +33,7 @@ const WINDOWS_MAX = 8
 
 /**
  * Reads every fill since an instant, or none: if one page fails, the whole reading fails. A row that is not understood
- * costs only its instrument (MKT4); one that names no instrument costs the reading. Where there are more fills than can
+ * costs only its instrument (MKT4); one that names no instrument costs all of them, and the good rows are read all the same. Where there are more fills than can
  * be read at once, only the oldest are returned, as if they had been read before the newer ones existed.
  * Document: GET /api/v2/mix/order/fills.
  */
@@ -92,11 +93,12 @@ async function readPages(
     const { fillList } = answer.data
     for (const row of fillList) rows.set(fillKey(named(row)), row)
     const last = fillList.at(-1)
-    if (last === undefined || fillList.length < FILLS_PAGE_MAX || Number(named(last).cTime) < sinceAt) {
+    if (last === undefined || fillList.length < FILLS_PAGE_MAX || isBefore(named(last).cTime, sinceAt)) {
       const times = { sinceAt, requestedAt: requestedAt - behindMs, exchangeTime, receivedAt }
       return toReading({ rows: [...rows.values()], query, ...times })
     }
-    reachedAt = Number(named(last).cTime)
+    const { cTime } = fillList.map(named).findLast((row) => row.cTime !== '') ?? named(last)
+    reachedAt = Number(cTime)
     if (page === 0) newestAt = Number(named(fillList[0] ?? last).cTime)
     const oldest = oldestId(fillList.map(named))
     if (oldest === undefined) return unknown('a tradeId is not a number', receivedAt)
@@ -130,8 +132,11 @@ function toReading(collected: CollectedRows): Answer<FillsReading> {
   for (const row of rows) {
     const { tradeId, orderId, symbol, cTime } = named(row)
     // Some exchanges ignore startTime.
-    if (Number(cTime) < sinceAt && cTime !== '') continue
-    if (symbol === '') return unknown(`fill ${tradeId} names no instrument`, receivedAt)
+    if (isBefore(cTime, sinceAt)) continue
+    if (symbol === '' && isUnreadable(row)) {
+      unreadable.push({ tradeId, orderId, symbol: ACCOUNT, problem: row.unreadable })
+      continue
+    }
     const instrument = query.instruments.get(symbol.toUpperCase())
     if (instrument === undefined) continue
     const fill = isUnreadable(row) ? row.unreadable : toFill(instrument, query.positionMode, row)
@@ -147,16 +152,22 @@ function toReading(collected: CollectedRows): Answer<FillsReading> {
   }
 }
 
+/** A row that does not say when it was is not before anything. */
+function isBefore(cTime: string, at: number): boolean {
+  return cTime !== '' && Number(cTime) < at
+}
+
 function unknown(message: string, receivedAt: number): Answer<never> {
   return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status: 200, receivedAt }
 }
 
 const DIGITS = /^\d{1,32}$/
 
-/** The smallest tradeId of a page; undefined when one is no number. */
+/** The smallest tradeId of a page; undefined when one is no number, or none is there. Rows without one are passed over. */
 function oldestId(fills: readonly Pick<WireFill, 'tradeId'>[]): string | undefined {
   let oldest: string | undefined
   for (const { tradeId } of fills) {
+    if (tradeId === '') continue
     if (!DIGITS.test(tradeId)) return undefined
     if (oldest === undefined || BigInt(tradeId) < BigInt(oldest)) oldest = tradeId
   }

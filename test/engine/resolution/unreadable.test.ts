@@ -1,7 +1,7 @@
 import { expect, test, describe } from 'vitest'
 import { type UnreadableFill } from '../../../src/domain/fill.ts'
 import { manyInstruments, SYMBOLS } from '../many-instruments.ts'
-import { accepted, type EngineBench } from '../engine-bench.ts'
+import { accepted, type EngineBench, TIMED_OUT } from '../engine-bench.ts'
 
 const [DARK, LIT] = SYMBOLS
 const ROW: UnreadableFill = {
@@ -36,22 +36,65 @@ function poll(bench: EngineBench): void {
   bench.step({ kind: 'pollDue', what: 'fills' })
 }
 
+/** What restricts, recorded or not: scope and words. */
+function held(bench: EngineBench): readonly (readonly [string, string])[] {
+  return bench.engine.restrictions.map(({ scope, reason }) => [scope, reason])
+}
+
+function stop(bench: EngineBench, policy: 'leave' | 'cancel' | 'flatten'): void {
+  bench.step({ kind: 'commanded', command: { kind: 'stop', policy } })
+}
+
+const EMPTY = accepted({ successList: [], failureList: [] })
+
+/** Grants every cancel-all that was asked for, and lets it find nothing. */
+function answerCancels(bench: EngineBench): void {
+  for (const { endpoint } of bench.take('askGrant'))
+    if (endpoint === 'cancelAllOrders') bench.step({ kind: 'granted', endpoint })
+  for (const { cancelId } of bench.take('sendCancelAll')) bench.answerCancel(cancelId, EMPTY)
+}
+
 describe('[MKT4] a fill that cannot be read', () => {
-  test('halts its instrument when it is seen again, and others go on', () => {
+  test('halts its instrument at once and says why, and others go on', () => {
     const bench = manyInstruments()
 
-    readFills(bench)
-    expect(bench.halts.size).toBe(0)
     readFills(bench)
     place(bench, DARK, 'a')
     place(bench, LIT, 'b')
 
-    expect([...bench.halts]).toEqual([[DARK, expect.stringContaining(ROW.problem)]])
+    expect(held(bench)).toEqual([[DARK, `fill 77 cannot be read: ${ROW.problem}`]])
+    expect(bench.halts.size).toBe(0)
     expect(bench.grantBatch().symbol).toBe(LIT)
     expect([...bench.engine.denied.keys()]).toEqual(['TRADING_HALTED'])
   })
 
-  test('is read again, whatever was filled and read after it, and over a restart', () => {
+  test('halts all instruments where it names none', () => {
+    const bench = manyInstruments()
+    readFills(bench, [{ tradeId: '', orderId: '', symbol: '*', problem: 'expected object, received null' }])
+    place(bench, DARK, 'a')
+    place(bench, LIT, 'b')
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    expect(bench.take('sendBatch')).toEqual([])
+    expect(held(bench)).toEqual([['*', expect.stringContaining('received null')]])
+  })
+
+  test('heals with the second whole reading in a row, not with the first, and says so', () => {
+    const bench = manyInstruments()
+    for (let round = 0; round < 5; round++) readFills(bench)
+    readFills(bench, [])
+    expect(held(bench).length).toBe(1)
+    readFills(bench)
+    readFills(bench, [])
+    expect(held(bench).length).toBe(1)
+    bench.take('announce')
+    readFills(bench, [])
+    expect([held(bench), bench.take('announce').map(({ event }) => event)]).toEqual([[], ['rows.readable']])
+
+    place(bench, DARK, 'a')
+    expect(bench.grantBatch().symbol).toBe(DARK)
+  })
+
+  test('is read again, whatever was filled and read after it, until it has healed, and over a restart', () => {
     const bench = manyInstruments()
     bench.pass(2000)
     const sinceAt = bench.now - 1000
@@ -59,26 +102,41 @@ describe('[MKT4] a fill that cannot be read', () => {
     place(bench, LIT, 'a')
     bench.accept(bench.grantBatch())
     const later = bench.fill({ symbol: LIT, lots: 10, filledAt: bench.now + 60_000 })
+    const sinceOfNext = (): number => {
+      poll(bench)
+      return bench.take('readFills').at(-1)?.sinceAt ?? Number.NaN
+    }
 
     bench.step({ kind: 'fillsRead', reading: { fills: [later], unreadable: [ROW], sinceAt, ...times } })
     bench.now += 600_000
-    poll(bench)
+    expect(sinceOfNext()).toBeLessThanOrEqual(sinceAt)
+    expect(bench.book.fillsThroughAt).toBeLessThanOrEqual(sinceAt)
+    readFills(bench, [])
+    expect(sinceOfNext()).toBeLessThanOrEqual(sinceAt)
+    readFills(bench, [])
+    expect(sinceOfNext()).toBeGreaterThan(sinceAt)
 
-    expect(bench.take('readFills').at(-1)?.sinceAt).toBeLessThanOrEqual(sinceAt)
-    expect(bench.restart().book.fillsThroughAt).toBeLessThanOrEqual(sinceAt)
+    const again = manyInstruments()
+    again.step({ kind: 'fillsRead', reading: { fills: [later], unreadable: [ROW], sinceAt, ...times } })
+    expect(again.restart().book.fillsThroughAt).toBeLessThanOrEqual(sinceAt)
   })
 
-  test('that was spoilt on its way once halts nothing', () => {
+  test('and comes for a quarter of an hour halts its instrument until an operator has looked', () => {
     const bench = manyInstruments()
-
+    for (let minute = 0; minute < 15; minute++) {
+      readFills(bench)
+      expect(bench.halts.size).toBe(0)
+      bench.now += 60_000
+    }
     readFills(bench)
-    readFills(bench, [])
-    readFills(bench)
+    expect([...bench.halts.keys()]).toEqual([DARK])
+    expect(bench.restart().book.restrictions.get(`${DARK}|unreadable`)?.mode).toBe('halted')
 
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: DARK, reason: 'seen', by: 'anna' } })
     expect(bench.halts.size).toBe(0)
   })
 
-  test('[ORD3] proves of no order of its instrument that it is over, before it was released', () => {
+  test('[ORD3] proves of no order of its instrument that it is over, before it has healed', () => {
     const bench = manyInstruments()
     place(bench, DARK, 'a')
     bench.accept(bench.grantBatch())
@@ -86,46 +144,21 @@ describe('[MKT4] a fill that cannot be read', () => {
 
     passInTheDark(bench, 10_000)
     expect(bench.states()).toEqual(['live'])
-    // The row is not read any more, and nothing has been explained.
-    bench.pass(10_000)
-    poll(bench)
-    bench.pass(5000)
-    expect(bench.states()).toEqual(['live'])
-
-    bench.step({ kind: 'commanded', command: { kind: 'release', scope: DARK, reason: 'seen', by: 'anna' } })
-    poll(bench)
-    bench.pass(5000)
+    for (let round = 0; round < 3; round++) {
+      poll(bench)
+      bench.pass(1000)
+    }
     expect(bench.states()).toEqual(['done'])
   })
 
-  test('[RSK2] has what adds risk cancelled, and gives no second reason however long that stays unproved', () => {
+  test('gives no second reason to halt, however long an order stays unproved', () => {
     const bench = manyInstruments()
-    bench.decide({ kind: 'quote', symbol: DARK, levels: [{ side: 'buy', ticks: 99_990, lots: 10 }] })
-    bench.accept(bench.grantBatch())
-    readFills(bench)
-    readFills(bench)
+    place(bench, DARK, 'a')
+    const { batchId } = bench.grantBatch()
+    bench.answer(batchId, TIMED_OUT)
 
-    bench.answerCancel(bench.grantCancel().cancelId, accepted({ successList: [], failureList: [] }))
-    passInTheDark(bench, 70_000)
-    const codes = [...bench.book.restrictions.values()].map(({ code }) => code)
-    expect([codes, bench.states()]).toEqual([['unreadable'], ['live']])
-
-    bench.step({ kind: 'commanded', command: { kind: 'release', scope: DARK, reason: 'seen', by: 'anna' } })
-    poll(bench)
-    bench.pass(5000)
-    expect([bench.halts.size, bench.states()]).toEqual([0, ['done']])
-  })
-
-  test('halts no more in this run, once it was released', () => {
-    const bench = manyInstruments()
-    readFills(bench)
-    readFills(bench)
-
-    bench.step({ kind: 'commanded', command: { kind: 'release', scope: DARK, reason: 'seen', by: 'anna' } })
-    readFills(bench)
-    readFills(bench)
-
-    expect(bench.halts.size).toBe(0)
+    passInTheDark(bench, 110_000)
+    expect([bench.halts.size, bench.states()]).toEqual([0, ['unknown']])
   })
 
   test('holds up no start but that of its own instrument', () => {
@@ -135,33 +168,92 @@ describe('[MKT4] a fill that cannot be read', () => {
     bench.step({ kind: 'started' })
     passInTheDark(bench, 10_000)
 
-    expect([bench.engine.phase, [...bench.halts.keys()]]).toEqual(['running', [DARK]])
+    expect([bench.engine.phase, held(bench).map(([scope]) => scope)]).toEqual(['running', [DARK]])
   })
 })
 
 describe('[MKT4] a position that cannot be read', () => {
   const event = { kind: 'positionUnreadable', symbol: DARK, problem: 'total "1.23"' } as const
 
-  test('halts its instrument when it is seen again', () => {
+  test('halts its instrument, and heals with the second reading in a row that can be read', () => {
     const bench = manyInstruments()
+    const readWell = (): void => {
+      bench.step({ kind: 'pollDue', what: 'positions' })
+      bench.read()
+    }
 
+    for (let round = 0; round < 3; round++) bench.step(event)
+    expect(held(bench)).toEqual([[DARK, `position ${DARK} cannot be read: total "1.23"`]])
+    readWell()
     bench.step(event)
-    expect(bench.halts.size).toBe(0)
-    bench.step(event)
+    readWell()
+    expect(held(bench).length).toBe(1)
+    readWell()
+    expect([held(bench), bench.engine.denied.size]).toEqual([[], 0])
+  })
+})
 
-    expect([...bench.halts.keys()]).toEqual([DARK])
-    expect(bench.book.restrictions.get(`${DARK}|unreadable`)?.mode).toBe('halted')
+describe('[RSK3] while rows cannot be read', () => {
+  /** A ladder that rests on the instrument whose fills cannot be read. */
+  function restInTheDark(): EngineBench {
+    const bench = manyInstruments()
+    bench.decide({ kind: 'quote', symbol: DARK, levels: [{ side: 'buy', ticks: 99_990, lots: 10 }] })
+    bench.accept(bench.grantBatch())
+    readFills(bench)
+    return bench
+  }
+
+  test.each([
+    ['leave', 25_000],
+    ['cancel', 25_000],
+    ['flatten', 35_000],
+  ] as const)(
+    'a stop that says %s ends within %i ms, not clean, and says what is not proved',
+    (policy, ms) => {
+      const bench = restInTheDark()
+      stop(bench, policy)
+      let cancels = 0
+      for (let passed = 0; passed < ms; passed += 1000) {
+        passInTheDark(bench, 1000)
+        cancels += bench.effects.filter(({ kind }) => kind === 'askGrant').length
+        answerCancels(bench)
+      }
+      expect(bench.take('stopped')).toEqual([{ kind: 'stopped', clean: false }])
+      const [said] = bench.take('announce').filter(({ event }) => event === 'daemon.stopped')
+      expect(said?.fields).toMatchObject({ clean: false, unproved: [DARK] })
+      expect(cancels > 0).toBe(policy !== 'leave')
+    },
+  )
+
+  test('a stop that was held up is confirmed by a second cancel-all once the rows can be read, and clean', () => {
+    const bench = restInTheDark()
+    stop(bench, 'cancel')
+    passInTheDark(bench, 1000)
+    answerCancels(bench)
+    passInTheDark(bench, 3000)
+    const sent = bench.recordsOf('cancel').length
+    for (let passed = 0; passed < 12_000; passed += 500) {
+      bench.pass(500)
+      answerCancels(bench)
+    }
+    expect(bench.recordsOf('cancel').length).toBeGreaterThan(sent)
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
   })
 
-  test('halts nothing when it can be read in between', () => {
-    const bench = manyInstruments()
-
-    bench.step(event)
-    bench.step({ kind: 'pollDue', what: 'positions' })
-    bench.read()
-    bench.step(event)
-
-    expect(bench.halts.size).toBe(0)
-    expect(bench.engine.denied.size).toBe(0)
+  test('a kill says after some seconds what is not proved, and is clean when the rows can be read', () => {
+    const bench = restInTheDark()
+    bench.step({ kind: 'commanded', command: { kind: 'kill', reason: 'test', by: 'anna' } })
+    for (let passed = 0; passed < 20_000; passed += 500) {
+      passInTheDark(bench, 500)
+      answerCancels(bench)
+    }
+    const said = bench.take('announce').filter(({ event }) => event === 'kill.unproved')
+    expect(said.map(({ fields }) => fields['unproved'])).toEqual([[DARK]])
+    for (let passed = 0; passed < 60_000; passed += 500) {
+      for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
+      bench.pass(500)
+      answerCancels(bench)
+    }
+    expect(bench.engine.kill?.phase).toBe('clean')
   })
 })
