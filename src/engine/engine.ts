@@ -43,7 +43,7 @@ import {
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
-import { accountEquityOf } from './state/losses.ts'
+import { accountEquityOf, unrealisedOfStrategy } from './state/losses.ts'
 import { askForFills, askForPosition, noteReadRefusal } from './state/readings.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
@@ -93,6 +93,8 @@ export interface Engine {
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
   readonly equity: Equity | undefined
+  /** What a strategy's positions would bring, in the margin coin; undefined where that is not known. */
+  unrealisedOf(strategyId: string): number | undefined
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** The whole core as text; only between two steps. */
   write(): string
@@ -168,6 +170,7 @@ export function resumeEngine(core: Core): Engine {
     get equity() {
       return accountEquityOf(core)
     },
+    unrealisedOf: (strategyId) => unrealisedOfStrategy(core, strategyId),
     denied: core.denials.counts,
     write: () => writeCore(core),
   }

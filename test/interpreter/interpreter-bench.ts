@@ -93,6 +93,7 @@ export class InterpreterBench {
       isTrading: true,
       isWaiting: false,
       losses: new Map(),
+      unrealisedOf: () => undefined,
       equity: undefined,
       kill: undefined,
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,

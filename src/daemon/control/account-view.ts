@@ -1,4 +1,5 @@
 import type { AccountView, FillView, OrderView, PositionView } from '../../control/views.ts'
+import { toFeesText } from '../../domain/fill-money.ts'
 import type { Order } from '../../domain/order.ts'
 import {
   type Restriction,
@@ -168,7 +169,11 @@ export function viewFill(account: ShownAccount, { fill, strategyId, clientOid }:
   const { tradeId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
   const grid = account.grids.get(symbol)
   return {
-    ...{ tradeId, symbol, side, profit, fee, clientOid },
+    ...{ tradeId, symbol, side, clientOid },
+    profit: profit ?? null,
+    fee: fee ?? null,
+    otherFees: toFeesText(fill.otherFees),
+    kind: fill.fillKind ?? null,
     at: Math.round(filledAt),
     strategy: strategyId,
     price: grid ? showOnGrid(grid.tick, ticks) : `${ticks} ticks`,

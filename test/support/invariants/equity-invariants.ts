@@ -86,7 +86,10 @@ class SettledFold {
 function amountsIn(record: JournalRecord): readonly (readonly [id: string | undefined, amount: number])[] {
   if (record.kind === 'funding') return [[undefined, Number(record.change)]]
   if (record.kind !== 'fills') return []
-  return record.fills.map(({ tradeId, profit, fee }) => [String(tradeId), Number(profit) - Number(fee)])
+  return record.fills.map(({ tradeId, profit = '0', fee = '0', otherFees = [] }) => {
+    const others = otherFees.reduce((sum, { amount, price = '0' }) => sum + Number(amount) * Number(price), 0)
+    return [String(tradeId), Number(profit) - Number(fee) - others]
+  })
 }
 
 /** A day is put forward by an hour at most, and is then judged at the next reading. */

@@ -1,11 +1,13 @@
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
-import { type Book, NO_MONEY, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
+import { NO_MONEY } from '../../../src/domain/fill-money.ts'
+import { type Book, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type Take } from './account-allocation.ts'
+import { hidesMoney } from './fill-invariants.ts'
 import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, hasUnseen, isOfApi } from '../faults/foreign-fills.ts'
 import { isKnownTrade, type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -118,6 +120,8 @@ export function unanswered(world: World, symbol: string): readonly TrueFill[] {
 
 function compareNobody(world: World, book: Book, symbol: string): void {
   const fills = foreignFills(world, symbol)
+  // Money that is not shown as it was booked is compared fill by fill.
+  if (fills.some((fill) => hidesMoney(world, fill))) return
   const ours = book.money.get(pairKey(NOBODY, symbol)) ?? NO_MONEY
   const theirs = {
     fills: fills.length,

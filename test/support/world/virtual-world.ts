@@ -1,3 +1,4 @@
+import { FEE_COIN_PRICES } from '../months/broken-fills.ts'
 import { ACCOUNT, strategyScope, type TradingMode } from '../../../src/domain/trading-mode.ts'
 import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
@@ -516,6 +517,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
     },
     ...limited.losses,
     isExclusive: plan.isExclusive,
+    feeCoins: FEE_COIN_PRICES,
     execution: {
       batchOrdersMax: plan.batchOrdersMax,
       fillVisibilityMs: 400,
