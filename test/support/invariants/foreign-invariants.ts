@@ -110,7 +110,9 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
 /** Fills of others that the book has, that should have halted the instrument, and have not. */
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
   if (world.plan.foreignFills !== 'halt' || !world.process.engine) return []
-  return foreignFills(world, symbol).filter(({ sequence, orderSequence }) => {
+  return foreignFills(world, symbol).filter(({ sequence, orderSequence, tradeSide }) => {
+    // A contract that is delivered is over as agreed.
+    if (tradeSide.startsWith('delivery_')) return false
     const tradeId = tradeIdText(sequence)
     // Those of another program are found out later, and answered by their own halt.
     const isLater = isOfApi(world, orderIdText(orderSequence))
