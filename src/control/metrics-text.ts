@@ -66,6 +66,19 @@ export const METRICS = {
   intentd_unknown_orders: { type: 'gauge', help: 'Orders whose fate is not known.' },
   intentd_unknown_order_age_seconds: { type: 'gauge', help: 'Age of the oldest of them; 0 for none.' },
   intentd_position_size: { type: 'gauge', help: 'Held, in base coin, short negative; label: instrument.' },
+  intentd_profit_net: {
+    type: 'gauge',
+    help: 'Realised less fees, with unrealised where it is known, margin coin; label: strategy.',
+  },
+  intentd_fees_uncounted: {
+    type: 'gauge',
+    help: 'Fees paid in a coin without a price, in that coin: in no other figure; label: coin.',
+  },
+  intentd_fills_without_fee: { type: 'gauge', help: 'Fills whose fee nobody has said: it is not counted.' },
+  intentd_fills_without_profit: {
+    type: 'gauge',
+    help: 'Fills whose profit nobody has said: it is not counted.',
+  },
   intentd_profit_realised: {
     type: 'gauge',
     help: 'Of all runs in the journal, margin coin; label: strategy.',

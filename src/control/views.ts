@@ -2,6 +2,7 @@
 // decimals as text; instants are Unix ms of our clock.
 
 import { z } from 'zod'
+import { FILL_KINDS } from '../domain/fill.ts'
 import { TRADING_MODES } from '../domain/trading-mode.ts'
 
 export const instant = z.int().meta({ description: 'Unix ms' })
@@ -60,20 +61,33 @@ export const fillSchema = z.strictObject({
   side: z.string(),
   price: amount,
   size: amount,
-  profit: amount,
-  fee: amount,
+  profit: amount.nullable().meta({ description: 'realised by closing; null: not known' }),
+  fee: amount.nullable().meta({ description: 'in coin; null: not known' }),
+  otherFees: z
+    .string()
+    .meta({ description: 'fees in other coins, as `BGB 0.011 at 4.2`; without a price it is not counted' }),
   coin: z.string(),
+  kind: z.enum(FILL_KINDS).nullable().meta({ description: 'null: not known' }),
   isMaker: z.boolean().nullable(),
   clientOid: z.string(),
 })
 
 export const profitSchema = z.strictObject({
   fills: z.int(),
+  net: amount.meta({ description: 'realised + unrealised + funding - fees, as far as they are known' }),
   realised: amount,
   fees: amount.meta({ description: 'paid; negative when received' }),
   funding: amount.nullable().meta({ description: 'positive when received; null: not known for this row' }),
   unrealised: amount.nullable().meta({ description: 'null: not known' }),
-  net: amount.meta({ description: 'realised + unrealised + funding - fees, as far as they are known' }),
+  uncounted: z
+    .strictObject({
+      coins: z.record(z.string(), amount).meta({ description: 'fees in coins without a price' }),
+      feesMissing: z.int().meta({ description: 'fills without a fee' }),
+      profitsMissing: z.int().meta({ description: 'fills without a profit' }),
+      profitsOurs: z.int().meta({ description: 'fills whose profit is our own count; it is counted' }),
+    })
+    .nullable()
+    .meta({ description: 'what is not in these sums, because it is not known; null: nothing' }),
 })
 
 export const limiterSchema = z.strictObject({

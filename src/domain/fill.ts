@@ -1,4 +1,4 @@
-import type { OrderId, TradeId } from './ids.ts'
+import type { ClientOid, OrderId, StrategyId, TradeId } from './ids.ts'
 
 /**
  * What made an execution. All but `trade` are the system's own doing. Document: Futures fill, `tradeSide`.
@@ -9,6 +9,8 @@ import type { OrderId, TradeId } from './ids.ts'
  * - `netting`: a part of it was, against the other side (`offset_`)
  * - `delivery`: the contract was delivered (`delivery_`)
  * - `autoDeleveraging`: closed against somebody else's liquidation (`dte_sys_adl_`)
+ * - `takeProfit`, `stopLoss`: an exit of ours that the exchange keeps; told by what our orders have set ({@link Fill.exit})
+ * - `system`: the system's doing, in a word that we do not know ({@link Fill.systemWord})
  */
 export const FILL_KINDS = [
   'trade',
@@ -17,14 +19,24 @@ export const FILL_KINDS = [
   'netting',
   'delivery',
   'autoDeleveraging',
+  'takeProfit',
+  'stopLoss',
+  'system',
 ] as const
 
 export type FillKind = (typeof FILL_KINDS)[number]
+
+/** Whether the exchange closed it because the margin did not suffice. */
+export function isLiquidation({ fillKind }: Pick<Fill, 'fillKind'>): boolean {
+  return fillKind === 'liquidation' || fillKind === 'partialLiquidation' || fillKind === 'netting'
+}
 
 /** A fee in another coin than the margin coin. Decimal string; a positive fee was paid. */
 export interface CoinFee {
   readonly coin: string
   readonly amount: string
+  /** Margin coin for one of the coin, when the fill became known. Absent: no price was known, so it is not counted. */
+  readonly price?: string
 }
 
 /** One execution against one of the account's orders, or one that the system made. Document: Futures fill. */
@@ -39,12 +51,18 @@ export interface Fill {
   readonly lots: number
   /** Absent: kept by a version that did not tell the kinds apart. */
   readonly fillKind?: FillKind
-  /** Decimal string in the margin coin; a positive fee was paid, a negative one received. */
-  readonly fee: string
+  /** Of a take-profit or stop-loss: the order that set it last, whose that is, and the price that was set. */
+  readonly exit?: { readonly clientOid: ClientOid; readonly strategyId: StrategyId; readonly price: string }
+  /** As the exchange wrote the trade side, where that is a word that we do not know. */
+  readonly systemWord?: string
+  /** Decimal string in the margin coin; a positive fee was paid, a negative one received. Absent: not known (MON2). */
+  readonly fee?: string
   /** Fees that were taken in other coins, each coin once; absent: none were. They are not part of `fee`. */
   readonly otherFees?: readonly CoinFee[]
-  /** Decimal string in the margin coin: what this fill realised. */
-  readonly profit: string
+  /** Decimal string in the margin coin: what this fill realised. Absent: not known (MON2). */
+  readonly profit?: string
+  /** The exchange did not state the profit: it follows from what our own fills have paid. */
+  readonly isProfitOurs?: true
   readonly scope: 'taker' | 'maker'
   /** `API` for ours; `SYS` for liquidation and delivery; others are a person's. Upper case. */
   readonly source: string

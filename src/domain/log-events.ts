@@ -91,8 +91,19 @@ export const LOG_EVENTS = {
     'The free space of the disk could not be measured, or the ballast file could not be made; check the state directory.',
   'dryRun.withheld':
     'A dry run would have sent this now, and did not. The log events of the batch are those of a live run, but the exchange never saw it.',
+  'fees.uncounted':
+    'A fee was taken in a coin of which neither the tickers nor the configuration have a price: it is not counted in profit, equity and the limits on losses, and shown as not counted everywhere. Set `account.feeCoins` for this coin. Logged for the first such fee of a coin.',
+  'fill.deleveraged':
+    'The exchange closed a part of a position against the liquidation of somebody else (auto-deleveraging); look at what is held, then release the instrument if it is halted.',
+  'fill.delivered': 'A contract was delivered: its position is closed, as agreed.',
+  'fill.exit':
+    'The exchange executed a take-profit or stop-loss that it keeps for us: `kind` says which, `set` the price that was set, `clientOid` the order that set it. If strategies use such exits, set `risk.foreignFills: adopt`, or the instrument is halted.',
   'fill.foreign':
-    'The exchange itself (a take-profit or stop-loss that it keeps, a liquidation: source SYS), or somebody else, traded the account; find out who, then release the instrument if it is halted. With such exits set `risk.foreignFills: adopt`.',
+    'Somebody else traded the account, or the exchange itself in a way that it does not name (source SYS; `word` is what it wrote); find out who, then release the instrument if it is halted.',
+  'fill.incomplete':
+    'The exchange did not say the fee of a fill, or what its closing has realised, and nothing else tells: `missing` is not counted in profit, equity and the limits on losses, and shown as such. Compare with the exchange.',
+  'fill.liquidated':
+    'The exchange liquidated a position, or a part of it (`kind`): what was closed, at which average price, and what that came to, with the fee. Look at the account before anything is released.',
   'fill.unexplained':
     'A fill of an order that is not known here, made through the API: by hand, by another program, or of an order whose answer is late. It is not confirmed yet; if no order of ours claims it within the acceptance window, the instrument is halted.',
   'fill.unowned':

@@ -6,9 +6,10 @@ export interface OwnFill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
-  /** Decimal strings in the margin coin; a positive fee was paid. */
-  readonly fee: string
-  readonly profit: string
+  /** Decimal strings in the margin coin; a positive fee was paid. The fee has what is known of fees in other coins. */
+  readonly fee?: string
+  /** Absent, as the fee: not known. */
+  readonly profit?: string
   readonly isMaker: boolean
 }
 

@@ -1,3 +1,4 @@
+import type { ClientOid, StrategyId } from './ids.ts'
 import type { MarginMode, PositionMode } from './instrument.ts'
 
 export type HoldSide = 'long' | 'short'
@@ -74,4 +75,16 @@ export interface PositionReading {
   readonly requestedAt: number
   /** Unix ms, exchange clock: the moment that the answer speaks of (`requestTime` of its envelope). */
   readonly exchangeTime: number
+}
+
+/**
+ * The take-profit and the stop-loss that the exchange keeps for a position, as our orders have set them. They stay
+ * known until the next position begins, so that the fill that closed this one can be told by them.
+ */
+export interface KeptExits {
+  /** The order that set them last. */
+  readonly clientOid: ClientOid
+  readonly strategyId: StrategyId
+  readonly takeProfitTicks?: number
+  readonly stopLossTicks?: number
 }

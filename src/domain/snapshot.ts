@@ -1,6 +1,7 @@
 import type { Decimal } from '../lib/decimal.ts'
 import type { CandleSeries } from './candles.ts'
 import type { FeedReading } from './feed.ts'
+import type { Money } from './fill-money.ts'
 import type { Instrument } from './instrument.ts'
 import type { Order } from './order.ts'
 import type { OwnTrades, PositionMark } from './own-trades.ts'
@@ -20,15 +21,6 @@ export interface InstrumentMoment {
   /** What its own fills have bought, and made; absent before the first. */
   readonly trades?: OwnTrades | undefined
   readonly money?: Money | undefined
-}
-
-/** What fills have brought and cost, in the margin coin. */
-export interface Money {
-  /** Realised by closing, as the exchange states it in each fill. */
-  readonly profit: Decimal
-  /** Paid; negative when received. */
-  readonly fees: Decimal
-  readonly fills: number
 }
 
 /** What the whole account has, as far as the daemon knows: parts that its state is made of, never to be changed. */

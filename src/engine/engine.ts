@@ -43,7 +43,7 @@ import {
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
-import { accountEquityOf } from './state/losses.ts'
+import { accountEquityOf, unrealisedOfStrategy } from './state/losses.ts'
 import {
   askForFills,
   askForPosition,
@@ -106,6 +106,8 @@ export interface Engine {
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
   readonly equity: Equity | undefined
+  /** What a strategy's positions would bring, in the margin coin; undefined where that is not known. */
+  unrealisedOf(strategyId: string): number | undefined
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** What the exchange goes on refusing, in words. */
   readonly refusals: readonly LoggedRefusal[]
@@ -185,6 +187,7 @@ export function resumeEngine(core: Core): Engine {
     get equity() {
       return accountEquityOf(core)
     },
+    unrealisedOf: (strategyId) => unrealisedOfStrategy(core, strategyId),
     denied: core.denials.counts,
     get refusals() {
       return listRefusals(core)

@@ -54,6 +54,8 @@ export interface EngineSettings {
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
   /** What the account began with, in its margin coin. Absent: not configured. */
   readonly capital?: Decimal
+  /** By coin in capitals: what one is worth in the margin coin, where the tickers do not have it. Absent: none is known. */
+  readonly feeCoins?: ReadonlyMap<string, string>
   /** Minutes after midnight UTC at which funding is paid. Absent: not known. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits

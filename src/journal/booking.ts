@@ -22,7 +22,7 @@ export interface BookedFill {
   /** Decimals, as are all amounts. */
   readonly price: string
   readonly size: string
-  /** The profit that closing has realised, and the fee; a negative fee was received. */
+  /** The profit that closing has realised, and the fee; a negative fee was received. Empty: not known. */
   readonly profit: string
   readonly fee: string
   /** The coin of profit and fee. */
@@ -32,7 +32,10 @@ export interface BookedFill {
   readonly source: string
   /** A `FillKind`; empty: kept by a version that did not tell the kinds apart. */
   readonly fillKind: string
-  /** Fees in other coins, as `BGB 0.011` or `BGB 0.011;BNB 0.2`; empty: none, or kept by a version without them. */
+  /**
+   * Fees in other coins, as `BGB 0.011 at 4.2;BNB 0.2`: with what one was worth in the margin coin, where that was known.
+   * Empty: none, or kept by a version without them.
+   */
   readonly otherFees: string
 }
 

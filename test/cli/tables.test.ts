@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { describeUncounted } from '../../src/domain/fill-money.ts'
 import { formatFills } from '../../src/cli/control/fills.ts'
 import { formatOrders } from '../../src/cli/control/orders.ts'
 import { formatPositions } from '../../src/cli/control/positions.ts'
@@ -38,6 +39,7 @@ const FILL: BookedFill = {
 }
 const PROFIT: ProfitView = {
   ...{ fills: 9_007_199_254, realised: LARGE, fees: LARGE, funding: LARGE, unrealised: LARGE, net: LARGE },
+  uncounted: { coins: { BGB: LARGE }, feesMissing: 9_007_199_254, profitsMissing: 1, profitsOurs: 2 },
 }
 const ACCOUNT: AccountView = {
   ...{ name: ID, coin: 'USDT', phase: 'running', mode: 'reducing', isTrading: true },
@@ -93,7 +95,13 @@ const STATUS = {
   accounts: [ACCOUNT],
   off: [{ name: ID, file: `/${ID}.yaml`, reason: `CODE: ${ID}` }],
 }
-const ROW = { name: ID, coin: 'USDT', ...PROFIT, funding: LARGE }
+const ROW = {
+  name: ID,
+  coin: 'USDT',
+  ...PROFIT,
+  funding: LARGE,
+  uncounted: describeUncounted(PROFIT.uncounted),
+}
 
 test.each([
   ['status', formatStatus(STATUS, true)],
@@ -183,6 +191,7 @@ test('a strategy names the instruments on which more is held than on the others'
 test('today and in all count the same, with and without a daemon; what is held now is beside them', () => {
   const total: ProfitView = {
     ...{ fills: 38, realised: '1.5', fees: '1', funding: '-0.25', unrealised: '0.09', net: '0.34' },
+    uncounted: null,
   }
   const profit = { ...ACCOUNT.profit, today: { ...total, unrealised: null, net: '0.25' }, total }
   const linesOf = (account: Partial<AccountView>, isLive: boolean) =>
@@ -251,11 +260,11 @@ test('a number that does not fit keeps its size, and text gives way first', () =
 
 test('a file of profits has exact numbers, under the name of what they are by', () => {
   expect(formatProfit([{ ...ROW, name: 'USDT' }], { by: 'coin', csv: true })).toMatch(
-    /^coin,fills,realised,fees,funding,net\nUSDT,9007199254,/,
+    /^coin,fills,net,realised,fees,funding,uncounted\nUSDT,9007199254,/,
   )
   for (const by of ['day', 'strategy', 'instrument'] as const) {
     expect(formatProfit([{ ...ROW, name: 'a,b' }], { by, csv: true })).toBe(
-      `${by},coin,fills,realised,fees,funding,net\n"a,b",USDT,9007199254,${LARGE},${LARGE},${LARGE},${LARGE}\n`,
+      `${by},coin,fills,net,realised,fees,funding,uncounted\n"a,b",USDT,9007199254,${LARGE},${LARGE},${LARGE},${LARGE},"${ROW.uncounted}"\n`,
     )
   }
 })

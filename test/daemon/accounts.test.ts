@@ -112,7 +112,7 @@ async function openTwo(simulator: RunningSimulator) {
       }),
       book,
       calls: createCalls({ ...common, config: own, access, address: marketData.limiter, logger }),
-      ledger: () => readLedger(simulator, uid),
+      ledger: () => readLedger(simulator, uid, 'USDT'),
       onClosed: () => undefined,
     })
     const count = (event: string) =>

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { addFill, type FillMoney } from '../../src/domain/fill-money.ts'
 import { Health } from '../../src/daemon/reporting/health.ts'
 import { RunStatistics } from '../../src/daemon/reporting/run-statistics.ts'
 import { type PositionReading } from '../../src/domain/position.ts'
@@ -37,7 +38,13 @@ function openScene(heartbeatMs = 0) {
   const logged: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> }[] = []
   const strategy = (id: string, symbol: string) =>
     [id as never, { id: id as never, symbols: [symbol], limits: new Map(), feeds: new Map() }] as const
-  const account = { fills: 7, fees: '0.5', realisedProfit: '12', positions: { 'BTCUSDT long': '0.01' } }
+  const account = {
+    fills: 7,
+    net: '11.5',
+    realisedProfit: '12',
+    fees: '0.5',
+    positions: { 'BTCUSDT long': '0.01' },
+  }
   const health = new Health({
     settings: {
       strategies: new Map([strategy('grid', 'BTCUSDT'), strategy('trend', 'ETHUSDT')]),
@@ -270,41 +277,44 @@ test('the line of the heartbeat comes at its interval, and says whether it trade
   })
 })
 
+function count(statistics: RunStatistics, fill: FillMoney): void {
+  statistics.money = addFill(statistics.money, fill)
+}
+
 test('a digest begins where the last one ended', () => {
   const { health, statistics } = openScene()
-  statistics.fills = 2
-  statistics.profit = statistics.profit.plus('1.5')
-  statistics.fees = statistics.fees.plus('0.1')
+  count(statistics, { fee: '0.1', profit: '1' })
+  count(statistics, { fee: '3', profit: '0.5', otherFees: [{ coin: 'BGB', amount: '0.011' }] })
   expect(health.digest()).toEqual([
     'orders sent: 0, cancel-alls: 0, fills: 2',
-    'realised profit: 1.5, fees: 0.1',
-    'of all runs: realised profit 12, fees 0.5, fills 7',
+    'made: net -1.6 (realised 1.5, fees 3.1, funding 0) + 0.011 BGB not counted',
+    'of all runs: net 11.5 (realised 12, fees 0.5), fills 7',
     'held: BTCUSDT long 0.01',
     'restrictions that began: 0; that stand: none',
     'trading',
   ])
-  statistics.fills = 3
-  statistics.profit = statistics.profit.minus('0.5')
+  count(statistics, { fee: '0', profit: '-0.5' })
 
   expect(health.digest().slice(0, 2)).toEqual([
     'orders sent: 0, cancel-alls: 0, fills: 1',
-    'realised profit: -0.5, fees: 0',
+    'made: net -0.5 (realised -0.5, fees 0, funding 0)',
   ])
 })
 
 test('the line of the heartbeat counts from the roll of the day on', async () => {
   const { health, statistics, logged, pass } = openScene(1000)
-  statistics.fills = 2
-  statistics.profit = statistics.profit.plus('1.5')
+  count(statistics, { fee: '1', profit: '1' })
+  count(statistics, { fee: '3.55', profit: '0.52' })
   await pass(1)
   health.rollDay()
-  statistics.fills = 3
+  count(statistics, { profit: '0' })
   await pass(1)
 
-  expect(logged.map(({ fields }) => [fields['fills'], fields['realisedProfit']])).toEqual([
+  const names = ['fills', 'net', 'realisedProfit', 'fees', 'uncounted']
+  expect(logged.map(({ fields }) => names.map((name) => fields[name]))).toEqual([
     ...[
-      [2, '1.5'],
-      [1, '0'],
+      [2, '-3.03', '1.52', '4.55', undefined],
+      [1, '0', '0', '0', '+ the fee of 1 fill not counted'],
     ],
   ])
 })

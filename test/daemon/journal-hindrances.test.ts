@@ -18,7 +18,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       phase: 'running',
       unproved: [],
       restrictions: [],
-        refusals: [],
+      refusals: [],
       fillsReadAt: time.now(),
       staleReadings: () => [],
     },

@@ -50,6 +50,7 @@ function summarise(
     grids: settings.instruments,
     statistics: new RunStatistics(),
     denied: new Map(),
+    unrealisedOf: () => undefined,
     polls: { polls: 0, lateness: NOTHING_MEASURED },
     positions: new Map(read.map((reading) => [reading.symbol, reading])),
   })
@@ -93,9 +94,7 @@ describe('the closing summary', () => {
 
     expect(summary.unrealisedProfit).toBeUndefined()
     expect(summary.exchange).toMatchObject({ agrees: true, differences: [] })
-    expect(linesOf(summary)).toMatch(
-      /realised, unrealised not read in this run .* yes, unrealised profit not/,
-    )
+    expect(linesOf(summary)).toMatch(/funding unrealised not read in this run .* yes, unrealised profit not/)
   })
 
   test('compares that of one that was read', () => {

@@ -164,7 +164,8 @@ export class BusyDaemon {
 
   #profit(): ProfitView {
     const net = String(this.#step / 100)
-    return { fills: this.#step, realised: net, fees: '1', funding: '0', unrealised: '0', net }
+    const fills = this.#step
+    return { fills, net, realised: net, fees: '1', funding: '0', unrealised: '0', uncounted: null }
   }
 
   #order(index: number): OrderView {
@@ -186,7 +187,7 @@ export class BusyDaemon {
         side: 'buy',
       },
       ...{ strategy: 'strategy-0', price: '100.5', size: '0.01', profit: '0.1', fee: '0.001', coin: 'USDT' },
-      ...{ isMaker: true, clientOid: 'order-0' },
+      ...{ isMaker: true, clientOid: 'order-0', otherFees: '', kind: 'trade' },
     }
   }
 

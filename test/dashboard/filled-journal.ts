@@ -10,7 +10,7 @@ export function fillJournal(file: string, { fills, now }: { fills: number; now: 
   for (let index = 0; index < fills; index += 1) {
     const filledAt = Math.round(now - ((fills - index) / fills) * 6 * DAY_MS)
     const symbol = `COIN${index % 200}USDT`
-    const fill: Fill = {
+    const fill: Fill & { readonly fee: string; readonly profit: string } = {
       ...{ tradeId: toTradeId(`t${index}`), orderId: toOrderId(`${index}`), symbol },
       ...{
         side: 'buy',
@@ -22,7 +22,7 @@ export function fillJournal(file: string, { fills, now }: { fills: number; now: 
       },
       ...{ scope: 'maker', source: 'API', filledAt },
     }
-    const { ticks: _ticks, lots: _lots, filledAt: at, otherFees: _fees, fillKind = 'trade', ...words } = fill
+    const { ticks: _ticks, lots: _lots, filledAt: at, ...words } = fill
     const owner = {
       clientOid: `order-${index}`,
       strategyId: `strategy-${index % 20}`,
@@ -37,7 +37,7 @@ export function fillJournal(file: string, { fills, now }: { fills: number; now: 
         size: '0.005',
         coin: 'USDT',
         ...owner,
-        ...{ fillKind, otherFees: '' },
+        ...{ fillKind: 'trade', otherFees: '' },
       },
     ])
   }

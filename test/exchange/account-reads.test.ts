@@ -311,16 +311,66 @@ describe('reading fills', () => {
     })
   })
 
-  it('leaves a fee in another coin out, and adds up the rest', async () => {
+  it('keeps fees in other coins apart, and adds up those of each coin', async () => {
     const { server, client } = await openClient()
     const feeDetail = [
-      { feeCoin: 'POINTS', totalFee: '-5' },
+      { feeCoin: 'bgb', totalFee: '-0.005' },
       { feeCoin: 'usdt', totalFee: '-0.1' },
-      { feeCoin: null, totalFee: '0.3' },
-      { feeCoin: 'USDT', totalFee: '' },
+      { feeCoin: 'BGB', totalFee: '-0.006' },
+      { feeCoin: 'USDT', totalFee: '0.3' },
+      { feeCoin: 'POINTS', totalFee: '0' },
     ]
-    serveFills(server, [fillRow(1, { feeDetail }), fillRow(2, { feeDetail: null })])
-    expect(await client.readFills(QUERY)).toMatchObject({ data: { fills: [{ fee: '-0.2' }, { fee: '0' }] } })
+    serveFills(server, [fillRow(1, { feeDetail })])
+    expect(await client.readFills(QUERY)).toMatchObject({
+      data: { fills: [{ fee: '-0.2', otherFees: [{ coin: 'BGB', amount: '0.011' }] }] },
+    })
+  })
+
+  it.each([
+    ['no list', null],
+    ['an empty list', []],
+    ['an amount that is null', [{ feeCoin: 'USDT', totalFee: null }]],
+    ['an amount that is empty', [{ feeCoin: 'USDT', totalFee: '' }]],
+    ['an amount of no coin', [{ feeCoin: null, totalFee: '-0.3' }]],
+  ])('[MON2] knows no fee of a row with %s', async (_, feeDetail) => {
+    const { server, client } = await openClient()
+    serveFills(server, [fillRow(1, { feeDetail })])
+
+    const answer = await client.readFills(QUERY)
+
+    expect(answer).toMatchObject({ kind: 'accepted', data: { fills: [{ tradeId: '1' }] } })
+    expect(JSON.stringify(answer)).not.toContain('"fee"')
+  })
+
+  it.each([null, ''])('[MON2] knows no profit of a row with %j', async (profit) => {
+    const { server, client } = await openClient()
+    serveFills(server, [fillRow(1, { profit })])
+
+    const answer = await client.readFills(QUERY)
+
+    expect(answer).toMatchObject({ kind: 'accepted', data: { fills: [{ tradeId: '1' }] } })
+    expect(JSON.stringify(answer)).not.toContain('"profit"')
+  })
+
+  it.each([
+    ['open', 'API', { fillKind: 'trade', tradeSide: 'open' }],
+    ['close', 'SYS', { fillKind: 'trade', tradeSide: 'close' }],
+    ['sell_single', 'SYS', { fillKind: 'trade' }],
+    ['burst_close_long', 'SYS', { fillKind: 'liquidation', tradeSide: 'close' }],
+    ['burst_sell_single', 'sys', { fillKind: 'liquidation', tradeSide: 'close' }],
+    ['reduce_close_short', 'SYS', { fillKind: 'partialLiquidation' }],
+    ['reduce_buy_single', 'SYS', { fillKind: 'partialLiquidation' }],
+    ['offset_close_long', 'SYS', { fillKind: 'netting' }],
+    ['delivery_sell_single', 'SYS', { fillKind: 'delivery' }],
+    ['dte_sys_adl_close_short', 'SYS', { fillKind: 'autoDeleveraging' }],
+    ['dte_sys_adl_buy_in_single_side_mode', 'SYS', { fillKind: 'autoDeleveraging' }],
+    ['melt_close_long', 'SYS', { fillKind: 'system', systemWord: 'melt_close_long' }],
+    ['melt_close_long', 'WEB', { fillKind: 'trade' }],
+  ])('says what a fill with the trade side %s of %s was', async (tradeSide, enterPointSource, expected) => {
+    const { server, client } = await openClient()
+    serveFills(server, [fillRow(1, { tradeSide, enterPointSource })])
+
+    expect(await client.readFills(QUERY)).toMatchObject({ data: { fills: [expected] } })
   })
 })
 

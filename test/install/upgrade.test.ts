@@ -66,7 +66,7 @@ test.each(readdirSync(RELEASED))(
 
     await daemon.start()
     const ending = daemon.ended()
-    await vi.waitFor(() => expect(daemon.accounts[0]?.shown.statistics.fills ?? 0).toBeGreaterThan(0), {
+    await vi.waitFor(() => expect(daemon.accounts[0]?.shown.statistics.money.fills ?? 0).toBeGreaterThan(0), {
       timeout: 60_000,
       interval: 50,
     })

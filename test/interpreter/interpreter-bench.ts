@@ -93,6 +93,7 @@ export class InterpreterBench {
       isTrading: true,
       isWaiting: false,
       losses: new Map(),
+      unrealisedOf: () => undefined,
       equity: undefined,
       kill: undefined,
       objectTo: (batch) =>

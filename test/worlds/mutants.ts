@@ -241,8 +241,32 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fees-forgotten',
     what: 'the fee of a fill is not booked',
-    find: 'fees: money.fees.plus(decimal(fill.fee)),',
+    find: 'fees: money.fees.plus(feeOf(fill)),',
     replace: 'fees: money.fees,',
+  },
+  {
+    name: 'other-fees-dropped',
+    what: 'a fee in another coin is dropped in silence',
+    find: '...(otherFees.length > 0 && { otherFees }),',
+    replace: '',
+  },
+  {
+    name: 'missing-fee-is-zero',
+    what: 'a fee that the exchange does not state counts as zero',
+    find: '...(isKnown && { fee: (paid.get(marginCoin) ?? ZERO).toString() }),',
+    replace: '...{ fee: (isKnown ? (paid.get(marginCoin) ?? ZERO) : ZERO).toString() },',
+  },
+  {
+    name: 'missing-profit-is-zero',
+    what: 'the profit of a close that the exchange does not state counts as zero',
+    find: "if (side === undefined) return { ...fill, profit: '0' }",
+    replace: "if (side !== null) return { ...fill, profit: '0' }",
+  },
+  {
+    name: 'burst-is-a-close',
+    what: 'a liquidation is taken for an ordinary close',
+    find: "['burst_', 'liquidation'],",
+    replace: "['burst_', 'trade'],",
   },
   {
     name: 'keys-forgotten',
@@ -521,9 +545,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'distrust-after-its-reason',
     what: 'that the exchange closed something is recorded before what rests is distrusted for it',
-    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  record(core, { kind: 'fills', at: core.now, fills, ...bound })\n",
+    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  const recorded = recordFills(core, fills, bound)\n",
     replace:
-      "  for (const fill of fills) haltOnForeign(core, fill)\n  record(core, { kind: 'fills', at: core.now, fills, ...bound })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
+      "  for (const fill of fills) haltOnForeign(core, fill)\n  const recorded = recordFills(core, fills, bound)\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
   },
   {
     name: 'others-close-what-they-open',
@@ -547,9 +571,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-after-its-reason',
     what: 'a fill that is not ours is recorded before the halt that it causes',
-    find: "  for (const fill of fills) haltOnForeign(core, fill)\n  record(core, { kind: 'fills', at: core.now, fills, ...bound })\n",
+    find: '  for (const fill of fills) haltOnForeign(core, fill)\n  const recorded = recordFills(core, fills, bound)\n',
     replace:
-      "  record(core, { kind: 'fills', at: core.now, fills, ...bound })\n  for (const fill of fills) haltOnForeign(core, fill)\n",
+      '  const recorded = recordFills(core, fills, bound)\n  for (const fill of fills) haltOnForeign(core, fill)\n',
   },
   {
     name: 'halt-of-everything-unheard',

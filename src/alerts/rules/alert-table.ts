@@ -6,6 +6,9 @@ const SILENT = 'silent'
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
 const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`
+/** `2 of BTCUSDT at 60000, -9452.1` */
+const describeDeed = ({ size, symbol, price, net, profit }: Facts) =>
+  `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
 const releaseKill = () => 'release --reason "..."'
 const explainSymbol = ({ symbol }: Facts) => `explain ${toArgument(symbol)}`
 const check = () => 'check'
@@ -155,10 +158,50 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: () => 'the disk is nearly full: only orders that reduce are sent',
   },
   'disk.notMeasured': { urgency: warning, by: [], title: () => 'the free disk space is not known' },
+  'fees.uncounted': {
+    urgency: warning,
+    by: ['coin'],
+    title: ({ coin, amount }) =>
+      `fees are not counted: ${showFact(amount)} ${showFact(coin)}, a coin without a price here`,
+    command: doctor,
+  },
+  'fill.deleveraged': {
+    urgency: urgent,
+    by: ['symbol'],
+    title: (facts) => `auto-deleveraged ${describeDeed(facts)}`,
+    command: explainSymbol,
+  },
+  'fill.delivered': {
+    urgency: info,
+    by: ['symbol'],
+    title: (facts) => `delivered ${describeDeed(facts)}`,
+  },
+  'fill.exit': SILENT,
   'fill.foreign': {
     urgency: urgent,
     by: ['symbol'],
-    title: ({ symbol }) => `${showFact(symbol)} was traded by somebody else, or liquidated`,
+    title: ({ symbol, source, word }) =>
+      word === undefined
+        ? `${showFact(symbol)} was traded by somebody else (${showFact(source)})`
+        : `the exchange closed something in ${showFact(symbol)} as "${showFact(word)}"`,
+    command: explainSymbol,
+  },
+  'fill.incomplete': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol, missing }) =>
+      `the ${showFact(missing)
+        .replaceAll(/[[\]"]/g, '')
+        .replace(',', ' and ')} of a fill of ${showFact(symbol)} is not known, and not counted`,
+    command: explainSymbol,
+  },
+  'fill.liquidated': {
+    urgency: urgent,
+    by: ['symbol', 'kind'],
+    title: (facts) => {
+      const part = facts['kind'] === 'liquidation' ? '' : 'partly '
+      return `${part}liquidated ${describeDeed(facts)}`
+    },
     command: explainSymbol,
   },
   'fill.unexplained': SILENT,
@@ -332,8 +375,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'orders.refusedNoMore': SILENT,
   'orders.restored': SILENT,
+  // What was closed, and how bad that is, has an alert of its own.
   'orders.unconfirmed': {
-    urgency: urgent,
+    urgency: warning,
     by: [],
     title: ({ symbols }) => `the exchange closed something by itself in ${showFact(symbols)}`,
   },

@@ -56,7 +56,7 @@ function lastOf(
 
 const CSV = [
   ...(['tradeId', 'at', 'orderId', 'clientOid', 'strategyId', 'symbol', 'side', 'tradeSide'] as const),
-  ...(['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source'] as const),
+  ...(['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source', 'fillKind', 'otherFees'] as const),
 ]
 
 export function formatFills(
@@ -83,10 +83,22 @@ export function formatFills(
       { title: 'side', of: ({ side }) => side },
       { title: 'size', of: ({ size }) => size, isNumber: true },
       { title: 'price', of: ({ price }) => price, isNumber: true },
-      { title: 'profit', of: ({ profit }) => money(profit), isNumber: true },
-      { title: 'fee', of: ({ fee }) => money(fee), isNumber: true },
+      { title: 'profit', of: ({ profit }) => moneyOrUnknown(profit), isNumber: true },
+      { title: 'fee', of: ({ fee }) => moneyOrUnknown(fee), isNumber: true },
       { title: '', of: ({ scope }) => scope },
+      ...(fills.some((fill) => remarkOf(fill) !== '') ? [{ title: '', of: remarkOf, isBelow: true }] : []),
     ],
     fills,
   )
+}
+
+function moneyOrUnknown(amount: string): string {
+  return amount === '' ? 'unknown' : money(amount)
+}
+
+/** What the system did, and fees in other coins. */
+function remarkOf({ fillKind, otherFees }: BookedFill): string {
+  const kind = fillKind === '' || fillKind === 'trade' ? [] : [fillKind]
+  const fees = otherFees === '' ? [] : [`fees also in other coins: ${otherFees.replaceAll(';', ', ')}`]
+  return [...kind, ...fees].join('; ')
 }

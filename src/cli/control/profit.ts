@@ -1,4 +1,12 @@
 import { type Command, Option } from 'commander'
+import {
+  addFill,
+  describeUncounted,
+  type Money,
+  NO_MONEY,
+  toFillMoney,
+  uncountedOf,
+} from '../../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
@@ -19,11 +27,13 @@ interface ProfitRow {
   readonly name: string
   readonly coin: string
   readonly fills: number
+  readonly net: string
   readonly realised: string
   readonly fees: string
   /** Empty where it belongs to no row: funding is an instrument's, not a strategy's. */
   readonly funding: string
-  readonly net: string
+  /** What is not known, in words; empty where all is counted. */
+  readonly uncounted: string
 }
 
 /** `intentd profit`: what trading has made, from the fills and funding payments of the journal. */
@@ -53,9 +63,7 @@ function showProfit(options: ProfitOptions): number {
 }
 
 interface Sum {
-  fills: number
-  realised: Decimal
-  fees: Decimal
+  money: Money
   funding: Decimal
 }
 
@@ -63,7 +71,7 @@ function sumBy({ config, fills, funding }: OpenedRows, by: By): readonly ProfitR
   const sums = new Map<string, Sum>()
   const sumOf = (name: string, coin: string): Sum => {
     const key = JSON.stringify([name, coin])
-    const known = sums.get(key) ?? { fills: 0, realised: ZERO, fees: ZERO, funding: ZERO }
+    const known = sums.get(key) ?? { money: NO_MONEY, funding: ZERO }
     sums.set(key, known)
     return known
   }
@@ -74,9 +82,7 @@ function sumBy({ config, fills, funding }: OpenedRows, by: By): readonly ProfitR
   }
   for (const fill of fills) {
     const sum = sumOf(nameOf(fill), fill.coin)
-    sum.fills += 1
-    sum.realised = sum.realised.plus(decimal(fill.profit))
-    sum.fees = sum.fees.plus(decimal(fill.fee))
+    sum.money = addFill(sum.money, toFillMoney(fill))
   }
   for (const payment of funding) {
     const name = by === 'strategy' ? '(account)' : nameOf(payment)
@@ -84,12 +90,17 @@ function sumBy({ config, fills, funding }: OpenedRows, by: By): readonly ProfitR
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
   return [...sums]
-    .map(([key, sum]): ProfitRow => {
+    .map(([key, { money: made, funding: paid }]): ProfitRow => {
       const [name = '', coin = ''] = JSON.parse(key) as string[]
       return {
-        ...{ name, coin, fills: sum.fills, realised: sum.realised.toString(), fees: sum.fees.toString() },
-        funding: by === 'strategy' && name !== '(account)' ? '' : sum.funding.toString(),
-        net: sum.realised.minus(sum.fees).plus(sum.funding).toString(),
+        name,
+        coin,
+        fills: made.fills,
+        net: made.profit.minus(made.fees).plus(paid).toString(),
+        realised: made.profit.toString(),
+        fees: made.fees.toString(),
+        funding: by === 'strategy' && name !== '(account)' ? '' : paid.toString(),
+        uncounted: describeUncounted(uncountedOf(made)),
       }
     })
     .toSorted((one, other) => one.name.localeCompare(other.name) || one.coin.localeCompare(other.coin))
@@ -102,7 +113,7 @@ function dayOf(at: number, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(begin)
 }
 
-const CSV = ['name', 'coin', 'fills', 'realised', 'fees', 'funding', 'net'] as const
+const CSV = ['name', 'coin', 'fills', 'net', 'realised', 'fees', 'funding', 'uncounted'] as const
 
 export function formatProfit(
   rows: readonly ProfitRow[],
@@ -121,11 +132,14 @@ export function formatProfit(
     [
       { title: by, of: ({ name }) => name, isElastic: true },
       { title: 'fills', of: ({ fills }) => String(fills), isNumber: true },
+      { title: 'net', of: ({ net }) => money(net), isNumber: true },
       { title: 'realised', of: ({ realised }) => money(realised), isNumber: true },
       { title: 'fees', of: ({ fees }) => money(fees), isNumber: true },
       { title: 'funding', of: ({ funding }) => money(funding === '' ? null : funding), isNumber: true },
-      { title: 'net', of: ({ net }) => money(net), isNumber: true },
       { title: '', of: ({ coin }) => coin },
+      ...(rows.some(({ uncounted }) => uncounted !== '')
+        ? [{ title: '', of: ({ uncounted }: ProfitRow) => uncounted, isBelow: true }]
+        : []),
     ],
     [...rows, ...totalOf(rows)],
   )
@@ -148,6 +162,7 @@ function totalOf(rows: readonly ProfitRow[]): readonly ProfitRow[] {
       fees: sum(({ fees }) => fees),
       funding: sum(({ funding }) => funding),
       net: sum(({ net }) => net),
+      uncounted: '',
     },
   ]
 }

@@ -8,6 +8,7 @@ import type { ShownAccount } from '../../daemon/account/shown-account.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
 import { viewAccount } from '../../daemon/control/account-view.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
+import { describeUncounted } from '../../domain/fill-money.ts'
 import { TRADING_MODES } from '../../domain/trading-mode.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -304,12 +305,13 @@ function describeUnknown({ unknownSince }: AccountView): string {
 }
 
 /** Of what was closed and paid: two spans of time are compared. What is held now is in a line of its own. */
-function describeProfit({ realised, fees, funding, fills }: ProfitView): string {
+function describeProfit({ realised, fees, funding, fills, uncounted }: ProfitView): string {
   const net = decimal(realised)
     .minus(decimal(fees))
     .plus(decimal(funding ?? '0'))
   const parts = [`${money(realised)} realised`, `${money(fees)} fees`, `${money(funding)} funding`]
-  return `${money(net.toString())} net: ${parts.join(', ')}; ${fills} fills`
+  const unknown = uncounted === null ? '' : `; ${describeUncounted(uncounted)}`
+  return `${money(net.toString())} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
 /** A journal has no prices: what is held in one that nobody runs is worth nobody knows what. */
@@ -349,10 +351,22 @@ function formatStrategies({ strategies, restrictions, profit }: AccountView): st
           ),
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
-      { title: 'fills', of: ({ id }) => String(profit.strategies[id]?.fills ?? 0), isNumber: true },
+      { title: 'net', of: ({ id }) => money(profit.strategies[id]?.net ?? null), isNumber: true },
       { title: 'realised', of: ({ id }) => money(profit.strategies[id]?.realised ?? null), isNumber: true },
       { title: 'fees', of: ({ id }) => money(profit.strategies[id]?.fees ?? null), isNumber: true },
-      { title: 'instruments', of: ({ symbols }) => symbols.join(' '), isElastic: true },
+      {
+        title: 'unrealised',
+        of: ({ id }) => money(profit.strategies[id]?.unrealised ?? null),
+        isNumber: true,
+      },
+      {
+        title: 'instruments',
+        of: ({ id, symbols }) =>
+          [symbols.join(' '), describeUncounted(profit.strategies[id]?.uncounted)]
+            .filter((part) => part !== '')
+            .join('; '),
+        isBelow: true,
+      },
     ],
     strategies,
   )

@@ -1,6 +1,14 @@
 import { describeRestrictions } from '../../backtest/backtest-run.ts'
 import { OrderLog } from '../../backtest/order-log.ts'
-import type { Fill } from '../../domain/fill.ts'
+import { type Fill, isLiquidation } from '../../domain/fill.ts'
+import {
+  addFill,
+  describeUncounted,
+  feeOf,
+  NO_MONEY,
+  profitOf,
+  uncountedOf,
+} from '../../domain/fill-money.ts'
 import { netLots, type PositionReading } from '../../domain/position.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
@@ -58,7 +66,10 @@ class RecordedRun {
   readonly #frame: RecordedFrame
   readonly #collector: RunCollector
   readonly #orders: OrderLog
-  readonly #money = { realised: ZERO, fees: ZERO, funding: ZERO }
+  #money = NO_MONEY
+  #funding = ZERO
+  /** Orders by which the exchange liquidated. */
+  readonly #liquidations = new Set<string>()
   readonly #prices = new Map<string, number>()
   /** Of instruments with a position, as it was read last. */
   readonly #marks = new Map<string, number>()
@@ -108,18 +119,20 @@ class RecordedRun {
     if (record.kind !== 'funding') return
     const { symbol, holdSide, change, at } = record
     const slot = this.#book.positionMode === 'hedge_mode' ? holdSide : 'net'
-    this.#money.funding = this.#money.funding.plus(decimal(change))
+    this.#funding = this.#funding.plus(decimal(change))
     this.#collector.funding({ symbol, slot, amount: decimal(change), at })
   }
 
   finish(): RunReport {
-    const { realised, fees, funding } = this.#money
+    const { profit: realised, fees } = this.#money
+    const funding = this.#funding
     const { opening, fromAt, toAt, coin } = this.#frame
     this.#orders.close()
     const unrealised = decimal(this.#unrealised().toFixed(8))
     const final = decimal(opening).plus(realised).minus(fees).plus(funding).plus(unrealised)
     return buildRunReport(this.#collector, {
-      ...{ model: 'recorded', toAt, isCut: false, liquidations: 0, limiter: [], marks: new Map() },
+      ...{ model: 'recorded', toAt, isCut: false, limiter: [], marks: new Map() },
+      liquidations: this.#liquidations.size,
       tradedSymbols: listTraded(this.#settings),
       money: {
         ...{ opening, realised: textOf(realised), unrealised: textOf(unrealised), fees: textOf(fees) },
@@ -129,7 +142,7 @@ class RecordedRun {
       denialsByStrategy: this.#orders.denialsByStrategy,
       rejections: this.#orders.rejections,
       restrictions: describeRestrictions([...this.#book.restrictions.values()], { fromAt, toAt }),
-      notes: [],
+      notes: [describeUncounted(uncountedOf(this.#money))].filter((note) => note !== ''),
       openPositions: [...this.#book.account].flatMap(([symbol, { longLots, shortLots }]) =>
         longLots + shortLots === 0 ? [] : [`${symbol}: ${longLots} lots long, ${shortLots} short (${coin})`],
       ),
@@ -139,7 +152,7 @@ class RecordedRun {
   #fill(fill: Fill): void {
     const { symbol, ticks, lots, scope, source, filledAt: at, tradeId, orderId, side, tradeSide } = fill
     const clientOid = this.#book.byOrderId.get(orderId) ?? ''
-    const [fee, profit] = [decimal(fill.fee), decimal(fill.profit)]
+    const [fee, profit] = [feeOf(fill), profitOf(fill)]
     const isHedge = this.#book.positionMode === 'hedge_mode'
     const turned = side === 'buy' ? 'sell' : 'buy'
     const ownSlot = side === 'buy' ? 'long' : 'short'
@@ -148,24 +161,25 @@ class RecordedRun {
       direction: isHedge && tradeSide === 'close' ? turned : side,
       slot: isHedge ? ownSlot : 'net',
       isSystem: source === 'SYS',
-      isLiquidation: false,
+      isLiquidation: isLiquidation(fill),
       // What was displayed when it was filled is not known: it was read later.
       ...{ bidTicks: 0, askTicks: 0 },
     }
-    this.#money.fees = this.#money.fees.plus(fee)
-    this.#money.realised = this.#money.realised.plus(profit)
+    this.#money = addFill(this.#money, fill)
+    if (isLiquidation(fill)) this.#liquidations.add(orderId)
     this.#collector.fill(shown, this.#orders.fill(shown))
   }
 
   /** Of the account: what its strategies have made by their own average costs, less what the exchange says was realised. */
   #unrealised(): number {
     const own = [...this.#collector.strategies.values()].reduce((sum, { realised }) => sum + realised, 0)
-    return own + this.#collector.unrealisedOf({}) - Number(this.#money.realised.toString())
+    return own + this.#collector.unrealisedOf({}) - Number(this.#money.profit.toString())
   }
 
   #figures() {
-    const { realised, fees, funding } = this.#money
-    const balance = Number(this.#frame.opening) + Number(realised.minus(fees).plus(funding).toString())
+    const { profit, fees } = this.#money
+    const made = profit.minus(fees).plus(this.#funding)
+    const balance = Number(this.#frame.opening) + Number(made.toString())
     const unrealised = this.#unrealised()
     let [gross, net] = [0, 0]
     for (const [symbol, holding] of this.#book.account) {

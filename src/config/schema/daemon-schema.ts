@@ -299,6 +299,19 @@ export const daemonFileSchema = z
         capital: positiveAmount(
           'Margin coin in the account when the journal began: what equity is counted from. Absent: of a simulator its startingBalance, else unknown. After a deposit or a withdrawal change it by as much.',
         ).optional(),
+        feeCoins: z
+          .record(
+            z
+              .string()
+              .regex(/^[A-Z0-9]{2,20}$/)
+              .meta({ title: 'a coin in capitals such as BGB' }),
+            positiveDecimal('Margin coin for one of the coin.'),
+          )
+          .default({})
+          .meta({
+            description:
+              'What a coin in which fees are taken is worth, for example BGB: "4.2". Used where the tickers of the product type have no price of it (BGBUSDT). A fee in a coin without a price is shown as not counted.',
+          }),
         keys: z
           .string()
           .regex(/^(?!API$|ALERT$)[A-Z][A-Z0-9]{0,31}$/)

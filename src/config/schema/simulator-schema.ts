@@ -99,6 +99,24 @@ const simulatorShape = {
     'Fee of an order that rested, as a share of the notional; negative is a rebate.',
   ).default('0.0002'),
   takerFeeRate: signedDecimal('Fee of an order that took, as a share of the notional.').default('0.0006'),
+  feeCoin: z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[A-Z0-9]{2,12}$/)
+        .meta({ title: 'a coin in capitals such as BGB', description: 'The coin.' }),
+      price: positiveDecimal(
+        'Margin coin for one of it, where no configured instrument (such as BGBUSDT) has its price.',
+      ).default('1.25'),
+      balance: positiveDecimal(
+        'How much of it the account begins with: when that is used up, fees are taken in the margin coin.',
+      ).default('1000'),
+    })
+    .optional()
+    .meta({
+      description:
+        'A coin in which fees are taken, as exchanges do with their own. Absent: the margin coin. In a backtest fees are always taken in the margin coin.',
+    }),
   limits: limitsSchema.prefault({}),
   idempotency: z
     .enum(['replay', 'duplicateError', 'pendingOnly'])

@@ -285,6 +285,7 @@ export class Account implements MarketListener {
       statistics: this.#statistics,
       denied: this.#engine.denied,
       equity: this.#engine.equity,
+      unrealisedOf: (id) => this.#engine.unrealisedOf(id),
       ...{ clean, fatal: this.#fatal },
       durationMs: trusted.clock.now() - this.#startedAt,
       polls: market.polls,

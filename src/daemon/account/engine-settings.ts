@@ -68,6 +68,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
         .map((strategy) => toStrategy(strategy, instruments, run)),
     ),
     ...(capital !== undefined && { capital: decimal(capital) }),
+    feeCoins: new Map(Object.entries(account.feeCoins)),
     fundingMinutes: fundingMinutesOf(config.calendar),
     limits: {
       ...convertEach(limits, Number),

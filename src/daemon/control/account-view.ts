@@ -1,5 +1,6 @@
 import type { AccountView, FillView, OrderView, PositionView } from '../../control/views.ts'
 import { isLossLimited } from '../../config/live-checks.ts'
+import { toFeesText } from '../../domain/fill-money.ts'
 import type { Order } from '../../domain/order.ts'
 import {
   type Restriction,
@@ -175,7 +176,15 @@ export function viewFill(account: ShownAccount, { fill, strategyId, clientOid }:
   const { tradeId, orderId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
   const grid = account.grids.get(symbol)
   return {
-    ...{ tradeId, orderId, symbol, side, profit, fee, clientOid },
+    tradeId,
+    orderId,
+    symbol,
+    side,
+    clientOid,
+    profit: profit ?? null,
+    fee: fee ?? null,
+    otherFees: toFeesText(fill.otherFees),
+    kind: fill.fillKind ?? null,
     at: Math.round(filledAt),
     strategy: strategyId,
     price: grid ? showOnGrid(grid.tick, ticks) : `${ticks} ticks`,

@@ -3,9 +3,7 @@ import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { decimal } from '../../lib/decimal.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
-
-/** Digits after the point: as many as the wire has. */
-const DIGITS = 8
+import { toAmount } from '../reporting/money-figures.ts'
 
 /**
  * Capital and everything that was made, its peak and the fall from it, as limits look at them; null while a part is
@@ -18,14 +16,11 @@ export function viewEquity(
   const { capital } = settings
   if (engine.equity) {
     const { equity, peak, drawdown } = engine.equity
-    return { equity: toAmount(equity), peak: toAmount(peak), drawdown: toAmount(drawdown) }
+    const show = (amount: number): string => toAmount(amount).toString()
+    return { equity: show(equity), peak: show(peak), drawdown: show(drawdown) }
   }
   const isKnown = state === 'atRest' && capital !== undefined && total.unrealised !== null
   return { equity: isKnown ? capital.plus(decimal(total.net)).toString() : null, peak: null, drawdown: null }
-}
-
-function toAmount(amount: number): string {
-  return decimal(amount.toFixed(DIGITS)).toString()
 }
 
 /** Every limit on losses with how much of it is used; null while that is not known. */

@@ -96,9 +96,15 @@ function addAccount(account: AccountView, now: number, add: Add): void {
   for (const instrument of Object.keys(ages.tickersMs))
     add('intentd_position_size', sizes.get(instrument) ?? 0, { instrument })
   for (const [strategy, made] of Object.entries(profit.strategies)) {
+    add('intentd_profit_net', Number(made.net), { strategy })
     add('intentd_profit_realised', Number(made.realised), { strategy })
     add('intentd_fees_paid', Number(made.fees), { strategy })
   }
+  const { uncounted } = profit.total
+  for (const [coin, fees] of Object.entries(uncounted?.coins ?? {}))
+    add('intentd_fees_uncounted', Number(fees), { coin })
+  add('intentd_fills_without_fee', uncounted?.feesMissing ?? 0)
+  add('intentd_fills_without_profit', uncounted?.profitsMissing ?? 0)
   if (profit.total.unrealised !== null) add('intentd_profit_unrealised', Number(profit.total.unrealised))
   add('intentd_funding_received', Number(profit.total.funding ?? 0))
   add('intentd_profit_today', Number(profit.today.net))
@@ -139,7 +145,7 @@ function addCounts({ statistics, engine, pace }: ShownAccount, add: Add): void {
   add('intentd_batches_total', statistics.batches)
   add('intentd_orders_sent_total', statistics.ordersSent)
   add('intentd_cancel_alls_total', statistics.cancelAlls)
-  add('intentd_fills_total', statistics.fills)
+  add('intentd_fills_total', statistics.money.fills)
   for (const [state, count] of statistics.ended) add('intentd_orders_ended_total', count, { state })
   for (const [code, count] of engine.denied) add('intentd_denials_total', count, { code })
   addQuantiles('intentd_decision_latency_seconds', statistics.decisionLatency.summary(), add)

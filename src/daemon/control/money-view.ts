@@ -1,16 +1,17 @@
 import type { AccountView, ProfitView } from '../../control/views.ts'
-import type { Money } from '../../domain/snapshot.ts'
+import { type Money, sumMoney } from '../../domain/fill-money.ts'
 import { moneyOf } from '../../engine/book/apply-fill.ts'
 import { splitPair } from '../../engine/book/book.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
+import { toAmount, toMoneyFigures } from '../reporting/money-figures.ts'
 
 interface Beside {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
 }
 
-/** What an account has made. Unrealised profit and funding are the account's and an instrument's, not a strategy's. */
+/** What an account has made. Funding is the account's and an instrument's, not a strategy's. */
 export function viewProfit(account: ShownAccount): AccountView['profit'] {
   const { book, settings, recent } = account
   const money = moneyOf(book)
@@ -27,7 +28,9 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
       funding: sumDecimals(book.funding.values()),
       unrealised: isKnown ? sumDecimals(known.map((profit) => profit ?? ZERO)) : undefined,
     }),
-    strategies: groupBy(money, 0, [...settings.strategies.keys()], () => ({})),
+    strategies: groupBy(money, 0, [...settings.strategies.keys()], (id) => ({
+      unrealised: unrealisedOfStrategy(account, id),
+    })),
     instruments: groupBy(money, 1, [...settings.instruments.keys()], (symbol) => ({
       funding: book.funding.get(symbol) ?? ZERO,
       unrealised: unrealised.get(symbol),
@@ -41,6 +44,12 @@ function unrealisedOf({ book, positions }: ShownAccount, symbol: string): Decima
   if (longLots === 0 && shortLots === 0) return ZERO
   const rows = positions.get(symbol)?.rows
   return rows && sumDecimals(rows.map(({ unrealisedProfit }) => decimal(unrealisedProfit || '0')))
+}
+
+/** By its own entries and the last prices, as its loss limits have it. */
+function unrealisedOfStrategy({ engine }: ShownAccount, id: string): Decimal | undefined {
+  const unrealised = engine.unrealisedOf(id)
+  return unrealised === undefined ? undefined : toAmount(unrealised)
 }
 
 function groupBy(
@@ -58,20 +67,18 @@ function groupBy(
   )
 }
 
-function sumUp(money: Iterable<Money>, { funding, unrealised }: Beside = {}): ProfitView {
-  const entries = [...money]
-  const realised = sumDecimals(entries.map(({ profit }) => profit))
-  const fees = sumDecimals(entries.map((entry) => entry.fees))
+function sumUp(money: Iterable<Money>, beside: Beside = {}): ProfitView {
+  const { fills, net, realisedProfit, fees, funding, unrealisedProfit, uncounted } = toMoneyFigures(
+    sumMoney(money),
+    beside,
+  )
   return {
-    fills: entries.reduce((sum, { fills }) => sum + fills, 0),
-    realised: realised.toString(),
-    fees: fees.toString(),
-    funding: funding?.toString() ?? null,
-    unrealised: unrealised?.toString() ?? null,
-    net: realised
-      .minus(fees)
-      .plus(funding ?? ZERO)
-      .plus(unrealised ?? ZERO)
-      .toString(),
+    fills,
+    net,
+    realised: realisedProfit,
+    fees,
+    funding: funding ?? null,
+    unrealised: unrealisedProfit ?? null,
+    uncounted: uncounted ?? null,
   }
 }

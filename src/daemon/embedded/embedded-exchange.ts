@@ -87,7 +87,7 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     },
     pause: () => simulator.pause(),
     resume: () => simulator.resume(),
-    ledger: () => ({ ...readLedger(simulator, SIMULATED_UID), prices }),
+    ledger: () => ({ ...readLedger(simulator, SIMULATED_UID, config.account.marginCoin), prices }),
     stop: async () => {
       await live?.close()
       await simulator.stop()
@@ -125,15 +125,21 @@ function openLivePrices({
 }
 
 /** What the exchange holds of an account, in the closing summary's terms. */
-export function readLedger(simulator: Pick<RunningSimulator, 'ledger'>, uid: string): ExchangeLedger {
+export function readLedger(
+  simulator: Pick<RunningSimulator, 'ledger'>,
+  uid: string,
+  marginCoin: string,
+): ExchangeLedger {
   const { coins, positions, counts, openOrders } = simulator.ledger(uid)
-  const coin = coins[0]
+  const coin = coins.find((one) => one.marginCoin === marginCoin)
+  const others = coins.filter((one) => one.marginCoin !== marginCoin && Number(one.fees) !== 0)
   const unrealised = sumDecimals(positions.map((position) => decimal(position.unrealised)))
   return {
     balance: coin?.balance ?? '0',
     fills: counts.fills,
     openOrders: openOrders.length,
     fees: coin?.fees ?? '0',
+    otherFees: Object.fromEntries(others.map((one) => [one.marginCoin, one.fees])),
     realisedProfit: coin?.realisedProfit ?? '0',
     unrealisedProfit: unrealised.toString(),
     funding: coin?.funding ?? '0',

@@ -34,6 +34,7 @@ export function toSimulatorOptions(
     core: {
       makerFeeRate: settings.makerFeeRate,
       takerFeeRate: settings.takerFeeRate,
+      ...(settings.feeCoin && { feeCoin: settings.feeCoin.name, feeCoinPrice: settings.feeCoin.price }),
       idempotency: settings.idempotency,
       fillModel: settings.fillModel,
       matchingLagMs: settings.matchingLagMs,
@@ -55,14 +56,17 @@ export const SIMULATED_UID = '1000001'
 
 export function toAccount(
   { name, account }: Pick<DaemonConfig, 'name' | 'account'>,
-  { startingBalance, leverage }: EmbeddedSimulatorSettings,
+  { startingBalance, leverage, feeCoin }: EmbeddedSimulatorSettings,
 ): AccountRequest {
   return {
     uid: SIMULATED_UID,
     label: name,
     positionMode: account.positionMode,
     role: account.tier,
-    balances: { [account.marginCoin]: startingBalance },
+    balances: {
+      [account.marginCoin]: startingBalance,
+      ...(feeCoin && { [feeCoin.name]: feeCoin.balance }),
+    },
     leverage,
   }
 }

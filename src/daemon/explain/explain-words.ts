@@ -1,6 +1,7 @@
 import { DENIAL_CODES } from '../../domain/denial.ts'
 import type { ClientOid } from '../../domain/ids.ts'
-import type { Fill } from '../../domain/fill.ts'
+import type { Fill, FillKind } from '../../domain/fill.ts'
+import { feeOf, profitOf, toFeesText } from '../../domain/fill-money.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { countLevels, levelsNamedBy } from '../../engine/book/ladder-change.ts'
@@ -142,12 +143,37 @@ export function wordsOfAnswer({
 }
 
 export function wordsOfFill(instruments: Instruments, fill: Fill): string {
-  const { symbol, side, lots, ticks, scope, fee, profit, tradeId, source } = fill
+  const { symbol, side, lots, ticks, scope, tradeId, source, fillKind = 'trade', systemWord, exit } = fill
+  const set =
+    exit === undefined ? '' : ` at ${exit.price}, set by order ${exit.clientOid} (${exit.strategyId})`
+  const word = systemWord === undefined ? set : ` "${systemWord}"`
+  const what = fillKind === 'trade' ? '' : `${KIND_WORDS[fillKind]}${word}: `
   const whose = source === 'API' ? '' : `, made by ${source}`
   return (
-    `${side} ${sizeOf(instruments, symbol, lots)} @ ${priceOf(instruments, symbol, ticks)} as ${scope}` +
-    `, fee ${fee}, profit ${profit}, trade ${tradeId}${whose}`
+    `${what}${side} ${sizeOf(instruments, symbol, lots)} @ ${priceOf(instruments, symbol, ticks)} as ${scope}` +
+    `, ${wordsOfMoney(fill)}, trade ${tradeId}${whose}`
   )
+}
+
+const KIND_WORDS: Readonly<Record<Exclude<FillKind, 'trade'>, string>> = {
+  liquidation: 'liquidated',
+  partialLiquidation: 'partly liquidated',
+  netting: 'partly liquidated by netting both sides',
+  delivery: 'delivered',
+  autoDeleveraging: 'auto-deleveraged',
+  takeProfit: 'take-profit',
+  stopLoss: 'stop-loss',
+  system: 'closed by the exchange as',
+}
+
+/** `net -3.5 (profit -3, fee 0.5)`; what is not known is called so. */
+function wordsOfMoney(fill: Fill): string {
+  const { profit, fee, otherFees, isProfitOurs } = fill
+  const ours = isProfitOurs ? ' by our own count' : ''
+  const others = otherFees === undefined ? '' : `, fees in other coins ${toFeesText(otherFees)}`
+  const parts = `profit ${profit ?? 'unknown'}${ours}, fee ${fee ?? 'unknown'}${others}`
+  if (profit === undefined || fee === undefined) return parts
+  return `net ${profitOf(fill).minus(feeOf(fill)).toString()} (${parts})`
 }
 
 export function wordsOfSettled(instruments: Instruments, { reason, replacement }: SettledOrder): string {

@@ -1,3 +1,4 @@
+import { describeUncounted } from '../../domain/fill-money.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, restrictionsOn } from '../../engine/book/book.ts'
@@ -8,6 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { StaleReading } from '../../engine/state/readings.ts'
 import { DataAges } from './data-ages.ts'
 import type { DaemonLogger } from './logger.ts'
+import type { MoneyFigures } from './money-figures.ts'
 import type { RunStatistics } from './run-statistics.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
 import { StatisticsSince } from './statistics-since.ts'
@@ -126,7 +128,8 @@ export class Health {
 
   /** What was done since the last digest, a line each. */
   digest(): readonly string[] {
-    const { ordersSent, cancelAlls, fills, fees, realisedProfit, restrictions } = this.#sinceDigest.read()
+    const since = this.#sinceDigest.read()
+    const { ordersSent, cancelAlls, fills, restrictions } = since
     this.#sinceDigest.restart()
     const { account, restrictions: held } = this.#options.summary()
     const positions = Object.entries(account.positions).map(([name, size]) => `${name} ${size}`)
@@ -134,8 +137,8 @@ export class Health {
     const obstacle = this.obstacle()
     return [
       `orders sent: ${ordersSent}, cancel-alls: ${cancelAlls}, fills: ${fills}`,
-      `realised profit: ${realisedProfit}, fees: ${fees}`,
-      `of all runs: realised profit ${account.realisedProfit}, fees ${account.fees}, fills ${account.fills}`,
+      `made: ${describeMade(since)}`,
+      `of all runs: ${describeMade(account)}, fills ${account.fills}`,
       `held: ${positions.join(', ') || 'nothing'}`,
       `restrictions that began: ${restrictions}; that stand: ${standing.join(', ') || 'none'}`,
       obstacle === undefined ? 'trading' : `not trading: ${obstacle}`,
@@ -220,7 +223,7 @@ export class Health {
     this.#sinceLine.restart()
     const obstacle = this.#findObstacle()
     const does = orders.length > 0 || ordersSent > 0 ? 'trading' : 'nothing to trade'
-    const { fills, fees, realisedProfit } = this.#sinceDay.read()
+    const { fills, net, realisedProfit, fees, funding, uncounted } = this.#sinceDay.read()
     logger.log('info', 'daemon.heartbeat', {
       ...{ phase, state: stateOf(does, obstacle), because: obstacle?.why },
       ...{
@@ -231,7 +234,8 @@ export class Health {
       openOrders: orders.length,
       unknownOrders: orders.filter(({ state }) => state === 'unknown').length,
       positions: account.positions,
-      ...{ fills, fees, realisedProfit },
+      ...{ fills, net, realisedProfit, fees, funding },
+      uncounted: uncounted && describeUncounted(uncounted),
     })
   }
 
@@ -243,6 +247,19 @@ export class Health {
 function stateOf(does: 'trading' | 'nothing to trade', obstacle: Obstacle | undefined): string {
   if (obstacle === undefined) return does
   return obstacle.isOfAll || does !== 'trading' ? 'not trading' : 'trading in part'
+}
+
+/** `net -3.03 (realised 1.52, fees 4.55, funding 0)`, and what of it is not known. */
+function describeMade(made: MoneyFigures): string {
+  const { net, realisedProfit, fees, funding, unrealisedProfit, uncounted } = made
+  const parts = [
+    `realised ${realisedProfit}`,
+    `fees ${fees}`,
+    ...(funding === undefined ? [] : [`funding ${funding}`]),
+    ...(unrealisedProfit === undefined ? [] : [`unrealised ${unrealisedProfit}`]),
+  ]
+  const unknown = describeUncounted(uncounted)
+  return `net ${net} (${parts.join(', ')})${unknown === '' ? '' : ` ${unknown}`}`
 }
 
 function describeRestriction({ scope, mode, code }: Restriction): string {

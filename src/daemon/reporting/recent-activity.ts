@@ -1,7 +1,14 @@
 import type { Fill } from '../../domain/fill.ts'
 import type { JournalRecord } from '../../domain/record.ts'
-import type { Money } from '../../domain/snapshot.ts'
-import { type Book, NO_MONEY, pairKey } from '../../engine/book/book.ts'
+import {
+  addFill,
+  type FillMoney,
+  type Money,
+  NO_MONEY,
+  sumMoney,
+  toFillMoney,
+} from '../../domain/fill-money.ts'
+import { type Book, pairKey } from '../../engine/book/book.ts'
 import type { BookedRow } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
@@ -114,7 +121,7 @@ export class RecentActivity {
 
   #addBooked(row: BookedRow): void {
     if (row.at >= this.#dayFrom) {
-      if (row.kind === 'fill') return this.#add(pairKey(row.strategyId, row.symbol), row)
+      if (row.kind === 'fill') return this.#add(pairKey(row.strategyId, row.symbol), toFillMoney(row))
       this.#fundingToday = this.#fundingToday.plus(decimal(row.amount))
       return
     }
@@ -123,12 +130,12 @@ export class RecentActivity {
     const { money, funding } = day.sums
     day.sums =
       row.kind === 'fill'
-        ? { money: plus(money, row), funding }
+        ? { money: addFill(money, toFillMoney(row)), funding }
         : { money, funding: funding.plus(decimal(row.amount)) }
   }
 
-  #add(pair: string, { profit, fee }: Pick<Fill, 'profit' | 'fee'>): void {
-    this.#today.set(pair, plus(this.#today.get(pair) ?? NO_MONEY, { profit, fee }))
+  #add(pair: string, fill: FillMoney): void {
+    this.#today.set(pair, addFill(this.#today.get(pair) ?? NO_MONEY, fill))
   }
 
   #rollDay(): void {
@@ -152,17 +159,6 @@ export class RecentActivity {
 
 const NOTHING: Sums = { money: NO_MONEY, funding: ZERO }
 
-function plus({ profit, fees, fills }: Money, fill: Pick<Fill, 'profit' | 'fee'>): Money {
-  return { profit: profit.plus(decimal(fill.profit)), fees: fees.plus(decimal(fill.fee)), fills: fills + 1 }
-}
-
 function sum(one: Sums, other: Sums): Sums {
-  return {
-    money: {
-      profit: one.money.profit.plus(other.money.profit),
-      fees: one.money.fees.plus(other.money.fees),
-      fills: one.money.fills + other.money.fills,
-    },
-    funding: one.funding.plus(other.funding),
-  }
+  return { money: sumMoney([one.money, other.money]), funding: one.funding.plus(other.funding) }
 }

@@ -1,4 +1,5 @@
 import type { Fill } from '../../domain/fill.ts'
+import { addFill, NO_MONEY } from '../../domain/fill-money.ts'
 import type { ClientOid } from '../../domain/ids.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { isTerminal, type OrderState } from '../../domain/order.ts'
@@ -19,9 +20,9 @@ export class RunStatistics {
   cancelAlls = 0
   /** Restrictions of the trading mode that began. */
   restrictions = 0
-  fills = 0
-  fees = ZERO
-  profit = ZERO
+  /** Of its fills, and of the payments of funding that it has read. */
+  money = NO_MONEY
+  funding = ZERO
   readonly intents = new Map<Intent['kind'], number>()
   readonly outcomes = new Map<ItemOutcomeKind, number>()
   /** How the orders ended that ended in this run. */
@@ -57,8 +58,10 @@ export class RunStatistics {
         }
         return
       case 'fills':
-        this.fills += record.fills.length
         for (const fill of record.fills) this.#countFill(fill, book)
+        return
+      case 'funding':
+        this.funding = this.funding.plus(decimal(record.change))
         return
       case 'cancel':
         this.cancelAlls += 1
@@ -83,7 +86,6 @@ export class RunStatistics {
       case 'call':
       case 'callEnded':
       case 'foreign':
-      case 'funding':
       case 'denial':
       case 'released':
       case 'repaired':
@@ -107,8 +109,7 @@ export class RunStatistics {
   }
 
   #countFill(fill: Fill, book: Book): void {
-    this.fees = this.fees.plus(decimal(fill.fee))
-    this.profit = this.profit.plus(decimal(fill.profit))
+    this.money = addFill(this.money, fill)
     const clientOid = book.byOrderId.get(fill.orderId)
     if (clientOid !== undefined) this.#look(clientOid, book)
   }

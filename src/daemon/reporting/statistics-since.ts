@@ -1,14 +1,13 @@
+import { moneySince } from '../../domain/fill-money.ts'
+import { type MoneyFigures, toMoneyFigures } from './money-figures.ts'
 import type { RunStatistics } from './run-statistics.ts'
 
-const NAMES = ['ordersSent', 'cancelAlls', 'fills', 'restrictions'] as const
+const NAMES = ['ordersSent', 'cancelAlls', 'restrictions'] as const
 
-/** What a run did since a moment. Money in decimal strings of the margin coin. */
-export interface PeriodFigures extends Readonly<Record<(typeof NAMES)[number], number>> {
-  readonly fees: string
-  readonly realisedProfit: string
-}
+/** What a run did since a moment. */
+export interface PeriodFigures extends Readonly<Record<(typeof NAMES)[number], number>>, MoneyFigures {}
 
-type Counted = Pick<RunStatistics, (typeof NAMES)[number] | 'fees' | 'profit'>
+type Counted = Pick<RunStatistics, (typeof NAMES)[number] | 'money' | 'funding'>
 
 /** What the statistics of the run have counted since the start, or the last {@link restart}. */
 export class StatisticsSince {
@@ -25,10 +24,8 @@ export class StatisticsSince {
     return {
       ordersSent: now.ordersSent - from.ordersSent,
       cancelAlls: now.cancelAlls - from.cancelAlls,
-      fills: now.fills - from.fills,
       restrictions: now.restrictions - from.restrictions,
-      fees: now.fees.minus(from.fees).toString(),
-      realisedProfit: now.profit.minus(from.profit).toString(),
+      ...toMoneyFigures(moneySince(now.money, from.money), { funding: now.funding.minus(from.funding) }),
     }
   }
 
@@ -37,6 +34,6 @@ export class StatisticsSince {
   }
 }
 
-function copyOf({ ordersSent, cancelAlls, fills, restrictions, fees, profit }: Counted): Counted {
-  return { ordersSent, cancelAlls, fills, restrictions, fees, profit }
+function copyOf({ ordersSent, cancelAlls, restrictions, money, funding }: Counted): Counted {
+  return { ordersSent, cancelAlls, restrictions, money, funding }
 }

@@ -1,4 +1,5 @@
 import type { Equity } from '../../domain/loss-limits.ts'
+import { describeUncounted } from '../../domain/fill-money.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { wrapWords } from './wrap-words.ts'
@@ -43,16 +44,25 @@ function countRows(summary: RunSummary): Row[] {
 function moneyRows(summary: RunSummary): Row[] {
   const positions = Object.entries(summary.positions).map(([side, size]) => `${side} ${size}`)
   return [
-    ['fees', summary.fees],
-    ['profit', `${summary.realisedProfit} realised, ${describeUnrealised(summary)}`],
+    ['profit', describeProfit(summary)],
+    ['unrealised', describeUnrealised(summary)],
     ...(summary.equity ? [['equity', describeEquity(summary.equity)] as const] : []),
     ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
     ...summary.unattended.map(toUnattendedRow),
   ]
 }
 
-function describeUnrealised({ unrealisedProfit }: RunSummary): string {
-  return unrealisedProfit === undefined ? `unrealised ${NOT_READ}` : `${unrealisedProfit} unrealised`
+/** Net first: what was realised says nothing before its fees. */
+function describeProfit({ net, realisedProfit, fees, funding, uncounted }: RunSummary): string {
+  const unknown = describeUncounted(uncounted)
+  const parts = `${realisedProfit} realised, ${fees} fees, ${funding} funding`
+  return `${net} net: ${parts}${unknown === '' ? '' : `; ${unknown}`}`
+}
+
+function describeUnrealised({ unrealisedProfit, positions }: RunSummary): string {
+  if (unrealisedProfit === undefined) return NOT_READ
+  if (Object.keys(positions).length === 0) return 'none: nothing is held'
+  return `${unrealisedProfit} of what is held, not counted in the profit`
 }
 
 function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {

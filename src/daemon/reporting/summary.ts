@@ -2,7 +2,7 @@ import type { Equity } from '../../domain/loss-limits.ts'
 import { MODE_REASONS, type Restriction } from '../../domain/trading-mode.ts'
 import type { Holding, PositionReading } from '../../domain/position.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
-import type { Money } from '../../domain/snapshot.ts'
+import { marginFeesOf, type Money, sumMoney, type Uncounted } from '../../domain/fill-money.ts'
 import { moneyOf } from '../../engine/book/apply-fill.ts'
 import { type Book, pairKey, splitPair } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
@@ -11,6 +11,7 @@ import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import { headlineOf } from '../../lib/failure.ts'
+import { type MoneyFigures, toAmount, toMoneyFigures } from './money-figures.ts'
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
@@ -36,9 +37,13 @@ export interface RunSummary {
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
   readonly fills: number
-  /** Of this run's fills: paid, and realised. */
-  readonly fees: string
+  /** What this run has made: realised less fees, with funding. What is held at its end is unrealised. */
+  readonly net: string
   readonly realisedProfit: string
+  readonly fees: string
+  readonly funding: string
+  /** What of this run's fills is not counted, because it is not known; absent where all is. */
+  readonly uncounted?: Uncounted
   /** As it stands at the end; absent where a position that is held was not read in this run. */
   readonly unrealisedProfit?: string
   /** At the end, with its peak and the fall from it; absent where a part was not known. */
@@ -65,13 +70,7 @@ export interface StandingRestriction extends Restriction {
   readonly ends: string
 }
 
-export interface AccountSummary {
-  readonly fills: number
-  readonly fees: string
-  readonly realisedProfit: string
-  /** By the exchange's last readings of this run; unknown for a strategy alone, and where one that is held was not read. */
-  readonly unrealisedProfit?: string
-  readonly funding?: string
+export interface AccountSummary extends MoneyFigures {
   /** Base coin, by symbol and side. */
   readonly positions: Readonly<Record<string, string>>
 }
@@ -87,8 +86,10 @@ export interface SimulatedPrices {
   readonly fillModel: string
 }
 
-/** The simulator's own ledger in the same terms. */
-export interface ExchangeLedger extends AccountSummary {
+/** The simulator's own ledger in the same terms; fees are those in the margin coin. */
+export interface ExchangeLedger extends Omit<AccountSummary, 'net' | 'uncounted'> {
+  /** Fees in other coins, by coin; absent: none. */
+  readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
   /** Resting now. */
   readonly openOrders: number
@@ -109,6 +110,8 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly statistics: RunStatistics
   readonly denied: ReadonlyMap<string, number>
   readonly equity?: Equity | undefined
+  /** What a strategy's positions would bring; undefined where that is not known. */
+  readonly unrealisedOf: (strategyId: string) => number | undefined
   readonly clean: boolean
   readonly fatal: unknown
   readonly durationMs: number
@@ -124,6 +127,7 @@ const UNREALISED_TOLERANCE = decimal('0.00000001')
 export function buildSummary(input: SummaryInput): RunSummary {
   const { settings, book, statistics, polls, limiter } = input
   const account = summariseAccount(input)
+  const ofRun = toMoneyFigures(statistics.money, { funding: statistics.funding })
   return {
     environment: settings.environment,
     positionMode: settings.positionMode,
@@ -142,9 +146,8 @@ export function buildSummary(input: SummaryInput): RunSummary {
     ordersSent: statistics.ordersSent,
     ordersSentAgain: statistics.ordersSentAgain,
     orders: statistics.ordersByState(book),
-    fills: statistics.fills,
-    fees: statistics.fees.toString(),
-    realisedProfit: statistics.profit.toString(),
+    ...ofRun,
+    funding: statistics.funding.toString(),
     ...(account.unrealisedProfit === undefined ? {} : { unrealisedProfit: account.unrealisedProfit }),
     ...(input.equity && { equity: input.equity }),
     positions: account.positions,
@@ -160,7 +163,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     limiter: limiter.filter((endpoint) => endpoint.granted > 0),
     wakeUpLateness: polls.lateness,
     decisionLatency: statistics.decisionLatency.summary(),
-    ...(input.exchange ? { exchange: compare(account, input.exchange) } : {}),
+    ...(input.exchange ? { exchange: compare(account, moneyOfAll(book), input.exchange) } : {}),
   }
 }
 
@@ -171,17 +174,23 @@ function summariseAccount({ grids, book, positions }: SummaryInput): AccountSumm
   const isRead = [...book.account].every(
     ([symbol, { longLots, shortLots }]) => (longLots === 0 && shortLots === 0) || positions.has(symbol),
   )
-  return {
-    ...sumMoney([...moneyOf(book).values()]),
-    ...(isRead
-      ? { unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text || '0'))).toString() }
-      : {}),
-    funding: sumDecimals(book.funding.values()).toString(),
-    positions: describeHoldings(grids, [...book.account]),
-  }
+  const figures = toMoneyFigures(moneyOfAll(book), {
+    funding: sumDecimals(book.funding.values()),
+    unrealised: isRead ? sumDecimals(unrealised.map((text) => decimal(text || '0'))) : undefined,
+  })
+  return { ...figures, positions: describeHoldings(grids, [...book.account]) }
 }
 
-function summariseStrategies({ settings, grids, book }: SummaryInput): Record<string, AccountSummary> {
+function moneyOfAll(book: Book): Money {
+  return sumMoney(moneyOf(book).values())
+}
+
+function summariseStrategies({
+  settings,
+  grids,
+  book,
+  unrealisedOf,
+}: SummaryInput): Record<string, AccountSummary> {
   const summaries: Record<string, AccountSummary> = {}
   for (const id of settings.strategies.keys()) {
     const money = [...book.money].filter(([key]) => splitPair(key)[0] === id).map(([, entry]) => entry)
@@ -189,20 +198,15 @@ function summariseStrategies({ settings, grids, book }: SummaryInput): Record<st
       const holding = book.holdings.get(pairKey(id, symbol))
       return holding ? [[symbol, holding] as const] : []
     })
+    const unrealised = unrealisedOf(id)
     summaries[id] = {
-      ...sumMoney(money),
+      ...toMoneyFigures(sumMoney(money), {
+        unrealised: unrealised === undefined ? undefined : toAmount(unrealised),
+      }),
       positions: describeHoldings(grids, holdings),
     }
   }
   return summaries
-}
-
-function sumMoney(money: readonly Money[]): Pick<AccountSummary, 'fills' | 'fees' | 'realisedProfit'> {
-  return {
-    fills: money.reduce((sum, { fills }) => sum + fills, 0),
-    fees: sumDecimals(money.map(({ fees }) => fees)).toString(),
-    realisedProfit: sumDecimals(money.map(({ profit }) => profit)).toString(),
-  }
 }
 
 function describeHoldings(
@@ -220,15 +224,20 @@ function describeHoldings(
 }
 
 /** Our books beside the exchange's: the same to the last digit, or a sentence for each difference. What was not read is not compared. */
-function compare(ours: AccountSummary, theirs: ExchangeLedger): ExchangeSummary {
+function compare(account: AccountSummary, money: Money, theirs: ExchangeLedger): ExchangeSummary {
   const differences: string[] = []
+  const ours = { ...account, fees: marginFeesOf(money).toString() }
   for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
     if (name === 'unrealisedProfit' && ours[name] === undefined) continue
+    // What nobody has said cannot be compared: it is shown as not counted.
+    if (name === 'fees' && money.feesMissing) continue
+    if (name === 'realisedProfit' && (money.profitsMissing || money.profitsOurs)) continue
     const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']
     const tolerance = name === 'unrealisedProfit' ? UNREALISED_TOLERANCE : ZERO
     if (decimal(our).minus(decimal(their)).abs().gt(tolerance))
       differences.push(`${name}: ours ${our}, the exchange's ${their}`)
   }
+  differences.push(...compareOtherFees(money, theirs.otherFees ?? {}))
   if (ours.fills !== theirs.fills)
     differences.push(`fills: ours ${ours.fills}, the exchange's ${theirs.fills}`)
   for (const name of new Set([...Object.keys(ours.positions), ...Object.keys(theirs.positions)])) {
@@ -236,4 +245,15 @@ function compare(ours: AccountSummary, theirs: ExchangeLedger): ExchangeSummary 
     if (!decimal(our).eq(decimal(their))) differences.push(`${name}: ours ${our}, the exchange's ${their}`)
   }
   return { ...theirs, agrees: differences.length === 0, differences }
+}
+
+function compareOtherFees(
+  { otherFees = {}, feesMissing }: Money,
+  theirs: Readonly<Record<string, string>>,
+): readonly string[] {
+  if (feesMissing) return []
+  return [...new Set([...Object.keys(otherFees), ...Object.keys(theirs)])].flatMap((coin) => {
+    const [our, their] = [otherFees[coin]?.paid ?? '0', theirs[coin] ?? '0']
+    return decimal(our).eq(decimal(their)) ? [] : [`fees in ${coin}: ours ${our}, the exchange's ${their}`]
+  })
 }

@@ -38,6 +38,21 @@ export function exact(value) {
   return rest === undefined ? grouped : `${grouped}.${rest}`
 }
 
+/** What of a sum of money is not counted, because it is not known; empty where all is. */
+export function uncounted(profit) {
+  if (!profit?.uncounted) return ''
+  const { coins, feesMissing, profitsMissing, profitsOurs } = profit.uncounted
+  const of = (what, count) =>
+    count === 0 ? [] : [`the ${what} of ${number(count, 0)} ${count === 1 ? 'fill' : 'fills'}`]
+  const parts = [
+    ...Object.entries(coins).map(([coin, amount]) => `${exact(amount)} ${coin}`),
+    ...of('fee', feesMissing),
+    ...of('profit', profitsMissing),
+  ]
+  const ours = of('profit', profitsOurs).map((what) => `${what} by our own count`)
+  return [...(parts.length > 0 ? [`+ ${parts.join(', ')} not counted`] : []), ...ours].join('; ')
+}
+
 export function percent(share, digits = 1) {
   return share === null || share === undefined ? '–' : `${number(100 * share, digits, digits)} %`
 }

@@ -2,18 +2,10 @@ import { applyFillToOrder } from '../../execution/order-machine.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Money } from '../../domain/snapshot.ts'
+import { addFill, type Money, NO_MONEY } from '../../domain/fill-money.ts'
 import { NOBODY } from '../../domain/allocation.ts'
-import { decimal } from '../../lib/decimal.ts'
-import {
-  accountHoldingOf,
-  type Book,
-  knowsFill,
-  NO_MONEY,
-  pairKey,
-  storeOrder,
-  type WritableBook,
-} from './book.ts'
+import { accountHoldingOf, type Book, knowsFill, pairKey, storeOrder, type WritableBook } from './book.ts'
+import { keepExits } from './kept-exits.ts'
 import { countOwnFill } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 
@@ -28,6 +20,7 @@ export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POS
   book.fillsThroughAt = Math.max(book.fillsThroughAt, Math.min(fill.filledAt, throughAt))
   const clientOid = book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : book.orders.get(clientOid)
+  const was = accountHoldingOf(book, fill.symbol)
   if (order) {
     countFill(book, order, fill)
     moveBy(book, fill, order.terms.strategyId)
@@ -38,8 +31,10 @@ export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POS
     addMoney(book, pairKey(NOBODY, fill.symbol), fill)
     moveBy(book, fill, NOBODY)
   }
+  const is = accountHoldingOf(book, fill.symbol)
+  keepExits(book, fill, { order, was, is })
   // The funding counter ends with its position: that of the next position begins at zero.
-  const { longLots, shortLots } = accountHoldingOf(book, fill.symbol)
+  const { longLots, shortLots } = is
   if (longLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'long'))
   if (shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
 }
@@ -85,19 +80,11 @@ export function moneyOf(book: Book): ReadonlyMap<string, Money> {
   const money = new Map(book.money)
   for (const fill of [...book.orphans.values()].flat()) {
     const key = pairKey(NOBODY, fill.symbol)
-    money.set(key, plusFill(money.get(key), fill))
+    money.set(key, addFill(money.get(key) ?? NO_MONEY, fill))
   }
   return money
 }
 
 function addMoney(book: WritableBook, key: string, fill: Fill): void {
-  book.money.set(key, plusFill(book.money.get(key), fill))
-}
-
-function plusFill(money = NO_MONEY, fill: Fill): Money {
-  return {
-    profit: money.profit.plus(decimal(fill.profit)),
-    fees: money.fees.plus(decimal(fill.fee)),
-    fills: money.fills + 1,
-  }
+  book.money.set(key, addFill(book.money.get(key) ?? NO_MONEY, fill))
 }

@@ -8,16 +8,12 @@ import { applyRecord } from './apply-record.ts'
 import { candlesFromJson, type CandlesJson, candlesToJson } from './candle-book.ts'
 import { addEnded } from './ended-orders.ts'
 import { type Book, createBook, indexOrder, indexPlace, type WritableBook } from './book.ts'
-import type { Money } from '../../domain/snapshot.ts'
+import type { Money } from '../../domain/fill-money.ts'
 import type { Order } from '../../domain/order.ts'
 import { TrackedMap, TrackedSet } from './tracked-map.ts'
 
 /** The money of a {@link Book} as text. */
-interface MoneyJson {
-  readonly profit: string
-  readonly fees: string
-  readonly fills: number
-}
+type MoneyJson = Omit<Money, 'profit' | 'fees'> & { readonly profit: string; readonly fees: string }
 
 /**
  * Collections whose entries are rows. `open` and `byOrderId` follow from the orders. The same book always gives the same
@@ -47,6 +43,7 @@ const COLLECTIONS = [
   'money',
   'funding',
   'ownTrades',
+  'exits',
   'candles',
   'watermarks',
 ] as const
@@ -157,12 +154,12 @@ function fromRowValue(name: Collection, stored: unknown): unknown {
   return { terms, state, orderId, ...rest }
 }
 
-function moneyToJson(money: Money): MoneyJson {
-  return { profit: money.profit.toString(), fees: money.fees.toString(), fills: money.fills }
+function moneyToJson({ profit, fees, ...rest }: Money): MoneyJson {
+  return { profit: profit.toString(), fees: fees.toString(), ...rest }
 }
 
-function moneyFromJson(json: MoneyJson): Money {
-  return { profit: decimal(json.profit), fees: decimal(json.fees), fills: json.fills }
+function moneyFromJson({ profit, fees, ...rest }: MoneyJson): Money {
+  return { profit: decimal(profit), fees: decimal(fees), ...rest }
 }
 
 /** Rebuilds the book that the journal's last writer had, from the checkpoint and every record after it (DET2). */

@@ -7,8 +7,8 @@ import type { OwnTrades } from '../../domain/own-trades.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import type { OrderIntent, QuoteLevel } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
-import { FLAT, type Holding } from '../../domain/position.ts'
-import type { Money } from '../../domain/snapshot.ts'
+import { FLAT, type Holding, type KeptExits } from '../../domain/position.ts'
+import type { Money } from '../../domain/fill-money.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
 import {
@@ -19,12 +19,10 @@ import {
   strategyScope,
   TRADING_MODES,
 } from '../../domain/trading-mode.ts'
-import { type Decimal, ZERO } from '../../lib/decimal.ts'
+import type { Decimal } from '../../lib/decimal.ts'
 import { own, type Own } from '../../lib/own.ts'
 import { addEnded, type EndedOrder } from './ended-orders.ts'
 import { TrackedMap, TrackedSet } from './tracked-map.ts'
-
-export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
 
 /**
  * The last order of an intent's key, as long as the book holds that order. Afterwards only the journal knows that the key
@@ -108,6 +106,8 @@ export interface Book {
   readonly cancels: ReadonlyMap<string, number>
   /** By strategy and symbol: its average price, its last fills, and its results of the day. */
   readonly ownTrades: ReadonlyMap<string, OwnTrades>
+  /** By symbol and hold side: what the exchange keeps for the position, as our orders have set it. */
+  readonly exits: ReadonlyMap<string, KeptExits>
   /** Closed candles, by symbol and interval (`candleKey`). A series is changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
   /** By scope, where losses are limited. */
@@ -157,6 +157,7 @@ export function createBook(positionMode: PositionMode): Book {
     recordsLostAt: 0,
     cancels: new TrackedMap(),
     ownTrades: new TrackedMap(),
+    exits: new TrackedMap(),
     candles: new TrackedMap(),
     watermarks: new TrackedMap(),
   }

@@ -1,4 +1,5 @@
-import type { CoinFee, Fill } from '../../domain/fill.ts'
+import type { Fill } from '../../domain/fill.ts'
+import { toFeesText } from '../../domain/fill-money.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { FundingRecord, JournalRecord } from '../../domain/record.ts'
@@ -80,8 +81,8 @@ function toBookedFill(
       tradeSide,
       price: showOnGrid(instrument.tick, fill.ticks),
       size: showOnGrid(instrument.lot, fill.lots),
-      profit,
-      fee,
+      profit: profit ?? '',
+      fee: fee ?? '',
       coin: instrument.marginCoin,
       scope,
       source,
@@ -89,14 +90,6 @@ function toBookedFill(
       otherFees: toFeesText(fill.otherFees),
     },
   ]
-}
-
-/** By coin, so that the same fees always make the same text. */
-function toFeesText(fees: readonly CoinFee[] = []): string {
-  return fees
-    .map(({ coin, amount }) => `${coin} ${amount}`)
-    .sort()
-    .join(';')
 }
 
 function toBookedFunding(

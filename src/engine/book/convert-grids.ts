@@ -99,6 +99,11 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.trades(trades, Number(was.tick) / Number(is.tick))
     changes.push((target) => target.ownTrades.set(pair, converted))
   }
+  for (const [pair, exits] of book.exits) {
+    if (splitPair(pair)[0] !== symbol) continue
+    const converted = counts.exits(exits)
+    changes.push((target) => target.exits.set(pair, converted))
+  }
   for (const [pair, levels] of book.quotes) {
     if (!isOf(pair)) continue
     const converted = levels.map((level) => counts.priced(level))

@@ -1,8 +1,9 @@
 import type { Fill } from '../../domain/fill.ts'
+import { feeOf, profitOf } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
-import { type Entry, OWN_FILLS_MAX, type OwnTrades } from '../../domain/own-trades.ts'
+import { type Entry, OWN_FILLS_MAX, type OwnFill, type OwnTrades } from '../../domain/own-trades.ts'
 import { applyToHolding } from '../../domain/position.ts'
-import { decimal } from '../../lib/decimal.ts'
+import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { holdingOf, pairKey, type WritableBook } from './book.ts'
 
 const DAY_MS = 86_400_000
@@ -31,22 +32,35 @@ export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill,
   const isNewDay = dayAt > known.dayAt
   // A fill of yesterday that became known only today does not count for today.
   const isToday = dayAt >= known.dayAt
-  const { filledAt: at, side, tradeSide, ticks, lots, fee, profit, scope } = fill
-  const added = { at, side, tradeSide, ticks, lots, fee, profit, isMaker: scope === 'maker' }
+  const [profit, fee] = [profitOf(fill), feeOf(fill)]
   const moved = moveEntry(book.positionMode, entry, fill)
   book.ownTrades.set(pair, {
     entry: moved,
     ...countTrade(known, moved, fill),
     dayAt: Math.max(dayAt, known.dayAt),
-    dayProfit: sum(isNewDay ? '0' : known.dayProfit, isToday ? profit : '0'),
-    dayFees: sum(isNewDay ? '0' : known.dayFees, isToday ? fee : '0'),
-    fills: [...known.fills.slice(1 - OWN_FILLS_MAX), added],
+    dayProfit: sum(isNewDay ? '0' : known.dayProfit, isToday ? profit : ZERO),
+    dayFees: sum(isNewDay ? '0' : known.dayFees, isToday ? fee : ZERO),
+    fills: [...known.fills.slice(1 - OWN_FILLS_MAX), toOwnFill(fill)],
   })
 }
 
+function toOwnFill(fill: Fill): OwnFill {
+  const { filledAt: at, side, tradeSide, ticks, lots, profit, scope } = fill
+  return {
+    at,
+    side,
+    tradeSide,
+    ticks,
+    lots,
+    ...(fill.fee !== undefined && { fee: feeOf(fill).toString() }),
+    ...(profit !== undefined && { profit }),
+    isMaker: scope === 'maker',
+  }
+}
+
 /** Counts a trade, which ends when the position is flat or has changed sides. */
-function countTrade(known: OwnTrades, moved: Entry, { profit, fee }: Fill) {
-  const tradeNet = sum(sum(known.tradeNet ?? '0', profit), fee.startsWith('-') ? fee.slice(1) : `-${fee}`)
+function countTrade(known: OwnTrades, moved: Entry, fill: Fill) {
+  const tradeNet = sum(known.tradeNet ?? '0', profitOf(fill).minus(feeOf(fill)))
   const { lostInRow = 0, entry } = known
   const isOver =
     (moved.longLots === 0 && moved.shortLots === 0) ||
@@ -77,6 +91,6 @@ function average(
   return (before.lots * before.ticks + (lots - before.lots) * ticks) / lots
 }
 
-function sum(one: string, other: string): string {
-  return decimal(one).plus(decimal(other)).toString()
+function sum(one: string, other: Decimal): string {
+  return decimal(one).plus(other).toString()
 }

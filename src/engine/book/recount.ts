@@ -1,6 +1,6 @@
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { AdoptRecord, JournalRecord } from '../../domain/record.ts'
-import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
+import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
 import type { Book } from './book.ts'
 
@@ -49,7 +49,7 @@ function onceEach(fills: readonly Fill[]): Iterable<Fill> {
 }
 
 function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {
-  const { symbol, side, tradeSide, lots, profit, fee } = fill
+  const { symbol, side, tradeSide, lots } = fill
   const before = recount.totals.get(symbol) ?? NOTHING
   const grows = isNet ? side === 'buy' : tradeSide === 'open'
   const change = grows ? lots : -lots
@@ -57,9 +57,15 @@ function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {
   own(recount.totals).set(symbol, {
     longLots: before.longLots + (isLong ? change : 0),
     shortLots: before.shortLots + (isLong ? 0 : change),
-    profit: before.profit.plus(decimal(profit)),
-    fees: before.fees.plus(decimal(fee)),
+    profit: before.profit.plus(decimal(fill.profit ?? '0')),
+    fees: before.fees.plus(countFees(fill)),
   })
+}
+
+/** In the margin coin: the fee itself, and those in other coins whose price is recorded with them. */
+function countFees({ fee = '0', otherFees = [] }: Fill): Decimal {
+  const priced = otherFees.map(({ amount, price }) => decimal(amount).times(decimal(price ?? '0')))
+  return sumDecimals([decimal(fee), ...priced])
 }
 
 function countAdoption(recount: RecountState, { symbol, holding, was }: AdoptRecord, isNet: boolean): void {
@@ -115,7 +121,7 @@ function readTotals({ account, money, orphans, positionMode }: Book): Map<string
     totals.set(symbol, { ...before, profit: before.profit.plus(profit), fees: before.fees.plus(fees) })
   }
   for (const [pair, { profit, fees }] of money) add(pair.slice(pair.indexOf('|') + 1), profit, fees)
-  for (const { symbol, profit, fee } of [...orphans.values()].flat())
-    add(symbol, decimal(profit), decimal(fee))
+  for (const fill of [...orphans.values()].flat())
+    add(fill.symbol, decimal(fill.profit ?? '0'), countFees(fill))
   return totals
 }

@@ -1,11 +1,13 @@
 import { couldBe, fitsClass } from '../../execution/attribution.ts'
 import type { Fill, FillsReading } from '../../domain/fill.ts'
+import { feeOf, profitOf, toFeesText } from '../../domain/fill-money.ts'
 import type { OrderId, StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
 import { knowsFill, openOrdersOf } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record } from '../state/core.ts'
+import { recordFills } from './complete-fills.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
 import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
@@ -13,6 +15,7 @@ import { holdQuote } from '../state/decision-state.ts'
 import { noteFillsRead, noteOrphan, takeAttributedOrphans } from '../state/readings.ts'
 import { totalsOf } from '../state/totals.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
+import { announceSystemFills, describeForeign, isAnnounced } from './system-fills.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 
@@ -50,9 +53,10 @@ function takeNewFills(core: Core, reading: FillsReading, fills: readonly Fill[])
   const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
-  record(core, { kind: 'fills', at: core.now, fills, ...bound })
+  const recorded = recordFills(core, fills, bound)
   const owners = new Set<StrategyId>()
-  for (const fill of fills) {
+  announceSystemFills(core, recorded)
+  for (const fill of recorded) {
     const owner = logFill(core, fill)
     if (owner !== undefined) owners.add(owner)
     // After a foreign fill, every strategy on the instrument may hold less than before.
@@ -75,6 +79,9 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
   }
   const foreign = order === undefined && fill.source !== 'API'
   if (order === undefined && !foreign && !mayBeOurs(core, fill)) logUnexplained(core, fill)
+  if (foreign && isAnnounced(fill)) return undefined
+  const { profit, fee } = fill
+  const isKnown = profit !== undefined && fee !== undefined
   announce(core, foreign ? 'error' : 'info', foreign ? 'fill.foreign' : 'order.fill', {
     clientOid,
     strategy: order?.terms.strategyId,
@@ -83,8 +90,12 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
     ticks: fill.ticks,
     lots: fill.lots,
     scope: fill.scope,
-    fee: fill.fee,
-    profit: fill.profit,
+    net: isKnown ? profitOf(fill).minus(feeOf(fill)).toString() : undefined,
+    profit: profit ?? 'unknown',
+    fee: fee ?? 'unknown',
+    otherFees: fill.otherFees && toFeesText(fill.otherFees),
+    source: foreign ? fill.source : undefined,
+    word: fill.systemWord,
     tradeId: fill.tradeId,
     orderId: fill.orderId,
     state: order?.state,
@@ -117,20 +128,17 @@ function logUnexplained(core: Core, { symbol, side, ticks, lots, tradeId, orderI
   })
 }
 
-/** Nobody traded by hand. Of exits: they would halt it again and again. */
-const BY_EXCHANGE =
-  'a take-profit or stop-loss that the exchange keeps (if a strategy uses them, set risk.foreignFills: adopt), or a liquidation; '
-
 /** The halt is recorded before the fill: after a crash in between, the next run would know the fill and trade on. */
-function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }: Fill): void {
+function haltOnForeign(core: Core, fill: Fill): void {
+  const { symbol, orderId, source, fillKind } = fill
+  // A contract that is delivered is over as agreed.
+  if (fillKind === 'delivery') return
   if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
-  const what = `${source} ${tradeSide} ${side}`
-  const cause = source === 'SYS' ? BY_EXCHANGE : ''
   halt(
     core,
     symbol,
     'foreignFills',
-    `a fill that is not ours (${what}): ${cause}the position was adopted; ${RELEASE_HINT}`,
+    `a fill that is not ours: ${describeForeign(core, fill)}; the position was adopted; ${RELEASE_HINT}`,
   )
 }
 

@@ -113,6 +113,14 @@ function strategyNet(core: Core, { id, symbols }: StrategySettings): number | un
   return Number.isNaN(net) ? undefined : net
 }
 
+/** The unrealised profit of a strategy on all of its instruments; undefined where it is not known. */
+export function unrealisedOfStrategy(core: Core, strategyId: string): number | undefined {
+  const strategy = [...core.settings.strategies.values()].find(({ id }) => id === strategyId)
+  if (!strategy) return undefined
+  const sum = strategy.symbols.reduce((known, symbol) => known + unrealisedOf(core, strategy.id, symbol), 0)
+  return Number.isNaN(sum) ? undefined : sum
+}
+
 /** The unrealised profit of a strategy at the mark price; NaN where that price, or what it paid, is not known. */
 function unrealisedOf(core: Core, id: StrategySettings['id'], symbol: string): number {
   const { longLots, shortLots } = holdingOf(core.book, id, symbol)

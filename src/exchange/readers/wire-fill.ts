@@ -1,7 +1,7 @@
-import type { Fill } from '../../domain/fill.ts'
+import type { CoinFee, Fill, FillKind } from '../../domain/fill.ts'
 import { toOrderId, toTradeId } from '../../domain/ids.ts'
 import { type Instrument, lotsMax, type PositionMode, ticksMax } from '../../domain/instrument.ts'
-import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
+import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
 import type { WireFill } from '../../protocol/futures/order-fills.ts'
 
@@ -11,8 +11,9 @@ export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
 /**
  * A fill of the wire in our own terms, or what is wrong with it. Document: Futures fill.
  *
- * Fees are negative on the wire when paid, and positive here. Fees in another coin than the margin coin
- * (a deduction in the platform's own coin) are left out: they do not come off the margin.
+ * Fees are negative on the wire when paid, and positive here. Fees in another coin than the margin coin (the platform's
+ * own) stand apart. A fee or a profit that is null, empty or absent is not known (MON2); whether an empty profit is that
+ * of a fill that opened is the book's to say, which knows the position.
  */
 export function toFill(instrument: Instrument, positionMode: PositionMode, row: WireFill): Fill | string {
   const ticks = parseOnGrid(instrument.tick, row.price)
@@ -24,10 +25,10 @@ export function toFill(instrument: Instrument, positionMode: PositionMode, row: 
   }
   const filledAt = Number(row.cTime)
   if (!Number.isSafeInteger(filledAt) || filledAt <= 0) return `cTime "${row.cTime}" is not Unix milliseconds`
-  const fee = feeOf(instrument, row)
-  if (fee === undefined) return 'a fee is not a decimal'
-  const profit = row.profit || '0'
-  if (!MONEY.test(profit)) return `profit "${profit}" is not a decimal`
+  const fees = feesOf(instrument, row)
+  if (fees === undefined) return 'a fee is not a decimal'
+  const { profit } = row
+  if (profit && !MONEY.test(profit)) return `profit "${profit}" is not a decimal`
   const direction = toDirection(positionMode, row)
   if (direction === undefined) return `tradeSide "${row.tradeSide}" is not known in hedge position mode`
   return {
@@ -37,27 +38,65 @@ export function toFill(instrument: Instrument, positionMode: PositionMode, row: 
     ...direction,
     ticks,
     lots,
-    fee,
-    profit: decimal(profit).toString(),
+    ...kindOf(row),
+    ...fees,
+    ...(profit && { profit: decimal(profit).toString() }),
     scope: row.tradeScope?.toLowerCase() === 'maker' ? 'maker' : 'taker',
     source: (row.enterPointSource ?? '').toUpperCase(),
     filledAt,
   }
 }
 
-function feeOf(instrument: Instrument, row: WireFill): string | undefined {
-  const paid = []
-  for (const { feeCoin, totalFee } of row.feeDetail ?? []) {
-    if (feeCoin && feeCoin.toUpperCase() !== instrument.marginCoin) continue
-    const text = totalFee || '0'
-    if (!MONEY.test(text)) return undefined
-    paid.push(decimal(text))
+/**
+ * The fees of a row by coin; without `fee` where an amount is missing, or the coin of an amount. Undefined where one is
+ * no decimal.
+ */
+function feesOf(
+  { marginCoin }: Instrument,
+  { feeDetail }: WireFill,
+): Pick<Fill, 'fee' | 'otherFees'> | undefined {
+  const paid = new Map<string, Decimal>()
+  let isKnown = (feeDetail?.length ?? 0) > 0
+  for (const { feeCoin, totalFee } of feeDetail ?? []) {
+    if (totalFee && !MONEY.test(totalFee)) return undefined
+    const amount = totalFee ? ZERO.minus(decimal(totalFee)) : undefined
+    if (amount === undefined || (!feeCoin && !amount.eq(ZERO))) isKnown = false
+    else if (feeCoin) {
+      const coin = feeCoin.toUpperCase()
+      paid.set(coin, (paid.get(coin) ?? ZERO).plus(amount))
+    }
   }
-  return ZERO.minus(sumDecimals(paid)).toString()
+  const otherFees = [...paid].flatMap(([coin, amount]): CoinFee[] =>
+    coin === marginCoin || amount.eq(ZERO) ? [] : [{ coin, amount: amount.toString() }],
+  )
+  return {
+    ...(isKnown && { fee: (paid.get(marginCoin) ?? ZERO).toString() }),
+    ...(otherFees.length > 0 && { otherFees }),
+  }
 }
 
 /** What the system does to a position: `burst_close_long`, `reduce_close_short`, `delivery_close_long`, … */
 const SYSTEM_CLOSE = /^[a-z_]+_close_(long|short)$/
+
+/** How the trade side of the system's fills begins; in one-way mode the rest varies: `burst_sell_single`. */
+const KINDS: readonly (readonly [prefix: string, kind: FillKind])[] = [
+  ['burst_', 'liquidation'],
+  ['reduce_', 'partialLiquidation'],
+  ['offset_', 'netting'],
+  ['delivery_', 'delivery'],
+  ['dte_sys_adl_', 'autoDeleveraging'],
+]
+/** Trade sides of fills that orders have made, whoever placed them. */
+const TRADES: ReadonlySet<string> = new Set(['open', 'close', 'buy_single', 'sell_single'])
+
+/** The system's fill in a word that the document does not have is called just that. */
+function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind' | 'systemWord'> {
+  const name = tradeSide?.toLowerCase() ?? ''
+  const [, known] = KINDS.find(([prefix]) => name.startsWith(prefix)) ?? []
+  if (known !== undefined) return { fillKind: known }
+  if (TRADES.has(name) || enterPointSource?.toUpperCase() !== 'SYS') return { fillKind: 'trade' }
+  return { fillKind: 'system', systemWord: name }
+}
 
 /**
  * Which way, and whether it opens or closes. In hedge mode `side` is the direction of the position; where the
@@ -74,8 +113,8 @@ function toDirection(
     if (systemClose === null) return undefined
     return { side: systemClose[1] === 'long' ? 'buy' : 'sell', tradeSide: 'close' }
   }
-  // `buy_single`, `reduce_sell_single`, `dte_sys_adl_…`: lists vary, and nothing depends on them.
+  // `buy_single`, `reduce_sell_single`, `dte_sys_adl_…`: lists vary, and what is held does not depend on them.
   const isClose =
-    name === 'close' || systemClose !== null || /^(reduce|burst|offset|delivery|dte)_/.test(name)
+    name === 'close' || systemClose !== null || KINDS.some(([prefix]) => name.startsWith(prefix))
   return { side, tradeSide: isClose ? 'close' : 'open' }
 }

@@ -30,7 +30,7 @@ export interface CoreState {
   readonly accounts: ReadonlyMap<string, Account>
   /** By symbol; bounded by the list of instruments. */
   readonly symbols: ReadonlyMap<string, SymbolState>
-  /** By margin coin. */
+  /** By margin coin, and for the coin of fees. */
   readonly counterparties: ReadonlyMap<string, Counterparties>
   /** Accepted orders on their way to matching, soonest first. Bounded by the open orders of all accounts. */
   readonly arrivals: Order[]
@@ -183,7 +183,9 @@ export function createCoreState(parts: CoreStateParts): CoreState {
     accounts: new Map(accounts.map((setup) => [setup.uid, createAccount(setup)])),
     symbols: new Map(symbols.map((symbol) => [symbol.instrument.symbol, symbol])),
     counterparties: new Map(
-      symbols.map(({ instrument }) => [instrument.marginCoin, { ...NO_COUNTERPARTIES }]),
+      [...symbols.map(({ instrument }) => instrument.marginCoin), settings.feeCoin]
+        .filter((coin) => coin !== '')
+        .map((coin) => [coin, { ...NO_COUNTERPARTIES }]),
     ),
     arrivals: [],
     nextSettlement: { at: Number.POSITIVE_INFINITY },

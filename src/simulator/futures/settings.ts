@@ -15,6 +15,12 @@ export const defaultCoreSettings = {
   /** A post-only order that would take: refused with a code, or accepted and cancelled at once. */
   postOnlyCross: oneOf('reject', 'cancel'),
   /**
+   * A coin in which fees of trades are taken while the account has enough of it, such as the platform's own; empty: the
+   * margin coin. Its price in the margin coin is that of its instrument (BGBUSDT), where there is one.
+   */
+  feeCoin: '',
+  feeCoinPrice: '1.25',
+  /**
    * A clientOid seen within the window: answered again with the first orderId (`replay`), or refused with
    * 40786 (`duplicateError`). Refused only while the first order is still open (`pendingOnly`): no window at
    * all, against the document, as a guide of the vendor has it.

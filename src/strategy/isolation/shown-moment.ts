@@ -1,7 +1,8 @@
 import type { CandleSeries } from '../../domain/candles.ts'
 import type { FeedReading } from '../../domain/feed.ts'
 import type { Instrument } from '../../domain/instrument.ts'
-import type { AccountMoment, InstrumentMoment, Money, Snapshot } from '../../domain/snapshot.ts'
+import type { Money } from '../../domain/fill-money.ts'
+import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS, TickerTable } from '../../domain/ticker-table.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
@@ -121,6 +122,6 @@ function toMoment({ money, ...moment }: CrossingMoment, instrument: Instrument):
   return { ...moment, instrument, money: money && toMoney(money) }
 }
 
-function toMoney({ profit, fees, fills }: CrossingMoney): Money {
-  return { profit: decimal(profit), fees: decimal(fees), fills }
+function toMoney({ profit, fees, ...rest }: CrossingMoney): Money {
+  return { profit: decimal(profit), fees: decimal(fees), ...rest }
 }

@@ -7,7 +7,8 @@ import type { Denial } from '../../domain/denial.ts'
 import type { FeedReading } from '../../domain/feed.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
-import type { AccountMoment, InstrumentMoment, Money } from '../../domain/snapshot.ts'
+import type { Money } from '../../domain/fill-money.ts'
+import type { AccountMoment, InstrumentMoment } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import type { SaidLine } from '../strategy-log.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
@@ -38,10 +39,9 @@ export const SERIES_MAX = 800
 export type CrossingInstrument = Omit<Instrument, 'notionalMin'> & { readonly notionalMin: string }
 
 /** Money as text. */
-export interface CrossingMoney {
+export type CrossingMoney = Omit<Money, 'profit' | 'fees'> & {
   readonly profit: string
   readonly fees: string
-  readonly fills: number
 }
 
 /** An instrument is known by its place. */
@@ -99,6 +99,6 @@ export interface ThreadData {
   readonly stateText: string | undefined
 }
 
-export function toCrossingMoney({ profit, fees, fills }: Money): CrossingMoney {
-  return { profit: profit.toString(), fees: fees.toString(), fills }
+export function toCrossingMoney({ profit, fees, ...rest }: Money): CrossingMoney {
+  return { profit: profit.toString(), fees: fees.toString(), ...rest }
 }

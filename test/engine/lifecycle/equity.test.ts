@@ -19,7 +19,7 @@ const LIMITED: EngineSettings['losses'] = {
   limits: new Map([['*', { drawdown: { reducing: 0.5 } }]]),
 }
 const NOTHING_MADE = {
-  ...{ fills: 0, realised: '0', fees: '0', funding: '0', unrealised: '0', net: '0' },
+  ...{ fills: 0, realised: '0', fees: '0', funding: '0', unrealised: '0', net: '0', uncounted: null },
 }
 
 /** Whatever Prometheus is shown of an account of which only this is known. */
@@ -127,6 +127,7 @@ test.each([
       durationMs: 0,
       limiter: [],
       exchange: undefined,
+      unrealisedOf: () => undefined,
     },
     ...{ grids: settings.instruments, statistics: new RunStatistics(), denied: new Map() },
     ...{ positions: new Map(), polls: { polls: 0, lateness: NOTHING_MEASURED }, equity: engine.equity },

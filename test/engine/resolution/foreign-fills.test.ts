@@ -41,20 +41,21 @@ function lotsOf(bench: EngineBench): readonly [number | undefined, number | unde
 describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
   test.each(['halt', 'adopt'] as const)('of a liquidation, by the policy %s', (policy) => {
     const { bench, hear } = holding(mode, policy)
+    const change = { ...CLOSE[mode], source: 'SYS', lots: 10, profit: '-9450', fee: '2', ticks: 99_000 }
 
-    hear({ ...CLOSE[mode], source: 'SYS', lots: 10 })
+    hear({ ...change, fillKind: 'liquidation' })
 
     expect(lotsOf(bench)).toEqual([0, 0])
     expect(bench.halts.has(SYMBOL)).toBe(policy === 'halt')
     const said = bench.take('announce')
-    expect(said.map(({ event }) => event)).toContain('fill.foreign')
-    // An exit that the exchange keeps is the likely cause, and halts again and again.
+    const deed = { kind: 'liquidation', size: '0.01', price: '9900', net: '-9452', fills: 1 }
+    expect(said.filter(({ event }) => event.startsWith('fill.'))).toMatchObject([
+      { level: 'error', event: 'fill.liquidated', fields: deed },
+    ])
     const halted = said
       .filter(({ event }) => event === 'trading.halted')
       .map(({ fields }) => fields['reason'])
-    const cause =
-      /SYS close \w+\): a take-profit or stop-loss .* risk\.foreignFills: adopt\), or a liquidation/
-    expect(halted).toEqual(policy === 'halt' ? [expect.stringMatching(cause)] : [])
+    expect(halted).toEqual(policy === 'halt' ? [expect.stringContaining('not ours: a liquidation;')] : [])
   })
 
   test('of a liquidation are recorded after what rests is recorded as unconfirmed', () => {

@@ -128,7 +128,9 @@ function deleverage({ exchange }: World, random: Random): void {
     const positions = [...accountOf(state, UID).positions.values()]
     if (positions.length === 0) return
     const position = positions[random.integer(positions.length)]
-    if (position) close(state, { ...position, lots: 1 + random.integer(position.lots) }, 'reduce')
+    if (!position) return
+    const lots = 1 + random.integer(position.lots)
+    close(state, { ...position, lots }, CLOSES[random.integer(CLOSES.length)] ?? 'reduce')
   })
 }
 
@@ -143,7 +145,10 @@ function closeUnseen(world: World, random: Random): void {
   }
 }
 
-function close(state: CoreState, position: Position, how: 'burst' | 'reduce'): void {
+/** What the system closes a part for, and a word of it that no document has. */
+const CLOSES = ['reduce', 'offset', 'dte_sys_adl', 'delivery', 'melt'] as const
+
+function close(state: CoreState, position: Position, how: 'burst' | (typeof CLOSES)[number]): void {
   closePosition(state, position, { tradeSide: `${how}_close_${position.holdSide}` })
 }
 

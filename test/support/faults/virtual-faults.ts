@@ -95,6 +95,9 @@ export const FAULTS = {
   tickerBroken: 'the row of an instrument in an answer of tickers is not as the document describes',
   fillBroken: 'a row in an answer of fills is off the grid, or dated days ahead',
   fillAhead: 'a fill is dated minutes, days or months ahead, as often as it is read',
+  feeElsewhere: 'a fee is taken in another coin, with a price in the configuration or without one',
+  feeMissing: 'a fill is shown without its fee, as often as it is read',
+  profitMissing: 'a fill is shown without its profit, as often as it is read',
   hungPastLease:
     'the process stands still for longer than its lease, its machine asleep or its clock set meanwhile, or neither',
   leaseCut: 'the lease cannot be renewed for a while, and what is written and sent comes through',

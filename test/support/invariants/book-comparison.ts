@@ -78,8 +78,8 @@ function compareFill(ours: Fill, theirs: TrueFill): Differences {
     ['symbol', ours.symbol, theirs.symbol],
     ['ticks', ours.ticks, theirs.priceTicks],
     ['lots', ours.lots, theirs.lots],
-    ['fee', decimal(ours.fee).toString(), decimal(theirs.fee).toString()],
-    ['profit', decimal(ours.profit).toString(), decimal(theirs.profit).toString()],
+    ['fee', ours.fee, decimal(theirs.fee).toString()],
+    ['profit', ours.profit, decimal(theirs.profit).toString()],
   ] as const
   return pairs.flatMap(([what, our, their]) =>
     String(our) === String(their) ? [] : [`fill ${ours.tradeId}: ${what} ${our}, there ${their}`],

@@ -87,7 +87,11 @@ class SettledFold {
 function amountsIn(record: JournalRecord): readonly (readonly [id: string | undefined, amount: number])[] {
   if (record.kind === 'funding') return [[undefined, Number(record.change)]]
   if (record.kind !== 'fills') return []
-  return record.fills.map((fill) => [fillKey(fill), Number(fill.profit) - Number(fill.fee)])
+  return record.fills.map((fill) => {
+    const { profit = '0', fee = '0', otherFees = [] } = fill
+    const others = otherFees.reduce((sum, { amount, price = '0' }) => sum + Number(amount) * Number(price), 0)
+    return [fillKey(fill), Number(profit) - Number(fee) - others]
+  })
 }
 
 /** A day is put forward by an hour at most, and is then judged at the next reading. */

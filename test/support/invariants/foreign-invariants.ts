@@ -1,12 +1,14 @@
 import { fillKey } from '../../../src/domain/fill.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
-import { type Book, NO_MONEY, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
+import { NO_MONEY } from '../../../src/domain/fill-money.ts'
+import { type Book, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type Take } from './account-allocation.ts'
+import { hidesMoney } from './fill-invariants.ts'
 import { fillKeyOf, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, hasUnseen, isOfApi } from '../faults/foreign-fills.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -108,6 +110,8 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
   if (world.plan.foreignFills !== 'halt' || !world.process.engine) return []
   return foreignFills(world, symbol).filter((fill) => {
+    // A contract that is delivered is over as agreed.
+    if (fill.tradeSide.startsWith('delivery_')) return false
     const key = fillKeyOf(fill)
     // Those of another program are found out later, and answered by their own halt.
     const isLater = isOfApi(world, orderIdText(fill.orderSequence))
@@ -117,6 +121,8 @@ export function unanswered(world: World, symbol: string): readonly TrueFill[] {
 
 function compareNobody(world: World, book: Book, symbol: string): void {
   const fills = foreignFills(world, symbol)
+  // Money that is not shown as it was booked is compared fill by fill.
+  if (fills.some((fill) => hidesMoney(world, fill))) return
   const ours = book.money.get(pairKey(NOBODY, symbol)) ?? NO_MONEY
   const theirs = {
     fills: fills.length,

@@ -42,6 +42,7 @@ import { watchRows, watchShown } from './shown-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
 import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
+import { watchFills } from './fill-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { type Invariant } from '../world/world.ts'
 
@@ -110,6 +111,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'BND2', watch: watchOverlooked },
   { id: 'DET2', watch: watchPrefixes },
   { id: 'MONEY', watch: watchMoney },
+  { id: 'MON2', watch: watchFills },
   { id: 'MONEY', watch: watchFunding },
   { id: 'MONEY', watch: watchEquity },
   { id: 'RSK2', watch: watchPeak },

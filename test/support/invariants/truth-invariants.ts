@@ -1,8 +1,10 @@
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
+import { marginFeesOf } from '../../../src/domain/fill-money.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { fillKeyOf, tradeIdOf } from '../virtual/exchange-truth.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
+import { hidesMoney, recordedFills } from './fill-invariants.ts'
 import { OTHER_SYMBOL } from '../months/api-trader.ts'
 import { hasUnseen, isOfApi, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -93,13 +95,19 @@ export function watchMoney(world: World): WorldWatcher {
       const money = [...book.money.values()]
       const others = world.exchange.truth.fillsInOrder.filter((fill) => fill.symbol === OTHER_SYMBOL)
       const unseen = new Set([...unseenFills(world), ...others])
+      const hidden = world.exchange.truth.fillsInOrder.filter((fill) => hidesMoney(world, fill))
+      const recorded = recordedFills(world)
+      const notShown = hidden.filter((fill) => !unseen.has(fill))
       const profit = sumDecimals([
         ...money.map((entry) => entry.profit),
         ...[...unseen].map((fill) => decimal(fill.profit)),
+        // What became of those is compared fill by fill.
+        ...notShown.map((fill) => decimal(fill.profit).minus(decimal(recorded.get(fill)?.profit ?? '0'))),
       ])
       const fees = sumDecimals([
-        ...money.map((entry) => entry.fees),
+        ...money.map((entry) => marginFeesOf(entry)),
         ...[...unseen].map(({ fee }) => decimal(fee)),
+        ...notShown.map((fill) => decimal(fill.fee).minus(decimal(recorded.get(fill)?.fee ?? '0'))),
       ])
       if (!profit.eq(decimal(coin.realisedProfit)))
         violate(world, 'MONEY', `profit ${profit.toString()} of ${coin.realisedProfit}`)

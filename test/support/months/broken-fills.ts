@@ -25,6 +25,20 @@ const WAYS: readonly ((row: WireFill) => Partial<WireFill>)[] = [
   () => ({ profit: 'NaN' }),
 ]
 
+/** A coin with a price in the configuration of worlds, and one without. */
+const FEE_COINS = ['POINT', 'TOKEN'] as const
+export const FEE_COIN_PRICES: ReadonlyMap<string, string> = new Map([['POINT', '2']])
+
+const NO_FEE = { deduction: null, feeCoin: 'USDT', totalDeductionFee: null }
+
+/** What is shown of the money of a fill. */
+export interface ShownMoney {
+  readonly fee: 'booked' | 'missing' | { readonly coin: string; readonly amount: string }
+  readonly isProfitMissing: boolean
+  /** How a missing value is written. */
+  readonly nothing: null | '' | undefined
+}
+
 /** How far ahead a fill is dated, ms. */
 const AHEAD_MS: readonly number[] = [10_000, 5 * MINUTE_MS, 2 * DAY_MS, 100 * DAY_MS]
 
@@ -33,6 +47,9 @@ export class BrokenFills {
   readonly #faults: VirtualFaults
   /** By `fillKey`, as it is shown; undefined as it is. */
   readonly #ahead = new Map<string, WireFill | undefined>()
+
+  /** By tradeId: what is shown of the money of a fill, whenever it is read. */
+  readonly #money = new Map<string, ShownMoney>()
 
   /** Instruments of which a row could not be read once. */
   readonly #late = new Set<string>()
@@ -46,7 +63,7 @@ export class BrokenFills {
   break(reply: Reply<FillsPage>): Reply<FillsPage> {
     if (!reply.ok || reply.data.fillList.length === 0) return reply
     const faults = this.#faults
-    const fillList = reply.data.fillList.map((row) => this.#dateAhead(row))
+    const fillList = reply.data.fillList.map((row) => this.#hideMoney(this.#dateAhead(row)))
     const { length } = fillList
     if (faults.strikes('fillBroken', 'orderFills')) {
       const drawn = faults.severity(0, WAYS.length * length)
@@ -60,9 +77,42 @@ export class BrokenFills {
     return { ok: true, data: { ...reply.data, fillList } }
   }
 
+  /** What the rows of a fill show of its money; undefined where it is shown as it was booked. */
+  shownMoney(tradeId: string): ShownMoney | undefined {
+    return this.#money.get(tradeId)
+  }
+
   /** Whether a fill of the instrument is dated ahead, or was read behind later ones: they are taken in another order. */
   isOutOfOrder(symbol: string): boolean {
     return this.#late.has(symbol) || [...this.#ahead.values()].some((row) => row?.symbol === symbol)
+  }
+
+  #hideMoney(row: WireFill): WireFill {
+    const { tradeId } = row
+    const shown = this.#money.get(tradeId) ?? this.#drawMoney(row)
+    this.#money.set(tradeId, shown)
+    return {
+      ...row,
+      ...(shown.fee === 'missing' && {
+        feeDetail: shown.nothing === undefined ? null : [{ ...NO_FEE, totalFee: shown.nothing }],
+      }),
+      ...(typeof shown.fee === 'object' && {
+        feeDetail: [{ ...NO_FEE, feeCoin: shown.fee.coin, totalFee: `-${shown.fee.amount}` }],
+      }),
+      ...(shown.isProfitMissing && { profit: shown.nothing }),
+    }
+  }
+
+  #drawMoney({ tradeId, feeDetail }: WireFill): ShownMoney {
+    const faults = this.#faults
+    const nothing = ([undefined, null, ''] as const)[Number(tradeId.slice(-2)) % 3]
+    const isProfitMissing = faults.strikes('profitMissing', 'fills')
+    if (faults.strikes('feeMissing', 'fills')) return { fee: 'missing', isProfitMissing, nothing }
+    const paid = Number(feeDetail?.[0]?.totalFee ?? 0)
+    if (paid >= 0 || !faults.strikes('feeElsewhere', 'fills'))
+      return { fee: 'booked', isProfitMissing, nothing }
+    const coin = FEE_COINS[faults.severity(0, FEE_COINS.length)] ?? FEE_COINS[0]
+    return { fee: { coin, amount: (-paid / 2).toFixed(8) }, isProfitMissing, nothing }
   }
 
   #dateAhead(row: WireFill): WireFill {

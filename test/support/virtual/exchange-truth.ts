@@ -38,6 +38,7 @@ export interface TrueFill {
   readonly priceTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
+  readonly tradeSide: string
   /** Decimal strings in the margin coin, exactly as booked. */
   readonly fee: string
   readonly profit: string

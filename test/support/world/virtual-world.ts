@@ -1,3 +1,4 @@
+import { FEE_COIN_PRICES } from '../months/broken-fills.ts'
 import { ACCOUNT, strategyScope, type TradingMode } from '../../../src/domain/trading-mode.ts'
 import { fillKey } from '../../../src/domain/fill.ts'
 import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
@@ -517,6 +518,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
     },
     ...limited.losses,
     isExclusive: plan.isExclusive,
+    feeCoins: FEE_COIN_PRICES,
     execution: {
       batchOrdersMax: plan.batchOrdersMax,
       fillVisibilityMs: 400,

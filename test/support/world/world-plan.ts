@@ -229,6 +229,9 @@ export const RATES: Rates = {
   tickerBroken: [0],
   fillBroken: [0],
   fillAhead: [0],
+  feeElsewhere: [0.3, 1],
+  feeMissing: [0.1, 0.5],
+  profitMissing: [0.3, 1],
   // Of worlds of takeovers.
   hungPastLease: [0],
   leaseCut: [0],

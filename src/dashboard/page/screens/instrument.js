@@ -139,12 +139,24 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
             ['size', (row) => exact(row.size), 'number'],
             [
               `profit, ${view.marginCoin}`,
-              (row) => html`<${Gain} value=${row.profit} text=${signed(row.profit, 4)} />`,
+              (row) =>
+                html`<${Gain}
+                  value=${row.profit}
+                  text=${row.profit === null ? 'unknown' : signed(row.profit, 4)}
+                />`,
               'number',
             ],
+            [`fee, ${view.marginCoin}`, (row) => feeOf(row), 'number'],
+            ['', (row) => (row.kind === null || row.kind === 'trade' ? '' : words(row.kind))],
           ]}
       /><//>
     </div>`
+}
+
+/** With fees in other coins beside it. */
+function feeOf({ fee, otherFees }) {
+  const shown = fee === null ? 'unknown' : money(fee, 4)
+  return otherFees === '' ? shown : `${shown} + ${otherFees.replaceAll(';', ', ')}`
 }
 
 export function State({ order: { state, isDisplaced } }) {

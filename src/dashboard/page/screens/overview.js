@@ -1,4 +1,4 @@
-import { age, exact, fine, money, number, percent, signed, time } from '../format.js'
+import { age, exact, fine, money, number, percent, signed, time, uncounted } from '../format.js'
 import { CurveChart, drawdownsOf } from '../charts.js'
 import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
 import { read } from '../api.js'
@@ -144,7 +144,12 @@ function Money({ account, curves }) {
       />
       ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net)} />`} note=${fillsOf(weekly)} />`}
       ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net)} />`} note="with unrealised" />`}
-      <${Figure} label="Fees paid" unit=${account.coin} value=${money(profit.total.fees)} />
+      <${Figure}
+        label="Fees paid"
+        unit=${account.coin}
+        value=${money(profit.total.fees)}
+        note=${uncounted(profit.total)}
+      />
       <${Figure}
         label="Below its peak"
         unit=${account.coin}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { Sparkline } from '../charts.js'
-import { exact, money, number, signed, time } from '../format.js'
+import { exact, money, number, signed, time, uncounted } from '../format.js'
 import { ACTIONS, Gain, html, Mode, scopeName, usePolled } from '../parts.js'
 
 const EVERY_MS = 5000
@@ -58,7 +58,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
     ${holds.map((one) => html`<p class="because">${one.scope === scope ? '' : `${scopeName(one.scope)} `}${one.mode}: ${one.reason} <small>by ${one.by}, since ${time(one.at)}</small></p>`)}
     <div class="figures small">
       <div class="figure">
-        <span class="label">Profit less fees</span
+        <span class="label">Net</span
         ><span class="value"
           ><${Gain} value=${made?.net} text=${signed(made?.net)} /> <small>${account.coin}</small></span
         >
@@ -74,6 +74,10 @@ function Strategy({ strategy, account, order, curve, denials }) {
         <span class="label">Orders open</span><span class="value">${number(openOrders, 0)}</span>
       </div>
     </div>
+    <p class="soft">
+      ${`Realised ${money(made?.realised)}, fees ${money(made?.fees)}, unrealised ${made?.unrealised == null ? 'not known' : money(made.unrealised)}`}
+      ${uncounted(made) && html`<br /><strong>${uncounted(made)}</strong>`}
+    </p>
     <${Sparkline} values=${curve} label=${`Profit of ${id} in this run`} />
     <p>
       <span class="soft">Holds</span> ${held.join(', ') || 'nothing'}<span class="soft">

@@ -20,6 +20,8 @@ export interface Fill {
   readonly source: 'API' | 'SYS'
   /** Margin coin, positive when paid: exactly what was booked. */
   readonly fee: Decimal
+  /** The fee that was taken in another coin instead. Amount: a decimal as text. */
+  readonly otherFee?: { readonly coin: string; readonly amount: string }
   /** Margin coin: exactly what was booked; zero when it opened. */
   readonly profit: Decimal
   readonly at: number

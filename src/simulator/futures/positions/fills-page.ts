@@ -1,4 +1,5 @@
 import type { RequestOf, ResponseOf } from '../../../protocol/endpoints.ts'
+import { decimal } from '../../../lib/decimal.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../../protocol/futures/order-fills.ts'
 import { threeMonthsSpan } from '../../../protocol/time-span.ts'
 import type { AccountRef } from '../../shared/account.ts'
@@ -72,10 +73,10 @@ function writeFill(state: CoreState, account: Account, fill: Fill): WireFill {
     quoteVolume: quoteValue(instrument, fill.priceTicks, fill.lots).toString(),
     feeDetail: [
       {
-        deduction: 'no',
-        feeCoin: instrument.marginCoin,
+        deduction: fill.otherFee === undefined ? 'no' : 'yes',
+        feeCoin: fill.otherFee?.coin ?? instrument.marginCoin,
         totalDeductionFee: state.settings.totalDeductionFee === 'zero' ? '0' : null,
-        totalFee: negated(fill.fee).toString(),
+        totalFee: negated(fill.otherFee === undefined ? fill.fee : decimal(fill.otherFee.amount)).toString(),
       },
     ],
     side: fill.side,

@@ -1,7 +1,7 @@
-import { ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import type { Trade } from '../../matching/book-order.ts'
 import { tradeFee } from '../../wallet/fees.ts'
-import { larger, negated, smaller } from '../../wallet/rounding.ts'
+import { larger, negated, roundUp, smaller } from '../../wallet/rounding.ts'
 import { book, type Booking } from '../accounts/ledger.ts'
 import {
   accountOf,
@@ -15,6 +15,7 @@ import {
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
+import { priceText } from '../instruments/instruments.ts'
 import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
 import { mayOpen, reduces, remainingLots, wireSide, type Order } from '../orders/order.ts'
 import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.ts'
@@ -97,8 +98,11 @@ function settlePart(state: CoreState, account: Account, symbol: SymbolState, par
   const coin = instrument.marginCoin
   const position =
     positionOf(account, order.symbol, order.slot) ?? startPosition(state, account, symbol, order)
-  const fee = tradeFee(marginValue(instrument, ticks, lots), state.rates, scope)
+  const charged = tradeFee(marginValue(instrument, ticks, lots), state.rates, scope)
+  const other = feeInOtherCoin(state, account, { coin, charged })
+  const fee = other === undefined ? charged : ZERO
   bookFor(state, account, { coin, booking: 'fee', amount: negated(fee) })
+  if (other) bookFor(state, account, { coin: other.coin, booking: 'fee', amount: negated(other.amount) })
   let profit = ZERO
   if (tradeSide === 'close') {
     profit = reducePosition(symbol, position, part)
@@ -109,7 +113,8 @@ function settlePart(state: CoreState, account: Account, symbol: SymbolState, par
   position.fees = position.fees.plus(fee)
   position.updatedAt = state.clock.now
   updateFloats(position)
-  recordFill(state, account, part, { fee, profit })
+  const otherFee = other && { coin: other.coin, amount: other.amount.toString() }
+  recordFill(state, account, part, { fee, profit, ...(otherFee && { otherFee }) })
   state.rows.put(POSITIONS, position)
   if (position.lots === 0) {
     account.positions.delete(positionKey(position.symbol, position.slot))
@@ -117,6 +122,21 @@ function settlePart(state: CoreState, account: Account, symbol: SymbolState, par
     cancelClosingOrders(state, position, 'position_gone', order)
   }
   if (tradeSide === 'open' || position.lots === 0) coverDebt(state, account, coin)
+}
+
+/** The fee in the coin of `feeCoin`, if the account has enough of it; a rebate is paid in the margin coin. */
+function feeInOtherCoin(
+  state: CoreState,
+  account: Account,
+  { coin: marginCoin, charged }: { readonly coin: string; readonly charged: Decimal },
+): { readonly coin: string; readonly amount: Decimal } | undefined {
+  const { feeCoin: coin, feeCoinPrice } = state.settings
+  if (coin === '' || coin === marginCoin || charged.lte(ZERO)) return undefined
+  const traded = state.symbols.get(`${coin}${marginCoin}`)
+  const ticks = traded?.market.lastTicks ?? 0
+  const price = traded && ticks > 0 ? priceText(traded.instrument, ticks) : feeCoinPrice
+  const amount = roundUp(charged.div(decimal(price)))
+  return coinOf(account, coin).balance.gte(amount) ? { coin, amount } : undefined
 }
 
 /** @returns the profit, in the margin coin. */
@@ -165,7 +185,7 @@ function recordFill(
   state: CoreState,
   account: Account,
   { order, ticks, lots, scope, tradeSide, isTwin = false }: Part,
-  money: Pick<Fill, 'fee' | 'profit'>,
+  money: Pick<Fill, 'fee' | 'otherFee' | 'profit'>,
 ): void {
   const sequence = ++state.clock.tradeSequence
   const fill: Fill = {

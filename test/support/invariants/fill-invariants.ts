@@ -1,0 +1,141 @@
+import { type Fill, type FillKind } from '../../../src/domain/fill.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { decimal, sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
+import { tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
+import { FEE_COIN_PRICES } from '../months/broken-fills.ts'
+import { type TrueFill } from '../virtual/exchange-truth.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** What the exchange's own words for its closes mean. */
+const KINDS: readonly (readonly [word: RegExp, kind: FillKind, event: string])[] = [
+  [/^burst_/, 'liquidation', 'fill.liquidated'],
+  [/^reduce_/, 'partialLiquidation', 'fill.liquidated'],
+  [/^offset_/, 'netting', 'fill.liquidated'],
+  [/^delivery_/, 'delivery', 'fill.delivered'],
+  [/^dte_sys_adl_/, 'autoDeleveraging', 'fill.deleveraged'],
+  [/^melt_/, 'system', 'fill.foreign'],
+]
+
+/** Whether the rows of a fill do not show its money as the exchange has booked it. */
+export function hidesMoney({ exchange }: World, { sequence }: TrueFill): boolean {
+  const shown = exchange.brokenFills.shownMoney(tradeIdText(sequence))
+  return shown !== undefined && (shown.fee !== 'booked' || shown.isProfitMissing)
+}
+
+/** The fills of the journal by those of the exchange. */
+export function recordedFills({ process, exchange }: World): ReadonlyMap<TrueFill, Fill> {
+  const found = new Map<TrueFill, Fill>()
+  for (const record of process.journal.loadAll()) {
+    if (record.kind !== 'fills') continue
+    for (const fill of record.fills) {
+      const theirs = trueFill(exchange, fill)
+      if (theirs) found.set(theirs, fill)
+    }
+  }
+  return found
+}
+
+function trueFill({ truth }: World['exchange'], { tradeId }: Fill): TrueFill | undefined {
+  return truth.fillsInOrder.find(({ sequence }) => tradeIdText(sequence) === String(tradeId))
+}
+
+/**
+ * MON2: each fill has the money that its rows have shown, by coin; what they have not shown is not known, or our own
+ * count, and never zero, and it is said. What the exchange closed by itself has its name, and is said under it.
+ */
+export function watchFills(world: World): WorldWatcher {
+  return {
+    afterStep(_event, effects) {
+      for (const effect of effects) {
+        if (effect.kind !== 'record' || effect.record.kind !== 'fills') continue
+        for (const fill of effect.record.fills) checkFill(world, fill, effects)
+      }
+    },
+    atEnd() {
+      const { book } = world.process.engine ?? {}
+      if (!book || world.violations.length > 0) return
+      for (const coin of ['POINT', 'TOKEN']) {
+        const paid = [...recordedFills(world).keys()].map((fill) => shownFee(world, fill, coin))
+        const counted = [...book.money.values()].map((money) => decimal(money.otherFees?.[coin]?.paid ?? '0'))
+        const waiting = [...book.orphans.values()].flat().flatMap(({ otherFees = [] }) => otherFees)
+        const ours = sumDecimals([
+          ...counted,
+          ...waiting.filter((fee) => fee.coin === coin).map(({ amount }) => decimal(amount)),
+        ])
+        if (!ours.eq(sumDecimals(paid)))
+          violate(world, 'MON2', `fees in ${coin}: ${ours.toString()} of ${sumDecimals(paid).toString()}`)
+      }
+    },
+  }
+}
+
+function shownFee({ exchange }: World, { sequence }: TrueFill, coin: string) {
+  const shown = exchange.brokenFills.shownMoney(tradeIdText(sequence))?.fee
+  return typeof shown === 'object' && shown.coin === coin ? decimal(shown.amount) : ZERO
+}
+
+function checkFill(world: World, fill: Fill, effects: readonly Effect[]): void {
+  const theirs = trueFill(world.exchange, fill)
+  if (!theirs) return
+  checkMoney(world, { ours: fill, theirs }, effects)
+  const [, kind, event] = KINDS.find(([word]) => word.test(theirs.tradeSide)) ?? []
+  if (kind === undefined) return
+  if (fill.fillKind !== kind) violate(world, 'MON2', `${theirs.tradeSide} is called ${fill.fillKind}`)
+  const isSaid = effects.some(
+    (effect) =>
+      effect.kind === 'announce' &&
+      effect.event === event &&
+      JSON.stringify(effect.fields).includes(`"${fill.tradeId}"`),
+  )
+  if (!isSaid) violate(world, 'MON2', `${theirs.tradeSide} ${fill.tradeId} was not said as ${event}`)
+}
+
+function checkMoney(
+  world: World,
+  { ours, theirs }: { readonly ours: Fill; readonly theirs: TrueFill },
+  effects: readonly Effect[],
+): void {
+  const shown = world.exchange.brokenFills.shownMoney(String(ours.tradeId))
+  const fee = shown?.fee ?? 'booked'
+  const other = typeof fee === 'object' ? fee : undefined
+  const price = other && FEE_COIN_PRICES.get(other.coin)
+  const expected = {
+    fee: fee === 'missing' ? undefined : other ? '0' : theirs.fee,
+    otherFees: other && [{ ...other, amount: decimal(other.amount).toString(), ...(price && { price }) }],
+  }
+  if (
+    !isSame(ours.fee, expected.fee) ||
+    JSON.stringify(ours.otherFees) !== JSON.stringify(expected.otherFees)
+  )
+    violate(
+      world,
+      'MON2',
+      `the fee of ${ours.tradeId} is ${describe(ours)}, shown was ${JSON.stringify(shown)}`,
+    )
+  const isZeroed = shown?.isProfitMissing && ours.profit !== undefined && Number(ours.profit) === 0
+  if (isZeroed && Math.abs(Number(theirs.profit)) > 1e-6)
+    violate(
+      world,
+      'MON2',
+      `the profit of ${ours.tradeId} was not shown, counts as zero, and was ${theirs.profit}`,
+    )
+  if (!shown?.isProfitMissing && !isSame(ours.profit, theirs.profit))
+    violate(world, 'MON2', `the profit of ${ours.tradeId} is ${ours.profit}, and was ${theirs.profit}`)
+  const isSaid = effects.some(
+    (effect) =>
+      effect.kind === 'announce' &&
+      effect.event === 'fill.incomplete' &&
+      effect.fields['tradeId'] === ours.tradeId,
+  )
+  if ((ours.fee === undefined || ours.profit === undefined) && !isSaid)
+    violate(world, 'MON2', `${ours.tradeId} is not complete, and that was not said`)
+}
+
+function isSame(ours: string | undefined, theirs: string | undefined): boolean {
+  if (ours === undefined || theirs === undefined) return ours === theirs
+  return decimal(ours).eq(decimal(theirs))
+}
+
+function describe({ fee, otherFees }: Fill): string {
+  return JSON.stringify({ fee, otherFees })
+}
