@@ -52,6 +52,17 @@ export interface Fill {
   readonly filledAt: number
 }
 
+/** Sources that no order of the daemon has: a person's program of the exchange, or the exchange itself. */
+const OTHER_SOURCES: ReadonlySet<string> = new Set(['WEB', 'ANDROID', 'IOS', 'APP', 'SYS'])
+
+/**
+ * Whether the source alone proves that a fill is not ours. Any other, and none, proves nothing: an answer that leaves it
+ * out may be about an order of ours.
+ */
+export function isOfOthers({ source }: Pick<Fill, 'source'>): boolean {
+  return OTHER_SOURCES.has(source)
+}
+
 /** A row of fills that could not be read. */
 export interface UnreadableFill {
   readonly tradeId: string

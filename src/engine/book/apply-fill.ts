@@ -2,6 +2,7 @@ import { applyFillToOrder } from '../../execution/order-machine.ts'
 import type { Fill } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
+import type { FillsRecord } from '../../domain/record.ts'
 import type { Money } from '../../domain/snapshot.ts'
 import { NOBODY } from '../../domain/allocation.ts'
 import { decimal } from '../../lib/decimal.ts'
@@ -12,9 +13,14 @@ import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 /**
  * Applies a fill once, by its tradeId: to the account, and to the order with its orderId. A fill of ours whose orderId is
  * not known yet waits as an orphan; any other is foreign.
- * @param throughAt Unix ms, exchange clock: a fill with a later date does not move `fillsThroughAt` beyond this.
+ * @param in.throughAt Unix ms, exchange clock: a fill with a later date does not move `fillsThroughAt` beyond this.
+ * @param in.waiting Fills that wait for their order, whatever their source says.
  */
-export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POSITIVE_INFINITY): void {
+export function applyFill(
+  book: WritableBook,
+  fill: Fill,
+  { throughAt = Number.POSITIVE_INFINITY, waiting }: Pick<FillsRecord, 'throughAt' | 'waiting'>,
+): void {
   if (book.trades.has(fill.tradeId)) return
   book.trades.set(fill.tradeId, fill.filledAt)
   book.fillsThroughAt = Math.max(book.fillsThroughAt, Math.min(fill.filledAt, throughAt))
@@ -23,7 +29,7 @@ export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POS
   if (order) {
     countFill(book, order, fill)
     moveBy(book, fill, order.terms.strategyId)
-  } else if (fill.source === 'API') {
+  } else if (fill.source === 'API' || waiting?.includes(fill.tradeId)) {
     book.orphans.set(fill.orderId, [...(book.orphans.get(fill.orderId) ?? []), fill])
     moveBy(book, fill, waiterOf(fill.orderId))
   } else {
@@ -50,9 +56,9 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
 }
 
 /** Fills that belong to no order of ours: they changed the account, and what strategies held on that side. */
-export function disownOrphans(book: WritableBook, orderId: OrderId): void {
-  const fills = book.orphans.get(orderId) ?? []
-  book.orphans.delete(orderId)
+export function disownOrphans(book: WritableBook, orderIds: readonly OrderId[]): void {
+  const fills = orderIds.flatMap((orderId) => book.orphans.get(orderId) ?? [])
+  for (const orderId of orderIds) book.orphans.delete(orderId)
   for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)
   settleOwner(book, fills, NOBODY)
 }

@@ -168,6 +168,10 @@ export interface PositionCheck {
   /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
   readonly agreedAt: number
   readonly mismatch: Mismatch | undefined
+  /** Unix ms, our clock, when a record of this run last changed what the account holds. */
+  readonly movedAt: number
+  /** Whether the last reading, asked for later than that, says what the book says now. */
+  readonly isConfirmed: boolean
   /** The fills of the last minute, oldest first: a reading is compared with the book as it stood then. */
   readonly recentFills: readonly RecentFill[]
   /** A reading that waits until the fills of its moment are known. */
@@ -242,12 +246,21 @@ export interface ReadingState {
   readonly fillsReadAt: number
   /** The same on the exchange's clock. */
   readonly fillsReadThroughAt: number
-  /** Since when fills of each orderId wait for their order; Unix ms, our clock. */
-  readonly orphansSince: ReadonlyMap<OrderId, number>
+  /** By orderId: fills that wait for their order. */
+  readonly orphans: ReadonlyMap<OrderId, OrphanNote>
   /** Rows that could not be read, by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
   /** What the exchange says of reads that it refuses for good: `fills`, `position BTCUSDT`. */
   readonly refusals: ReadonlyMap<string, string>
+}
+
+/** Fills that wait for their order. */
+export interface OrphanNote {
+  readonly symbol: string
+  /** Unix ms, our clock. */
+  readonly since: number
+  /** Whether it was logged that no answer explains them. */
+  readonly isLogged: boolean
 }
 
 /** A row that could not be read. Seen twice it halts its instrument; after the release it halts it no more in this run. */

@@ -29,7 +29,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     readings: {
       fillsReadAt: 0,
       fillsReadThroughAt: 0,
-      orphansSince: new Map(),
+      orphans: new Map(),
       unreadable: new Map(),
       refusals: new Map(),
     },
@@ -82,7 +82,14 @@ function createInstrumentState(symbol: string): InstrumentState {
     unwantedSince: new Map(),
     crossedSince: new Map(),
     displaced: [],
-    position: { agreedAt: 0, mismatch: undefined, recentFills: [], pending: undefined },
+    position: {
+      agreedAt: 0,
+      mismatch: undefined,
+      movedAt: 0,
+      isConfirmed: false,
+      recentFills: [],
+      pending: undefined,
+    },
     start: { stage: 'reading', readSince: 0 },
   }
 }

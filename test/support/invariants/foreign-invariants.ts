@@ -1,5 +1,6 @@
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
+import { toOrderId } from '../../../src/domain/ids.ts'
 import { type Book, NO_MONEY, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
@@ -43,6 +44,12 @@ export function watchForeign(world: World): WorldWatcher {
     onRecord(record) {
       if (record.kind === 'restricted' && record.code === 'foreignFills') {
         for (const { sequence } of unanswered(world, record.scope)) facts.answered.add(tradeIdText(sequence))
+      }
+      if (record.kind === 'foreign' && isHalted(world, record.symbol)) {
+        for (const { sequence, orderSequence } of foreignFills(world, record.symbol)) {
+          const isNamed = record.orderIds.some((orderId) => orderId === orderIdText(orderSequence))
+          if (isNamed) facts.answered.add(tradeIdText(sequence))
+        }
       }
       if (record.kind !== 'fills') return
       for (const { symbol, tradeId } of record.fills) if (isHalted(world, symbol)) facts.answered.add(tradeId)
@@ -108,10 +115,11 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
 /** Fills of others that the book has, that should have halted the instrument, and have not. */
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
   if (world.plan.foreignFills !== 'halt' || !world.process.engine) return []
+  const { orphans } = world.process.engine.book
   return foreignFills(world, symbol).filter(({ sequence, orderSequence }) => {
     const tradeId = tradeIdText(sequence)
-    // Those of another program are found out later, and answered by their own halt.
-    const isLater = isOfApi(world, orderIdText(orderSequence))
+    // One that an order of ours may have made is found out later, and answered then.
+    const isLater = orphans.has(toOrderId(orderIdText(orderSequence)))
     return isKnownTrade(world, tradeId) && !isLater && !world.facts.answered.has(tradeId)
   })
 }

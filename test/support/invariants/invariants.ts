@@ -41,6 +41,7 @@ import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
 import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
+import { watchUnowned } from './unowned-invariants.ts'
 import { type Invariant } from '../world/world.ts'
 
 /**
@@ -99,6 +100,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK3', watch: watchStop },
   { id: 'RSK3', watch: watchStopConfirmed },
   { id: 'RSK3', watch: watchRetreat },
+  { id: 'RSK4', watch: watchUnowned },
   { id: 'CLOSE', watch: watchCloses },
   { id: 'REPEAT', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },
