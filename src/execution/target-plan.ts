@@ -72,8 +72,10 @@ function stepsOf(input: TargetPlanInput): readonly Step[] {
  */
 function oneWaySteps(input: TargetPlanInput): readonly Step[] {
   const change = input.target - netLots(input.holding)
-  if (change > 0) return [oneWayStep(input, { side: 'shortLots', close: 'closeShort', open: 'openLong' }, change)]
-  if (change < 0) return [oneWayStep(input, { side: 'longLots', close: 'closeLong', open: 'openShort' }, -change)]
+  if (change > 0)
+    return [oneWayStep(input, { side: 'shortLots', close: 'closeShort', open: 'openLong' }, change)]
+  if (change < 0)
+    return [oneWayStep(input, { side: 'longLots', close: 'closeLong', open: 'openShort' }, -change)]
   return []
 }
 
@@ -89,7 +91,8 @@ function oneWayStep(input: TargetPlanInput, { side, close, open }: OneWayDirecti
   if (holding[side] >= lots && inAccount >= lots) return { action: close, lots }
   const reduced = Math.min(lots, holding[side])
   const isDenied = reduced > backedHolding[side]
-  if (isDenied && inAccount >= instrument.lotsMin) return { action: close, lots: Math.min(reduced, inAccount) }
+  if (isDenied && inAccount >= instrument.lotsMin)
+    return { action: close, lots: Math.min(reduced, inAccount) }
   return { action: open, lots }
 }
 

@@ -375,8 +375,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'closed-while-held',
     what: 'a flatten is called done while the account still holds something',
-    find: 'if (Object.keys(stillHeld).length === 0) return',
-    replace: 'if (Object.keys(stillHeld).length >= 0) return',
+    find: 'if (Object.keys(stillHeld).length === 0) return announce',
+    replace: 'if (Object.keys(stillHeld).length >= 0) return announce',
   },
   {
     name: 'changed-entries-not-written',
@@ -850,8 +850,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'trading-blind',
     what: 'how long ago the account was read is not looked at',
     find: 'if (accountAgeMs <= account.accountAgeMaxMs || mayLeave) return undefined',
-    replace:
-      'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || mayLeave) return undefined',
+    replace: 'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || mayLeave) return undefined',
   },
   {
     name: 'quotes-mark-nothing',

@@ -60,7 +60,8 @@ export function unclaimedHolding(
     shortLots -= holding.shortLots
   }
   const net = longLots - shortLots
-  if (book.positionMode === 'one_way_mode') return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
+  if (book.positionMode === 'one_way_mode')
+    return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
   return { longLots: Math.max(0, longLots), shortLots: Math.max(0, shortLots) }
 }
 

@@ -3,7 +3,7 @@ import type { Order } from '../../domain/order.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
-import { unclaimedHolding } from '../book/allocation.ts'
+import { backedHolding, unclaimedHolding } from '../book/allocation.ts'
 import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { announce, type Core } from '../state/core.ts'
@@ -159,20 +159,19 @@ function openOrdersIn({ book, settings }: Pick<Core, 'book' | 'settings'>, scope
   )
 }
 
-/** Whether a strategy holds something in the scope. Lots too small to be an order are left. */
+/**
+ * Whether a strategy holds something in the scope that can be closed. Lots too small to be an order are left, and those
+ * that are not in the account, since lots of no strategy stand against them.
+ */
 export function holdsAnything(core: Pick<Core, 'book' | 'settings'>, scope: Scope = ACCOUNT): boolean {
-  return [...core.book.holdings].some((entry) => isToClose(core, entry, scope))
+  return [...core.book.holdings.keys()].some((key) => isToClose(core, key, scope))
 }
 
-function isToClose(
-  { settings }: Pick<Core, 'settings'>,
-  [key, { longLots, shortLots }]: readonly [string, Holding],
-  scope: Scope,
-): boolean {
+function isToClose({ book, settings }: Pick<Core, 'book' | 'settings'>, key: string, scope: Scope): boolean {
   const [strategyId, symbol] = splitPair(key)
-  const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
-  const isClosed = isPart(scope, strategyId, symbol) && isBound(settings, strategyId, symbol)
-  return isClosed && Math.max(longLots, shortLots) >= lotsMin
+  if (!isPart(scope, strategyId, symbol) || !isBound(settings, strategyId, symbol)) return false
+  const { longLots, shortLots } = backedHolding(book, strategyId as StrategyId, symbol)
+  return Math.max(longLots, shortLots) >= (settings.instruments.get(symbol)?.lotsMin ?? 1)
 }
 
 /** What strategies hold in the scope and no other flatten closes. */
@@ -193,7 +192,7 @@ function describeHeld(
   const { book } = core
   const described = [...book.holdings].flatMap(([key, holding]) => {
     const [strategyId, symbol] = splitPair(key)
-    if (!isToClose(core, [key, holding], scope) || !isAskedFor(strategyId as StrategyId, symbol)) return []
+    if (!isToClose(core, key, scope) || !isAskedFor(strategyId as StrategyId, symbol)) return []
     return [[`${strategyId} ${symbol}`, describeSides(book, symbol, holding)] as const]
   })
   return Object.fromEntries(described)

@@ -37,7 +37,8 @@ export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<
     const sequence = sequenceOfId(row.orderId) ?? 0
     const order = truth.orders.get(String(sequence))
     if (row.enterPointSource !== 'API' || !order || !isForeign(order)) return row
-    if (isOdd(order)) return { ...row, enterPointSource: ODD_ENTRY_POINTS[sequence % ODD_ENTRY_POINTS.length] }
+    if (isOdd(order))
+      return { ...row, enterPointSource: ODD_ENTRY_POINTS[sequence % ODD_ENTRY_POINTS.length] }
     if (isByApi(order)) return row
     return { ...row, enterPointSource: ENTRY_POINTS[sequence % ENTRY_POINTS.length] ?? 'WEB' }
   })
