@@ -3,6 +3,8 @@ export const DENIAL_CODES = {
   TRADING_REDUCING: 'only orders that reduce may leave, and this would add risk',
   TRADING_HALTED: 'trading is halted until an operator has looked',
   TRADING_KILLED: 'the kill switch is thrown',
+  POSITION_UNEXPLAINED:
+    'it would open a position that no strategy holds: compare the position with the exchange, and close by hand what no strategy holds; after a fill it waits for the next reading',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   INSTRUMENT_STATE: 'the exchange does not allow this on the instrument now (delivery)',
   CLOCK_UNSYNCHRONISED:

@@ -75,6 +75,17 @@ export function fillKey({ tradeId, orderId }: Readonly<Record<'tradeId' | 'order
   return `${tradeId}|${orderId}`
 }
 
+/** Sources that no order of the daemon has: a person's program of the exchange, or the exchange itself. */
+const OTHER_SOURCES: ReadonlySet<string> = new Set(['WEB', 'ANDROID', 'IOS', 'APP', 'SYS'])
+
+/**
+ * Whether the source alone proves that a fill is not ours. Any other, and none, proves nothing: an answer that leaves it
+ * out may be about an order of ours.
+ */
+export function isOfOthers({ source }: Pick<Fill, 'source'>): boolean {
+  return OTHER_SOURCES.has(source)
+}
+
 /** A row of fills that could not be read. */
 export interface UnreadableFill {
   /** Empty where the row names none. */

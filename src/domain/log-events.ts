@@ -79,7 +79,7 @@ export const LOG_EVENTS = {
     'Strategies are asked from now on. If instruments are still being read and proved, it says how many are done (`proved` of `instruments`), and `recovery.ended` follows.',
   'daemon.stopRequested': 'A signal, the end of `--for` or the end of a recording asked for a stop.',
   'daemon.stopped':
-    'The run has ended. If it is not clean, look at the exchange for orders, or start again: the next run finds out.',
+    'The run has ended. If it is not clean, look at the exchange for orders, or start again: the next run finds out. If a stop that flattens names `stillHeld`, close that by hand.',
   'daemon.stopping': 'A stop began: strategies are not asked any more.',
   'data.fresh': 'The prices of an instrument are fresh again.',
   'data.stale':
@@ -105,18 +105,20 @@ export const LOG_EVENTS = {
   'fill.liquidated':
     'The exchange liquidated a position, or a part of it (`kind`): what was closed, at which average price, and what that came to, with the fee. Look at the account before anything is released.',
   'fill.unexplained':
-    'A fill of an order that is not known here, made through the API: by hand, by another program, or of an order whose answer is late. It is not confirmed yet; if no order of ours claims it within the acceptance window, the instrument is halted.',
+    'A fill of an order that is not known here, while the outcome of an order of ours that may have made it is not known. Nothing that opens is placed on the instrument until that is found out, which happens by itself; then the fill has its order, or is foreign (`fill.foreign`). `explain SYMBOL` shows it.',
   'fill.unowned':
     'After a release, fills that match no order of ours were given to no strategy; compare the position once more.',
   'fleet.shown': "The journal's server again takes what this account shows in `fleet status`; nothing to do.",
   'fleet.unable':
     "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. If another user made the schema intentd_fleet, grant this one the rights that docs/scaling.md (Setting the servers up) names; intentd doctor looks at them.",
   'flatten.done':
-    'The strategies hold nothing any more in a scope that is flattened; close by hand what the account still holds, and release the scope when it may trade again.',
+    'Nothing is held any more in a scope that is flattened, and the position was read since; release the scope when it may trade again.',
   'flatten.dropped':
     'A scope was released before its flatten was done; flatten it again if it is still to be closed. With `isOfRunBefore`, the start had not yet read the fills since the previous run: look at `status` first.',
+  'flatten.left':
+    'A flatten has closed what it can, and the account still holds what `stillHeld` names: lots that no strategy here holds, or that are too small for an order. Close them by hand; `flatten.done` follows then.',
   'flatten.slow':
-    'A flatten is not done after 15 s; logged again each time it has taken twice as long. `status` says what holds it up. If it does not end, close by hand what `stillHeld` names.',
+    'A flatten is not done after 15 s; logged again each time it has taken twice as long. `status` says what holds it up; `unread` names instruments whose position was not read since the last fill, or does not agree with the fills. If it does not end, close by hand what `stillHeld` names.',
   'funding.paid': 'The funding counter of a position changed.',
   'handover.asked':
     'Somebody asked this daemon to hand its accounts over: it stops, leaves resting orders in place, and gives the leases back; nothing to do.',

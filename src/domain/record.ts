@@ -2,7 +2,7 @@ import type { ModeReason, Restriction, Scope } from './trading-mode.ts'
 import type { AccountCall } from './account-call.ts'
 import type { CandleRow } from './candles.ts'
 import type { Fill } from './fill.ts'
-import type { ClientOid, OrderId, StrategyId } from './ids.ts'
+import type { ClientOid, OrderId, StrategyId, TradeId } from './ids.ts'
 import type { PositionMode } from './instrument.ts'
 import type { OrderIntent, QuoteLevel } from './intent.ts'
 import type { Answer } from './answer.ts'
@@ -168,6 +168,8 @@ export interface FillsRecord extends Dated {
   readonly fills: readonly Fill[]
   /** Unix ms, exchange clock: when the fills were read, if any has a later date, which is wrong. Absent: none has. */
   readonly throughAt?: number
+  /** The orderIds of fills of another source than the API that may be an order's without an orderId: they wait for it. Absent: none do. */
+  readonly waiting?: readonly OrderId[]
 }
 
 /** A cancel-all is about to leave. Durable before its first byte, since from then on no resting order is certain. */

@@ -26,7 +26,7 @@ import { objectToBatch } from './orders/last-check.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
 import { advanceResolution, postponeResolutionDeadline } from './resolution/resolution.ts'
-import { showAttributedFills, takeFills } from './resolution/take-fills.ts'
+import { settleWaitingFills, takeFills } from './resolution/take-fills.ts'
 import { noteUnreadableAnswer, takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import type { EngineSettings } from './settings.ts'
@@ -138,10 +138,10 @@ export function resumeEngine(core: Core): Engine {
       judgeRecount(core, event)
       judgePace(core, event)
       if (event.kind === 'timePassed') forgetRefusals(core)
-      showAttributedFills(core)
+      settleWaitingFills(core)
       lookAtInstruments(core, touched)
       // Again: a resolution that has just ended may have found the order of fills that waited for it.
-      showAttributedFills(core)
+      settleWaitingFills(core)
       makeAccountCalls(core)
       advanceStart(core)
       advanceFlatten(core)

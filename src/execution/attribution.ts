@@ -31,12 +31,16 @@ export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
 
 /** Whether the fill looks like one of this order, whatever its size. */
 export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
+}
+
+/** The same, whatever the date of the fill: a clock that was set makes dates that cannot be compared. */
+export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
   if (terms.symbol !== fill.symbol || side !== fill.side) return false
   if (tradeSide !== undefined && tradeSide !== fill.tradeSide) return false
   if (order.orderId !== undefined || order.attempts === 0) return false
-  if (fill.filledAt < order.firstSentAt - CLOCK_ERROR_MS) return false
   if (fill.scope === 'maker') return canRest(terms) && fill.ticks === terms.ticks
   return terms.force !== 'post_only' && isWithinLimit(terms, fill)
 }

@@ -11,6 +11,8 @@ export interface TargetPlanInput extends PlanInput {
   readonly target: number
   /** What the whole account holds of the instrument. */
   readonly accountHolding: Holding
+  /** What the strategy holds, as far as the account and other strategies account for it. */
+  readonly backedHolding: Holding
   /** Floats, quote coin. */
   readonly bid: number
   readonly ask: number
@@ -65,19 +67,33 @@ function stepsOf(input: TargetPlanInput): readonly Step[] {
 
 /**
  * One order for the difference. It is reduce-only where both the strategy's position and the account's are at least as
- * large, so that outdated data can never turn a close into an opening.
+ * large, so that outdated data can never turn a close into an opening. Any other closes against what other strategies
+ * hold. As far as they do not account for it, it is denied: then what the account holds is closed first.
  */
-function oneWaySteps({ target, holding, accountHolding }: TargetPlanInput): readonly Step[] {
-  const change = target - netLots(holding)
-  if (change > 0) {
-    const closes = holding.shortLots >= change && accountHolding.shortLots >= change
-    return [{ action: closes ? 'closeShort' : 'openLong', lots: change }]
-  }
-  if (change < 0) {
-    const closes = holding.longLots >= -change && accountHolding.longLots >= -change
-    return [{ action: closes ? 'closeLong' : 'openShort', lots: -change }]
-  }
+function oneWaySteps(input: TargetPlanInput): readonly Step[] {
+  const change = input.target - netLots(input.holding)
+  if (change > 0)
+    return [oneWayStep(input, { side: 'shortLots', close: 'closeShort', open: 'openLong' }, change)]
+  if (change < 0)
+    return [oneWayStep(input, { side: 'longLots', close: 'closeLong', open: 'openShort' }, -change)]
   return []
+}
+
+interface OneWayDirection {
+  readonly side: keyof Holding
+  readonly close: OrderAction
+  readonly open: OrderAction
+}
+
+function oneWayStep(input: TargetPlanInput, { side, close, open }: OneWayDirection, lots: number): Step {
+  const { holding, accountHolding, backedHolding, instrument } = input
+  const inAccount = accountHolding[side]
+  if (holding[side] >= lots && inAccount >= lots) return { action: close, lots }
+  const reduced = Math.min(lots, holding[side])
+  const isDenied = reduced > backedHolding[side]
+  if (isDenied && inAccount >= instrument.lotsMin)
+    return { action: close, lots: Math.min(reduced, inAccount) }
+  return { action: open, lots }
 }
 
 /** One order for each leg: what is too much is closed, what is missing is opened. */

@@ -18,6 +18,7 @@ export type RiskCheck = (intent: OrderIntent, context: RiskContext) => RiskObjec
 export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
   checkTradingMode,
+  checkExplained,
   checkPriced,
   checkMinimum,
   checkFreshness,
@@ -54,10 +55,11 @@ function checkFreshness(_: OrderIntent, { market, account }: RiskContext): RiskO
   return { code: 'DATA_STALE', detail }
 }
 
-/** MKT3: while it is not known what the account did and holds, no risk may be added. */
+/** MKT3: while it is not known what the account did and holds, no risk may be added, and nothing opened in it. */
 function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { accountAgeMs, account } = context
-  if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined
+  const mayLeave = reducesRisk(intent, context) && opensInAccount(intent, context) === 0
+  if (accountAgeMs <= account.accountAgeMaxMs || mayLeave) return undefined
   const detail = (): string =>
     `fills and position read ${showAge(accountAgeMs)}, limit ${account.accountAgeMaxMs} ms`
   return { code: 'ACCOUNT_STALE', detail }
@@ -69,9 +71,57 @@ const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} m
 function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const held = heldBackBy(context.trading, {
     isFlatten: intent.purpose === 'flatten',
-    reduces: () => reducesRisk(intent, context),
+    // Whether the account accounts for it is asked next, with a denial of its own.
+    reduces: () => reducesRisk(intent, { holding: context.held, ownExposure: context.ownExposure }),
   })
   return held && { code: denialCodeOf(held), detail: held.reason }
+}
+
+/** What an order is judged by that may open a position in the account. */
+export type OpeningContext = Pick<
+  RiskContext,
+  'trading' | 'held' | 'holding' | 'accountExposure' | 'unowned' | 'isConfirmed'
+>
+
+/**
+ * RSK4: nothing that opens leaves while fills are not explained. And what is to reduce a strategy's position opens
+ * something in the account only as far as the lots of other strategies account for it, and the position was read after
+ * the last fill.
+ */
+export function checkExplained(
+  intent: Pick<OrderIntent, 'action' | 'lots' | 'purpose'>,
+  context: OpeningContext,
+): RiskObjection | undefined {
+  const { action, lots, purpose } = intent
+  if (isClosing(action)) return undefined
+  const { unowned, accountExposure, trading } = context
+  if (unowned.length > 0) {
+    return { code: 'POSITION_UNEXPLAINED', detail: () => `fills of no known order: ${unowned.join(', ')}` }
+  }
+  if (accountExposure.mode === 'hedge_mode') return undefined
+  // While everything may be traded, a rung or an order by name may open what it opens: the limits judge it.
+  const mustReduce = purpose === 'target' || purpose === 'flatten' || trading.mode !== 'active'
+  const side = tradesAs(action) === 'buy' ? 'shortLots' : 'longLots'
+  const reduced = Math.min(lots, context.held[side])
+  if (!mustReduce || reduced === 0) return undefined
+  const backed = context.holding[side]
+  if (reduced > backed) {
+    const detail = (): string =>
+      `${reduced} lots to reduce, ${backed} of them are in the account or held by other strategies`
+    return { code: 'POSITION_UNEXPLAINED', detail }
+  }
+  if (context.isConfirmed || opensInAccount({ action, lots: reduced }, context) === 0) return undefined
+  return { code: 'POSITION_UNEXPLAINED', detail: 'the position was not read since the last fill' }
+}
+
+/** How much of an order would open a position in the account if it was filled now, in lots. In hedge mode an order does it wholly or not at all. */
+function opensInAccount(
+  { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
+  { accountExposure: { mode, longLots, shortLots } }: Pick<RiskContext, 'accountExposure'>,
+): number {
+  if (isClosing(action)) return 0
+  if (mode === 'hedge_mode') return lots
+  return Math.max(0, lots - Math.max(0, tradesAs(action) === 'buy' ? shortLots : longLots))
 }
 
 const MODE_DENIALS = {
@@ -176,7 +226,7 @@ function objectToDistance(
  */
 function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (!isClosing(intent.action)) return undefined
-  const { holding, ownExposure, accountExposure } = context
+  const { held, ownExposure, accountExposure } = context
   const closes = (exposure: Exposure): number => {
     const isLong = intent.action === 'closeLong'
     const lots = isLong ? exposure.closingLongLots : exposure.closingShortLots
@@ -184,7 +234,7 @@ function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | 
     return lots - (isLong ? exposure.heldClosingLongLots : exposure.heldClosingShortLots)
   }
   const side = intent.action === 'closeLong' ? 'longLots' : 'shortLots'
-  const free = Math.min(holding[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure))
+  const free = Math.min(held[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure))
   if (intent.lots <= free) return undefined
   return { code: 'CLOSE_EXCEEDS_POSITION', detail: () => `${intent.lots} lots, ${free} to close` }
 }

@@ -52,11 +52,18 @@ export interface RiskContext {
   readonly trading: TradingState
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
-  /** The strategy's own exposure on this instrument. */
+  /** What the strategy holds by its fills. */
+  readonly held: Holding
+  /** The same, as far as the account and other strategies account for it: what it may reduce. */
   readonly holding: Holding
+  /** The strategy's own exposure on this instrument. */
   readonly ownExposure: Exposure
   /** The account's exposure on this instrument. */
   readonly accountExposure: Exposure
+  /** The orderIds of fills on this instrument that no known order explains. */
+  readonly unowned: readonly string[]
+  /** Whether the position was read after the last fill, and is what the fills explain. */
+  readonly isConfirmed: boolean
   /** The notional that all other instruments of the account could reach at worst, quote coin. */
   readonly otherNotional: number
   /** The equity of the account in the margin coin; undefined while it is not known. */

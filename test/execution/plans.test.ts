@@ -40,6 +40,7 @@ function targetInput(input: Partial<TargetPlanInput>): TargetPlanInput {
     orders: [],
     holding: FLAT,
     accountHolding: FLAT,
+    backedHolding: input.holding ?? FLAT,
     bid: 100,
     ask: 100.1,
     takerCollarRatio: 0.001,

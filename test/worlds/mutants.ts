@@ -210,8 +210,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'closes-exceed-the-position',
     what: 'closes that are under way are not counted when another one is approved',
-    find: 'holding[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure)',
-    replace: 'holding[side] - 0 * closes(ownExposure), accountExposure[side]',
+    find: 'held[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure)',
+    replace: 'held[side] - 0 * closes(ownExposure), accountExposure[side]',
   },
   {
     name: 'stop-without-second-look',
@@ -405,10 +405,26 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'others-through-the-api-unheard',
     what: 'fills of an order that is none of ours wait for their order for ever',
-    find: 'if (owners.length > 0 || core.now - since < acceptanceWindowMs + fillVisibilityMs) continue',
-    replace:
-      'if (owners.length > 0 || core.now - since < 1e15 * (acceptanceWindowMs + fillVisibilityMs)) continue',
-    lastsMonths: true,
+    find: 'if (ownersOf(core, fills).length > 0) return true',
+    replace: 'if (ownersOf(core, fills).length >= 0) return true',
+  },
+  {
+    name: 'unowned-fills-wait-as-before',
+    what: 'fills that no order of ours can have made wait for the whole acceptance window',
+    find: 'return nameless.some((order) =>',
+    replace: 'return isEarly || nameless.some((order) =>',
+  },
+  {
+    name: 'exits-open-unexplained',
+    what: 'an exit may open in the account whatever other strategies hold',
+    find: 'if (reduced > backed) {',
+    replace: 'if (reduced > 1e15 + backed) {',
+  },
+  {
+    name: 'closed-while-held',
+    what: 'a flatten is called done while the account still holds something',
+    find: 'if (Object.keys(stillHeld).length === 0) return announce',
+    replace: 'if (Object.keys(stillHeld).length >= 0) return announce',
   },
   {
     name: 'changed-entries-not-written',
@@ -436,9 +452,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'hand-fills-wait-for-an-order',
-    what: 'a fill by hand waits for an order of ours, as one of the API does',
-    find: "else if (fill.source === 'API') {",
-    replace: "else if (fill.source !== 'SYS') {",
+    what: 'a fill by hand is not told from one of ours',
+    find: 'return isOfOthers(fill) || !mayBeOurs(core, [fill], core.now)',
+    replace: "return fill.source === 'SYS' || (!isOfOthers(fill) && !mayBeOurs(core, [fill], core.now))",
   },
   {
     name: 'liquidation-ignored',
@@ -545,9 +561,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'distrust-after-its-reason',
     what: 'that the exchange closed something is recorded before what rests is distrusted for it',
-    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  const recorded = recordFills(core, fills, bound)\n",
+    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  const foreign = new Set(fills.filter((fill) => isForeign(core, fill)))\n  for (const fill of foreign) haltForForeign(core, fill)\n  const recorded = recordFills(core, fills, { ...bound, ...waitingAmong(core, fills, foreign) })\n",
     replace:
-      "  for (const fill of fills) haltOnForeign(core, fill)\n  const recorded = recordFills(core, fills, bound)\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
+      "  const foreign = new Set(fills.filter((fill) => isForeign(core, fill)))\n  for (const fill of foreign) haltForForeign(core, fill)\n  const recorded = recordFills(core, fills, { ...bound, ...waitingAmong(core, fills, foreign) })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
   },
   {
     name: 'others-close-what-they-open',
@@ -571,9 +587,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-after-its-reason',
     what: 'a fill that is not ours is recorded before the halt that it causes',
-    find: '  for (const fill of fills) haltOnForeign(core, fill)\n  const recorded = recordFills(core, fills, bound)\n',
+    find: '  for (const fill of foreign) haltForForeign(core, fill)\n  const recorded = recordFills(core, fills, { ...bound, ...waitingAmong(core, fills, foreign) })\n',
     replace:
-      '  const recorded = recordFills(core, fills, bound)\n  for (const fill of fills) haltOnForeign(core, fill)\n',
+      '  const recorded = recordFills(core, fills, { ...bound, ...waitingAmong(core, fills, foreign) })\n  for (const fill of foreign) haltForForeign(core, fill)\n',
   },
   {
     name: 'halt-of-everything-unheard',
@@ -881,9 +897,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'trading-blind',
     what: 'how long ago the account was read is not looked at',
-    find: 'if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
-    replace:
-      'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
+    find: 'if (accountAgeMs <= account.accountAgeMaxMs || mayLeave) return undefined',
+    replace: 'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || mayLeave) return undefined',
   },
   {
     name: 'blind-at-the-last-check',

@@ -131,12 +131,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'daemon.stopRequested': SILENT,
   'daemon.stopped': {
-    urgency: ({ clean }) => (clean === true ? info : urgent),
+    urgency: ({ clean, stillHeld }) => (clean === true && stillHeld === undefined ? info : urgent),
     by: [],
-    title: ({ clean }) =>
-      clean === true
-        ? 'the daemon stopped in good order'
-        : 'the daemon stopped, and not everything is settled',
+    title: ({ clean, stillHeld }) => {
+      if (clean !== true) return 'the daemon stopped, and not everything is settled'
+      if (stillHeld === undefined) return 'the daemon stopped in good order'
+      return `the daemon stopped; close by hand what the account still holds: ${showFact(stillHeld)}`
+    },
   },
   'daemon.stopping': SILENT,
   'dryRun.withheld': SILENT,
@@ -204,7 +205,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     },
     command: explainSymbol,
   },
-  'fill.unexplained': SILENT,
+  'fill.unexplained': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) =>
+      `a fill of ${showFact(symbol)} belongs to no known order yet: nothing that opens is placed there`,
+    command: explainSymbol,
+  },
   'fill.unowned': {
     urgency: warning,
     by: ['symbol'],
@@ -224,6 +231,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['scope'],
     title: ({ scope }) => `${showScope(scope)} was released before everything was closed`,
     command: ({ scope }) => `flatten ${toArgument(scope)} --reason "..."`,
+  },
+  'flatten.left': {
+    urgency: urgent,
+    by: ['scope'],
+    title: ({ scope, stillHeld }) =>
+      `close by hand what is left in ${showScope(scope)}: ${showFact(stillHeld)}`,
+    command: () => 'status',
   },
   'flatten.slow': {
     urgency: urgent,

@@ -1,5 +1,9 @@
 import type { InstrumentView } from '../../control/detail-views.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
+import { backedHolding, unclaimedHolding } from '../../engine/book/allocation.ts'
+import { holdingOf } from '../../engine/book/book.ts'
+import { unownedOf } from '../../engine/resolution/unowned-fills.ts'
 import type { InstrumentState, Resolution } from '../../engine/state/core.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
@@ -32,15 +36,36 @@ export function* listResolutions({ settings, engine }: ShownAccount): Generator<
   }
 }
 
-/** Fills that no order of ours explains: they may be of one whose answer is still out. */
-export function* listUnexplained({ book, settings }: ShownAccount): Generator<string> {
-  const { acceptanceWindowMs, fillVisibilityMs } = settings.execution
-  const inMs = acceptanceWindowMs + fillVisibilityMs
-  for (const [symbol, fills] of Map.groupBy([...book.orphans.values()].flat(), (fill) => fill.symbol)) {
-    const one = fills.length === 1 ? 'a fill' : `${fills.length} fills`
-    yield `${symbol}: ${one} of no order of ours; foreign if that stays so for ${(inMs / 1000).toFixed(1)} s`
-  }
+/** Fills that no known order explains, and lots of no strategy that stand in the way of an exit: a sentence for each instrument. */
+export function* listUnexplained(account: ShownAccount): Generator<string> {
+  for (const instrument of account.settings.instruments.values()) yield* explainLack(account, instrument)
 }
+
+function* explainLack(
+  { settings, engine, book }: ShownAccount,
+  { symbol, lot }: Instrument,
+): Generator<string> {
+  const orderIds = unownedOf(book, symbol)
+  if (orderIds.length > 0) {
+    // The answer to a batch on its way says soon whose they are.
+    if (engine.instrument(symbol)?.phase === 'placing') return
+    const shown = `${orderIds.slice(0, ORDERS_SHOWN_MAX).join(', ')}${orderIds.length > ORDERS_SHOWN_MAX ? ' …' : ''}`
+    yield `${symbol}: fills of no known order (${shown}): nothing that opens is placed until it is known what became of the order that may have made them; if none has, they are foreign`
+    return
+  }
+  const lacking = [...settings.strategies.keys()].filter((id) => {
+    const held = holdingOf(book, id, symbol)
+    const backed = backedHolding(book, id, symbol)
+    return backed.longLots < held.longLots || backed.shortLots < held.shortLots
+  })
+  if (lacking.length === 0) return
+  const { longLots, shortLots } = unclaimedHolding(book, symbol)
+  const size = showOnGrid(lot, longLots + shortLots)
+  const side = longLots > 0 ? 'long' : 'short'
+  yield `${symbol}: the account is ${side} ${size} that no strategy holds, against what ${lacking.join(', ')} holds: an exit of that is refused, since it would open a position; close it by hand`
+}
+
+const ORDERS_SHOWN_MAX = 5
 
 function inWords({ cause, stage, refusals }: Resolution): string {
   const isRefused = stage === 'waiting' && refusals > 0
@@ -91,6 +116,8 @@ function* listWaits(
     )
     if (!isOther) yield hindrance
   }
+  const instrument = settings.instruments.get(symbol)
+  if (instrument !== undefined) yield* explainLack(account, instrument)
   if (state === undefined) return
   const { phase, resolution, wantsBatchSince, wantsCancel, displaced } = state
   if (phase === 'placing') yield 'a batch is on the wire: nothing else is placed before it is answered'

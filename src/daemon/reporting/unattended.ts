@@ -1,7 +1,9 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Holding } from '../../domain/position.ts'
+import { unclaimedHolding } from '../../engine/book/allocation.ts'
 import { type Book, splitPair } from '../../engine/book/book.ts'
+import { unownedOf } from '../../engine/resolution/unowned-fills.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { formatOnGrid, type Grid } from '../../lib/grid.ts'
 
@@ -19,7 +21,7 @@ export interface UnattendedPosition {
 export interface UnattendedInput {
   readonly settings: Pick<EngineSettings, 'instruments' | 'strategies'>
   readonly strategies: DaemonConfig['strategies']
-  readonly book: Pick<Book, 'holdings' | 'account'>
+  readonly book: Pick<Book, 'positionMode' | 'holdings' | 'account' | 'orphans'>
   readonly grids: ReadonlyMap<string, { readonly lot: Grid }>
 }
 
@@ -38,8 +40,20 @@ export function listUnattended(input: UnattendedInput): readonly UnattendedPosit
     const isKnown = settings.instruments.has(symbol) || ofStrategies.some((one) => one.symbol === symbol)
     return isKnown ? [] : describe(input, { symbol, why: NOT_CONFIGURED }, holding)
   })
-  return [...ofStrategies, ...ofAccount]
+  return [...ofStrategies, ...ofAccount, ...listUnclaimed(input)]
 }
+
+/** What of a traded instrument belongs to no strategy: others opened it, or closed what strategies hold on paper. */
+function listUnclaimed(input: UnattendedInput): readonly UnattendedPosition[] {
+  const { settings, book } = input
+  return [...book.account.keys()].flatMap((symbol) => {
+    const isTraded = settings.instruments.has(symbol) && unownedOf(book, symbol).length === 0
+    return isTraded ? describe(input, { symbol, why: OF_NOBODY }, unclaimedHolding(book, symbol)) : []
+  })
+}
+
+const OF_NOBODY =
+  'no strategy holds it, since somebody else has traded the instrument: close it by hand, by an order on the other side'
 
 /** And not nobody, nor an order that is not known yet: those show in the account's position. */
 function isStrategy(holder: string): boolean {

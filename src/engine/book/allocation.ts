@@ -28,6 +28,43 @@ export function applyMove(book: WritableBook, symbol: string, move: Move): void 
   moveAllocation(book, symbol, move)
 }
 
+/**
+ * What a strategy holds, as far as it can be reduced without opening anything in the account beyond what other strategies
+ * hold. In one-way mode lots of no strategy may stand against it: where the account is two lots shorter than the
+ * strategies say, two of the lots that they hold long are not there.
+ */
+export function backedHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
+  const held = holdingOf(book, strategyId, symbol)
+  const account = accountHoldingOf(book, symbol)
+  const isThere = held.longLots <= account.longLots && held.shortLots <= account.shortLots
+  if (isThere || book.positionMode === 'hedge_mode') return held
+  const { longLots, shortLots } = unclaimedHolding(book, symbol)
+  return {
+    longLots: Math.max(0, held.longLots - shortLots),
+    shortLots: Math.max(0, held.shortLots - longLots),
+  }
+}
+
+/**
+ * What of the account's position no strategy holds: what others opened, and fills that wait for their order. In one-way
+ * mode the net of it, in hedge mode what is too much of each leg.
+ */
+export function unclaimedHolding(
+  book: Pick<Book, 'positionMode' | 'account' | 'holdings'>,
+  symbol: string,
+): Holding {
+  let { longLots, shortLots } = book.account.get(symbol) ?? FLAT
+  for (const [key, holding] of book.holdings) {
+    if (key.startsWith('~') || splitPair(key)[1] !== symbol) continue
+    longLots -= holding.longLots
+    shortLots -= holding.shortLots
+  }
+  const net = longLots - shortLots
+  if (book.positionMode === 'one_way_mode')
+    return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
+  return { longLots: Math.max(0, longLots), shortLots: Math.max(0, shortLots) }
+}
+
 /** The owner of a fill whose order is not known yet. */
 export function waiterOf(orderId: OrderId): string {
   return `~${orderId}`

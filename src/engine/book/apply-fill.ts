@@ -3,6 +3,7 @@ import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { addFill, type Money, NO_MONEY } from '../../domain/fill-money.ts'
+import type { FillsRecord } from '../../domain/record.ts'
 import { NOBODY } from '../../domain/allocation.ts'
 import { accountHoldingOf, type Book, knowsFill, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { keepExits } from './kept-exits.ts'
@@ -12,9 +13,14 @@ import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 /**
  * Applies a fill once, by its trade and order: to the account, and to the order with its orderId. A fill of ours whose orderId is
  * not known yet waits as an orphan; any other is foreign.
- * @param throughAt Unix ms, exchange clock: a fill with a later date does not move `fillsThroughAt` beyond this.
+ * @param in.throughAt Unix ms, exchange clock: a fill with a later date does not move `fillsThroughAt` beyond this.
+ * @param in.waiting Fills that wait for their order, whatever their source says.
  */
-export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POSITIVE_INFINITY): void {
+export function applyFill(
+  book: WritableBook,
+  fill: Fill,
+  { throughAt = Number.POSITIVE_INFINITY, waiting }: Pick<FillsRecord, 'throughAt' | 'waiting'>,
+): void {
   if (knowsFill(book, fill)) return
   book.trades.set(fillKey(fill), fill.filledAt)
   book.fillsThroughAt = Math.max(book.fillsThroughAt, Math.min(fill.filledAt, throughAt))
@@ -24,7 +30,7 @@ export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POS
   if (order) {
     countFill(book, order, fill)
     moveBy(book, fill, order.terms.strategyId)
-  } else if (fill.source === 'API') {
+  } else if (fill.source === 'API' || waiting?.includes(fill.orderId)) {
     book.orphans.set(fill.orderId, [...(book.orphans.get(fill.orderId) ?? []), fill])
     moveBy(book, fill, waiterOf(fill.orderId))
   } else {
@@ -53,9 +59,9 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
 }
 
 /** Fills that belong to no order of ours: they changed the account, and what strategies held on that side. */
-export function disownOrphans(book: WritableBook, orderId: OrderId): void {
-  const fills = book.orphans.get(orderId) ?? []
-  book.orphans.delete(orderId)
+export function disownOrphans(book: WritableBook, orderIds: readonly OrderId[]): void {
+  const fills = orderIds.flatMap((orderId) => book.orphans.get(orderId) ?? [])
+  for (const orderId of orderIds) book.orphans.delete(orderId)
   for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)
   settleOwner(book, fills, NOBODY)
 }

@@ -68,7 +68,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       for (const item of record.items) applyOutcome(book, item, record.at)
       return
     case 'fills':
-      for (const fill of record.fills) applyFill(book, fill, record.throughAt)
+      for (const fill of record.fills) applyFill(book, fill, record)
       return
     case 'cancelAnswered':
       for (const { clientOid, orderId } of record.listed) {
@@ -84,8 +84,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'adopt':
       return applyAdopt(book, record)
     case 'foreign':
-      for (const orderId of record.orderIds) disownOrphans(book, orderId)
-      return
+      return disownOrphans(book, record.orderIds)
     case 'funding':
       return applyFunding(book, record)
     case 'restricted': {

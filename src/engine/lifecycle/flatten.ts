@@ -1,10 +1,12 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Holding } from '../../domain/position.ts'
+import { type Holding, isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
+import { backedHolding, unclaimedHolding } from '../book/allocation.ts'
 import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
-import { unreadableSymbols } from '../resolution/unreadable.ts'
+import { hasUnownedFills } from '../resolution/unowned-fills.ts'
+import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlatten } from '../state/run-state.ts'
 import { release, type ReleaseCommand, restrict } from '../state/trading-mode.ts'
@@ -24,48 +26,75 @@ export function startFlatten(core: Core, order: { scope: Scope; reason: string; 
 const PATIENCE_MS = 15_000
 const PATIENCE_MS_MAX = 600_000
 
-/** Logs when nothing in the scope is held or rests any more, and when that takes long. Runs after every event. */
+/**
+ * Logs when nothing in the scope is held or rests any more, when only what no strategy here closes is left, and when that
+ * takes long. Runs after every event.
+ */
 export function advanceFlatten(core: Core): void {
   if (core.book.restrictions.size === 0) return
   for (const { scope, code, at } of core.book.restrictions.values()) {
     if (code !== 'flatten') continue
-    const { isDone, patientUntil } = core.run.flattens.get(scope) ?? {}
-    if (!isOpen(core, scope)) {
-      // What was filled since the last run may not be read yet.
-      if (!core.run.start.isOver) continue
-      if (!isDone) announceDone(core, scope)
-      if (!isDone) noteFlatten(core.run, scope, { isDone: true, patientUntil: core.now })
-    } else if (patientUntil === undefined || isDone) {
-      noteFlatten(core.run, scope, { isDone: false, patientUntil: core.now + PATIENCE_MS })
+    const { ended, patientUntil } = core.run.flattens.get(scope) ?? {}
+    const isOver = !isOpen(core, scope) && isProved(core, scope)
+    if (isOver) {
+      const stillHeld = describeLeft(core, scope)
+      const text = JSON.stringify(stillHeld)
+      if (ended === text) continue
+      announceEnd(core, scope, stillHeld)
+      noteFlatten(core.run, scope, { ended: text, patientUntil: core.now })
+    } else if (patientUntil === undefined || ended !== undefined) {
+      noteFlatten(core.run, scope, { patientUntil: core.now + PATIENCE_MS })
     } else if (core.now >= patientUntil) {
       announceSlow(core, scope, core.now - at)
       const patience = Math.min(PATIENCE_MS_MAX, Math.max(PATIENCE_MS, core.now - at))
-      noteFlatten(core.run, scope, { isDone: false, patientUntil: core.now + patience })
+      noteFlatten(core.run, scope, { patientUntil: core.now + patience })
     }
   }
 }
 
+/**
+ * Whether the book can be believed: the start is over, since what was filled since the last run may not be read before,
+ * every fill has an owner, and each position was read after the last fill and agrees.
+ */
+function isProved(core: Core, scope: Scope): boolean {
+  return core.run.start.isOver && unreadIn(core, scope).length === 0
+}
+
+/** The instruments of a scope whose position was not read since the last fill, or does not agree with the fills. */
+function unreadIn(core: Core, scope: Scope): readonly string[] {
+  const { instruments, book, settings } = core
+  return [...instruments.values()].flatMap(({ symbol, position }) => {
+    const isConcerned = [...settings.strategies.values()].some(
+      ({ id, symbols }) => symbols.includes(symbol) && isPart(scope, id, symbol),
+    )
+    const isKnown = position.isConfirmed && !hasUnownedFills(book, symbol) && !hasUnreadableRows(core, symbol)
+    return (scope === symbol || scope === ACCOUNT || isConcerned) && !isKnown ? [symbol] : []
+  })
+}
+
 function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   const openOrders = openOrdersIn(core, scope).length
-  const unproved = unreadableSymbols(core).filter((symbol) => isOpen(core, symbol))
+  const unread = unreadIn(core, scope)
   announce(core, 'error', 'flatten.slow', {
     scope,
     sinceMs,
     stillHeld: describeHeld(core, scope),
     openOrders,
-    ...(unproved.length > 0 ? { unproved } : {}),
+    ...(unread.length > 0 && { unread }),
   })
 }
 
-/** Names what the account still holds on these instruments: a flatten closes only what strategies hold. */
-function announceDone(core: Core, scope: Scope): void {
-  const positions = Object.entries(describePositions(core))
+/** A flatten closes only what strategies hold. What the account holds beside that, somebody must close by hand. */
+function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string, string>>): void {
+  if (Object.keys(stillHeld).length === 0) return announce(core, 'warn', 'flatten.done', { scope })
+  announce(core, 'error', 'flatten.left', { scope, stillHeld })
+}
+
+/** What the account still holds in a scope, and whose it is; of a strategy, what no flatten of it closes. */
+function describeLeft(core: Core, scope: Scope): Record<string, string> {
+  const positions = Object.entries(describeOwned(core))
   const ofAccount = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)
-  const stillHeld = ofAccount.length > 0 ? Object.fromEntries(ofAccount) : describeUnclosable(core, scope)
-  announce(core, 'warn', 'flatten.done', {
-    scope,
-    ...(Object.keys(stillHeld).length > 0 ? { stillHeld } : {}),
-  })
+  return ofAccount.length > 0 ? Object.fromEntries(ofAccount) : describeUnclosable(core, scope)
 }
 
 /**
@@ -132,20 +161,19 @@ function openOrdersIn({ book, settings }: Pick<Core, 'book' | 'settings'>, scope
   )
 }
 
-/** Whether a strategy holds something in the scope. Lots too small to be an order are left. */
+/**
+ * Whether a strategy holds something in the scope that can be closed. Lots too small to be an order are left, and those
+ * that are not in the account, since lots of no strategy stand against them.
+ */
 export function holdsAnything(core: Pick<Core, 'book' | 'settings'>, scope: Scope = ACCOUNT): boolean {
-  return [...core.book.holdings].some((entry) => isToClose(core, entry, scope))
+  return [...core.book.holdings.keys()].some((key) => isToClose(core, key, scope))
 }
 
-function isToClose(
-  { settings }: Pick<Core, 'settings'>,
-  [key, { longLots, shortLots }]: readonly [string, Holding],
-  scope: Scope,
-): boolean {
+function isToClose({ book, settings }: Pick<Core, 'book' | 'settings'>, key: string, scope: Scope): boolean {
   const [strategyId, symbol] = splitPair(key)
-  const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
-  const isClosed = isPart(scope, strategyId, symbol) && isBound(settings, strategyId, symbol)
-  return isClosed && Math.max(longLots, shortLots) >= lotsMin
+  if (!isPart(scope, strategyId, symbol) || !isBound(settings, strategyId, symbol)) return false
+  const { longLots, shortLots } = backedHolding(book, strategyId as StrategyId, symbol)
+  return Math.max(longLots, shortLots) >= (settings.instruments.get(symbol)?.lotsMin ?? 1)
 }
 
 /** What strategies hold in the scope and no other flatten closes. */
@@ -166,16 +194,31 @@ function describeHeld(
   const { book } = core
   const described = [...book.holdings].flatMap(([key, holding]) => {
     const [strategyId, symbol] = splitPair(key)
-    if (!isToClose(core, [key, holding], scope) || !isAskedFor(strategyId as StrategyId, symbol)) return []
+    if (!isToClose(core, key, scope) || !isAskedFor(strategyId as StrategyId, symbol)) return []
     return [[`${strategyId} ${symbol}`, describeSides(book, symbol, holding)] as const]
   })
   return Object.fromEntries(described)
 }
 
-/** What the account holds, by symbol: `long 0.02`, or both sides. For people. */
-export function describePositions({ book }: Pick<Core, 'book'>): Record<string, string> {
-  const held = [...book.account].filter(([, { longLots, shortLots }]) => longLots > 0 || shortLots > 0)
-  return Object.fromEntries(held.map(([symbol, holding]) => [symbol, describeSides(book, symbol, holding)]))
+/** What the account holds, by symbol, and whose it is: `long 0.02, of trend-btc`. For people. */
+export function describeOwned({ book }: Pick<Core, 'book'>): Record<string, string> {
+  const held = [...book.account].filter(([, holding]) => !isFlat(holding))
+  return Object.fromEntries(
+    held.map(([symbol, holding]) => [
+      symbol,
+      `${describeSides(book, symbol, holding)}, of ${ownersOf(book, symbol).join(', ')}`,
+    ]),
+  )
+}
+
+function ownersOf(book: Book, symbol: string): readonly string[] {
+  const strategies = [...book.holdings].flatMap(([key, holding]) => {
+    const [owner, held] = splitPair(key)
+    return held === symbol && !owner.startsWith('~') && !isFlat(holding) ? [owner] : []
+  })
+  const waiting = hasUnownedFills(book, symbol) ? ['an order that is not known yet'] : []
+  const unclaimed = waiting.length === 0 && !isFlat(unclaimedHolding(book, symbol)) ? ['no strategy'] : []
+  return [...strategies, ...waiting, ...unclaimed]
 }
 
 /** In lots only where no configuration ever said how large one is. */

@@ -12,7 +12,7 @@ import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
 import { beginKilling, endKilling, enterPhase, type KillCommand, type KillState } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
-import { describePositions } from './flatten.ts'
+import { describeOwned } from './flatten.ts'
 import { hasOpenOrders, isBusy, startStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
@@ -179,7 +179,7 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
   if (phase !== 'clean') return
   announce(core, 'warn', 'kill.clean', {
     reason: killOf(core.book)?.reason,
-    positions: describePositions(core),
+    positions: describeOwned(core),
   })
   emit(core, { kind: 'killState', state: 'clean' })
 }

@@ -2,6 +2,7 @@ import type { Order } from '../../domain/order.ts'
 import { isFlat, netLots } from '../../domain/position.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
+import { isOwned } from '../resolution/unowned-fills.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
@@ -208,9 +209,10 @@ function advanceInstrument(core: Core, instrument: InstrumentState): void {
     if (isResolved(core, instrument)) check(core, instrument)
   } else if (stage !== 'proved' && isAccountedFor(core, instrument)) {
     if (stage === 'reading' && core.run.kill === undefined) resolve(core, instrument)
+    const isReady = isResolved(core, instrument)
     // A kill does not wait for the resolution: it cancels and proves more than a start does.
-    if (core.run.kill || isResolved(core, instrument)) prove(core, instrument)
-    else noteStartStage(instrument, { ...instrument.start, stage: 'resolving' })
+    if (core.run.kill || (isReady && isOwned(core, instrument.symbol))) prove(core, instrument)
+    else if (!isReady) noteStartStage(instrument, { ...instrument.start, stage: 'resolving' })
   }
 }
 

@@ -14,7 +14,7 @@ import { askForFills, askForPosition } from '../state/readings.ts'
 import { beginStopping, enterPhase, noteFlatBeforeStop, type StopState } from '../state/run-state.ts'
 import { recordAllStates } from '../strategies/strategy-memory.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
-import { describePositions, holdsAnything } from './flatten.ts'
+import { describeOwned, holdsAnything } from './flatten.ts'
 
 /**
  * How a stop goes on, by its policy.
@@ -223,18 +223,21 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
   )
 }
 
+/** A stop that flattens closes what strategies hold. Whatever else the account holds, somebody must close by hand. */
 function finish(core: Core, clean: boolean): void {
   const { stop } = core.run
   const unproved = clean || !stop ? [] : unprovedInstruments(core, stop).map(({ symbol }) => symbol)
   enterPhase(core.run, 'stopped')
   const open = [...core.book.open.values()].flatMap((orders) => [...orders.values()])
-  announce(core, clean ? 'info' : 'error', 'daemon.stopped', {
+  const stillHeld = core.run.stop?.policy === 'flatten' ? describeOwned(core) : {}
+  const isHeld = Object.keys(stillHeld).length > 0
+  announce(core, clean && !isHeld ? 'info' : 'error', 'daemon.stopped', {
     clean,
     policy: core.run.stop?.policy,
     openOrders: open.length,
     unknownOrders: open.filter((order) => order.state === 'unknown' || order.state === 'sent').length,
     ...(unproved.length > 0 ? { unproved } : {}),
-    ...(core.run.stop?.policy === 'flatten' && !clean ? { positions: describePositions(core) } : {}),
+    ...(isHeld && { stillHeld }),
   })
   emit(core, { kind: 'stopped', clean })
 }

@@ -10,8 +10,10 @@ import { reducesRisk } from '../../risk/checks.ts'
 import { cutToHeld } from '../../risk/cut-to-held.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
+import { backedHolding } from '../book/allocation.ts'
 import { holdingOf } from '../book/book.ts'
-import { type Core, specOf } from '../state/core.ts'
+import { unownedOf } from '../resolution/unowned-fills.ts'
+import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { equityOf } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
@@ -100,6 +102,7 @@ function createRiskContexts(
   const market = marketOf(core, symbol)
   const ageMs = accountAgeMs(core, symbol)
   const accountExposure: Exposure = { ...totalsOf(core, symbol).exposure }
+  const unowned = unownedOf(book, symbol)
   let counted: OtherInstruments | undefined
   const others = (): OtherInstruments => (counted ??= countOthers(core, symbol))
   const contexts = new Map<StrategyId, RiskContext>()
@@ -116,9 +119,12 @@ function createRiskContexts(
       trading: tradingStateOf(core, symbol, id),
       account: settings.limits,
       strategy: limits,
-      holding,
+      held: holding,
+      holding: backedHolding(book, id, symbol),
       ownExposure: buildExposure(mode, holding, ordersOf(core, id, symbol)),
       accountExposure,
+      unowned,
+      isConfirmed: instrumentOf(core, symbol).position.isConfirmed,
       resting,
       pace: {
         strategy: () => approved.filter((one) => one === id).length + countSent(core, id),

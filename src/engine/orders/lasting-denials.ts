@@ -12,6 +12,7 @@ import { accountAgeMs } from '../state/readings.ts'
 const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
   'TRADING_HALTED',
+  'POSITION_UNEXPLAINED',
   'INSTRUMENT_STATE',
   'DATA_MISSING',
   'DATA_STALE',

@@ -7,6 +7,7 @@ import type { OrderIntent } from '../../domain/intent.ts'
 import type { Order } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
 import { stepBelow } from '../../lib/grid.ts'
+import { backedHolding } from '../book/allocation.ts'
 import { accountHoldingOf, holdingOf, killOf, openOrdersOf, pairKey, pairOf, placesOf } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
@@ -14,6 +15,7 @@ import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
 import { canEnd, isRestricted, restrictedOrders } from '../resolution/restricted-orders.ts'
+import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
@@ -69,11 +71,17 @@ function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): n
   return candidates.length + unwanted.size + stale.size + waiting
 }
 
-/** ORD2: after the idempotency window an order must not be sent again, wanted or not. It is dropped, and so resolved. */
+/**
+ * ORD2: after the idempotency window an order must not be sent again, wanted or not. Nor while fills that may be its own
+ * wait for their order. It is dropped, and so resolved.
+ */
 function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): void {
   if (!totalsOf(core, symbol).states.has('queued')) return
+  const isUnowned = hasUnownedFills(core.book, symbol)
   for (const order of openOrdersOf(core.book, symbol)) {
-    if (order.state === 'queued' && !isInsideWindow(order, exchangeNow(core))) plan.stale.add(order)
+    if (order.state !== 'queued') continue
+    const mayBeFilled = isUnowned && order.attempts > 0
+    if (mayBeFilled || !isInsideWindow(order, exchangeNow(core))) plan.stale.add(order)
   }
 }
 
@@ -164,6 +172,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     orders: isInQuestion ? own.filter(({ state }) => state !== 'quarantined') : own,
     holding: isInQuestion ? smallerOf(holding, accountHolding) : holding,
     accountHolding,
+    backedHolding: backedHolding(core.book, id, symbol),
     bid,
     ask,
     takerCollarRatio: mustNameNoPrice(core, { strategyId: id, symbol }, target)

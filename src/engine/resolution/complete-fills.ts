@@ -23,7 +23,7 @@ const PROFIT_DECIMALS = 8
 export function recordFills(
   core: Core,
   fills: readonly Fill[],
-  bound: Pick<FillsRecord, 'throughAt'>,
+  bound: Pick<FillsRecord, 'throughAt' | 'waiting'>,
 ): readonly Fill[] {
   const recorded: Fill[] = []
   let together: Fill[] = []

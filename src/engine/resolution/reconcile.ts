@@ -10,6 +10,7 @@ import {
   type PositionRow,
 } from '../../domain/position.ts'
 import { accountHoldingOf } from '../book/book.ts'
+import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import {
   announce,
@@ -55,6 +56,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   noteReadHolding(core, reading)
   const position = own(instrument.position)
   if (position.mismatch === undefined) position.readAt = reading.requestedAt
+  noteConfirmed(core, instrument, reading)
   // A waiting reading is kept. If each new one replaced it, and fills were read less often, none would ever be compared.
   position.pending ??= {
     holding: toHolding(reading.rows),
@@ -65,6 +67,28 @@ export function takePosition(core: Core, reading: PositionReading): void {
   }
   notePositionForResolution(core, instrument, reading.requestedAt)
   if (!hasUnreadableRows(core, instrument.symbol)) comparePosition(core, instrument)
+}
+
+/**
+ * Whether a reading that was asked for after the last fill says what the book says. Only then an order that opens in the
+ * account may serve as an exit (RSK4).
+ */
+function noteConfirmed(
+  core: Core,
+  { symbol, position }: InstrumentState,
+  { rows, requestedAt }: PositionReading,
+): void {
+  if (requestedAt < position.movedAt) return
+  const isConfirmed = same(toHolding(rows), accountHoldingOf(core.book, symbol))
+  if (isConfirmed === position.isConfirmed) return
+  own(position).isConfirmed = isConfirmed
+  noteChanged(core.changes, symbol)
+}
+
+function noteMoved(core: Core, symbol: string): void {
+  const position = own(instrumentOf(core, symbol).position)
+  position.movedAt = core.now
+  position.isConfirmed = false
 }
 
 /** Why a reading is not used: an answer without data proves no empty position, and a wrong time would block later readings. */
@@ -104,6 +128,7 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
       change: { side, tradeSide, lots },
       filledAt: Math.min(filledAt, heardAt),
     }))
+    noteMoved(core, symbol)
     const position = own(instrumentOf(core, symbol).position)
     position.recentFills = [...position.recentFills, ...added]
       .filter(({ filledAt }) => filledAt > core.book.fillsThroughAt - RECENT_MS)
@@ -239,6 +264,7 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
     `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,
   )
   record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)
+  noteMoved(core, instrument.symbol)
   announce(core, 'error', 'position.adopted', {
     symbol: instrument.symbol,
     longLots: holding.longLots,

@@ -27,6 +27,7 @@ import { expectDisplaced } from './displaced-orders.ts'
 import { settleByEvidence } from './evidence.ts'
 import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
 import { withReplacement } from './resend.ts'
+import { judgeUnownedFills } from './unowned-fills.ts'
 import { hasUnreadableRows } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
@@ -319,6 +320,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   if (resolution.cause === 'released') disownLeftOrphans(core, symbol)
   haltOnContradiction(core, symbol, orders)
+  judgeUnownedFills(core)
   const ended = orders.flatMap(({ clientOid }) => core.book.orders.get(clientOid)?.terms ?? [])
   expectDisplaced(instrument, ended, resolution.provedAt)
   leaveResolving(instrument)

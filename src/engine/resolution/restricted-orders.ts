@@ -3,7 +3,8 @@ import { isClosing } from '../../domain/order-action.ts'
 import type { Restriction } from '../../domain/trading-mode.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { addToExposure, buildExposure } from '../../risk/exposure.ts'
-import { holdingOf, restrictionsOn } from '../book/book.ts'
+import { backedHolding } from '../book/allocation.ts'
+import { restrictionsOn } from '../book/book.ts'
 import type { Core } from '../state/core.ts'
 import { ordersOf } from '../state/totals.ts'
 
@@ -19,7 +20,7 @@ const NONE: ReadonlySet<Order> = new Set()
 export function restrictedOrders(core: Core, { strategyId, symbol }: Whose): ReadonlySet<Order> {
   if (!isRestricted(core, { strategyId, symbol })) return NONE
   const orders = ordersOf(core, strategyId, symbol)
-  const holding = holdingOf(core.book, strategyId, symbol)
+  const holding = backedHolding(core.book, strategyId, symbol)
   const staying = orders.filter((order) => !canBeTaken(order))
   const ownExposure = buildExposure(core.book.positionMode, holding, staying)
   const restricted = new Set<Order>()
@@ -40,7 +41,7 @@ export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   if (!isRestricted(core, terms)) return false
   const { strategyId, symbol, action } = terms
   const lots = terms.lots - (core.book.orders.get(terms.clientOid)?.filledLots ?? 0)
-  const holding = holdingOf(core.book, strategyId, symbol)
+  const holding = backedHolding(core.book, strategyId, symbol)
   const ownExposure = buildExposure(core.book.positionMode, holding, ordersOf(core, strategyId, symbol))
   return !reducesRisk({ action, lots }, { holding, ownExposure })
 }

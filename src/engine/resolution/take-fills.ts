@@ -1,22 +1,23 @@
-import { couldBe, fitsClass } from '../../execution/attribution.ts'
-import type { Fill, FillsReading } from '../../domain/fill.ts'
+import { type Fill, type FillsReading, isOfOthers } from '../../domain/fill.ts'
 import { feeOf, profitOf, toFeesText } from '../../domain/fill-money.ts'
-import type { OrderId, StrategyId } from '../../domain/ids.ts'
+import type { StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
+import type { FillsRecord } from '../../domain/record.ts'
 import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
-import { knowsFill, openOrdersOf } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, knowsFill, openOrdersOf } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { recordFills } from './complete-fills.ts'
-import { namelessOrders, settleByEvidence } from './evidence.ts'
+import { settleByEvidence } from './evidence.ts'
 import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
-import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
+import { halt, isFlattening, RELEASE_HINT } from '../state/trading-mode.ts'
 import { holdQuote } from '../state/decision-state.ts'
-import { noteFillsRead, noteOrphan, takeAttributedOrphans } from '../state/readings.ts'
+import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/readings.ts'
 import { totalsOf } from '../state/totals.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
-import { announceSystemFills, describeForeign, isAnnounced } from './system-fills.ts'
+import { announceSystemFills, isAnnounced } from './system-fills.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
+import { disown, haltForForeign, isForeign, judgeUnownedFills } from './unowned-fills.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 
 /** Handles a reading of fills: each new fill enters the book once, and orders that are proved to be over are settled. */
@@ -32,7 +33,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   const owners = fills.length === 0 ? NOBODY : takeNewFills(core, reading, fills)
   const readableAt = noteFillsRead(core, reading, isReadingAgain(core))
   settleTakers(core, readableAt)
-  noteOrphans(core)
+  judgeUnownedFills(core)
   for (const instrument of core.instruments.values()) {
     if (hasUnreadableRows(core, instrument.symbol)) continue
     noteFillsForResolution(core, instrument, reading.requestedAt)
@@ -52,18 +53,51 @@ function takeNewFills(core: Core, reading: FillsReading, fills: readonly Fill[])
   const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
   const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
-  for (const fill of fills) haltOnForeign(core, fill)
-  const recorded = recordFills(core, fills, bound)
-  const owners = new Set<StrategyId>()
+  const foreign = new Set(fills.filter((fill) => isForeign(core, fill)))
+  for (const fill of foreign) haltForForeign(core, fill)
+  const recorded = recordFills(core, fills, { ...bound, ...waitingAmong(core, fills, foreign) })
+  disown(core, foreign)
   announceSystemFills(core, recorded)
+  const strangers = new Set([...foreign].map(({ orderId }) => orderId))
+  const owners = new Set<StrategyId>()
   for (const fill of recorded) {
-    const owner = logFill(core, fill)
+    const isOfStranger = strangers.has(fill.orderId)
+    const owner = logFill(core, fill, isOfStranger)
     if (owner !== undefined) owners.add(owner)
     // After a foreign fill, every strategy on the instrument may hold less than before.
-    else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
+    else if (isOfStranger) for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
   noteRecentFills(core, fills, heardAt)
+  for (const symbol of new Set(fills.map((fill) => fill.symbol))) {
+    if (isProofAwaited(core, symbol)) askForPositionSoon(core, symbol)
+  }
   return owners
+}
+
+/**
+ * Whether something waits until the position was read after the last fill: the end of a flatten, or an exit of a strategy
+ * that another one holds against (RSK4).
+ */
+function isProofAwaited(core: Core, symbol: string): boolean {
+  const account = accountHoldingOf(core.book, symbol)
+  return tradersOf(core, symbol).some((id) => {
+    const { longLots, shortLots } = holdingOf(core.book, id, symbol)
+    const isOpposed = longLots > account.longLots || shortLots > account.shortLots
+    return isOpposed || isFlattening(core, symbol, id)
+  })
+}
+
+/** Fills whose source proves nothing, and that an order of ours may have made. */
+function waitingAmong(
+  { book }: Core,
+  fills: readonly Fill[],
+  foreign: ReadonlySet<Fill>,
+): Pick<FillsRecord, 'waiting'> {
+  const waiting = fills.filter(
+    (fill) =>
+      fill.source !== 'API' && !isOfOthers(fill) && !foreign.has(fill) && !book.byOrderId.has(fill.orderId),
+  )
+  return waiting.length > 0 ? { waiting: [...new Set(waiting.map(({ orderId }) => orderId))] } : {}
 }
 
 function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
@@ -71,14 +105,12 @@ function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
 }
 
 /** Logs a fill, and returns whose it is. */
-function logFill(core: Core, fill: Fill): StrategyId | undefined {
+function logFill(core: Core, fill: Fill, foreign: boolean): StrategyId | undefined {
   const clientOid = core.book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
   if (order?.terms.purpose === 'quote') {
     holdQuote(core, order.terms.strategyId, fill.symbol)
   }
-  const foreign = order === undefined && fill.source !== 'API'
-  if (order === undefined && !foreign && !mayBeOurs(core, fill)) logUnexplained(core, fill)
   if (foreign && isAnnounced(fill)) return undefined
   const { profit, fee } = fill
   const isKnown = profit !== undefined && fee !== undefined
@@ -109,37 +141,6 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
     )
   }
   return order?.terms.strategyId
-}
-
-function mayBeOurs(core: Core, fill: Fill): boolean {
-  return namelessOrders(core, fill.symbol).some((order) => mayOwn(core, order, [fill]))
-}
-
-/** Logged at once. It is certain only when no answer of ours can name the order any more: {@link noteOrphans}. */
-function logUnexplained(core: Core, { symbol, side, ticks, lots, tradeId, orderId }: Fill): void {
-  announce(core, 'warn', 'fill.unexplained', {
-    symbol,
-    side,
-    ticks,
-    lots,
-    tradeId,
-    orderId,
-    isConfirmed: false,
-  })
-}
-
-/** The halt is recorded before the fill: after a crash in between, the next run would know the fill and trade on. */
-function haltOnForeign(core: Core, fill: Fill): void {
-  const { symbol, orderId, source, fillKind } = fill
-  // A contract that is delivered is over as agreed.
-  if (fillKind === 'delivery') return
-  if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
-  halt(
-    core,
-    symbol,
-    'foreignFills',
-    `a fill that is not ours: ${describeForeign(core, fill)}; the position was adopted; ${RELEASE_HINT}`,
-  )
 }
 
 /** Halts where so many fills came while others wait for their order that the allocation of those is given up. */
@@ -177,54 +178,21 @@ function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): n
 }
 
 /**
- * Looks at fills whose orderId no answer has named. If only one order could have made them, they are its fills. If none
- * could, and no answer can come any more, they are foreign.
+ * Fills that waited for their order have an owner now, or belong to no strategy: whoever is concerned is asked to decide,
+ * as after any fill. Runs after every event.
  */
-function noteOrphans(core: Core): void {
-  const { acceptanceWindowMs, fillVisibilityMs } = core.settings.execution
-  for (const [orderId, fills] of core.book.orphans) {
-    const symbol = fills[0]?.symbol ?? ''
-    const since = noteOrphan(core, orderId)
-    const owners = namelessOrders(core, symbol).filter((order) => mayOwn(core, order, fills))
-    const [owner] = owners
-    if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
-    if (owners.length > 0 || core.now - since < acceptanceWindowMs + fillVisibilityMs) continue
-    const other = 'somebody else trades this account through the API'
-    halt(
-      core,
-      symbol,
-      'foreignFills',
-      `fills of order ${orderId}, which is not ours: ${other}; ${RELEASE_HINT}`,
-    )
-    record(core, { kind: 'foreign', at: core.now, symbol, orderIds: [orderId] }, true)
-  }
-}
-
-/** Whether the fills may belong to the order. One in quarantine may have any size filled, until a release. */
-function mayOwn({ settings }: Core, order: Order, fills: readonly Fill[]): boolean {
-  const fits = order.state === 'quarantined' ? fitsClass : couldBe
-  return fills.every((fill) => fits(settings.positionMode, order, fill))
-}
-
-function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
-  const { clientOid } = terms
-  const items = [{ clientOid, outcome: 'accepted', orderId, code: 'FOUND', message: 'by its fills' }] as const
-  record(core, { kind: 'outcome', at: core.now, batchId: core.book.batchId, items })
-  announce(core, 'info', 'order.found', { clientOid, symbol: terms.symbol, orderId })
-}
-
-/**
- * Fills that waited for their order have one now: its strategy is asked to decide, as after any fill. Runs after every
- * event.
- */
-export function showAttributedFills(core: Core): void {
-  if (core.readings.orphansSince.size === 0) return
+export function settleWaitingFills(core: Core): void {
+  judgeUnownedFills(core)
+  if (core.readings.orphans.size === 0) return
   const owners = new Set<StrategyId>()
-  for (const orderId of takeAttributedOrphans(core)) {
+  for (const [orderId, { symbol }] of takeSettledOrphans(core)) {
     const clientOid = core.book.byOrderId.get(orderId)
     const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
-    if (!order) continue
-    const { strategyId, symbol, purpose } = order.terms
+    if (!order) {
+      for (const id of tradersOf(core, symbol)) owners.add(id)
+      continue
+    }
+    const { strategyId, purpose } = order.terms
     if (purpose === 'quote') holdQuote(core, strategyId, symbol)
     owners.add(strategyId)
     announce(core, 'info', 'order.fillAttributed', { clientOid, symbol, orderId, filled: order.filledLots })

@@ -181,6 +181,10 @@ export interface PositionCheck {
   /** Unix ms, our clock: the newest reading was asked for then; it stands still while a difference is not explained. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
+  /** Unix ms, our clock, when a record of this run last changed what the account holds. */
+  readonly movedAt: number
+  /** Whether the last reading, asked for later than that, says what the book says now. */
+  readonly isConfirmed: boolean
   /** The fills of the last minute, oldest first: a reading is compared with the book as it stood then. */
   readonly recentFills: readonly RecentFill[]
   /** A reading that waits until the fills of its moment are known. */
@@ -271,8 +275,8 @@ export interface ReadingState {
   readonly fillsAskedAt: number
   /** Unix ms, exchange clock: fills that were readable by then are known. */
   readonly fillsReadThroughAt: number
-  /** Since when fills of each orderId wait for their order; Unix ms, our clock. */
-  readonly orphansSince: ReadonlyMap<OrderId, number>
+  /** By orderId: fills that wait for their order. */
+  readonly orphans: ReadonlyMap<OrderId, OrphanNote>
   /** Rows that could not be read, by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
   /** Why the last reading failed, by what was read: `fills`, `position BTCUSDT`. A reading that comes forgets it. */
@@ -285,6 +289,15 @@ export interface ReadFailure {
   readonly reason: string
   /** The exchange would only refuse it again. */
   readonly isRefused: boolean
+}
+
+/** Fills that wait for their order. */
+export interface OrphanNote {
+  readonly symbol: string
+  /** Unix ms, our clock. */
+  readonly since: number
+  /** Whether it was logged that no answer explains them. */
+  readonly isLogged: boolean
 }
 
 /** A row that cannot be read; see `resolution/unreadable.ts`. */

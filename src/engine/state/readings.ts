@@ -3,7 +3,7 @@ import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './clock-state.ts'
 import type { EngineEvent } from '../event.ts'
-import { type Core, emit, type ReadFailure, type UnreadableNote } from './core.ts'
+import { type Core, emit, type OrphanNote, type ReadFailure, type UnreadableNote } from './core.ts'
 
 /** Fills are read again from this far before the newest known one, in addition to the time in which fills become visible. */
 const KNOWN_MARGIN_MS = 2000
@@ -148,19 +148,24 @@ export function toReadFailure({
   return { reason: status === undefined && !isRefused ? `${NO_ANSWER} (${reason})` : reason, isRefused }
 }
 
-/** Fills of this orderId wait for their order. Returns since when: Unix ms, our clock. */
-export function noteOrphan(core: Core, orderId: OrderId): number {
-  const { orphansSince } = own(core.readings)
-  const since = orphansSince.get(orderId) ?? core.now
-  orphansSince.set(orderId, since)
-  return since
+/** Fills of this orderId wait for their order. */
+export function noteOrphan({ readings, now }: Core, orderId: OrderId, symbol: string): OrphanNote {
+  const { orphans } = own(readings)
+  const note = orphans.get(orderId) ?? { symbol, since: now, isLogged: false }
+  orphans.set(orderId, note)
+  return note
 }
 
-/** The orderIds whose fills have waited and are in the book now, each once. */
-export function takeAttributedOrphans({ readings, book }: Core): readonly OrderId[] {
-  const { orphansSince } = own(readings)
-  const settled = [...orphansSince.keys()].filter((orderId) => !book.orphans.has(orderId))
-  for (const orderId of settled) orphansSince.delete(orderId)
+/** It was logged that fills of this orderId are not explained. */
+export function noteOrphanLogged({ readings }: Core, orderId: OrderId, note: OrphanNote): void {
+  own(readings.orphans).set(orderId, { ...note, isLogged: true })
+}
+
+/** The orderIds whose fills have waited and have an owner now, or belong to no strategy; each once. */
+export function takeSettledOrphans({ readings, book }: Core): readonly (readonly [OrderId, OrphanNote])[] {
+  const { orphans } = own(readings)
+  const settled = [...orphans].filter(([orderId]) => !book.orphans.has(orderId))
+  for (const [orderId] of settled) orphans.delete(orderId)
   return settled
 }
 

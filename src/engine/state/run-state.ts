@@ -37,8 +37,8 @@ export interface BeyondLimit {
 }
 
 export interface FlattenProgress {
-  /** Whether nothing is held or rests any more, and that was logged. */
-  readonly isDone: boolean
+  /** What was left when no strategy held anything and nothing rested any more, as it was logged; undefined before. */
+  readonly ended?: string
   /** Unix ms, our clock: after this a line of the log says that it takes long. */
   readonly patientUntil: number
 }

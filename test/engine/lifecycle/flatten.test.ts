@@ -83,9 +83,13 @@ describe('[RSK2] a flatten', () => {
     cancelLadder(bench)
     bench.take('announce')
 
+    const events = () => bench.take('announce').map(({ event }) => event)
     fillBatch(bench, 'sell')
+    // Not before the exchange confirms it.
+    expect(events()).not.toContain('flatten.done')
+    bench.read()
 
-    expect(bench.take('announce').map(({ event }) => event)).toContain('flatten.done')
+    expect(events()).toContain('flatten.done')
     expect(bench.halts).toEqual(new Map([[SYMBOL, 'enough']]))
   })
 
@@ -189,7 +193,8 @@ describe('[RSK2] a flatten', () => {
       }
     }
 
-    const open = { scope: SYMBOL, stillHeld: { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' }, openOrders: 1 }
+    const stillHeld = { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' }
+    const open = { scope: SYMBOL, stillHeld, openOrders: 1, unread: [SYMBOL] }
     expect(said).toEqual([15_000, 30_000, 60_000, 120_000].map((sinceMs) => ({ ...open, sinceMs })))
   })
 
@@ -202,8 +207,8 @@ describe('[RSK2] a flatten', () => {
     flatten(bench, '*')
 
     expect(bench.take('announce')).toContainEqual({
-      ...{ kind: 'announce', level: 'warn', event: 'flatten.done' },
-      fields: { scope: '*', stillHeld: { [SYMBOL]: 'long 0.01' } },
+      ...{ kind: 'announce', level: 'error', event: 'flatten.left' },
+      fields: { scope: '*', stillHeld: { [SYMBOL]: `long 0.01, of ${STRATEGY}` } },
     })
   })
 

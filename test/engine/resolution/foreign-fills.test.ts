@@ -185,30 +185,6 @@ describe('[ORD5] in one-way mode', () => {
   })
 })
 
-describe('[RSK2] fills of another writer of the API', () => {
-  test('are said at once, and confirmed when no order of ours can have made them', () => {
-    const { bench, hear } = holding('one_way_mode', 'adopt')
-    bench.take('announce')
-
-    hear({ ...OPEN, source: 'API', lots: 3 })
-
-    const said = bench.take('announce').filter(({ event }) => event === 'fill.unexplained')
-    expect(said).toMatchObject([{ level: 'warn', fields: { symbol: SYMBOL, lots: 3, isConfirmed: false } }])
-    expect(bench.halts.has(SYMBOL)).toBe(false)
-  })
-
-  test('halt the instrument whatever the policy: two writers cannot tell their orders apart', () => {
-    const { bench, hear } = holding('one_way_mode', 'adopt')
-    hear({ ...OPEN, source: 'API', lots: 5 })
-
-    bench.now += 12_000
-    hear({ ...OPEN, source: 'API', lots: 1 })
-
-    expect(bench.recordsOf('foreign')).toHaveLength(1)
-    expect(bench.halts.get(SYMBOL)).toMatch(/not ours/)
-  })
-})
-
 describe('[ORD5] a position that shrank without a fill', () => {
   test.each(MODES)('in %s is adopted, and taken from who believed to hold it', (mode) => {
     const { bench } = holding(mode, 'halt')
@@ -227,10 +203,17 @@ describe('[ORD5] a position that shrank without a fill', () => {
 })
 
 test('[RSK2] as many fills as are kept while one waits for its order halt the instrument', () => {
-  const bench = new EngineBench().start()
+  const bench = new EngineBench({ foreignFills: 'adopt' }).start()
+  bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+  bench.grantBatch()
   const waiting = bench.fill({ orderId: toOrderId('777') })
   const more = Array.from({ length: UNSETTLED_MOVES_MAX }, (_, index) =>
-    bench.fill({ orderId: toOrderId(`8${index}`), lots: 1, side: index % 2 === 0 ? 'sell' : 'buy' }),
+    bench.fill({
+      orderId: toOrderId(`8${index}`),
+      lots: 1,
+      side: index % 2 === 0 ? 'sell' : 'buy',
+      source: 'WEB',
+    }),
   )
 
   read(bench, [waiting, ...more.slice(1)])
@@ -238,5 +221,5 @@ test('[RSK2] as many fills as are kept while one waits for its order halt the in
   read(bench, more.slice(0, 1))
 
   expect(bench.halts.get(SYMBOL)).toContain("what waits is nobody's now")
-  expect(bench.book.unsettledMoves.size).toBe(1)
+  expect(bench.book.unsettledMoves.size).toBe(0)
 })

@@ -6,10 +6,11 @@ import { cancelOrder } from '../../../src/simulator/futures/orders/order-lifecyc
 import { setPositionMode } from '../../../src/simulator/undocumented/futures-account.ts'
 import { type Position } from '../../../src/simulator/futures/positions/position.ts'
 import { closePosition } from '../../../src/simulator/futures/positions/system-close.ts'
-import { HAND_NAME } from '../virtual/exchange-truth.ts'
+import { API_NAME, HAND_NAME, ODD_NAME } from '../virtual/exchange-truth.ts'
 import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { type FaultKind } from './virtual-faults.ts'
 import { type WorldPlan } from '../world/world-plan.ts'
+import { ORDER_LOTS_MAX } from '../world/world-limits.ts'
 import { type World } from '../world/world.ts'
 
 /** Each of them is drawn at every moment of this grid, ms. */
@@ -31,6 +32,7 @@ const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
   closedUnseen: closeUnseen,
   tradedByHand: (world, random) => placeByHand(world, random, 'market'),
   orderVanishes: vanish,
+  tradedByProgram: tradeByProgram,
   orderByHand: (world, random) => placeByHand(world, random, 'limit'),
   modeSwitched: switchMode,
   suspended: suspend,
@@ -153,12 +155,40 @@ function close(state: CoreState, position: Position, how: 'burst' | (typeof CLOS
 }
 
 /** With the app's own name for it, or without any. One that rests is taken away after a while. */
-function placeByHand({ exchange, plan, time }: World, random: Random, orderType: 'market' | 'limit'): void {
+function placeByHand(world: World, random: Random, orderType: 'market' | 'limit'): void {
+  const lots = 1 + random.integer(HAND_LOTS_MAX)
+  const name = random.integer(2) === 0 ? { clientOid: `${HAND_NAME}${random.integer(2 ** 30)}` } : {}
+  place(world, random, { orderType, lots, name })
+}
+
+/**
+ * Another program that has the keys of the account trades at the market, at any moment. It trades more than an order of
+ * ours can have, so that it is never in doubt whose the fill is.
+ */
+function tradeByProgram(world: World, random: Random): void {
+  const lots = ORDER_LOTS_MAX + 1 + random.integer(HAND_LOTS_MAX)
+  const prefix = random.integer(3) === 0 ? ODD_NAME : API_NAME
+  place(world, random, {
+    orderType: 'market',
+    lots,
+    name: { clientOid: `${prefix}${random.integer(2 ** 30)}` },
+  })
+}
+
+interface ForeignOrder {
+  readonly orderType: 'market' | 'limit'
+  readonly lots: number
+  readonly name: { readonly clientOid?: string }
+}
+
+function place(
+  { exchange, plan, time }: World,
+  random: Random,
+  { orderType, lots, name }: ForeignOrder,
+): void {
   const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
   const side = random.integer(2) === 0 ? 'buy' : 'sell'
   const tradeSide = random.integer(2) === 0 ? 'open' : 'close'
-  const lots = 1 + random.integer(HAND_LOTS_MAX)
-  const name = random.integer(2) === 0 ? { clientOid: `${HAND_NAME}${random.integer(2 ** 30)}` } : {}
   const { size, price } = exchange.core.carryOut(exchange.now, (state) => {
     const { instrument, market } = symbolOf(state, symbol)
     const buys = (side === 'buy') === (plan.positionMode === 'one_way_mode' || tradeSide === 'open')

@@ -3,7 +3,7 @@ import { fillKey } from '../../../src/domain/fill.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { sequenceOfId } from '../../../src/simulator/futures/orders/order.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
-import { type ExchangeTruth, isByApi, isForeign } from '../virtual/exchange-truth.ts'
+import { type ExchangeTruth, isByApi, isForeign, isOdd } from '../virtual/exchange-truth.ts'
 
 interface FillsPage {
   readonly fillList: WireFill[]
@@ -33,6 +33,7 @@ export function pageWithout(
 }
 
 const ENTRY_POINTS = ['WEB', 'ANDROID', 'IOS'] as const
+const ODD_ENTRY_POINTS = ['', null, 'h5', 'MACOS'] as const
 
 /** Fills of orders by hand show the sender that they came in by: the core itself knows that of the API alone. */
 export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<FillsPage> {
@@ -40,7 +41,10 @@ export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<
   const fillList = reply.data.fillList.map((row) => {
     const sequence = sequenceOfId(row.orderId) ?? 0
     const order = truth.orders.get(String(sequence))
-    if (row.enterPointSource !== 'API' || !order || !isForeign(order) || isByApi(order)) return row
+    if (row.enterPointSource !== 'API' || !order || !isForeign(order)) return row
+    if (isOdd(order))
+      return { ...row, enterPointSource: ODD_ENTRY_POINTS[sequence % ODD_ENTRY_POINTS.length] }
+    if (isByApi(order)) return row
     return { ...row, enterPointSource: ENTRY_POINTS[sequence % ENTRY_POINTS.length] ?? 'WEB' }
   })
   return { ok: true, data: { ...reply.data, fillList } }

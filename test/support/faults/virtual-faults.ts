@@ -76,6 +76,8 @@ export const FAULTS = {
   closedUnseen: 'the exchange closes a part of a position of ours, and no fill ever tells of it',
   orderVanishes: 'the exchange loses an order that rests, and never says so',
   tradedByHand: 'somebody trades by hand on our account',
+  tradedByProgram:
+    'another program trades on our account, through the API or from where its fills do not say',
   restrictedAtSend: 'the operator restricts an instrument to reducing right before a batch leaves',
   restrictedByHand: 'the operator restricts the account, an instrument or a strategy for a while',
   flattenedByHand: 'the operator has the account, an instrument or a strategy flattened',

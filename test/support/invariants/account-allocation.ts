@@ -52,6 +52,12 @@ export class AccountAllocation {
     return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
   }
 
+  /** What one strategy holds of a net position, in lots; negative for a short one. */
+  netOf(symbol: string, strategyId: string): number {
+    this.#catchUp()
+    return this.#leg(symbol, 'net').byStrategy.get(strategyId) ?? 0
+  }
+
   #catchUp(): void {
     const { fillsInOrder, orders } = this.#options.truth
     for (; this.#taken < fillsInOrder.length; this.#taken++) {

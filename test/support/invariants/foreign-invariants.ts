@@ -1,6 +1,7 @@
 import { fillKey } from '../../../src/domain/fill.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
+import { toOrderId } from '../../../src/domain/ids.ts'
 import { NO_MONEY } from '../../../src/domain/fill-money.ts'
 import { type Book, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
@@ -46,6 +47,12 @@ export function watchForeign(world: World): WorldWatcher {
     onRecord(record) {
       if (record.kind === 'restricted' && record.code === 'foreignFills') {
         for (const fill of unanswered(world, record.scope)) facts.answered.add(fillKeyOf(fill))
+      }
+      if (record.kind === 'foreign' && isHalted(world, record.symbol)) {
+        for (const fill of foreignFills(world, record.symbol)) {
+          const isNamed = record.orderIds.some((orderId) => orderId === orderIdText(fill.orderSequence))
+          if (isNamed) facts.answered.add(fillKeyOf(fill))
+        }
       }
       if (record.kind !== 'fills') return
       for (const fill of record.fills) if (isHalted(world, fill.symbol)) facts.answered.add(fillKey(fill))
@@ -109,12 +116,13 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
 /** Fills of others that the book has, that should have halted the instrument, and have not. */
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
   if (world.plan.foreignFills !== 'halt' || !world.process.engine) return []
+  const { orphans } = world.process.engine.book
   return foreignFills(world, symbol).filter((fill) => {
     // A contract that is delivered is over as agreed.
     if (fill.tradeSide.startsWith('delivery_')) return false
     const key = fillKeyOf(fill)
-    // Those of another program are found out later, and answered by their own halt.
-    const isLater = isOfApi(world, orderIdText(fill.orderSequence))
+    // One that an order of ours may have made is found out later, and answered then.
+    const isLater = orphans.has(toOrderId(orderIdText(fill.orderSequence)))
     return isKnownFill(world, key) && !isLater && !world.facts.answered.has(key)
   })
 }

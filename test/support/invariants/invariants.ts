@@ -44,6 +44,7 @@ import { watchStart } from './start-invariants.ts'
 import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
 import { watchFills } from './fill-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
+import { watchUnowned } from './unowned-invariants.ts'
 import { type Invariant } from '../world/world.ts'
 
 /**
@@ -104,6 +105,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK3', watch: watchStop },
   { id: 'RSK3', watch: watchStopConfirmed },
   { id: 'RSK3', watch: watchRetreat },
+  { id: 'RSK4', watch: watchUnowned },
   { id: 'CLOSE', watch: watchCloses },
   { id: 'REPEAT', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },

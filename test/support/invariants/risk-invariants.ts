@@ -380,7 +380,11 @@ export function watchStop(world: World): WorldWatcher {
       if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
       const held = world.plan.symbols.flatMap((symbol) => {
         if (!isAllocationKnown(world, symbol)) return []
-        const { longLots, shortLots } = world.allocation.ownOf(symbol)
+        // In a net position lots of nobody may stand against them: then they are not there, and cannot be closed.
+        const { truth } = world.exchange
+        const own = world.allocation.ownOf(symbol)
+        const longLots = Math.min(own.longLots, truth.lotsOf(symbol, 'long'))
+        const shortLots = Math.min(own.shortLots, truth.lotsOf(symbol, 'short'))
         return longLots + shortLots > 0 ? [{ symbol, longLots, shortLots }] : []
       })
       if (world.plan.stop === 'flatten' && held.length > 0)

@@ -160,7 +160,9 @@ interface StoredAccount {
 export const HAND_NAME = 'hand-'
 /** And by another program that uses the account's keys. */
 export const API_NAME = 'bot-'
-const FOREIGN_NAME = /^(hand-|bot-|SIM-)/
+/** And by one of which the fills do not say where they come from. */
+export const ODD_NAME = 'odd-'
+const FOREIGN_NAME = /^(hand-|bot-|odd-|SIM-)/
 
 /** Made by a person's hand or by the system, on our account. */
 export function isForeign({ source, clientOid }: TrueOrder): boolean {
@@ -169,7 +171,12 @@ export function isForeign({ source, clientOid }: TrueOrder): boolean {
 
 /** Made by another program: its fills look like ours. */
 export function isByApi({ clientOid }: Pick<TrueOrder, 'clientOid'>): boolean {
-  return clientOid.startsWith(API_NAME)
+  return clientOid.startsWith(API_NAME) || isOdd({ clientOid })
+}
+
+/** Its fills have a source that means nothing, or none. */
+export function isOdd({ clientOid }: Pick<TrueOrder, 'clientOid'>): boolean {
+  return clientOid.startsWith(ODD_NAME)
 }
 
 /** The id of a fill on the wire: the two sides of a self-trade share it. */

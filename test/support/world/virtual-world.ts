@@ -10,7 +10,7 @@ import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.t
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Instrument as ListedInstrument } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
-import { limitsOf } from './world-limits.ts'
+import { limitsOf, ORDER_LOTS_MAX } from './world-limits.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
 import { passCalm } from './calm.ts'
 import { INVARIANTS } from '../invariants/invariants.ts'
@@ -492,7 +492,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       limits: new Map(
         symbols.map((symbol) => [
           symbol,
-          { positionMax: 12, orderSizeMax: 5, openOrdersMax: 20, ...limited.strategy },
+          { positionMax: 12, orderSizeMax: ORDER_LOTS_MAX, openOrdersMax: 20, ...limited.strategy },
         ]),
       ),
     },

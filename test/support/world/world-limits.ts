@@ -4,6 +4,9 @@ import { type LossSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type WorldPlan } from './world-plan.ts'
 
+/** The largest order of a strategy, in lots. */
+export const ORDER_LOTS_MAX = 5
+
 /** What equity is counted from: little, so that shares of it are reached. The exchange has more. */
 const CAPITAL = decimal('400')
 

@@ -277,6 +277,7 @@ export const RATES: Rates = {
   positionSilent: [0.1, 0.5],
   orderVanishes: [0.01, 0.05],
   tradedByHand: [0.01, 0.05],
+  tradedByProgram: [0.003, 0.02],
   orderByHand: [0.01, 0.05],
   restrictedByHand: [0.01, 0.05],
   flattenedByHand: [0.01, 0.05],

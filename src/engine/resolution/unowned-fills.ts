@@ -1,0 +1,134 @@
+import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/attribution.ts'
+import { type Fill, isOfOthers } from '../../domain/fill.ts'
+import type { OrderId } from '../../domain/ids.ts'
+import { type Order, openLots } from '../../domain/order.ts'
+import { type Book, isHaltedItself, restrictionOf } from '../book/book.ts'
+import { announce, type Core, record } from '../state/core.ts'
+import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
+import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
+import { namelessOrders } from './evidence.ts'
+import { describeForeign } from './system-fills.ts'
+
+/**
+ * Fills of orderIds that no answer has named. While an order of ours may own them they wait for it: an answer is often
+ * later than the first fill. As soon as none can, they are foreign. Until then nothing that opens is placed on their
+ * instrument (RSK4).
+ */
+
+/** Whether fills of the instrument wait for their order. */
+export function hasUnownedFills(book: Book, symbol: string): boolean {
+  return unownedOf(book, symbol).length > 0
+}
+
+/** The orderIds whose fills wait on the instrument. */
+export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): readonly OrderId[] {
+  if (orphans.size === 0) return NONE
+  return [...orphans].filter(([, [first]]) => first?.symbol === symbol).map(([orderId]) => orderId)
+}
+
+const NONE: readonly OrderId[] = []
+
+/** Whether a start may call the instrument proved: a halted one places nothing anyway. */
+export function isOwned({ book }: Core, symbol: string): boolean {
+  return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
+}
+
+/** Whether no order of ours can have made a new fill. */
+export function isForeign(core: Core, fill: Fill): boolean {
+  if (core.book.byOrderId.has(fill.orderId)) return false
+  return isOfOthers(fill) || !mayBeOurs(core, [fill], core.now)
+}
+
+/**
+ * Gives fills that wait to the only order that could have made them, and calls those foreign that none can have made.
+ * Runs after every event, since answers and resolutions end the wait.
+ */
+export function judgeUnownedFills(core: Core): void {
+  if (core.book.orphans.size === 0) return
+  const foreign: Fill[] = []
+  for (const [orderId, fills] of core.book.orphans) {
+    const [first] = fills
+    if (first === undefined) continue
+    const note = noteOrphan(core, orderId, first.symbol)
+    const owners = ownersOf(core, fills)
+    const [owner] = owners
+    if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
+    else if (!mayBeOurs(core, fills, note.since)) foreign.push(first)
+    // The answer to an order that was just sent says soon whose they are.
+    else if (!note.isLogged && owners.every(({ state }) => state !== 'sent')) {
+      noteOrphanLogged(core, orderId, note)
+      logUnexplained(core, first, fills)
+    }
+  }
+  for (const fill of foreign) haltForForeign(core, fill)
+  disown(core, foreign)
+}
+
+/** The orders that may have made all these fills. One in quarantine may have any size filled, until a release. */
+function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
+  const { positionMode } = core.settings
+  return namelessOrders(core, fills[0]?.symbol ?? '').filter((order) => {
+    const fits = order.state === 'quarantined' ? fitsClass : couldBe
+    return fills.every((fill) => fits(positionMode, order, fill))
+  })
+}
+
+/**
+ * Whether an order of ours may have made the fills. For a while their dates decide nothing: the clocks by which an order
+ * and its fills are dated may have been set.
+ * @param since Unix ms, our clock, when they were first seen
+ */
+function mayBeOurs(core: Core, fills: readonly Fill[], since: number): boolean {
+  if (ownersOf(core, fills).length > 0) return true
+  const { positionMode, execution } = core.settings
+  const isEarly = core.now - since < execution.acceptanceWindowMs + execution.fillVisibilityMs
+  const nameless = isEarly ? namelessOrders(core, fills[0]?.symbol ?? '') : []
+  return nameless.some((order) =>
+    fills.every((fill) => fill.lots <= openLots(order) && fitsAtAnyTime(positionMode, order, fill)),
+  )
+}
+
+function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
+  const { clientOid } = terms
+  const items = [{ clientOid, outcome: 'accepted', orderId, code: 'FOUND', message: 'by its fills' }] as const
+  record(core, { kind: 'outcome', at: core.now, batchId: core.book.batchId, items })
+  announce(core, 'info', 'order.found', { clientOid, symbol: terms.symbol, orderId })
+}
+
+function logUnexplained(core: Core, { symbol, side, orderId, source }: Fill, fills: readonly Fill[]): void {
+  announce(core, 'warn', 'fill.unexplained', {
+    symbol,
+    side,
+    lots: fills.reduce((sum, { lots }) => sum + lots, 0),
+    orderId,
+    source,
+    isConfirmed: false,
+  })
+}
+
+/** To be called before the fill is recorded: after a crash in between, the next run would know the fill and trade on. */
+export function haltForForeign(core: Core, fill: Fill): void {
+  const { symbol, orderId, fillKind } = fill
+  // A contract that is delivered is over as agreed.
+  if (core.settings.foreignFills !== 'halt' || fillKind === 'delivery') return
+  const what = describeForeign(core, fill)
+  if (isOfOthers(fill)) {
+    const reason = `a fill that is not ours: ${what}; the position was adopted; ${RELEASE_HINT}`
+    return halt(core, symbol, 'foreignFills', reason)
+  }
+  // Each has an orderId of its own: the first one is named.
+  if (restrictionOf(core.book, symbol, 'foreignFills') !== undefined) return
+  const other = 'another program trades this account through the API'
+  const reason = `fills of order ${orderId}, which is not ours (${what}): ${other}; the position was adopted; ${RELEASE_HINT}`
+  halt(core, symbol, 'foreignFills', reason)
+}
+
+/** No order of ours has made the fills: what they changed belongs to no strategy. A fill whose source says so does already. */
+export function disown(core: Core, fills: Iterable<Fill>): void {
+  for (const [symbol, ofSymbol] of Map.groupBy(fills, (fill) => fill.symbol)) {
+    const orderIds = [...new Set(ofSymbol.map(({ orderId }) => orderId))].filter((orderId) =>
+      core.book.orphans.has(orderId),
+    )
+    if (orderIds.length > 0) record(core, { kind: 'foreign', at: core.now, symbol, orderIds }, true)
+  }
+}

@@ -1,0 +1,102 @@
+import { toOrderId } from '../../../src/domain/ids.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
+import { type OrderTerms } from '../../../src/domain/order.ts'
+import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
+import { foreignFills, isAllocationKnown, isOfApi } from '../faults/foreign-fills.ts'
+import { fillKeyOf } from '../virtual/exchange-truth.ts'
+import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/**
+ * Nothing that opens leaves on what is not explained, by the exchange's own fills. While a fill of others was read and is
+ * still nobody's, nothing that opens is written. And once the daemon has read every fill of an instrument, what is to
+ * reduce a strategy's position opens something in the account only as far as other strategies hold it. Of what no read
+ * has shown yet the daemon cannot know. Nothing is called closed that the account holds.
+ */
+export function watchUnowned(world: World): WorldWatcher {
+  return {
+    onWrite(batch) {
+      const { book } = world.process.engine ?? {}
+      for (const clientOid of batch.clientOids) {
+        const terms = book?.orders.get(clientOid)?.terms
+        // A copy of what the exchange has adds nothing.
+        if (!terms || isClosing(terms.action) || world.exchange.truth.hasOrder(clientOid)) continue
+        judgeWaiting(world, terms)
+        judgeExit(world, terms)
+      }
+    },
+    afterStep(_, effects) {
+      judgeWait(world)
+      for (const effect of effects) {
+        if (effect.kind !== 'announce' || effect.event !== 'flatten.done') continue
+        judgeDone(world, String(effect.fields['scope']))
+      }
+    },
+  }
+}
+
+/** A fill of others waits only while an order of ours has no orderId yet. */
+function judgeWait(world: World): void {
+  const { book } = world.process.engine ?? {}
+  if (!book || book.orphans.size === 0) return
+  for (const [orderId, [first]] of book.orphans) {
+    if (!first || !isOfApi(world, orderId)) continue
+    const orders = [...(book.open.get(first.symbol)?.values() ?? [])]
+    if (orders.some(({ orderId: known, attempts }) => known === undefined && attempts > 0)) continue
+    violate(world, 'RSK4', `fills of order ${orderId} of others wait, and no order of ours can own them`)
+  }
+}
+
+function judgeWaiting(world: World, { symbol, clientOid, purpose, action }: OrderTerms): void {
+  const { book } = world.process.engine ?? {}
+  const waiting = foreignFills(world, symbol).find(({ orderSequence }) =>
+    book?.orphans.has(toOrderId(orderIdText(orderSequence))),
+  )
+  if (waiting)
+    violate(
+      world,
+      'RSK4',
+      `${clientOid} ${purpose} ${action} leaves while order ${orderIdText(waiting.orderSequence)} of others is unowned`,
+    )
+}
+
+function judgeExit(world: World, { symbol, clientOid, strategyId, purpose, action, lots }: OrderTerms): void {
+  const { plan, allocation, exchange } = world
+  const mustReduce = purpose === 'target' || purpose === 'flatten'
+  if (plan.positionMode === 'hedge_mode' || !mustReduce || !isAllRead(world, symbol)) return
+  const way = tradesAs(action) === 'sell' ? 1 : -1
+  const net = (lotsOf: { readonly longLots: number; readonly shortLots: number }): number =>
+    way * (lotsOf.longLots - lotsOf.shortLots)
+  const inAccount = net({
+    longLots: exchange.truth.lotsOf(symbol, 'long'),
+    shortLots: exchange.truth.lotsOf(symbol, 'short'),
+  })
+  const reduced = Math.min(lots, Math.max(0, way * allocation.netOf(symbol, strategyId)))
+  const opens = reduced - Math.max(0, inAccount)
+  const ofOthers = inAccount - net(allocation.ownOf(symbol))
+  if (reduced === 0 || opens <= 0 || ofOthers >= 0) return
+  const backed = Math.max(0, way * allocation.netOf(symbol, strategyId)) + ofOthers
+  if (reduced > backed)
+    violate(
+      world,
+      'RSK4',
+      `${clientOid} ${purpose} ${action} ${lots}: the account holds ${way * inAccount}, ${-way * ofOthers} of it against ${strategyId}, which no strategy holds`,
+    )
+}
+
+/** Whether the daemon knows of every fill there was. */
+function isAllRead(world: World, symbol: string): boolean {
+  if (!isAllocationKnown(world, symbol)) return false
+  return world.exchange.truth.fillsInOrder.every(
+    (fill) => fill.symbol !== symbol || isKnownFill(world, fillKeyOf(fill)),
+  )
+}
+
+function judgeDone(world: World, scope: string): void {
+  const { plan, exchange } = world
+  for (const symbol of scope === ACCOUNT ? plan.symbols : plan.symbols.filter((one) => one === scope)) {
+    const held = exchange.truth.lotsOf(symbol, 'long') + exchange.truth.lotsOf(symbol, 'short')
+    if (held > 0 && isAllRead(world, symbol))
+      violate(world, 'RSK4', `${symbol} is called closed, and the account holds ${held} lots`)
+  }
+}
