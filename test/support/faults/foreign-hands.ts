@@ -162,10 +162,12 @@ function placeByHand(world: World, random: Random, orderType: 'market' | 'limit'
 }
 
 /**
- * Another program that has the keys of the account trades at the market, at any moment. It trades more than an order of
- * ours can have, so that it is never in doubt whose the fill is.
+ * Another program that has the keys of the account trades at the market, at any moment, also while the process is down. It
+ * trades more than an order of ours can have, and not while one of ours has no orderId: a large order is filled in small
+ * parts, and nobody can tell whose such a part is.
  */
 function tradeByProgram(world: World, random: Random): void {
+  if (hasNameless(world)) return
   const lots = ORDER_LOTS_MAX + 1 + random.integer(HAND_LOTS_MAX)
   const prefix = random.integer(3) === 0 ? ODD_NAME : API_NAME
   place(world, random, {
@@ -173,6 +175,11 @@ function tradeByProgram(world: World, random: Random): void {
     lots,
     name: { clientOid: `${prefix}${random.integer(2 ** 30)}` },
   })
+}
+
+function hasNameless({ process }: World): boolean {
+  const orders = [...(process.engine?.book.open.values() ?? [])].flatMap((open) => [...open.values()])
+  return orders.some(({ orderId, attempts }) => orderId === undefined && attempts > 0)
 }
 
 interface ForeignOrder {

@@ -84,7 +84,11 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
   const isDue =
     isStrange && world.plan.foreignFills === 'halt' && halt.reason.startsWith('a fill that is not ours')
   const isAdopted = halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.scope)
-  const [, orderId = ''] = /^fills of order (\d+), which is not ours/.exec(halt.reason) ?? []
+  // A large order of another program is filled in small parts, of which each may be of an unknown order of ours.
+  const [, orderId = ''] =
+    /^fills of order (\d+), which is not ours/.exec(halt.reason) ??
+    /is in quarantine, fills of (\d+)/.exec(halt.reason) ??
+    []
   if (!isDue && !isAdopted && !isOfApi(world, orderId))
     violate(world, 'ORD5', `halted without need: ${halt.reason}`)
 }
