@@ -6,14 +6,14 @@ import { type World, type WorldWatcher, violate } from '../world/world.ts'
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 16_000
 
-/** From the end of a pause until a read was asked for, granted, and answered or given up, ms. */
-const HEARD_WITHIN_MS = 4000
+/** From the end of a pause until the next poll, the grant, and an answer or the end of the wait for it, ms. */
+const HEARD_WITHIN_MS = 2500
 
 /** With so many different reads refused and nothing accepted in between, one at a time asks for all. */
 const REFUSED_MAX = 3
 
 /** A process that hears of no time for so long stands still, or its clock was set, ms. */
-const STILL_MS = 1000
+const STILL_MS = 500
 
 /** The limiter holds reads back for so long after a 429, ms. */
 const LIMITED_MS = 60_000

@@ -222,7 +222,7 @@ export const RATES: Rates = {
   deathAtHalt: [0.3, 0.8],
   deathAtDoubt: [0.3, 0.8],
   restrictedAtSend: [0.02, 0.1],
-  readsRefused: [0.005, 0.02],
+  readsRefused: [0.02, 0.05],
   // Of worlds that last for months.
   clockSetFar: [0],
   strategyEdges: [0],
