@@ -37,7 +37,7 @@ const ODD_WAYS: readonly ((row: Row) => unknown)[] = [
   () => 'row',
   (row) => ({ symbol: row['symbol'] }),
   (row) => ({ ...row, symbol: 7 }),
-  (row) => ({ ...row, tradeId: 9_007_199_254_740_993, orderId: 9_007_199_254_740_993, total: 1 }),
+  (row) => ({ ...row, tradeId: 2 ** 53 + 2, orderId: 2 ** 53 + 2, total: 1 }),
   (row) => ({ ...row, side: 'sideways', holdSide: 'both' }),
   (row) => ({ ...row, price: null, total: null }),
 ]
@@ -78,7 +78,7 @@ export class BrokenFills {
       return reply
     const [row] = fillList
     if (row) this.#late.add(row.symbol)
-    const odd = ODD_WAYS[way % ODD_WAYS.length]?.(row as unknown as Row)
+    const odd = ODD_WAYS[way % ODD_WAYS.length]?.({ ...row })
     return {
       ok: true,
       data: orderFills.response.parse({ ...reply.data, fillList: [odd, ...fillList.slice(1)] }),
@@ -92,7 +92,7 @@ export class BrokenFills {
     const { until, way } = this.#oddPositions.get(symbol) ?? { until: 0, way: 0 }
     if (!faults.isOn || this.#time.now >= until) return reply
     const [row = { symbol }] = reply.data
-    const odd = ODD_WAYS[way % ODD_WAYS.length]?.(row as unknown as Row)
+    const odd = ODD_WAYS[way % ODD_WAYS.length]?.({ ...row })
     return { ok: true, data: singlePosition.response.parse([odd, ...reply.data.slice(1)]) }
   }
 
