@@ -158,7 +158,10 @@ async function measure({ data, strategy, instruments, exclusive }: Run): Promise
     time,
     exchange,
     faults,
-    network: new VirtualNetwork({ time, faults, requestTimeoutMs: 5000, lateMsMax: 1000 }),
+    network: new VirtualNetwork({
+      ...{ time, faults, requestTimeoutMs: 5000, lateMsMax: 1000 },
+      refusalsAheadMs: () => 0,
+    }),
     settings: buildSettings(exchange, {
       symbols,
       strategies: Object.keys(STRATEGIES[strategy] ?? {}),

@@ -110,6 +110,8 @@ export interface Restriction {
   readonly by: string
   /** Unix ms, our clock. */
   readonly at: number
+  /** It follows a measurement, although others for its reason are recorded. */
+  readonly isVolatile?: true
 }
 
 /** What may leave, with everything that holds it there, the strictest first. */

@@ -397,10 +397,21 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'unreadable-fill-left-behind',
-    what: 'fills are read on from behind one that could not be read',
+    what: 'rows that could not be read heal, and what was missed meanwhile is not read again',
     find: 'row.startsWith(FILL) && !isHalted',
     replace: 'row.startsWith(FILL) && row === FILL',
-    lastsMonths: true,
+  },
+  {
+    name: 'public-time-signs',
+    what: 'public answers move the clock that signs',
+    find: "if (origin === 'signed') {",
+    replace: "if (origin === 'signed' || origin === 'public') {",
+  },
+  {
+    name: 'refused-cancel-not-made-anew',
+    what: 'a cancel-all whose time was refused is made again with the same time',
+    find: 'const clockAheadMs = clockAheadAfter(calls.clockRefusals)',
+    replace: 'const clockAheadMs = calls.clockRefusals.inRow < 0 ? 0 : undefined',
   },
   {
     name: 'others-through-the-api-unheard',

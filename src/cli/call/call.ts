@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
-import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
+import { type Answer, isClockRefused, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import { TickerTable } from '../../domain/ticker-table.ts'
 import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { PreparedRequest } from '../../exchange/client/prepared-request.ts'
@@ -145,6 +146,12 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
     offset: new ExchangeClock(),
   })
   try {
+    const answer = await client.sendExactly(prepared)
+    const isTimeless = isClockRefused(answer) && answer.requestTime === undefined
+    const { retry, auth } = endpointNamed(prepared.endpoint)
+    if (!isTimeless || retry === 'protocol' || auth === 'public') return answer
+    // It refused this machine's time and names none. A public answer tells one, and what is repeated here does no harm.
+    await client.readTickers(new TickerTable(), config.account.productType)
     return await client.sendExactly(prepared)
   } finally {
     await client.close()

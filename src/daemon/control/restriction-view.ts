@@ -27,8 +27,8 @@ export function viewRestriction(
 }
 
 /** What an operator types to end it, once the reason is gone. */
-function commandOf({ code, scope, by }: Restriction, configOption: string): string | null {
-  if (VOLATILE.has(code) || (code === 'flatten' && by === 'intentd')) return null
+function commandOf({ code, scope, by, isVolatile }: Restriction, configOption: string): string | null {
+  if (isVolatile === true || VOLATILE.has(code) || (code === 'flatten' && by === 'intentd')) return null
   if (code === 'kill') return `intentd release${configOption} --reason "…"`
   return `intentd release${configOption} ${scope === '*' ? "'*'" : scope} --reason "…"`
 }

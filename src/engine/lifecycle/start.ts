@@ -3,7 +3,7 @@ import { isFlat, netLots } from '../../domain/position.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
 import { isOwned } from '../resolution/unowned-fills.ts'
-import { hasUnreadableRows } from '../resolution/unreadable.ts'
+import { hasUnreadableRows, isHaltedForUnreadable } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
@@ -156,10 +156,14 @@ function inOrderOfNeed({ instruments, book, settings }: Core): readonly Instrume
   return [...instruments.values()].sort((left, right) => needOf(left) - needOf(right))
 }
 
-/** Whether the position was read late enough and agrees. One whose rows cannot be read is not waited for (MKT4). */
+/**
+ * Whether the position was read late enough and agrees. One that is halted because its rows cannot be read is not waited
+ * for (MKT4), and a kill waits for none that cannot be read: it proves more itself.
+ */
 function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState): boolean {
   const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince
-  return isRead || hasUnreadableRows(core, symbol)
+  if (isRead || isHaltedForUnreadable(core.book, symbol)) return true
+  return core.run.kill !== undefined && hasUnreadableRows(core, symbol)
 }
 
 /** Moves a start on as far as readings allow; runs after every event. */
@@ -182,7 +186,9 @@ function areLossesKnown(core: Core): boolean {
   if (!core.settings.losses?.limits.has(ACCOUNT)) return true
   return [...core.instruments.values()].every(
     (instrument) =>
-      isFlat(accountHoldingOf(core.book, instrument.symbol)) || isAccountedFor(core, instrument),
+      isFlat(accountHoldingOf(core.book, instrument.symbol)) ||
+      isAccountedFor(core, instrument) ||
+      hasUnreadableRows(core, instrument.symbol),
   )
 }
 
@@ -223,8 +229,8 @@ function resolve(core: Core, instrument: InstrumentState): void {
 }
 
 /** Whether the start need not wait for a resolution: it has ended, or the instrument is halted (ORD4). */
-function isResolved(core: Core, { phase, symbol }: InstrumentState): boolean {
-  return phase === 'idle' || isHaltedItself(core.book, symbol) || hasUnreadableRows(core, symbol)
+function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean {
+  return phase === 'idle' || isHaltedItself(book, symbol)
 }
 
 function check(core: Core, instrument: InstrumentState): void {

@@ -94,7 +94,7 @@ export function unreadableSymbols(core: Core): readonly string[] {
 }
 
 /** Whether the instrument is halted because rows of it stayed unreadable: then a start does not wait for it. */
-function isHaltedForUnreadable(book: Book, symbol: string): boolean {
+export function isHaltedForUnreadable(book: Book, symbol: string): boolean {
   return restrictionOf(book, symbol, 'unreadable') !== undefined
 }
 

@@ -114,9 +114,14 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
     )
   }
   // Each scope once, with the first of its rows.
-  const rows = new Map([...readings.unreadable].toReversed().map((entry) => [entry[1].symbol, entry]))
-  for (const [scope, [row, { problem, since, isHalted }]] of rows)
-    if (!isHalted) held.push({ ...byDaemon('unreadable', `${row} cannot be read: ${problem}`, since), scope })
+  const lasting = [...readings.unreadable].filter(([, { isHalted }]) => !isHalted)
+  const rows = new Map(lasting.toReversed().map((entry) => [entry[1].symbol, entry]))
+  for (const [scope, [row, { problem, since }]] of rows)
+    held.push({
+      ...byDaemon('unreadable', `${row} cannot be read: ${problem}`, since),
+      scope,
+      isVolatile: true,
+    })
   return held
 }
 

@@ -27,6 +27,11 @@ export const FAULTS = {
   cancelStorm: 'seconds of nothing but 429 when orders are to be cancelled',
   outage: 'seconds in which nothing arrives and nothing comes back',
   timeWrong: 'the time in one answer is minutes off',
+  publicTimeWrong: 'the time in public answers is seconds to hours off, for a while or for good',
+  checkedElsewhere:
+    'for a while the machine that checks the time of batches and cancel-alls has a clock of its own, minutes to an hour off',
+  rowsOdd:
+    'for a while each answer of fills, or about a position, has a row that is null, or of other types than the document says',
   itemRejected: 'one item of a batch is refused',
   itemDropped: 'one item of a batch is neither looked at nor answered',
   itemRetried: 'one item of a batch is one too many, for now',

@@ -1,3 +1,4 @@
+import { watchClocks } from './clock-invariants.ts'
 import { watchEquity, watchPeak } from './equity-invariants.ts'
 import { watchLadders, watchRiskChecks } from './risk-check-invariants.ts'
 import { watchFold, watchOverlooked, watchRepeats, watchTwin } from './engine-invariants.ts'
@@ -51,10 +52,11 @@ import { type Invariant } from '../world/world.ts'
  * The one list of what always holds, by the numbers of ARCHITECTURE.md. Beside these: RESOLUTION, nothing is placed
  * before a cancel-all is proved; CANCEL, none takes more than is ours; WISH, what leaves is wished for, at once and
  * once; CLOSE, nobody closes more than it holds; REPEAT, what is heard twice is done once; LIVE, what is wanted comes
- * about; MONEY, the sums agree; LEASE, who was passed over writes and signs nothing, and nothing of it is acted on.
+ * about; MONEY, the sums agree; CLOCK, what is signed has the exchange's time; LEASE, who was passed over writes and signs nothing, and nothing of it is acted on.
  */
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'LEASE', watch: watchLease },
+  { id: 'CLOCK', watch: watchClocks },
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
   { id: 'ORD2', watch: watchKeys },

@@ -1,5 +1,8 @@
+import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { fillKey } from '../../../src/domain/fill.ts'
-import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
+import { type ResponseOf } from '../../../src/protocol/endpoints.ts'
+import { orderFills, type WireFill } from '../../../src/protocol/futures/order-fills.ts'
+import { singlePosition } from '../../../src/protocol/futures/single-position.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 
@@ -39,6 +42,22 @@ export interface ShownMoney {
   readonly nothing: null | '' | undefined
 }
 
+type Row = Readonly<Record<string, unknown>>
+type PositionRows = ResponseOf<'singlePosition'>
+
+/** Rows of other types than the document says: the newest one, in every answer for a while. */
+const ODD_WAYS: readonly ((row: Row) => unknown)[] = [
+  () => null,
+  () => [],
+  () => 'row',
+  (row) => ({ symbol: row['symbol'] }),
+  (row) => ({ ...row, symbol: 7 }),
+  (row) => ({ ...row, tradeId: 2 ** 53 + 2, orderId: 2 ** 53 + 2, total: 1 }),
+  (row) => ({ ...row, side: 'sideways', holdSide: 'both' }),
+  (row) => ({ ...row, price: null, total: null }),
+]
+const ODD_MS_MAX = 6000
+
 /** How far ahead a fill is dated, ms. */
 const AHEAD_MS: readonly number[] = [10_000, 5 * MINUTE_MS, 2 * DAY_MS, 100 * DAY_MS]
 
@@ -56,8 +75,48 @@ export class BrokenFills {
   /** By `fillKey`, those that could not be read once. */
   readonly #broken = new Set<string>()
 
-  constructor(faults: VirtualFaults) {
+  readonly #time: VirtualTime
+  /** Unix ms: until then each answer of fills has an odd row, in some way; and by instrument, each about its position. */
+  #oddFills = { until: 0, way: 0 }
+  readonly #oddPositions = new Map<string, { readonly until: number; readonly way: number }>()
+
+  constructor(faults: VirtualFaults, time: VirtualTime) {
     this.#faults = faults
+    this.#time = time
+  }
+
+  /** An answer with an odd row in place of a good one, as the schema of the wire reads it. Full pages go on with their last row. */
+  makeOdd(reply: Reply<FillsPage>, limit: number): Reply<FillsPage> {
+    if (!reply.ok) return reply
+    const { fillList } = reply.data
+    const faults = this.#faults
+    if (faults.strikes('rowsOdd', 'orderFills')) this.#oddFills = this.#drawOdd()
+    const { until, way } = this.#oddFills
+    if (!faults.isOn || this.#time.now >= until || fillList.length === 0 || fillList.length >= limit)
+      return reply
+    const [row] = fillList
+    if (row) this.#late.add(row.symbol)
+    const odd = ODD_WAYS[way % ODD_WAYS.length]?.({ ...row })
+    return {
+      ok: true,
+      data: orderFills.response.parse({ ...reply.data, fillList: [odd, ...fillList.slice(1)] }),
+    }
+  }
+
+  makePositionOdd(reply: Reply<PositionRows>, symbol: string): Reply<PositionRows> {
+    if (!reply.ok || reply.data === null) return reply
+    const faults = this.#faults
+    if (faults.strikes('rowsOdd', `position/${symbol}`)) this.#oddPositions.set(symbol, this.#drawOdd())
+    const { until, way } = this.#oddPositions.get(symbol) ?? { until: 0, way: 0 }
+    if (!faults.isOn || this.#time.now >= until) return reply
+    const [row = { symbol }] = reply.data
+    const odd = ODD_WAYS[way % ODD_WAYS.length]?.({ ...row })
+    return { ok: true, data: singlePosition.response.parse([odd, ...reply.data.slice(1)]) }
+  }
+
+  #drawOdd(): { readonly until: number; readonly way: number } {
+    const way = this.#faults.severity(0, 1_000_000)
+    return { until: this.#time.now + 500 + (way % ODD_MS_MAX), way }
   }
 
   break(reply: Reply<FillsPage>): Reply<FillsPage> {

@@ -54,6 +54,9 @@ export interface VirtualExchangeOptions {
 /** The market moves so often, ms. */
 export const MARKET_STEP_MS = 100
 
+/** How far ahead the clock of another machine of the exchange may be, ms. */
+const CHECKED_AHEAD_MS = [-3_600_000, -120_000, 120_000, 3_600_000] as const
+
 /** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
 const EMPTY_AGAIN_MS = 30_000
 const EMPTY_AGAIN_READINGS = 8
@@ -72,12 +75,13 @@ export class VirtualExchange implements SimulatedExchange {
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
   readonly #direct: DirectExchange
+  #checked = { aheadMs: 0, namesTime: true, until: 0 }
   /** By instrument, when a reading was last empty by mistake (Unix ms), and how many readings came after it. */
   readonly #emptyAt = new Map<string, { readonly at: number; readonly readings: number }>()
 
   constructor(options: VirtualExchangeOptions) {
     this.#options = options
-    this.brokenFills = new BrokenFills(options.faults)
+    this.brokenFills = new BrokenFills(options.faults, options.time)
     const { startAt } = options
     this.truth = new ExchangeTruth()
     this.suspensions = new Suspensions(() =>
@@ -162,7 +166,8 @@ export class VirtualExchange implements SimulatedExchange {
     if (this.#isExpired(signedAt)) return EXPIRED
     const request = cancelAllOrders.request.parse(JSON.parse(body))
     const { requestTime, receiveWindow = '60000' } = request
-    if (requestTime !== undefined && Math.abs(this.now - Number(requestTime)) > Number(receiveWindow)) {
+    const checkedAt = this.now + this.checkedAheadMs
+    if (requestTime !== undefined && Math.abs(checkedAt - Number(requestTime)) > Number(receiveWindow)) {
       return { ok: false, code: '40078', message: 'outside the receive window' }
     }
     const { faults, time } = this.#options
@@ -177,7 +182,8 @@ export class VirtualExchange implements SimulatedExchange {
 
   fillsPage(query: FillsQuery): ReturnType<SimulatedExchange['fillsPage']> {
     const reply = pageWithout(this.unseen, query, (asked) => this.#direct.fillsPage(asked))
-    return this.brokenFills.break(showHands(reply, this.truth))
+    const page = this.brokenFills.break(showHands(reply, this.truth))
+    return this.brokenFills.makeOdd(page, query.limit)
   }
 
   position(symbol: string): ReturnType<DirectExchange['position']> {
@@ -191,7 +197,10 @@ export class VirtualExchange implements SimulatedExchange {
     if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
     // The whole row, as it is on the wire: an answer that is spoilt on its way is read by the schema.
     const request = { productType: 'USDT-FUTURES', symbol, marginCoin: MARGIN_COIN } as const
-    return this.core.answer('singlePosition', { uid: UID }, request, this.now)
+    return this.brokenFills.makePositionOdd(
+      this.core.answer('singlePosition', { uid: UID }, request, this.now),
+      symbol,
+    )
   }
 
   readTickers(table: TickerTable): void {
@@ -212,8 +221,26 @@ export class VirtualExchange implements SimulatedExchange {
     return this.core.ledger(UID)
   }
 
+  /** How far ahead the clock is that checks the time of batches and cancel-alls, ms. */
+  get checkedAheadMs(): number {
+    const { aheadMs, until } = this.#checked
+    return this.#options.faults.isOn && this.now < until ? aheadMs : 0
+  }
+
+  /** The same, as its refusals tell it; undefined: they name no time. */
+  get refusalsAheadMs(): number | undefined {
+    const { namesTime, until } = this.#checked
+    return namesTime || this.now >= until ? this.checkedAheadMs : undefined
+  }
+
   #isExpired(signedAt: number): boolean {
-    return Math.abs(this.now - signedAt) > this.#options.toleranceMs
+    const { faults, toleranceMs } = this.#options
+    if (faults.strikes('checkedElsewhere', 'signature')) {
+      const drawn = faults.severity(0, 1_000_000)
+      const aheadMs = CHECKED_AHEAD_MS[drawn % CHECKED_AHEAD_MS.length] ?? 0
+      this.#checked = { aheadMs, namesTime: drawn % 5 > 0, until: this.now + 1000 + (drawn % 9000) }
+    }
+    return Math.abs(this.now + this.checkedAheadMs - signedAt) > toleranceMs
   }
 
   /** What is there already is answered for; anything else is not looked at while its instrument is suspended. */

@@ -1,6 +1,7 @@
 import { type Network, originOf, toAnswer, type VirtualCall } from '../../../src/backtest/network.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
+import { errorCode } from '../../../src/protocol/error-codes.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { readGarbled, readPage } from '../faults/garbled-answer.ts'
@@ -13,6 +14,8 @@ export interface VirtualNetworkOptions {
   readonly requestTimeoutMs: number
   /** Longest delay of a request or an answer that is late. */
   readonly lateMsMax: number
+  /** How far ahead the clock of the machine is that refuses a time, ms; undefined: its refusals name no time. */
+  readonly refusalsAheadMs: () => number | undefined
 }
 
 interface CallOnWire<Data> {
@@ -33,6 +36,9 @@ const CANCEL_STORM_MS = [3000, 8000] as const
 const OUTAGE_MS = [1000, 12_000] as const
 /** How old a position may be that is read, ms: inside the assumed visibility (A2). */
 const OLD_MS = [20, 380] as const
+/** How wrong the time of public answers may be, ms, and for how long. */
+const PUBLIC_OFF_MS = [3000, -3000, 60_000, -60_000, 3_600_000, -3_600_000, 20_000_000] as const
+const PUBLIC_LASTS_MS = [1000, 10_000, Number.POSITIVE_INFINITY] as const
 /** How wrong the time of an answer may be, ms. */
 const WRONG_MS = 180_000
 
@@ -48,6 +54,7 @@ export class VirtualNetwork implements Network {
   #refusal: ReadRefusal = { until: 0, sites: [], answer: tooMany }
   /** By site: when the exchange last did what it was asked; Unix ms, exchange clock. */
   readonly servedAt = new Map<string, number>()
+  #publicOff = { offMs: 0, until: 0 }
   #lateUntil = 0
   /** Hears what the exchange made of each call that reached it, before anything happens to the answer. */
   onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
@@ -101,13 +108,18 @@ export class VirtualNetwork implements Network {
     if (this.#isOut(site, n) || faults.strikes('answerLost', site, n)) return
     const spoilt = this.#spoil(wire, reply, requestTime)
     if (spoilt) return time.after(latencyMs, () => answered(spoilt(ourNow())))
-    const wrongMs = faults.strikes('timeWrong', site, n) ? faults.severity(-WRONG_MS, WRONG_MS) : 0
+    const wrongMs =
+      (faults.strikes('timeWrong', site, n) ? faults.severity(-WRONG_MS, WRONG_MS) : 0) +
+      (site === 'tickers' ? this.#publicOffMs(n) : 0)
+    const refusedMs = isTimeRefused(reply) ? this.#options.refusalsAheadMs() : 0
     // The answer is made later than what it shows.
     const isOld = site === 'singlePosition' && faults.strikes('positionOld', site, n)
     const oldMs = isOld ? faults.severity(...OLD_MS) : 0
     const made = (): Answer<Data> => {
-      const times = { receivedAt: ourNow(), requestTime: requestTime + oldMs + wrongMs }
-      trusted.offset.observe({ ...times, sentAt: wire.sentAt }, originOf(call))
+      const receivedAt = ourNow()
+      if (refusedMs === undefined) return toAnswer(reply, { receivedAt })
+      const times = { receivedAt, requestTime: requestTime + oldMs + wrongMs + refusedMs }
+      if (!isTimeRefused(reply)) trusted.offset.observe({ ...times, sentAt: wire.sentAt }, originOf(call))
       return toAnswer(reply, times)
     }
     const isTwice = faults.strikes('answerTwice', site, n)
@@ -178,6 +190,19 @@ export class VirtualNetwork implements Network {
     return !isOver
   }
 
+  /** How far off the time in public answers is. Where it is so for good, it stays so when the faults are over. */
+  #publicOffMs(n: number): number {
+    const { faults, time } = this.#options
+    if (faults.strikes('publicTimeWrong', 'tickers', n)) {
+      const drawn = faults.severity(0, 6 * PUBLIC_OFF_MS.length)
+      const offMs = PUBLIC_OFF_MS[drawn % PUBLIC_OFF_MS.length] ?? 0
+      const lastsMs = PUBLIC_LASTS_MS[Math.floor(drawn / PUBLIC_OFF_MS.length) % PUBLIC_LASTS_MS.length] ?? 0
+      this.#publicOff = { offMs, until: time.now + lastsMs }
+    }
+    const { offMs, until } = this.#publicOff
+    return time.now < until ? offMs : 0
+  }
+
   #isStorming(site: string, n: number): boolean {
     const { faults, time } = this.#options
     if (faults.strikes('rateStorm', site, n)) {
@@ -232,6 +257,10 @@ function refusalOf(kind: number): ReadRefusal['answer'] {
   const code = codes[kind]
   if (code === undefined) return (receivedAt) => readPage('orderFills', kind === 3 ? 401 : 403, receivedAt)
   return (receivedAt) => toAnswer({ ok: false, code, message: 'refused' }, { receivedAt })
+}
+
+function isTimeRefused(reply: Reply<unknown>): boolean {
+  return !reply.ok && errorCode(reply.code).topic === 'clock'
 }
 
 /** Whether an item stands in both lists of an answer. */

@@ -115,6 +115,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     faults,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     lateMsMax: TOLERANCE_MS * 2,
+    refusalsAheadMs: () => exchange.refusalsAheadMs,
   })
   const settings = buildSettings(plan, exchange.instruments)
   const watchers: ProcessWatcher[] = []
