@@ -770,6 +770,19 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    name: 'any-acceptance-ends-back-off',
+    what: 'one accepted order of a batch ends the back-off of all that the exchange refused',
+    find: '    noteRefused(core, key, { group, accepted })',
+    replace:
+      '    if (accepted.length > 0) own(core.refusals).clear()\n    else noteRefused(core, key, { group, accepted })',
+  },
+  {
+    name: 'margin-mode-not-compared',
+    what: 'the margin mode in the rows of a position is not compared with the configuration',
+    find: 'said: rows.length === 0 && !isSilent ? [marginMode] : modes,',
+    replace: 'said: [],',
+  },
+  {
     name: 'each-alone-in-the-last-check',
     what: 'at the last look at a halted instrument each order is judged as if no other were open',
     find: 'terms.strategyId === strategyId && terms.clientOid !== clientOid',

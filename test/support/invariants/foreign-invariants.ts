@@ -9,6 +9,7 @@ import { type Take } from './account-allocation.ts'
 import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, hasUnseen, isOfApi } from '../faults/foreign-fills.ts'
 import { isKnownTrade, type World, type WorldWatcher, violate } from '../world/world.ts'
+import { namesAnother, SETTINGS } from './refusal-invariants.ts'
 
 interface Step {
   readonly event: EngineEvent
@@ -64,6 +65,7 @@ const OF_LIMITS = /, limit [\d.]+(?: %)?$/
 
 /** Whether this step has heard of anything that a person must look at. */
 function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
+  if (isOfSetting(world, halt, event)) return
   if (isAnswerTo(halt, event) || (world.plan.isLimited && OF_LIMITS.test(halt.reason))) return
   const heard = new Set(
     effects.flatMap((effect) =>
@@ -79,6 +81,13 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
   const [, orderId = ''] = /^fills of order (\d+), which is not ours/.exec(halt.reason) ?? []
   if (!isDue && !isAdopted && !isOfApi(world, orderId))
     violate(world, 'ORD5', `halted without need: ${halt.reason}`)
+}
+
+/** A row that was just read names another setting of the account than the configuration. */
+function isOfSetting(world: World, { code, scope }: Halt, event: EngineEvent): boolean {
+  const setting = SETTINGS.find((one) => one === code)
+  if (setting === undefined || event.kind !== 'positionRead' || event.reading.symbol !== scope) return false
+  return namesAnother(world, event.reading, setting) === true
 }
 
 /** The key refused for everything, the position mode or a restriction for the instrument. */
