@@ -767,7 +767,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'flatten-behind-refusals',
     what: 'a ladder that the exchange goes on refusing makes everything else that its strategy wants wait too',
     find: "if (purpose === 'flatten') return 'flatten'",
-    replace: '',
+    replace: "if (purpose !== undefined) return 'opens'",
   },
   {
     name: 'any-acceptance-ends-back-off',
