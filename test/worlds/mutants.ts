@@ -842,7 +842,20 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'flatten-behind-refusals',
     what: 'a ladder that the exchange goes on refusing makes everything else that its strategy wants wait too',
     find: "if (purpose === 'flatten') return 'flatten'",
-    replace: '',
+    replace: "if (purpose !== undefined) return 'opens'",
+  },
+  {
+    name: 'any-acceptance-ends-back-off',
+    what: 'one accepted order of a batch ends the back-off of all that the exchange refused',
+    find: '    noteRefused(core, key, { group, accepted })',
+    replace:
+      '    if (accepted.length > 0) own(core.refusals).clear()\n    else noteRefused(core, key, { group, accepted })',
+  },
+  {
+    name: 'margin-mode-not-compared',
+    what: 'the margin mode in the rows of a position is not compared with the configuration',
+    find: 'said: rows.length === 0 && !isSilent ? [marginMode] : modes,',
+    replace: 'said: [],',
   },
   {
     name: 'each-alone-in-the-last-check',

@@ -98,7 +98,7 @@ function haltOnFatal(
         core,
         symbol,
         'refused',
-        `account.positionMode ${core.settings.positionMode} of the configuration is not the account's (${code})`,
+        `account.positionMode ${core.settings.positionMode} of the configuration is not the account's: ${code}`,
       )
     if (topic === 'accountRisk')
       return halt(core, symbol, 'refused', `the exchange restricts the account: ${code}`)

@@ -8,6 +8,7 @@ import { type Position } from '../../../src/simulator/futures/positions/position
 import { closePosition } from '../../../src/simulator/futures/positions/system-close.ts'
 import { API_NAME, HAND_NAME, ODD_NAME } from '../virtual/exchange-truth.ts'
 import { UID } from '../../../src/backtest/direct-exchange.ts'
+import { type ChangedSettings } from './changed-settings.ts'
 import { type FaultKind } from './virtual-faults.ts'
 import { type WorldPlan } from '../world/world-plan.ts'
 import { ORDER_LOTS_MAX } from '../world/world-limits.ts'
@@ -20,6 +21,8 @@ const RESTING_MS = [300, 6000] as const
 /** So long an instrument cannot be traded, and so long the mode stays switched where nobody halts for it, ms. */
 const SUSPENDED_MS = [300, 6000] as const
 const SWITCHED_MS = [300, 4000] as const
+/** And its grids and settings others than the configuration says. */
+const CHANGED_MS = [2000, 15_000] as const
 const HAND_LOTS_MAX = 8
 /** How long the operator looks at what was halted. */
 const LOOKED_AT_MS = 900
@@ -36,6 +39,14 @@ const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
   orderByHand: (world, random) => placeByHand(world, random, 'limit'),
   modeSwitched: switchMode,
   suspended: suspend,
+  gridChanged: (world, random) =>
+    change(
+      world,
+      random,
+      random.integer(2) === 0 ? { priceSteps: 10 } : { sizeSteps: 2 + 3 * random.integer(2) },
+    ),
+  marginModeChanged: (world, random) => change(world, random, { marginMode: 'isolated' }),
+  leverageChanged: (world, random) => change(world, random, { leverage: '25' }),
 }
 
 /** What others do to our account, once it has been looked at for the first time: before that it is how it was. */
@@ -98,6 +109,14 @@ function suspend({ exchange, plan }: World, random: Random): void {
   const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
   const [from, to] = SUSPENDED_MS
   exchange.suspensions.suspend(symbol, exchange.now + from + random.integer(to - from), random.integer(3))
+}
+
+/** What an instrument is at the exchange differs from the configuration for a while. */
+function change({ exchange, plan }: World, random: Random, is: ChangedSettings): void {
+  const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
+  const [from, to] = CHANGED_MS
+  const until = exchange.now + from + random.integer(to - from)
+  exchange.settingChanges.change(symbol, { since: exchange.now, until, is })
 }
 
 /** The account is in need: what rests is cancelled, without a word, and its positions are closed. */

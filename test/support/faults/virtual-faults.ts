@@ -90,6 +90,9 @@ export const FAULTS = {
   modeSwitched:
     'somebody switches the position mode of our account, while it is flat, and back after a while',
   suspended: 'an instrument cannot be traded for a while',
+  gridChanged: 'the exchange takes coarser prices or sizes of an instrument for a while',
+  marginModeChanged: 'a position of ours is isolated for a while, by hand',
+  leverageChanged: 'the leverage of an instrument is another one for a while, by hand',
   itemRestricted: 'one item of a batch is refused because the account is restricted',
   keyRefused: 'a batch is refused because the key may not trade',
   death: 'the process dies at some effect',

@@ -13,6 +13,7 @@ import { hidesMoney } from './fill-invariants.ts'
 import { fillKeyOf, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, hasUnseen, isOfApi } from '../faults/foreign-fills.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
+import { namesAnother, SETTINGS } from './refusal-invariants.ts'
 
 interface Step {
   readonly event: EngineEvent
@@ -74,6 +75,7 @@ const OF_LIMITS = /, limit [\d.]+(?: %)?$/
 
 /** Whether this step has heard of anything that a person must look at. */
 function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
+  if (isOfSetting(world, halt, event)) return
   if (isAnswerTo(halt, event) || (world.plan.isLimited && OF_LIMITS.test(halt.reason))) return
   const heard = new Set(
     effects.flatMap((effect) =>
@@ -91,6 +93,13 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
     []
   if (!isDue && !isAdopted && !isOfApi(world, orderId))
     violate(world, 'ORD5', `halted without need: ${halt.reason}`)
+}
+
+/** A row that was just read names another setting of the account than the configuration. */
+function isOfSetting(world: World, { code, scope }: Halt, event: EngineEvent): boolean {
+  const setting = SETTINGS.find((one) => one === code)
+  if (setting === undefined || event.kind !== 'positionRead' || event.reading.symbol !== scope) return false
+  return namesAnother(world, event.reading, setting) === true
 }
 
 /** The key refused for everything, the position mode or a restriction for the instrument. */

@@ -41,6 +41,7 @@ import { watchRetreat } from './retreat-invariants.ts'
 import { watchClockGate, watchLooks } from './look-invariants.ts'
 import { watchRows, watchShown } from './shown-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
+import { watchRefusals, watchSettings } from './refusal-invariants.ts'
 import { watchStart } from './start-invariants.ts'
 import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
 import { watchFills } from './fill-invariants.ts'
@@ -102,6 +103,8 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK1', watch: watchLadders },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK2', watch: watchRestricted },
+  { id: 'RSK2', watch: watchSettings },
+  { id: 'WISH', watch: watchRefusals },
   { id: 'WISH', watch: watchNeedlessCancels },
   { id: 'RSK2', watch: watchKill },
   { id: 'RSK3', watch: watchStop },

@@ -32,7 +32,7 @@ export function watchWire(world: World): WorldWatcher {
         symbol === batch.symbol &&
         productType === settings.productType &&
         marginCoin === settings.instruments.get(symbol)?.marginCoin &&
-        marginMode === settings.marginMode
+        (marginMode === settings.marginMode || isHeldOtherwise(world, symbol))
       if (!isWhole)
         violate(world, 'ORD6', `batch ${batch.batchId} is of ${symbol} ${productType} ${marginMode}`)
       for (const item of orderList) {
@@ -44,6 +44,11 @@ export function watchWire(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/** While a position is restricted for its margin mode, the orders that close it may name that. */
+function isHeldOtherwise({ process }: World, symbol: string): boolean {
+  return process.engine?.book.restrictions.has(pairKey(symbol, 'marginMode')) === true
 }
 
 /**

@@ -19,6 +19,7 @@ import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type Market } from '../../../src/simulator/market/market.ts'
 import { cancelInPart } from '../faults/cancel-faults.ts'
 import { blurCancel, blurItems, splitItems } from '../faults/item-faults.ts'
+import { SettingChanges } from '../faults/changed-settings.ts'
 import { cancelAround, Suspensions } from '../faults/suspensions.ts'
 import { spoilTicker } from '../faults/ticker-faults.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
@@ -66,6 +67,7 @@ export class VirtualExchange implements SimulatedExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth
   readonly suspensions: Suspensions
+  readonly settingChanges: SettingChanges
   readonly brokenFills: BrokenFills
   readonly instruments: readonly Instrument[]
   /** By tradeId: fills that no read shows. */
@@ -84,9 +86,9 @@ export class VirtualExchange implements SimulatedExchange {
     this.brokenFills = new BrokenFills(options.faults, options.time)
     const { startAt } = options
     this.truth = new ExchangeTruth()
-    this.suspensions = new Suspensions(() =>
-      options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY,
-    )
+    const nowOfTrouble = (): number => (options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY)
+    this.suspensions = new Suspensions(nowOfTrouble)
+    this.settingChanges = new SettingChanges(nowOfTrouble)
     const listed = buildInstruments(startAt + 90 * 86_400_000)
     const symbols = [...options.symbols, ...(options.others ?? [])]
     const all = symbols.flatMap((symbol) => {
@@ -142,6 +144,10 @@ export class VirtualExchange implements SimulatedExchange {
     const request = batchPlaceOrder.request.parse(JSON.parse(body))
     const { faults } = this.#options
     if (!isCopy && faults.strikes('keyRefused', 'batchPlaceOrder')) return KEY_REFUSED
+    const isHeld = [...this.truth.positions].some((one) => one.symbol === request.symbol)
+    const isKnown = request.orderList.some(({ clientOid }) => this.truth.hasOrder(clientOid))
+    const objection = this.settingChanges.objectToBatch(request.symbol, request.marginMode, isHeld)
+    if (objection !== undefined && !isKnown) return objection
     // Of a copy the exchange looks again only at what it does not know.
     const known = request.orderList.filter(({ clientOid }) => isCopy && this.truth.hasOrder(clientOid))
     const { taken, failures } = splitItems(
@@ -153,7 +159,12 @@ export class VirtualExchange implements SimulatedExchange {
     const reply: Reply<BatchResult> =
       orderList.length === 0
         ? { ok: true, data: { successList: [], failureList: [] } }
-        : this.core.answer('batchPlaceOrder', { uid: UID }, { ...request, orderList }, this.now)
+        : this.core.answer(
+            'batchPlaceOrder',
+            { uid: UID },
+            { ...request, marginMode: 'crossed', orderList },
+            this.now,
+          )
     if (!reply.ok) return reply
     const { successList, failureList } = reply.data
     return {
@@ -197,10 +208,9 @@ export class VirtualExchange implements SimulatedExchange {
     if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
     // The whole row, as it is on the wire: an answer that is spoilt on its way is read by the schema.
     const request = { productType: 'USDT-FUTURES', symbol, marginCoin: MARGIN_COIN } as const
-    return this.brokenFills.makePositionOdd(
-      this.core.answer('singlePosition', { uid: UID }, request, this.now),
-      symbol,
-    )
+    const reply = this.core.answer('singlePosition', { uid: UID }, request, this.now)
+    const shown = reply.ok ? { ...reply, data: this.settingChanges.show(reply.data) } : reply
+    return this.brokenFills.makePositionOdd(shown, symbol)
   }
 
   readTickers(table: TickerTable): void {
@@ -247,7 +257,10 @@ export class VirtualExchange implements SimulatedExchange {
   #objectTo(symbol: string, item: BatchPlaceItem) {
     const there = item.clientOid === undefined ? undefined : this.truth.orderOf(item.clientOid)
     const isForgotten = this.#options.settings.idempotency === 'pendingOnly' && there && !isOpenThere(there)
-    return there && !isForgotten ? undefined : this.suspensions.objectTo(symbol, item)
+    if (there && !isForgotten) return undefined
+    const instrument = this.instruments.find((one) => one.symbol === symbol)
+    const offGrid = instrument && this.settingChanges.objectTo(instrument, item)
+    return offGrid ?? this.suspensions.objectTo(symbol, item)
   }
 
   #cancelAround(request: CancelAllRequest): Reply<BatchResult> | undefined {

@@ -41,6 +41,8 @@ const TIME_MS = 100
 /** How long an operator looks at a market that is clean before the kill switch is released. */
 const RELEASED_AFTER_MS = 700
 const STOP_MS_MAX = 60_000
+/** Of every instrument, at the exchange and as configured. */
+const LEVERAGE = 20
 /** Assumptions about the exchange, on a scale that keeps a world short. */
 const TOLERANCE_MS = 3000
 const ACCEPTANCE_WINDOW_MS = 3600
@@ -106,7 +108,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     settings: plan.core,
     toleranceMs: TOLERANCE_MS,
     balance: '1000000',
-    leverage: 20,
+    leverage: LEVERAGE,
     moveTicks: plan.moveTicks,
     marketStepMs: (at) => quiet.stretchStep(MARKET_STEP_MS, at),
   })
@@ -469,8 +471,11 @@ function noteFacts(world: World): ProcessWatcher {
         facts.halted.set(scope, { mode, reason, ...halt, at: time.now })
       }
       if (record.kind === 'released' && record.code !== 'kill') {
-        facts.halted.delete(record.scope)
-        for (const [key, { scope }] of held) if (scope === record.scope) held.delete(key)
+        for (const [key, { scope }] of held) {
+          const isNamed = record.code === undefined || key === pairKey(scope, record.code)
+          if (scope === record.scope && isNamed) held.delete(key)
+        }
+        if (![...held.values()].some(({ scope }) => scope === record.scope)) facts.halted.delete(record.scope)
       }
       if (record.kind === 'send')
         for (const { clientOid, strategyId } of record.orders) facts.strategyOf.set(clientOid, strategyId)
@@ -545,5 +550,6 @@ function toInstrument(listed: ListedInstrument): Instrument {
     lot: listed.sizeGrid,
     lotsMin: listed.lotsMin,
     notionalMin: decimal(listed.notionalMin),
+    leverage: LEVERAGE,
   }
 }
