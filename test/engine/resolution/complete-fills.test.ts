@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Fill } from '../../../src/domain/fill.ts'
 import { describeUncounted, sumMoney, uncountedOf } from '../../../src/domain/fill-money.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
+import { type TickerColumn, TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { rebuildBook, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { createRecount, findDifference, recountRecord } from '../../../src/engine/book/recount.ts'
@@ -63,6 +64,27 @@ describe('[MON2] a fee in another coin', () => {
     expect(moneyOf(bench)).toEqual(['2.11', '0', ''])
     expect(said(bench, 'fees.uncounted')).toEqual([])
     expect(bench.book.ownTrades.get(`s|${SYMBOL}`)).toMatchObject({ dayFees: '2.11', tradeNet: '-2.11' })
+    expectSameAfterRestart(bench)
+  })
+
+  test.each([
+    ['of its ticker', { bidPr: 4.1, askPr: 4.3, lastPr: 4.2 }, '4.2'],
+    ['of its ticker, held inside bid and ask', { bidPr: 4.1, askPr: 4.3, lastPr: 42 }, '4.3'],
+    ['of the configuration where its ticker has none', { bidPr: 4.1, askPr: 4.3, lastPr: Number.NaN }, '4'],
+  ])('is counted at the price %s', (_, values, price) => {
+    const bench = new EngineBench({ feeCoins: new Map([['BGB', '4']]) }).start()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+    bench.accept(bench.grantBatch())
+    const tickers = new TickerTable(1)
+    tickers.readAt = bench.now
+    tickers.requestTime = bench.now + 1
+    const row = tickers.claimRow('BGBUSDT')
+    for (const [column, value] of Object.entries({ ...values, ts: bench.now }))
+      tickers.columns[column as TickerColumn][row] = value
+    bench.step({ kind: 'snapshotTaken', tickers })
+    read(bench, bench.fill({ lots: 10, otherFees: FEES }))
+
+    expect(recorded(bench)?.otherFees).toEqual([{ coin: 'BGB', amount: '0.5', price }])
     expectSameAfterRestart(bench)
   })
 
