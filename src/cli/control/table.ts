@@ -40,7 +40,8 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
     rows,
   )
   const under = rows.map((row) => {
-    const text = wrapWords(`${below.title} ${below.of(row)}`, COLUMNS - 2 * GAP.length)
+    if (below.of(row) === '') return ''
+    const text = wrapWords(`${below.title} ${below.of(row)}`.trimStart(), COLUMNS - 2 * GAP.length)
     return text.map((line, index) => `${GAP}${index === 0 ? '' : GAP}${line}\n`).join('')
   })
   return titles + lines.map((line, index) => line + under[index]).join('')
