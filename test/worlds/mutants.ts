@@ -925,12 +925,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || mayLeave) return undefined',
   },
   {
-    name: 'blind-at-the-last-check',
-    what: 'a batch that was formed on fresh readings leaves when they have become too old',
-    find: 'if (isBlind && !reduces()) return',
-    replace: 'if (isBlind && now < 0 && !reduces()) return',
-  },
-  {
     name: 'refused-reads-pause-a-minute',
     what: 'after one refused read nothing is read for a minute',
     find: 'return Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** (inRow - 1))',

@@ -264,11 +264,11 @@ interface BacktestPace {
 function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
   const { pollMs, accountMs, latencyMs } = backtest
   if (pollMs === undefined && accountMs === undefined) return { polling: { ...polling, timeMs: TIME_MS_MIN } }
-  const { tickersMs, timeMs, waitingMs } =
+  const tickersMs = pollMs ?? polling.tickersMs
+  const looks =
     pollMs === undefined
-      ? { tickersMs: polling.tickersMs, timeMs: TIME_MS_MIN }
-      : { tickersMs: pollMs, timeMs: Math.max(TIME_MS_MIN, pollMs), waitingMs: TIME_MS_MIN }
-  const looks = { tickersMs, timeMs, ...(waitingMs !== undefined && { waitingMs }) }
+      ? { tickersMs, timeMs: TIME_MS_MIN }
+      : { tickersMs, timeMs: Math.max(TIME_MS_MIN, pollMs), waitingMs: TIME_MS_MIN }
   if (accountMs !== undefined) {
     return {
       polling: { ...looks, fillsMs: accountMs, positionsMs: accountMs },
@@ -286,7 +286,8 @@ function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestP
     positionsBeforeMs + Math.min(risk.dataAgeMaxMs, tickersMs) <= 2 * ACCOUNT_MS_MAX
   return {
     polling: {
-      ...{ ...looks, fillsMs, positionsMs },
+      ...looks,
+      ...{ fillsMs, positionsMs },
       ...(isBefore && { beforeTickers: { fillsMs: fillsBeforeMs, positionsMs: positionsBeforeMs } }),
     },
     accountAgeMaxMs: ageOfRounds(isBefore ? tickersMs : Math.max(fillsMs, positionsMs)),
