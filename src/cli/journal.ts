@@ -67,11 +67,11 @@ async function migrate({ dryRun, market, speed, ...options }: MigrateCommandOpti
 
 export function describeMigration(migration: StateMigration | undefined, isDry: boolean): string {
   if (migration === undefined) return 'nothing to do: there is no journal, or it has the present layout'
-  const { from, to, counted, copy, bytes } = migration
+  const { from, to, counted, copy: kept, bytes } = migration
   const where = migration.kind === 'file' ? migration.file : `schema ${migration.schema}`
   return [
     `${isDry ? 'would be: ' : 'migrated: '} ${where}, from layout ${from} to ${to}`,
-    `copy:      ${migration.kind === 'file' ? copy : `schema ${copy}`}, the journal as it ${isDry ? 'is' : 'was'}`,
+    `copy:      ${migration.kind === 'file' ? kept : `schema ${kept}`}, the journal as it ${isDry ? 'is' : 'was'}`,
     `records:   ${toCount(counted.records)}`,
     `book:      ${toCount(counted.book)} rows, ${toCount(counted.keys)} used keys`,
     `booked:    ${toCount(counted.fills)} fills, ${toCount(counted.funding)} funding payments`,
