@@ -4,6 +4,7 @@ import { loadJournalPassword } from '../config/secrets.ts'
 import { copyState, type StateToCopy } from '../daemon/state/copy-state.ts'
 import { readRunStart } from '../daemon/state/running-config.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
+import { migrateState, type StateMigration } from '../daemon/state/migrate-state.ts'
 import type { CopyProgress, CopyReport } from '../journal/copy/copy-parts.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
@@ -23,9 +24,13 @@ const PROGRESS_MS = 2000
 
 interface CopyCommandOptions extends ConfigOptions, MarketOptions, Pick<StateToCopy, 'to'> {}
 
-/** `intentd journal copy`: the journal goes from a file to PostgreSQL, or back. */
+interface MigrateCommandOptions extends ConfigOptions, MarketOptions {
+  readonly dryRun?: boolean
+}
+
+/** `intentd journal copy`: the journal goes from a file to PostgreSQL, or back. `migrate`: it gets the present layout. */
 export function addJournalCommand(program: Command, { setExit }: VerbFrame): void {
-  const journal = program.command('journal').description('move a journal')
+  const journal = program.command('journal').description('move a journal, or migrate it')
   addConfigOptions(journal.command('copy'))
     .description(
       'move the journal between the file in state.directory and the server in journal.url; no daemon may run',
@@ -38,6 +43,54 @@ export function addJournalCommand(program: Command, { setExit }: VerbFrame): voi
     .addOption(listOption('--market <file>', 'as given to run'))
     .option('--speed <n>', 'as given to run', parseSpeed)
     .action(async (options: CopyCommandOptions) => setExit(await copy(options)))
+  addConfigOptions(journal.command('migrate'))
+    .description('give the journal of an earlier version the present layout, after a copy; no daemon may run')
+    .option('--dry-run', 'only say what would be done')
+    .addOption(listOption('--market <file>', 'as given to run'))
+    .option('--speed <n>', 'as given to run', parseSpeed)
+    .action(async (options: MigrateCommandOptions) => setExit(await migrate(options)))
+}
+
+async function migrate({ dryRun, market, speed, ...options }: MigrateCommandOptions): Promise<number> {
+  const played = { files: market, speed }
+  const request = { ...toConfigRequest(options), played }
+  const { config } = loadConfig(request)
+  const isDry = dryRun === true
+  const migration = await migrateState({
+    ...{ config, isDry, clock: systemClock },
+    directory: stateDirectoryOf(config, played),
+    password: loadJournalPassword(config, request),
+  })
+  process.stdout.write(`${describeMigration(migration, isDry)}\n`)
+  return 0
+}
+
+export function describeMigration(migration: StateMigration | undefined, isDry: boolean): string {
+  if (migration === undefined) return 'nothing to do: there is no journal, or it has the present layout'
+  const { from, to, counted, copy: kept, bytes } = migration
+  const where = migration.kind === 'file' ? migration.file : `schema ${migration.schema}`
+  return [
+    `${isDry ? 'would be: ' : 'migrated: '} ${where}, from layout ${from} to ${to}`,
+    `copy:      ${migration.kind === 'file' ? kept : `schema ${kept}`}, the journal as it ${isDry ? 'is' : 'was'}`,
+    `records:   ${toCount(counted.records)}`,
+    `book:      ${toCount(counted.book)} rows, ${toCount(counted.keys)} used keys`,
+    `booked:    ${toCount(counted.fills)} fills, ${toCount(counted.funding)} funding payments`,
+    `size:      ${toMegabytes(bytes)} MB${describeRoom(migration)}`,
+    isDry
+      ? 'next:      the same command without --dry-run'
+      : 'proved:    every record, row and sum, before and after',
+  ].join('\n')
+}
+
+function describeRoom(migration: StateMigration): string {
+  if (migration.kind === 'server') return '; the copy takes as much again on the disk of the server'
+  const { neededBytes, freeBytes } = migration
+  const room = `of the disk ${toMegabytes(neededBytes)} MB are needed, and ${toMegabytes(freeBytes)} MB free`
+  return `; ${room}${freeBytes < neededBytes ? ': NOT ENOUGH' : ''}`
+}
+
+function toMegabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
 }
 
 async function copy({ to, market, speed, ...options }: CopyCommandOptions): Promise<number> {

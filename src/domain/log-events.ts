@@ -137,6 +137,8 @@ export const LOG_EVENTS = {
     'Batches are durable in time again, or none was dropped for half a minute; `batches` were dropped in `forMs`. Nothing to do.',
   'journal.late':
     'The record of a batch was durable only after `waitedMs`, and `mostMs` is the limit, so its orders were dropped. Until `journal.inTime` no order leaves, not even one that closes, but cancel-alls do. Check the journal: its server, the network to it, its standby server, or the disk.',
+  'journal.migrated':
+    'The journal had the layout of an earlier version, `from`, and now has `to`; it was proved before and after, and `copy` is the journal as it was. Nothing to do; delete the copy once you will not go back to the earlier version.',
   'journal.nearlyLate':
     'At the start a commit took `commitMs`, more than half of the `mostMs` after which a batch is dropped; bring the server nearer, or raise execution.acceptanceWindowMs or risk.dataAgeMaxMs, whichever sets the limit.',
   'journal.notClosed':

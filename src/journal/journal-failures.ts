@@ -108,6 +108,16 @@ export function layoutUnknown(file: string, layout: number, known: number): Fail
   })
 }
 
+/** @param file A file, or a server with its schema. @param advice What migrates it. */
+export function layoutOlder(file: string, layout: number, advice: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_LAYOUT_OLD',
+    sentence: 'the journal has the layout of an earlier version, and is migrated before it is written',
+    facts: { file, layout },
+    hint: advice,
+  })
+}
+
 export function poisoned(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',

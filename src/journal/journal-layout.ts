@@ -12,7 +12,7 @@ export const LAYOUT_FIRST = 5
 /** Since this layout a file has a table of packed records. */
 const LAYOUT_PACKED = 6
 
-const BLOCKS_TABLE = `
+export const BLOCKS_TABLE = `
   CREATE TABLE record_blocks (
     first INTEGER PRIMARY KEY,
     last INTEGER NOT NULL,
@@ -24,7 +24,7 @@ const BLOCKS_TABLE = `
   ) STRICT;
 `
 
-const FILLS_TABLE = `
+export const FILLS_TABLE = `
   CREATE TABLE fills (
     tradeId TEXT NOT NULL, at INTEGER NOT NULL, orderId TEXT NOT NULL, clientOid TEXT NOT NULL,
     strategyId TEXT NOT NULL, owner TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL,
@@ -104,34 +104,7 @@ export function openWriting(file: string): DatabaseSync {
     PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};
   `)
-  raiseLayout(database)
   return database
-}
-
-/** What makes a file of the next layout, by the layout that it has. */
-const STEPS: Readonly<Record<number, (database: DatabaseSync) => void>> = {
-  5: (database) => database.exec(BLOCKS_TABLE),
-  6: rebuildFills,
-}
-
-function raiseLayout(database: DatabaseSync): void {
-  const layout = readLayout(database)
-  if (layout < LAYOUT_FIRST || layout >= LAYOUT) return
-  database.exec('BEGIN IMMEDIATE')
-  for (let from = layout; from < LAYOUT; from++) STEPS[from]?.(database)
-  database.exec(`PRAGMA user_version = ${LAYOUT}; COMMIT`)
-}
-
-/** Layout 7 names a fill by trade and order, and has its kind and fees in other coins: of older fills they are unknown. */
-function rebuildFills(database: DatabaseSync): void {
-  database.exec(`
-    DROP INDEX fills_by_time;
-    ALTER TABLE fills RENAME TO fills_before;
-    ${FILLS_TABLE}
-    INSERT INTO fills SELECT tradeId, at, orderId, clientOid, strategyId, owner, symbol, side, tradeSide, price, size,
-      profit, fee, coin, scope, source, '', '', digest FROM fills_before;
-    DROP TABLE fills_before;
-  `)
 }
 
 /** Opens a file for reading. Nothing is changed, not even by closing, so damage stays as it was found. */
@@ -176,6 +149,7 @@ export function hasBlocks(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_PACKED
 }
 
-function readLayout(database: DatabaseSync): number {
+/** The number of its layout; 0 where no tables were ever made in it. */
+export function readLayout(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
 }

@@ -118,7 +118,7 @@ function copyPart(from: string, to: string): void {
   syncFile(to)
 }
 
-interface Salvaged extends Verified {
+interface Salvaged extends Pick<Verified, 'nature' | 'prefix'> {
   readonly usedKeys: readonly UsedKey[]
 }
 

@@ -9,10 +9,12 @@ import * as failures from './journal-failures.ts'
 import {
   createNature,
   isBlank,
+  LAYOUT,
   type JournalNature,
   makeTables,
   openReading,
   openWriting,
+  readLayout,
   readNature,
 } from './journal-layout.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
@@ -49,7 +51,7 @@ export function markFileOf(file: string): string {
  * were found. Others may read it meanwhile (`journal-reader.ts`). The lock of the state directory keeps others from
  * writing.
  *
- * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_CORRUPT, JOURNAL_TAIL_LOST,
+ * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_LAYOUT_OLD, JOURNAL_CORRUPT, JOURNAL_TAIL_LOST,
  * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED, JOURNAL_COPY_UNFINISHED, JOURNAL_HELD,
  * JOURNAL_UNREADABLE
  */
@@ -60,6 +62,8 @@ export function openSqliteJournal(options: SqliteJournalOptions): Journal & Book
     const { nature, prefix } = verifyJournal(options) ?? createJournal(options)
     const database = openWriting(file)
     try {
+      const layout = readLayout(database)
+      if (layout !== LAYOUT) throw failures.layoutOlder(file, layout, 'run `intentd journal migrate`')
       const mark = new DurableMark(markFileOf(file))
       return new SqliteJournal({ ...options, database, mark, nature, prefix })
     } catch (error) {
@@ -74,6 +78,7 @@ export function openSqliteJournal(options: SqliteJournalOptions): Journal & Book
 /** What identifies a journal, and what it holds. */
 export interface Verified {
   readonly nature: JournalNature
+  readonly layout: number
   readonly prefix: VerifiedPrefix
 }
 
@@ -101,7 +106,7 @@ export function verifyJournal(
     if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
     const flaw = allRows ? findFlawedRows(database, { nature, prefix }) : undefined
     if (flaw) throw failures.corrupt(file, flaw)
-    return { nature, prefix }
+    return { nature, layout: readLayout(database), prefix }
   } finally {
     database.close()
   }
@@ -110,7 +115,7 @@ export function verifyJournal(
 /** The flaw of what a start does not read, where there is one. */
 export function findFlawedRows(
   database: DatabaseSync,
-  { nature: { first }, prefix: { start } }: Verified,
+  { nature: { first }, prefix: { start } }: Pick<Verified, 'nature' | 'prefix'>,
 ): Flaw | undefined {
   const flaw = (found: string): Flaw => ({ sequence: undefined, found })
   if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
@@ -151,13 +156,13 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
     chmodSync(file, 0o600)
     const nature = makeTables(database, createNature(identity, salt))
     createMark(markFileOf(file), { sequence: 0, link: nature.first })
-    return { nature, prefix: readVerified(database, nature) }
+    return { nature, layout: LAYOUT, prefix: readVerified(database, nature) }
   } finally {
     database.close()
   }
 }
 
-type JournalParts = Verified & {
+type JournalParts = Pick<Verified, 'nature' | 'prefix'> & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
 } & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TablesGiven>

@@ -1,14 +1,15 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { gunzipSync } from 'node:zlib'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { openDaemon } from '../../src/daemon/open-daemon.ts'
+import { migrateState } from '../../src/daemon/state/migrate-state.ts'
+import { type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
+import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
+import { RELEASED, restoreOnServer, unpackState, VERSIONS } from './released-state.ts'
 
-const RELEASED = join(import.meta.dirname, 'released')
 const MINUTE_MS = 60_000
 
 const opened: (() => unknown)[] = []
@@ -16,78 +17,121 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close()
 })
 
-interface Left {
-  readonly world: string
-  readonly at: number
-  readonly openOrders: number
-  readonly fills: number
-  readonly positions: Readonly<Record<string, string>>
-}
-
-/** What a release left, unpacked. */
-function unpack(version: string): Left & { readonly directory: string } {
-  const place = join(RELEASED, version)
-  const directory = mkdtempSync(join(tmpdir(), 'upgrade-'))
-  opened.push(() => rmSync(directory, { recursive: true }))
-  const left = JSON.parse(readFileSync(join(place, 'left.json'), 'utf8')) as Left
-  mkdirSync(join(directory, left.world), { mode: 0o700 })
-  for (const file of readdirSync(place).filter((name) => name.endsWith('.gz'))) {
-    const bytes = gunzipSync(readFileSync(join(place, file)))
-    writeFileSync(join(directory, left.world, file.slice(0, -'.gz'.length)), bytes, { mode: 0o600 })
-  }
-  return { ...left, directory }
-}
-
 /** A minute later, whenever the test runs. */
 function clockFrom(at: number): Clock {
   const offset = at + MINUTE_MS - systemClock.now()
   return { now: () => systemClock.now() + offset, monotonic: () => systemClock.monotonic() }
 }
 
-test.each(readdirSync(RELEASED))(
-  '[ORD5] what %s left is taken over: every order and position, and it trades on',
-  async (version) => {
-    const { directory, at, openOrders, fills, positions } = unpack(version)
-    const loaded = loadConfig({
-      file: join(RELEASED, version, 'config.yaml'),
-      overrides: [`state.directory=${directory}`, 'onStop=leave', 'execution.acceptanceWindowMs=1000'],
-      cwd: directory,
-    })
-    const lines: { event: string; fields: Readonly<Record<string, unknown>> }[] = []
-    const { daemon } = await openDaemon({
+interface Place {
+  /** Where its journal is; in the state directory when absent. */
+  readonly server?: PostgresPlace | undefined
+}
+
+/** Trades on with what a release left, until a fill; everything is as it was left. */
+async function tradeOn(version: string, state: ReturnType<typeof unpackState>, { server }: Place = {}) {
+  const { directory, at, openOrders, fills, positions } = state
+  const { lines, start } = prepare(version, state, { server })
+  const { daemon } = await start(clockFrom(at))
+
+  await daemon.start()
+  const ending = daemon.ended()
+  await vi.waitFor(() => expect(daemon.accounts[0]?.shown.statistics.money.fills ?? 0).toBeGreaterThan(0), {
+    timeout: 60_000,
+    interval: 50,
+  })
+  daemon.stop('leave')
+  const { summaries, fatals } = await ending
+
+  const started = lines.find(({ event }) => event === 'info recovery.started')?.fields
+  const held = Object.fromEntries(
+    Object.entries(positions).map(([name, size]) => {
+      const [symbol = '', side] = name.split(' ')
+      return [symbol, side === 'short' ? `-${size}` : size]
+    }),
+  )
+  expect([started?.['positions'], started?.['unknownOrders']]).toEqual([held, 0])
+  // A fill may not have been read any more.
+  expect(Number(started?.['openOrders'])).toBeGreaterThanOrEqual(openOrders)
+  expect(fatals).toEqual([])
+  const [summary] = summaries
+  // The market of ten minutes a second moves between the last reading of a position and the exchange's ledger.
+  const differences = summary?.exchange?.differences.filter((one) => !one.startsWith('unrealisedProfit'))
+  expect(differences).toEqual([])
+  expect(summary?.exchange?.fills).toBeGreaterThan(fills)
+  // The test's own server is alone, and waits for no disk.
+  const troubles = lines.filter(({ event }) =>
+    /^(?:warn|error|fatal) (?!strategy\.slow|journal\.(?:not|nearly))/.test(event),
+  )
+  expect(troubles.map(({ event }) => event)).toEqual([])
+  return { lines, directory }
+}
+
+function prepare(
+  version: string,
+  { directory }: Pick<ReturnType<typeof unpackState>, 'directory'>,
+  { server }: Place,
+) {
+  const overrides = ['onStop=leave', 'execution.acceptanceWindowMs=1000', ...journalOf(server)]
+  const loaded = loadConfig({
+    file: join(RELEASED, version, 'config.yaml'),
+    overrides: [`state.directory=${directory}`, ...overrides],
+    cwd: directory,
+  })
+  const lines: { event: string; fields: Readonly<Record<string, unknown>> }[] = []
+  const start = (clock: Clock) =>
+    openDaemon({
       ...{ loaded, credentials: undefined, market: { files: [], speed: undefined }, version: 'next' },
-      ...{ clock: clockFrom(at), timers: systemTimers },
+      ...{ clock, timers: systemTimers },
       logger: {
         ...{ isTerminal: false, descriptor: 1, hide: () => undefined, listen: () => undefined },
         ...{ setLevel: () => undefined },
         log: (level, event, fields = {}) => lines.push({ event: `${level} ${event}`, fields }),
       },
     })
+  return { config: loaded.config, lines, start }
+}
 
-    await daemon.start()
-    const ending = daemon.ended()
-    await vi.waitFor(() => expect(daemon.accounts[0]?.shown.statistics.money.fills ?? 0).toBeGreaterThan(0), {
-      timeout: 60_000,
-      interval: 50,
-    })
-    daemon.stop('leave')
-    const { summaries, fatals } = await ending
+function journalOf(server: PostgresPlace | undefined): readonly string[] {
+  return server ? [`journal.url=${server.url}`, `journal.schema=${server.schema}`] : []
+}
 
-    const started = lines.find(({ event }) => event === 'info recovery.started')?.fields
-    const held = Object.fromEntries(
-      Object.entries(positions).map(([name, size]) => {
-        const [symbol = '', side] = name.split(' ')
-        return [symbol, side === 'short' ? `-${size}` : size]
-      }),
-    )
-    expect([started?.['positions'], started?.['unknownOrders']]).toEqual([held, 0])
-    // A fill may not have been read any more.
-    expect(Number(started?.['openOrders'])).toBeGreaterThanOrEqual(openOrders)
-    expect(fatals).toEqual([])
-    const [summary] = summaries
-    expect(summary?.exchange).toMatchObject({ differences: [] })
-    expect(summary?.exchange?.fills).toBeGreaterThan(fills)
-    const troubles = lines.filter(({ event }) => /^(?:warn|error|fatal) (?!strategy\.slow)/.test(event))
-    expect(troubles.map(({ event }) => event)).toEqual([])
+function unpack(version: string) {
+  const state = unpackState(version)
+  opened.push(() => rmSync(state.directory, { recursive: true }))
+  return state
+}
+
+test.each(VERSIONS)(
+  '[ORD5] what %s left is taken over: every order and position, and it trades on',
+  async (version) => {
+    const { lines } = await tradeOn(version, unpack(version))
+
+    expect(lines.filter(({ event }) => event === 'info journal.migrated')).toMatchObject([
+      { fields: { to: 7, copy: expect.stringMatching(/journal\.sqlite\.layout-[56]$/) } },
+    ])
   },
+)
+
+test.skipIf(postgresMissing).each(VERSIONS)(
+  '[ORD5] what %s left on a server is refused until it is migrated, and then taken over in the same way',
+  async (version) => {
+    const state = unpack(version)
+    const server = await restoreOnServer(version, await (await postgresServer()).newDatabase())
+    // A machine that kept its journal on the server has none in a file.
+    for (const part of ['', '.mark']) rmSync(`${state.journal}${part}`)
+    const { config, start } = prepare(version, state, { server })
+    await expect(start(clockFrom(state.at))).rejects.toThrow(/JOURNAL_LAYOUT_OLD[^]*intentd journal migrate/)
+
+    const directory = dirname(state.journal)
+    const given = { config, directory, password: undefined, clock: systemClock }
+    const planned = await migrateState({ ...given, isDry: true })
+    const migrated = await migrateState({ ...given, isDry: false })
+
+    expect(planned).toMatchObject({ kind: 'server', from: 6, to: 7, copy: 'intentd_paper_layout_6' })
+    expect(migrated).toEqual(planned)
+    expect(await migrateState({ ...given, isDry: false })).toBeUndefined()
+    await tradeOn(version, state, { server })
+  },
+  120_000,
 )

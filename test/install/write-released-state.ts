@@ -1,6 +1,6 @@
 /**
  * Keeps what this version leaves behind, for the test of an upgrade: `npm run released-state`, once for each release,
- * before its version goes up. It trades on paper for six seconds, and packs journal and exchange, some 40 kB.
+ * before its version goes up, and `npm run released-state -- layout-6` before layout 6 becomes another. It trades on paper for six seconds, and packs journal and exchange, some 40 kB.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,10 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { gzipSync } from 'node:zlib'
+import { postgresServer } from '../support/postgres-server.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
-const place = join(import.meta.dirname, 'released', version)
+const [suffix] = process.argv.slice(2)
+const place = join(import.meta.dirname, 'released', suffix === undefined ? version : `${version}-${suffix}`)
 
 mkdirSync(place, { recursive: true })
 writeConfig()
@@ -28,6 +30,7 @@ try {
       join(place, `${file}.gz`),
       gzipSync(readFileSync(join(directory, world, file)), { level: 9 }),
     )
+  await writeServerJournal()
   writeFileSync(join(place, 'left.json'), `${JSON.stringify({ ...summary, world }, undefined, 2)}\n`)
 } finally {
   rmSync(directory, { recursive: true })
@@ -42,16 +45,30 @@ function writeConfig(): void {
   writeFileSync(join(place, 'config.yaml'), paper)
 }
 
+/** The same journal as it is on a server: moved there by this version, and dumped without what only psql reads. */
+async function writeServerJournal(): Promise<void> {
+  const { url } = await (await postgresServer()).newDatabase()
+  const words = ['journal', 'copy', '--to', 'postgres', '-c', join(place, 'config.yaml')]
+  const settings = [`state.directory=${directory}`, `journal.url=${url}`].flatMap((one) => ['--set', one])
+  spawn(process.execPath, ['bin/intentd.mjs', ...words, ...settings])
+  const dump = spawn('pg_dump', [
+    ...['--no-owner', '--no-privileges', '--inserts', '--rows-per-insert=200', '--schema=intentd_paper', url],
+  ])
+  const lines = dump.split('\n').filter((line) => !/^(?:--|\\|SET transaction_timeout|$)/.test(line))
+  writeFileSync(join(place, 'journal-on-server.sql.gz'), gzipSync(`${lines.join('\n')}\n`, { level: 9 }))
+}
+
+function spawn(program: string, words: readonly string[]): string {
+  const run = spawnSync(program, words, { cwd: ROOT, encoding: 'utf8', maxBuffer: 100_000_000 })
+  if (run.status !== 0) throw new Error(`${program} ended with ${run.status}: ${run.stderr.slice(-2000)}`)
+  return run.stdout
+}
+
 /** What it left, by the exchange's ledger. */
 function trade() {
   const words = ['run', '-c', join(place, 'config.yaml'), '--set', `state.directory=${directory}`]
-  const run = spawnSync(process.execPath, ['bin/intentd.mjs', ...words, '--for', '6s', '--summary', 'json'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    maxBuffer: 100_000_000,
-  })
-  if (run.status !== 0) throw new Error(`the run ended with ${run.status}: ${run.stderr.slice(-2000)}`)
-  const { exchange } = JSON.parse(run.stdout) as {
+  const summary = spawn(process.execPath, ['bin/intentd.mjs', ...words, '--for', '6s', '--summary', 'json'])
+  const { exchange } = JSON.parse(summary) as {
     exchange: { openOrders: number; fills: number; balance: string; positions: Record<string, string> }
   }
   const { openOrders, fills, balance, positions } = exchange

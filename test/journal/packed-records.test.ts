@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { JournalReader, type RecordQuery } from '../../src/journal/journal-reader.ts'
 import { type Journal } from '../../src/journal/journal.ts'
+import { migrateFile } from '../../src/journal/migrate/migrate-file.ts'
 import { openSqliteJournal, verifyJournal } from '../../src/journal/sqlite-journal.ts'
 
 /** Two blocks and a rest. */
@@ -251,7 +252,9 @@ describe('a journal of before there were blocks', () => {
     verify()
   })
 
-  test('is packed when it is written again', () => {
+  test('is packed when it is written again, once it is migrated', () => {
+    expect(() => open()).toThrow(/JOURNAL_LAYOUT_OLD[^]*intentd journal migrate/)
+    expect(migrateFile({ file, identity: 'live 1' })).toMatchObject({ from: 5, to: 7 })
     const journal = open()
     pack(journal)
     journal.close()

@@ -276,6 +276,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ commitMs }) => `orders may be dropped: a commit of the journal took ${showFact(commitMs)} ms`,
   },
+  'journal.migrated': SILENT,
   'journal.notClosed': { urgency: urgent, by: [], title: () => 'the journal could not be closed' },
   'journal.notPacked': { urgency: warning, by: [], title: () => 'old records of the journal are damaged' },
   'journal.notReplicated': { urgency: info, by: [], title: () => 'the journal is on one server alone' },

@@ -3,7 +3,8 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { rebuildBook } from '../../engine/book/book-rows.ts'
 import { createEngine } from '../../engine/engine.ts'
 import { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
-import { openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { LAYOUT } from '../../journal/journal-layout.ts'
+import { isJournalFile, openSqliteJournal, verifyJournal } from '../../journal/sqlite-journal.ts'
 import { openStoredReplica, type StoredReplica } from '../../journal/stored-replica.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Percentiles } from '../../lib/percentiles.ts'
@@ -67,6 +68,9 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
 function openStored(config: DaemonConfig, directory: string): StoredReplica {
   const place = journalPlaceOf(config, directory)
   if (config.journal !== undefined) return openStoredReplica(place.file)
+  // Only what writes to a journal of an earlier layout migrates it.
+  if (isJournalFile(place.file) && verifyJournal(place)?.layout !== LAYOUT)
+    return openStoredReplica(place.file)
   const journal = openSqliteJournal({ ...place, keepSince: () => 0 })
   return {
     salt: journal.salt,

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
+import { migrateFile } from '../../journal/migrate/migrate-file.ts'
 import type { CopyOptions, CopyReport } from '../../journal/copy/copy-parts.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -45,6 +46,8 @@ export async function copyState(state: StateToCopy): Promise<CopyReport> {
       terms: leaseTermsOf(config.journal, config),
     }
     if (to === 'postgres') {
+      // One that was moved already is copied once more where that was interrupted.
+      migrateFile({ file, identity: options.identity, evenMoved: true })
       const { copyToServer } = await import('../../journal/copy/copy-to-server.ts')
       return await copyToServer({ ...options, isRetreated: hasRetreated(directory) })
     }

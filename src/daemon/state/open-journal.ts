@@ -5,6 +5,7 @@ import { signedWithinMs } from '../../engine/orders/record-batch.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import type { TablesGiven } from '../../journal/journal-tables.ts'
+import { type FileToMigrate, migrateFile, type MigrationPlan } from '../../journal/migrate/migrate-file.ts'
 import { isJournalFile, markFileOf, openSqliteJournal } from '../../journal/sqlite-journal.ts'
 import type { Following } from '../../journal/postgres/follow.ts'
 import type { LeaseTerms } from '../../journal/postgres/lease.ts'
@@ -53,6 +54,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
     if (isNew && isJournalFile(replica)) throw notCopiedBack(file, replica, options.configOption)
     const onUnpacked = (reason: string): void =>
       logger.log('warn', 'journal.notPacked', { file: place.file, reason })
+    migrateOwnJournal(place, logger)
     return openSqliteJournal({ ...options, ...place, onUnpacked })
   }
   const { openPostgresJournal } = await import('../../journal/postgres/open-postgres-journal.ts')
@@ -82,6 +84,22 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
   if (!isReplicated) logger.log('warn', 'journal.notReplicated', { url })
   if (!isSynchronised) logger.log('warn', 'journal.notSynchronised', { url })
   return journal
+}
+
+/**
+ * Migrates a journal in a file where an earlier version wrote it last: the file belongs to this directory alone, so
+ * nobody else waits for the earlier layout. A server's journal may be followed by others, so there an operator decides.
+ */
+export function migrateOwnJournal(
+  file: FileToMigrate,
+  logger: Pick<DaemonLogger, 'log'>,
+): MigrationPlan | undefined {
+  const migrated = migrateFile(file)
+  if (migrated) {
+    const { from, to, copy, counted } = migrated
+    logger.log('info', 'journal.migrated', { file: file.file, from, to, copy, records: counted.records })
+  }
+  return migrated
 }
 
 /** When a commit takes longer, the prices are too old or the signature would be too late, and a batch is dropped, ms. */

@@ -10,7 +10,7 @@ import { findFlawedRows } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import type { Connection, PostgresPlace } from '../postgres/connection.ts'
 import type { LeaseTaker, LeaseTerms } from '../postgres/lease.ts'
-import { assertServerVersion, readServerNature } from '../postgres/server-tables.ts'
+import { assertServerVersion, readServerNature, type ServerNature } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
 /** A statement that takes longer has failed, ms: of a large journal one may take minutes. */
@@ -51,7 +51,7 @@ export interface CopyReport {
 
 /** A journal on the server, as it stands. */
 export interface ServerState {
-  readonly nature: JournalNature
+  readonly nature: ServerNature
   readonly last: Mark
   readonly feedPlace: number
   /** Where it goes on, where that is not here. */
@@ -72,10 +72,11 @@ export async function lookAtServer(
   connection: Pick<Connection, 'query'>,
   place: PostgresPlace,
   taker: LeaseTaker,
+  given: { readonly evenOlder?: boolean } = {},
 ): Promise<ServerState | undefined> {
   await assertServerVersion(connection, place)
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`intentd ${place.schema}`])
-  const nature = await readServerNature(connection, place)
+  const nature = await readServerNature(connection, place, given)
   if (nature === undefined) return undefined
   const schema = quoteName(place.schema)
   const [row = {}] = await connection.query(

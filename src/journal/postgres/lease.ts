@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
+import { LAYOUT } from '../journal-layout.ts'
 import type { FleetNews, OrderedKill, WriterLease } from '../journal.ts'
 import type { Connection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
@@ -57,8 +58,8 @@ export async function takeLease(
 ): Promise<LeaseAttempt> {
   const asked = instantOf(clock)
   const [row = {}] = await connection.query(
-    `SELECT * FROM ${quoteName(schema)}.take_lease($1, $2, $3 * interval '1 ms', $4 * interval '1 ms')`,
-    [place, name, lastingMs, validityMs],
+    `SELECT * FROM ${quoteName(schema)}.take_lease($1, $2, $3 * interval '1 ms', $4 * interval '1 ms', $5)`,
+    [place, name, lastingMs, validityMs, String(LAYOUT)],
   )
   const { taken, token, feed_place, abandoned, holder, free_in_ms } = row
   if (taken !== true) return { kind: 'held', holder: String(holder), freeInMs: Number(free_in_ms) }

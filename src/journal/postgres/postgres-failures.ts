@@ -1,8 +1,9 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { adviseCertificate } from '../../lib/net/certificate.ts'
-import { type Flaw, MOVED_TO_FILE } from '../journal-failures.ts'
-import { sqlStateOf, type PostgresPlace } from './connection.ts'
-import { JOURNAL_MOVED } from './tables.ts'
+import { type Flaw, layoutOlder, MOVED_TO_FILE } from '../journal-failures.ts'
+import { LAYOUT } from '../journal-layout.ts'
+import { serverName, sqlStateOf, type PostgresPlace } from './connection.ts'
+import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './tables.ts'
 
 type Facts = Readonly<Record<string, string | number>>
 
@@ -17,6 +18,7 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
   if (error instanceof Failure) return error
   const state = sqlStateOf(error)
   if (state === JOURNAL_MOVED) return movedAway(place, messageOf(error))
+  if (state === LAYOUT_OTHER) return layoutOther(place, messageOf(error))
   return new Failure({
     code: 'JOURNAL_UNREACHABLE',
     sentence: 'the journal on PostgreSQL cannot be opened',
@@ -191,11 +193,19 @@ export function serverOld(place: PostgresPlace, version: string): Failure {
   })
 }
 
-export function layoutOther(place: PostgresPlace, layout: string): Failure {
+/** @param text What the journal says of its layout. */
+export function layoutOther(place: PostgresPlace, text: string): Failure {
+  const layout = toLayout(text)
+  if (layout < LAYOUT)
+    return layoutOlder(
+      serverName(place),
+      layout,
+      'end every daemon and standby of this account, put the same version on every machine, then run `intentd journal migrate` on one of them (docs/scaling.md)',
+    )
   return new Failure({
     code: 'JOURNAL_LAYOUT_UNKNOWN',
-    sentence: 'the journal on PostgreSQL was written by another version',
-    facts: { ...placeFacts(place), layout },
-    hint: 'start that version again, or name another journal.schema',
+    sentence: 'the journal on PostgreSQL was written by a later version',
+    facts: { ...placeFacts(place), layout: text, known: LAYOUT },
+    hint: 'use that version on this machine too, or name another journal.schema',
   })
 }

@@ -2,7 +2,7 @@ import { existsSync, renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/failure.ts'
 import { isDamage } from '../journal-failures.ts'
-import { isBlank, type JournalNature, makeTables, readNature } from '../journal-layout.ts'
+import { isBlank, type JournalNature, LAYOUT, makeTables, readLayout, readNature } from '../journal-layout.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
 import { applyChanges, type Changes } from './changes.ts'
 import { type Connection, type PostgresPlace, serverName } from './connection.ts'
@@ -179,7 +179,8 @@ async function openKept({
     const head = Number(row['feed_place'])
     assertKept(place, head, feedPlace)
     const isInReach = feedPlace === head || (row['oldest'] !== null && feedPlace + 1 >= Number(row['oldest']))
-    if (feedPlace >= 0 && isInReach) return { database, feedPlace }
+    const isPresent = readLayout(database) === LAYOUT
+    if (feedPlace >= 0 && isInReach && isPresent) return { database, feedPlace }
   } catch (error) {
     database?.close()
     // Of the server's word, or of a lock, nothing follows for the file.

@@ -1,12 +1,12 @@
 import type { Clock } from '../../lib/clock.ts'
-import { type JournalNature, createNature } from '../journal-layout.ts'
+import { type JournalNature, createNature, LAYOUT } from '../journal-layout.ts'
 import { foreign } from '../journal-failures.ts'
 import { Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
 import { type TableRow, toServerText } from './changes.ts'
 import { FLEET_SCHEMA } from './fleet-member.ts'
 import { ensureKillOrder } from './kill-order.ts'
 import { layoutOther, movedAway, notAllowed, serverOld, translatePostgresError } from './postgres-failures.ts'
-import { type JournalTable, quoteName, schemaSql, SERVER_LAYOUT } from './tables.ts'
+import { type JournalTable, quoteName, schemaSql, toLayout } from './tables.ts'
 
 /** Rows that are read at a time: some hundred kilobytes. */
 const PAGE_ROWS = 1000
@@ -63,24 +63,34 @@ export async function makeServerTables(
   await connection.query(schemaSql(schema))
   await ensureKillOrder(connection, schema)
   const { identity, salt, first } = nature
-  const meta = Object.entries({ layout: String(SERVER_LAYOUT), identity, salt, first })
+  const meta = Object.entries({ layout: String(LAYOUT), identity, salt, first })
   for (const [name, value] of meta)
     await connection.query(`INSERT INTO ${quoteName(schema)}.meta VALUES ($1, $2)`, [name, value])
 }
 
-/** Undefined where there is none. */
+/** A journal on the server, and its layout. */
+export interface ServerNature extends JournalNature {
+  readonly layout: number
+}
+
+/**
+ * Undefined where there is none.
+ * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless an earlier layout is asked for too
+ */
 export async function readServerNature(
   connection: Pick<Connection, 'query'>,
   place: PostgresPlace,
-): Promise<JournalNature | undefined> {
+  { evenOlder = false } = {},
+): Promise<ServerNature | undefined> {
   const meta = `${quoteName(place.schema)}.meta`
   const [there] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [meta])
   if (there?.['found'] !== true) return undefined
   const rows = await connection.query(`SELECT name, value FROM ${meta}`)
   const values = new Map(rows.map(({ name, value }) => [String(name), String(value)]))
   const read = (name: string): string => values.get(name) ?? ''
-  if (read('layout') !== String(SERVER_LAYOUT)) throw layoutOther(place, read('layout'))
-  return { identity: read('identity'), salt: read('salt'), first: read('first') }
+  const layout = toLayout(read('layout'))
+  if (layout !== LAYOUT && !(evenOlder && layout < LAYOUT)) throw layoutOther(place, read('layout'))
+  return { identity: read('identity'), salt: read('salt'), first: read('first'), layout }
 }
 
 function assertIdentity(

@@ -38,8 +38,13 @@ export function tableNamed(name: string): JournalTable | undefined {
   return JOURNAL_TABLES.find((one) => one.name === name)
 }
 
-/** Layout of the tables on the server. Another one is refused. */
-export const SERVER_LAYOUT = 2
+/** What a server says of its layout until layout 7: it stands for 5 and 6, which differ in files alone. */
+const SERVER_LAYOUT_FIRST = '1'
+
+/** The layout of a journal on a server, by what its `meta` says. */
+export function toLayout(text: string): number {
+  return text === SERVER_LAYOUT_FIRST ? 6 : Number(text)
+}
 
 /**
  * What followers may be behind before they have to read the tables anew: a machine that was away for longer is no
@@ -53,6 +58,7 @@ const HANDED_OVER_FOR = '30 seconds'
 /** SQLSTATEs of our own. */
 export const LEASE_GONE = 'IN001'
 export const JOURNAL_MOVED = 'IN002'
+export const LAYOUT_OTHER = 'IN003'
 
 /** A lease that may be renewed, by its token. */
 export const STILL_HELD = 'token = $1 AND NOT released'
@@ -99,6 +105,13 @@ export function schemaSql(schema: string): string {
     CREATE TABLE followers (
       place text PRIMARY KEY, holder text NOT NULL, feed_place bigint NOT NULL, seen_at timestamptz NOT NULL
     );
+    ${functionsSql(schema)}
+  `
+}
+
+/** What the server does by itself. */
+export function functionsSql(schema: string): string {
+  return `
     ${functionSql('write_changes(held bigint, new_place bigint, new_sequence bigint, new_link text, changes jsonb) RETURNS void', WRITE_CHANGES, schema)}
     ${functionSql(TAKE_LEASE_HEAD, TAKE_LEASE, schema)}
   `
@@ -148,13 +161,14 @@ function changeSql({ name, columns, key }: JournalTable): string {
 }
 
 const TAKE_LEASE_HEAD = `take_lease(
-  IN who_place text, IN who text, IN lasting interval, IN valid interval,
+  IN who_place text, IN who text, IN lasting interval, IN valid interval, IN known text,
   OUT taken boolean, OUT token bigint, OUT feed_place bigint, OUT abandoned boolean, OUT holder text,
   OUT free_in_ms double precision)`
 
 /**
  * Free is a lease that was given back, or whose time is over, and that of every request signed under it; or one of
- * this very place, whose process is dead: its directory is locked.
+ * this very place, whose process is dead: its directory is locked. Nobody gets it who knows another layout: a machine may
+ * have followed since before a migration.
  */
 const TAKE_LEASE = `
   DECLARE
@@ -162,6 +176,9 @@ const TAKE_LEASE = `
     free_at timestamptz;
   BEGIN
     SELECT * INTO before FROM lease FOR UPDATE;
+    IF NOT EXISTS (SELECT FROM meta WHERE name = 'layout' AND value = known) THEN
+      RAISE EXCEPTION '%', (SELECT value FROM meta WHERE name = 'layout') USING ERRCODE = '${LAYOUT_OTHER}';
+    END IF;
     IF before.moved_to IS NOT NULL THEN
       RAISE EXCEPTION '%', before.moved_to USING ERRCODE = '${JOURNAL_MOVED}';
     END IF;

@@ -112,6 +112,31 @@ export class BookTable {
   }
 }
 
+/**
+ * Gives the rows of a collection other keys, for a migration. Their positions stay, and with them the order of the map.
+ * @returns the sum of all rows of the book
+ * @throws RangeError when one is not as it was written
+ */
+export function renameRows(
+  database: DatabaseSync,
+  first: string,
+  name: string,
+  toKey: (key: string) => string,
+): RowsSum {
+  const update = database.prepare('UPDATE book SET key = ?, digest = ? WHERE position = ?')
+  const found = readRows(database, first)
+  let { sum } = found
+  for (const placed of found.rows) {
+    const { position, row } = placed
+    if (row.name !== name) continue
+    const key = toKey(row.key)
+    const digest = digestOf(first, { position, row: { ...row, key } })
+    sum = addDigest(takeDigest(sum, digestOf(first, placed)), digest)
+    update.run(key, digest, position)
+  }
+  return sum
+}
+
 /** Costs half of a link, which matters since a start reads all rows. The separator is safe: no name contains a blank. */
 function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(0, 32)

@@ -84,7 +84,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'packed-records.ts',
     ...['verify-journal.ts', 'journal-tables.ts', 'journal-reader.ts'],
     ...['postgres', 'fleet'],
-    ...['sqlite-journal.ts', 'copy'],
+    ...['sqlite-journal.ts', 'copy', 'migrate'],
   ],
 }
 

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import { migrateFile, type MigrationPlan, planMigration } from '../../journal/migrate/migrate-file.ts'
+import type { ServerMigration } from '../../journal/migrate/migrate-server.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Secret } from '../../lib/secret.ts'
+import { serverPlaceOf, takerOf } from './open-journal.ts'
+import { describeHolder, holdDirectory } from './state-directory.ts'
+import { journalPlaceOf } from './state-place.ts'
+
+export interface StateToMigrate {
+  readonly config: DaemonConfig
+  readonly directory: string
+  /** Of the journal's server. */
+  readonly password: Secret | undefined
+  /** Says what would be done, and changes nothing. */
+  readonly isDry: boolean
+  readonly clock: Pick<Clock, 'now'>
+}
+
+export type StateMigration =
+  | ({ readonly kind: 'file'; readonly file: string } & MigrationPlan)
+  | ({ readonly kind: 'server'; readonly schema: string } & ServerMigration)
+
+/**
+ * Migrates the journal of a state directory that no daemon holds to the present layout; undefined where it has it, or
+ * there is no journal.
+ * @throws Failure STATE_HELD, and as `migrateFile` and `migrateServer` do
+ */
+export async function migrateState(state: StateToMigrate): Promise<StateMigration | undefined> {
+  const { config, directory, password, isDry, clock } = state
+  // What looks makes no directory.
+  if (!existsSync(directory) && config.journal === undefined) return undefined
+  const lock = holdDirectory(directory, describeHolder(config.name, clock.now()))
+  try {
+    const { file, identity } = journalPlaceOf(config, directory)
+    if (config.journal === undefined) {
+      const plan = isDry ? planMigration({ file, identity }) : migrateFile({ file, identity })
+      return plan && { kind: 'file', file, ...plan }
+    }
+    const { migrateServer } = await import('../../journal/migrate/migrate-server.ts')
+    const place = serverPlaceOf(config, password)
+    const taker = takerOf(config, directory, clock.now())
+    const migration = await migrateServer({ place, identity, taker, isDry })
+    return migration && { kind: 'server', schema: place.schema, ...migration }
+  } finally {
+    lock.release()
+  }
+}

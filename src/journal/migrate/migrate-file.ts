@@ -1,0 +1,190 @@
+import { closeSync, copyFileSync, existsSync, openSync, renameSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
+import { Failure } from '../../lib/failure.ts'
+import { type Counted, countJournal, differenceOf } from '../copy/count-journal.ts'
+import { corrupt, translateJournalError } from '../journal-failures.ts'
+import { LAYOUT, openReading, openWriting, readLayout, readNature } from '../journal-layout.ts'
+import { removeDatabase } from '../postgres/fetch-tables.ts'
+import { findFlawedRows, isJournalFile, markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
+import { readVerified } from '../verify-journal.ts'
+import { stepsFrom } from './layout-steps.ts'
+
+export interface FileToMigrate {
+  /** Whoever migrates it holds its directory. */
+  readonly file: string
+  readonly identity: string
+  /** Also where it was moved to a server: a copy that was interrupted is repeated from it. */
+  readonly evenMoved?: boolean
+}
+
+/** A journal of an earlier layout, and what becomes of it. */
+export interface MigrationPlan {
+  readonly from: number
+  readonly to: number
+  readonly counted: Counted
+  /** Where the journal is kept as it was. */
+  readonly copy: string
+  readonly bytes: number
+  /** What the copy and the change take of the disk at most, and what it has. */
+  readonly neededBytes: number
+  readonly freeBytes: number
+}
+
+/**
+ * What a migration would do, from the journal as it is, proved row by row; undefined where there is nothing to do.
+ * Nothing is changed.
+ * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and as opening the journal does
+ */
+export function planMigration(options: FileToMigrate): MigrationPlan | undefined {
+  return examine(options)?.plan
+}
+
+/**
+ * Makes a journal of the present layout of an earlier one; undefined where there is nothing to do.
+ *
+ *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one transaction, proved──► present
+ *       └── whatever ends it before the transaction is committed: earlier, and it can be run again
+ *
+ * @throws Failure JOURNAL_MIGRATE_NO_ROOM, JOURNAL_CORRUPT, and as opening the journal does
+ */
+export function migrateFile(options: FileToMigrate): MigrationPlan | undefined {
+  const found = examine(options)
+  if (found === undefined) return undefined
+  const { file } = options
+  const { plan } = found
+  try {
+    if (!isCopyOf(plan.copy, found)) {
+      if (plan.freeBytes < plan.neededBytes) throw noRoom(file, plan)
+      copyAside(file, found)
+    }
+    changeLayout(file, found)
+    return plan
+  } catch (error) {
+    throw translateJournalError(error, file)
+  }
+}
+
+interface Examined {
+  readonly verified: Verified
+  readonly plan: MigrationPlan
+}
+
+function examine({ file, identity, evenMoved = false }: FileToMigrate): Examined | undefined {
+  try {
+    if (!isJournalFile(file)) return undefined
+    const from = reading(file, readLayout)
+    if (from === LAYOUT || from === 0) return undefined
+    const verified = verifyJournal({ file, identity }, { allRows: true, evenMoved })
+    if (verified === undefined) return undefined
+    const counted = reading(file, countJournal)
+    const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
+    const { bavail, bsize } = statfsSync(dirname(file))
+    const copy = chooseCopy(file, from, { verified, counted })
+    // The log of the change may hold everything once more.
+    const neededBytes = 2 * bytes
+    const plan = { from, to: LAYOUT, counted, copy, bytes, neededBytes, freeBytes: bavail * bsize }
+    return { verified, plan }
+  } catch (error) {
+    throw translateJournalError(error, file)
+  }
+}
+
+function reading<Value>(file: string, read: (database: DatabaseSync) => Value): Value {
+  const database = openReading(file)
+  try {
+    return read(database)
+  } finally {
+    database.close()
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
+type Original = Pick<Examined, 'verified'> & { readonly counted: Counted }
+
+/** The copy that an interrupted migration has left, or the first free name: a copy of another state is never replaced. */
+function chooseCopy(file: string, layout: number, original: Original): string {
+  const name = `${file}.layout-${layout}`
+  for (let number = 1; ; number++) {
+    const copy = number === 1 ? name : `${name}.${number}`
+    if (!existsSync(copy) || isSame(copy, original)) return copy
+  }
+}
+
+function isCopyOf(copy: string, { verified, plan: { counted } }: Examined): boolean {
+  return existsSync(copy) && isSame(copy, { verified, counted })
+}
+
+/** Whether a file holds all that the journal holds, as it was written. */
+function isSame(file: string, { verified, counted }: Original): boolean {
+  try {
+    return reading(file, (database) => findDifference(database, { verified, counted }, file) === undefined)
+  } catch {
+    return false
+  }
+}
+
+/** What is not as it was written, or not as in the journal before. @throws of a damaged file */
+function findDifference(
+  database: DatabaseSync,
+  { verified, counted }: Original,
+  file: string,
+): string | undefined {
+  const nature = readNature(database, file)
+  if (nature.first !== verified.nature.first) return 'it is another journal'
+  const prefix = readVerified(database, nature)
+  const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { nature, prefix })
+  if (flaw) return flaw.found
+  const { last } = verified.prefix
+  if (prefix.last.sequence !== last.sequence || prefix.last.link !== last.link)
+    return 'it ends with another record'
+  return differenceOf(counted, countJournal(database))
+}
+
+/** Under another name until it is whole, proved and durable. Its mark lies beside it, so that it can be put back. */
+function copyAside(file: string, { verified, plan }: Examined): void {
+  const { copy, counted } = plan
+  const part = `${copy}.part`
+  removeDatabase(part)
+  closeSync(openSync(part, 'wx', 0o600))
+  reading(file, (database) => database.prepare('VACUUM INTO ?').run(part))
+  const difference = reading(part, (database) => findDifference(database, { verified, counted }, part))
+  if (difference !== undefined) throw corrupt(part, { sequence: undefined, found: difference })
+  syncFile(part)
+  if (existsSync(markFileOf(file))) {
+    copyFileSync(markFileOf(file), markFileOf(copy))
+    syncFile(markFileOf(copy))
+  }
+  renameSync(part, copy)
+  syncDirectory(dirname(file))
+}
+
+function changeLayout(file: string, { verified, plan }: Examined): void {
+  const database = openWriting(file)
+  try {
+    const steps = stepsFrom(plan.from)
+    database.exec('BEGIN IMMEDIATE')
+    for (const step of steps) database.exec(step.file)
+    for (const step of steps) step.rows?.(database, verified.nature)
+    database.exec(`PRAGMA user_version = ${LAYOUT}`)
+    const difference = findDifference(database, { verified, counted: plan.counted }, file)
+    if (difference !== undefined) throw corrupt(file, { sequence: undefined, found: difference })
+    database.exec('COMMIT')
+  } finally {
+    // What is not committed is undone.
+    database.close()
+  }
+}
+
+function noRoom(file: string, { neededBytes, freeBytes }: MigrationPlan): Failure {
+  return new Failure({
+    code: 'JOURNAL_MIGRATE_NO_ROOM',
+    sentence: 'the disk has no room to migrate the journal, which is copied first: nothing has changed',
+    facts: { file, neededBytes, freeBytes },
+    hint: 'free as much space as neededBytes says, then start again',
+  })
+}

@@ -1,0 +1,258 @@
+import { tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { Failure } from '../../lib/failure.ts'
+import { COPY_ANSWER_MS_MAX, lookAtServer, proveCopy, type ServerState } from '../copy/copy-parts.ts'
+import type { Counted } from '../copy/count-journal.ts'
+import { type Flaw, foreign } from '../journal-failures.ts'
+import { LAYOUT, makeTables } from '../journal-layout.ts'
+import { type Changes, readChanges, toServerText } from '../postgres/changes.ts'
+import { Connection, type PostgresPlace, serverName } from '../postgres/connection.ts'
+import { fetchTables, openReplica } from '../postgres/fetch-tables.ts'
+import type { LeaseTaker } from '../postgres/lease.ts'
+import {
+  corruptOnServer,
+  leaseHeld,
+  movedAway,
+  translatePostgresError,
+} from '../postgres/postgres-failures.ts'
+import { insertServerRows } from '../postgres/server-tables.ts'
+import { functionsSql, JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
+import { stepsFrom } from './layout-steps.ts'
+
+/** A standby looks four times a second: one that was not seen for so long has ended. */
+const FOLLOWED_FOR = '10 seconds'
+
+/** Rows that are written at a time. */
+const PAGE_ROWS = 1000
+
+export interface ServerToMigrate {
+  readonly place: PostgresPlace
+  readonly identity: string
+  /** This state directory, as a holder of the lease. */
+  readonly taker: LeaseTaker
+  /** Says what would be done, and changes nothing. */
+  readonly isDry: boolean
+}
+
+export interface ServerMigration {
+  readonly from: number
+  readonly to: number
+  readonly counted: Counted
+  /** The schema that keeps the tables as they were. */
+  readonly copy: string
+  /** What the tables take on the server. */
+  readonly bytes: number
+}
+
+/**
+ * Makes a journal of the present layout of an earlier one on a server, in one transaction there; undefined where there is
+ * nothing to do. No machine holds the lease meanwhile or gets it, and the token of every earlier one is void.
+ *
+ *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──► committed: present
+ *       └── whatever ends it before: earlier, as if nothing had been done
+ *
+ * @throws Failure JOURNAL_LEASE_HELD, JOURNAL_FOLLOWED, JOURNAL_MOVED, JOURNAL_FOREIGN, JOURNAL_CORRUPT,
+ * JOURNAL_MIGRATE_COPY_EXISTS, JOURNAL_UNREACHABLE
+ */
+export async function migrateServer(options: ServerToMigrate): Promise<ServerMigration | undefined> {
+  const { place } = options
+  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  const folder = mkdtempSync(join(tmpdir(), 'intentd-migrate-'))
+  try {
+    return await connection.within('BEGIN', () => migrateWithin(connection, options, folder))
+  } catch (error) {
+    throw translatePostgresError(error, place)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+    await connection.close()
+  }
+}
+
+type Asking = Pick<Connection, 'query'>
+
+async function migrateWithin(
+  connection: Asking,
+  options: ServerToMigrate,
+  folder: string,
+): Promise<ServerMigration | undefined> {
+  const { place, taker, isDry } = options
+  const state = await lookAtServer(connection, place, taker, { evenOlder: true })
+  if (state === undefined || state.nature.layout === LAYOUT) return undefined
+  assertFree(options, state)
+  await refuseFollowed(connection, place)
+  const plan = await planServer(connection, place, state)
+  if (isDry) return plan
+  await copyTables(connection, place.schema, plan.copy)
+  await changeTables(connection, place.schema, plan.from)
+  const expected = { last: state.last, counted: plan.counted }
+  const before = await fetchProved(connection, options, { state, expected, file: join(folder, 'before') })
+  try {
+    await writeChanges(connection, place.schema, changeRows(before, plan.from, state))
+  } finally {
+    before.close()
+  }
+  await voidEarlier(connection, place.schema)
+  const after = await fetchProved(connection, options, { state, expected, file: join(folder, 'after') })
+  after.close()
+  return plan
+}
+
+/** @throws Failure where the journal is not this account's, or not here, or somebody may write it */
+function assertFree({ place, identity }: ServerToMigrate, state: ServerState): void {
+  const { nature, movedTo, freeInMs, holder } = state
+  if (nature.identity !== identity) throw foreign(serverName(place), nature.identity, identity)
+  if (movedTo !== undefined) throw movedAway(place, movedTo)
+  if (freeInMs > 0) throw leaseHeld(place, holder, freeInMs)
+}
+
+/** A machine that follows an earlier layout could not take over any more. */
+async function refuseFollowed(connection: Asking, place: PostgresPlace): Promise<void> {
+  const rows = await connection.query(
+    `SELECT holder FROM ${quoteName(place.schema)}.followers
+      WHERE seen_at > clock_timestamp() - interval '${FOLLOWED_FOR}' ORDER BY holder`,
+  )
+  if (rows.length === 0) return
+  throw new Failure({
+    code: 'JOURNAL_FOLLOWED',
+    sentence: 'another machine stands by for this journal, with a version that does not know the new layout',
+    facts: { where: serverName(place), holders: rows.map(({ holder }) => String(holder)).join('; ') },
+    hint: 'end every standby of this account, migrate, and start them again with this version',
+  })
+}
+
+async function planServer(
+  connection: Asking,
+  place: PostgresPlace,
+  { nature }: ServerState,
+): Promise<ServerMigration> {
+  const schema = quoteName(place.schema)
+  const count = (table: string): string => `(SELECT count(*) FROM ${schema}.${table})`
+  const [row = {}] = await connection.query(
+    `SELECT ${count('records')} AS records, ${count('book')} AS book, ${count('used_keys')} AS keys,
+      ${count('fills')} AS fills, ${count('funding')} AS funding,
+      (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = to_regnamespace($1)) AS bytes, to_regnamespace($2) IS NOT NULL AS taken`,
+    [schema, quoteName(copyOf(place.schema, nature.layout))],
+  )
+  const copy = copyOf(place.schema, nature.layout)
+  if (row['taken'] === true) throw copyExists(place, copy)
+  const numberOf = (name: string): number => Number(row[name] ?? 0)
+  const counted: Counted = {
+    records: numberOf('records'),
+    book: numberOf('book'),
+    keys: numberOf('keys'),
+    fills: numberOf('fills'),
+    funding: numberOf('funding'),
+  }
+  return { from: nature.layout, to: LAYOUT, counted, copy, bytes: numberOf('bytes') }
+}
+
+function copyOf(schema: string, layout: number): string {
+  return `${schema}_layout_${layout}`
+}
+
+function copyExists(place: PostgresPlace, copy: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_MIGRATE_COPY_EXISTS',
+    sentence: 'a schema with the name of the copy exists already, and is not overwritten',
+    facts: { where: serverName(place), copy },
+    hint: 'rename it (`ALTER SCHEMA … RENAME TO …`), or drop it if nothing in it is needed, then migrate again',
+  })
+}
+
+/** Without feed and followers it is no journal, so nobody reads it as one. */
+async function copyTables(connection: Asking, schema: string, copy: string): Promise<void> {
+  await connection.query(`CREATE SCHEMA ${quoteName(copy)}`)
+  for (const table of ['meta', 'lease', ...JOURNAL_TABLES.map(({ name }) => name)])
+    await connection.query(`CREATE TABLE ${quoteName(copy)}.${table} AS TABLE ${quoteName(schema)}.${table}`)
+}
+
+/** The functions of an earlier layout are gone: what still calls them fails. */
+async function changeTables(connection: Asking, schema: string, from: number): Promise<void> {
+  await connection.query(`
+    SET LOCAL search_path = ${quoteName(schema)};
+    ${stepsFrom(from)
+      .map(({ server }) => server)
+      .join('\n')}
+    DO $drop$ DECLARE one regprocedure; BEGIN
+      FOR one IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+      LOOP EXECUTE 'DROP FUNCTION ' || one; END LOOP;
+    END $drop$;
+    ${functionsSql(schema)}
+    UPDATE meta SET value = '${LAYOUT}' WHERE name = 'layout';
+  `)
+}
+
+interface ToProve {
+  readonly state: ServerState
+  readonly expected: Parameters<typeof proveCopy>[1]
+  readonly file: string
+}
+
+/** Everything that stands on the server now, in a file; proved. */
+async function fetchProved(
+  connection: Asking,
+  { place }: ServerToMigrate,
+  { state: { nature }, expected, file }: ToProve,
+): Promise<DatabaseSync> {
+  const database = openReplica(file)
+  try {
+    makeTables(database, nature)
+    await fetchTables({ connection, schema: place.schema, database })
+    const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
+    proveCopy({ database, nature, refuse }, expected)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Changes the rows in the file. @returns what was changed */
+function changeRows(database: DatabaseSync, from: number, { nature }: ServerState): Changes {
+  const session = database.createSession()
+  try {
+    database.exec('BEGIN IMMEDIATE')
+    for (const step of stepsFrom(from)) step.rows?.(database, nature)
+    database.exec('COMMIT')
+    return readChanges(database, session.changeset())
+  } finally {
+    session.close()
+  }
+}
+
+async function writeChanges(connection: Asking, schema: string, changes: Changes): Promise<void> {
+  for (const table of JOURNAL_TABLES) {
+    const { put = [], drop = [] } = changes[table.name] ?? {}
+    await dropRows(connection, schema, table, [...put, ...drop])
+    for (let at = 0; at < put.length; at += PAGE_ROWS)
+      await insertServerRows(connection, schema, table, put.slice(at, at + PAGE_ROWS))
+  }
+}
+
+async function dropRows(
+  connection: Asking,
+  schema: string,
+  { name, key }: JournalTable,
+  rows: NonNullable<Changes[string]['put']>,
+): Promise<void> {
+  const table = `${quoteName(schema)}.${name}`
+  const isNamed = key.map((one) => `t.${quoteName(one)} = gone.${quoteName(one)}`).join(' AND ')
+  for (let at = 0; at < rows.length; at += PAGE_ROWS)
+    await connection.query(
+      `DELETE FROM ${table} AS t USING json_populate_recordset(NULL::${table}, $1) AS gone WHERE ${isNamed}`,
+      [toServerText(rows.slice(at, at + PAGE_ROWS))],
+    )
+}
+
+/** A writer that stood still has no lease any more, and what machines hold of the journal is fetched anew. */
+async function voidEarlier(connection: Asking, name: string): Promise<void> {
+  const schema = quoteName(name)
+  await connection.query(
+    `UPDATE ${schema}.lease SET token = token + 1,
+      feed_place = greatest(feed_place + 1, floor(extract(epoch FROM clock_timestamp()) * 1000))`,
+  )
+  await connection.query(`DELETE FROM ${schema}.feed`)
+}
