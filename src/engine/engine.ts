@@ -1,6 +1,6 @@
 import { listMissingCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
-import type { Equity, UsedLoss } from '../domain/loss-limits.ts'
+import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Book } from './book/book.ts'
@@ -51,7 +51,7 @@ import { forgetSatisfied } from './state/totals.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
 import { judgePace } from './state/limit-pace.ts'
-import { judgeRecount } from './lifecycle/judge-recount.ts'
+import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
@@ -93,6 +93,10 @@ export interface Engine {
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
   readonly equity: Equity | undefined
+  /** Our own unrealised profit of an instrument when its position was last compared; NaN while it is not known. */
+  unrealisedOf(symbol: string): number
+  /** Figures whose two witnesses differ. */
+  readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** The whole core as text; only between two steps. */
   write(): string
@@ -117,8 +121,7 @@ export function resumeEngine(core: Core): Engine {
       beginStep(core, now)
       const touched = touchedBy(core, event)
       handleEvent(core, event)
-      judgeLosses(core, event)
-      judgeRecount(core, event)
+      judgeLosses(core, event, judgeDisputes(core, event))
       judgePace(core, event)
       showAttributedFills(core)
       lookAtInstruments(core, touched)
@@ -168,6 +171,8 @@ export function resumeEngine(core: Core): Engine {
     get equity() {
       return accountEquityOf(core)
     },
+    unrealisedOf: (symbol) => core.market.marks.get(symbol)?.unrealised ?? Number.NaN,
+    disputes: core.disputes.open,
     denied: core.denials.counts,
     write: () => writeCore(core),
   }

@@ -87,8 +87,3 @@ export interface RestingPrices {
   readonly buy: number
   readonly sell: number
 }
-
-/** Contracts whose margin is the base coin: profit is counted in quote coin and turned into it. */
-export function isInverse({ productType }: Pick<Instrument, 'productType'>): boolean {
-  return productType === 'COIN-FUTURES' || productType === 'SCOIN-FUTURES'
-}

@@ -23,6 +23,7 @@ const LARGE = '-123456789012345.123456789'
 const POSITION: PositionView = {
   ...{ symbol: SYMBOL, side: 'short', size: LARGE.slice(1), entryPrice: 123_456.789_012 },
   ...{ markPrice: 0.000_000_123_456_7, unrealisedProfit: LARGE, liquidationPrice: null, readAgeMs: 119_000 },
+  entryFrom: 'fills',
   strategies: { [ID]: LARGE, other: LARGE },
 }
 const ORDER: OrderView = {
@@ -66,6 +67,7 @@ const ACCOUNT: AccountView = {
     ...{ strategies: { [ID]: PROFIT }, instruments: { [SYMBOL]: PROFIT } },
   },
   ...{ equity: LARGE, peak: LARGE, drawdown: LARGE },
+  disputes: [],
   losses: [
     { scope: ID, limit: 'daily', used: 1e15, max: 1e15 },
     { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2 },

@@ -93,6 +93,8 @@ export class InterpreterBench {
       isTrading: true,
       isWaiting: false,
       losses: new Map(),
+      disputes: new Map(),
+      unrealisedOf: () => Number.NaN,
       equity: undefined,
       kill: undefined,
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,

@@ -154,12 +154,28 @@ const riskSchema = z
       'Most orders of which nobody knows what became of them: while there are more, only orders that reduce leave.',
     ).optional(),
     pace: accountPaceSchema.prefault({}),
+    disputeToleranceRatio: z.number().min(0).max(0.2).default(0.005).meta({
+      description:
+        'How far our own unrealised profit and that of the exchange may differ, as a share of what the position is worth.',
+    }),
+    disputeToleranceMin: positiveDecimal('And so far in any case, in the quote coin.').default('1'),
+    disputeMsMax: presetNumber(
+      { min: 1000, max: 600_000, preset: 10_000 },
+      'After they have differed for so long, in ms, limits on losses are judged by our own figure alone.',
+    ),
+    indexBandRatio: z.number().positive().max(0.5).default(0.05).meta({
+      description:
+        'Judged alone, our own figure counts only while last price, bid, ask and index are this close to each other, as a share of the price.',
+    }),
     losses: accountLossesSchema.prefault({}),
     instruments: instrumentRisksSchema
       .default({})
       .meta({ description: 'Limits of single instruments, by symbol.' }),
   })
-  .meta({ description: 'Limits of the whole account. No limit but accountAgeMaxMs has a default.' })
+  .meta({
+    description:
+      'Limits of the whole account. Of accountAgeMaxMs and of how figures are compared there are defaults, of no limit else.',
+  })
 
 const executionSchema = z
   .strictObject({

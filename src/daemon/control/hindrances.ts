@@ -1,6 +1,7 @@
 import type { Readiness } from '../../control/controlled.ts'
 import type { AccountView } from '../../control/views.ts'
 import { candleKey, formatInterval } from '../../domain/candles.ts'
+import type { Dispute } from '../../domain/loss-limits.ts'
 import type { Restriction } from '../../domain/trading-mode.ts'
 import { restrictionsOn } from '../../engine/book/book.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
@@ -60,9 +61,16 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     const what = symbol === 'fills' ? 'the last reading of fills' : `${symbol}: the reading of the position`
     yield `${what} is ${inWords(ageMs)}; ${inWords(accountAgeMaxMs)} is the most (risk.accountAgeMaxMs)`
   }
+  for (const dispute of engine.disputes.values()) yield describeDispute(dispute)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
+}
+
+function describeDispute({ figure, scope, ours, theirs }: Dispute): string {
+  if (figure === 'fills')
+    return `two counts of all fills differ: the book says ${ours}; its fills say ${theirs}`
+  return `${scope}: the unrealised profit is ${ours} by our own figure, ${theirs} by the exchange; while they differ the worse one counts for what reduces, and no peak rises (risk.disputeToleranceRatio)`
 }
 
 function describeLate({ batches, wait }: LateBatches): string {
@@ -130,6 +138,12 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     }
     checks[name('prices')] = { ok: oldest <= dataAgeMaxMs, found: showAge(oldest) }
     checks[name('account')] = { ok: oldestReading <= accountAgeMaxMs, found: showAge(oldestReading) }
+    const disputed = [...engine.disputes.values()]
+    checks[name('figures')] = {
+      ok: disputed.length === 0,
+      found:
+        disputed.map(({ scope, ours, theirs }) => `${scope}: ${ours}, not ${theirs}`).join('; ') || 'agree',
+    }
     checks[name('mode')] = {
       ok: halted === undefined,
       found: strictest === undefined ? 'trading' : `${strictest.mode}: ${strictest.code}`,

@@ -5,6 +5,9 @@ import { splitPair } from '../../engine/book/book.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 
+/** Digits after the point: as many as the wire has. */
+const DIGITS = 8
+
 interface Beside {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
@@ -35,12 +38,12 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   }
 }
 
-/** Undefined where something is held that was not read in this run. */
-function unrealisedOf({ book, positions }: ShownAccount, symbol: string): Decimal | undefined {
+/** Our own figure, as limits look at it; undefined while what is held, or its price, is not known. */
+function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
   const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
   if (longLots === 0 && shortLots === 0) return ZERO
-  const rows = positions.get(symbol)?.rows
-  return rows && sumDecimals(rows.map(({ unrealisedProfit }) => decimal(unrealisedProfit || '0')))
+  const unrealised = engine.unrealisedOf(symbol)
+  return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
 }
 
 function groupBy(

@@ -171,11 +171,11 @@ function summariseAccount({ grids, book, positions }: SummaryInput): AccountSumm
   const isRead = [...book.account].every(
     ([symbol, { longLots, shortLots }]) => (longLots === 0 && shortLots === 0) || positions.has(symbol),
   )
+  // A profit that the exchange does not state is not zero (MON2).
+  const isKnown = isRead && !unrealised.includes('')
   return {
     ...sumMoney([...moneyOf(book).values()]),
-    ...(isRead
-      ? { unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text || '0'))).toString() }
-      : {}),
+    ...(isKnown ? { unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text))).toString() } : {}),
     funding: sumDecimals(book.funding.values()).toString(),
     positions: describeHoldings(grids, [...book.account]),
   }

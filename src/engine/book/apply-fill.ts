@@ -6,6 +6,7 @@ import type { Money } from '../../domain/snapshot.ts'
 import { NOBODY } from '../../domain/allocation.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { accountHoldingOf, type Book, NO_MONEY, pairKey, storeOrder, type WritableBook } from './book.ts'
+import { moveAccountEntry } from './account-entry.ts'
 import { countOwnFill } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 
@@ -18,6 +19,7 @@ export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POS
   if (book.trades.has(fill.tradeId)) return
   book.trades.set(fill.tradeId, fill.filledAt)
   book.fillsThroughAt = Math.max(book.fillsThroughAt, Math.min(fill.filledAt, throughAt))
+  const before = accountHoldingOf(book, fill.symbol)
   const clientOid = book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : book.orders.get(clientOid)
   if (order) {
@@ -30,6 +32,7 @@ export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POS
     addMoney(book, pairKey(NOBODY, fill.symbol), fill)
     moveBy(book, fill, NOBODY)
   }
+  moveAccountEntry(book, fill.symbol, { before, ticks: fill.ticks })
   // The funding counter ends with its position: that of the next position begins at zero.
   const { longLots, shortLots } = accountHoldingOf(book, fill.symbol)
   if (longLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'long'))

@@ -33,6 +33,7 @@ const COLLECTIONS = [
   'unsettled',
   'unsettledMoves',
   'account',
+  'entries',
   'fundingCounters',
   'strategyStates',
   'quotes',

@@ -12,7 +12,7 @@ import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/
 import type { RiskContext } from '../../risk/risk-context.ts'
 import { holdingOf } from '../book/book.ts'
 import { type Core, specOf } from '../state/core.ts'
-import { equityOf } from '../state/losses.ts'
+import { equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
@@ -126,7 +126,7 @@ function createRiskContexts(
       },
       // Getters, because only the last checks need these and they take time to work out.
       get equity() {
-        return equityOf(core)
+        return equityAtWorst(core)
       },
       get otherNotional() {
         return others().notional

@@ -19,7 +19,7 @@ import {
   type InstrumentState,
   type PendingReading,
 } from '../state/core.ts'
-import { noteReadHolding } from '../state/losses.ts'
+import { noteStatement } from '../state/losses.ts'
 import { noteMark } from '../state/market-state.ts'
 import { askForPositionSoon } from '../state/readings.ts'
 import { own } from '../../lib/own.ts'
@@ -51,7 +51,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   }
   checkPositionMode(core, reading)
   noteMark(core, reading)
-  noteReadHolding(core, reading)
+  noteStatement(core, reading)
   // A waiting reading is kept. If each new one replaced it, and fills were read less often, none would ever be compared.
   own(instrument.position).pending ??= {
     holding: toHolding(reading.rows),

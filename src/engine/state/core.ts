@@ -9,7 +9,7 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { Instrument } from '../../domain/instrument.ts'
-import type { LossState } from '../../domain/loss-limits.ts'
+import type { DisputeState, LossState } from '../../domain/loss-limits.ts'
 import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -44,6 +44,7 @@ export interface Core {
   readonly denials: DenialState
   readonly candles: CandleState
   readonly losses: LossState
+  readonly disputes: DisputeState
   readonly recount: RecountState
   /** By kind of what is limited per minute: when it happened within the last one. Changed by `limit-pace.ts`. */
   readonly lastMinute: ReadonlyMap<string, readonly number[]>

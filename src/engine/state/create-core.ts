@@ -44,12 +44,16 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
     losses: {
-      readHoldings: new Map(),
-      netBySymbol: new Map(),
+      statements: new Map(),
+      statedEntries: new Map(),
+      worths: new Map(),
       peaks: new Map(),
       used: new Map(),
       warned: new Set(),
+      awaited: new Set(),
+      askedAt: new Map(),
     },
+    disputes: { open: new Map(), reduced: new Map() },
     recount: createRecount(book),
     lastMinute: new Map(),
     run: {

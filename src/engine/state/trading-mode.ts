@@ -75,7 +75,11 @@ export interface ReleaseCommand {
  * instrument or the strategy, recorded or only true just now.
  */
 export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId | string): TradingState {
-  return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...volatileRestrictions(core)])
+  const strategy = strategyId === undefined ? undefined : strategyScope(strategyId)
+  const held = volatileRestrictions(core).filter(
+    ({ scope }) => scope === ACCOUNT || scope === symbol || scope === strategy,
+  )
+  return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...held])
 }
 
 /** All restrictions of all scopes, recorded or only true just now. */
@@ -83,9 +87,9 @@ export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
 
-/** Restrictions of the account that are not recorded: they hold as long as their cause is there. */
+/** Restrictions that are not recorded: they hold as long as their cause is there. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
-  const { clock, run } = core
+  const { clock, run, disputes } = core
   const held: Restriction[] = []
   const unsynchronised = clockUnsynchronised(core)
   if (unsynchronised !== undefined) {
@@ -97,6 +101,9 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
     held.push(byDaemon('diskLow', 'the disk of the journal is nearly full', run.spaceLowSince))
   }
   for (const [code, { reason, since }] of run.beyondLimit) held.push(byDaemon(code, reason, since))
+  for (const [scope, { reason, since }] of disputes.reduced) {
+    held.push({ ...byDaemon('equityDisputed', reason, since), scope })
+  }
   if (run.flatBeforeStop !== undefined) {
     held.push(
       byDaemon('flatten', 'the daemon stops, and closes everything first', run.flatBeforeStop.askedAt),

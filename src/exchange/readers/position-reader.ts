@@ -71,21 +71,22 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
   if (lots === undefined || lots < 0 || lots > lotsMax(instrument)) {
     return `${instrument.symbol} total "${total}" is not a whole number of lots of ${instrument.lot.step}`
   }
-  const unrealisedProfit = position.unrealizedPL || '0'
-  const fundingFee = position.totalFee ?? ''
-  if (!MONEY.test(unrealisedProfit)) return `unrealizedPL "${unrealisedProfit}" is not a decimal`
-  if (fundingFee !== '' && !MONEY.test(fundingFee)) return `totalFee "${fundingFee}" is not a decimal`
   return {
     holdSide,
     lots,
     openPriceAvg: toNumber(position.openPriceAvg),
-    unrealisedProfit,
-    fundingFee,
+    unrealisedProfit: toMoney(position.unrealizedPL),
+    fundingFee: toMoney(position.totalFee),
     markPrice: toNumber(position.markPrice),
     liquidationPrice: toNumber(position.liquidationPrice),
     margin: toNumber(position.marginSize),
     positionMode: posMode === 'one_way_mode' || posMode === 'hedge_mode' ? posMode : undefined,
   }
+}
+
+/** Empty for an amount that is missing or is no number: it is not known, and not zero (MON2). */
+function toMoney(text: string | null | undefined): string {
+  return text === null || text === undefined || !MONEY.test(text) ? '' : text
 }
 
 /** NaN for a value that is missing or is no number. */
