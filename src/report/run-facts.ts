@@ -1,4 +1,3 @@
-import type { Instrument } from '../domain/instrument.ts'
 import type { Decimal } from '../lib/decimal.ts'
 
 /** A stretch without prices. Unix ms. */

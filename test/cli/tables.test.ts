@@ -198,7 +198,7 @@ test('today and in all count the same, with and without a daemon; what is held n
 
   expect(linesOf({}, true)).toEqual(lines('0.09 of what is held now, not counted above'))
   const unread = { profit: { ...profit, total: { ...total, unrealised: null, net: '0.25' } } }
-  expect(linesOf(unread, true)).toEqual(lines('not known: not every position was read yet'))
+  expect(linesOf(unread, true)).toEqual(lines('not known: no position, price or entry of it yet'))
   expect(linesOf(unread, false)).toEqual(
     lines('not known while no daemon reads the positions; not counted above'),
   )

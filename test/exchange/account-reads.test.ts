@@ -352,7 +352,6 @@ describe('reading a position', () => {
     ['a size that is no number', [positionRow({ total: '' })]],
     ['another symbol', [positionRow({ symbol: 'ETHUSDT' })]],
     ['two rows of one side', [positionRow(), positionRow()]],
-    ['money that is no number', [positionRow({ unrealizedPL: 'NaN' })]],
     ['a side that there is not', [positionRow({ holdSide: 'net' })]],
     ['more than can be counted', [positionRow({ total: '9007199254740' })]],
   ]
@@ -364,6 +363,19 @@ describe('reading a position', () => {
         kind: 'unknown',
         cause: 'unreadableRow',
       })
+    })
+  }
+})
+
+describe('[MON2] the profit of a position', () => {
+  for (const unrealizedPL of [null, '', 'NaN', undefined]) {
+    it(`that is ${String(unrealizedPL)} is not known, and not zero`, async () => {
+      const { server, client } = await openClient()
+      const { unrealizedPL: _, ...others } = positionRow({})
+      const row = unrealizedPL === undefined ? others : { ...others, unrealizedPL }
+      server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([row])))
+      const answer = await client.readPosition({ instrument: BTCUSDT })
+      expect(answer).toMatchObject({ kind: 'accepted', data: { rows: [{ unrealisedProfit: '' }] } })
     })
   }
 })

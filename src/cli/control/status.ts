@@ -301,7 +301,7 @@ function describeUnrealised({ positions, profit: { total } }: AccountView, isLiv
   if (positions.length === 0) return 'none: nothing is held'
   if (total.unrealised !== null) return `${money(total.unrealised)} of what is held now, not counted above`
   return isLive
-    ? 'not known: a position, its price or what was paid for it was not read yet'
+    ? 'not known: no position, price or entry of it yet'
     : 'not known while no daemon reads the positions; not counted above'
 }
 

@@ -1,3 +1,4 @@
+import { watchBelief } from './belief-invariants.ts'
 import { watchEquity, watchPeak } from './equity-invariants.ts'
 import { watchLadders, watchRiskChecks } from './risk-check-invariants.ts'
 import { watchFold, watchOverlooked, watchRepeats, watchTwin } from './engine-invariants.ts'
@@ -51,6 +52,7 @@ import { type Invariant } from '../world/world.ts'
  */
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'LEASE', watch: watchLease },
+  { id: 'MON1', watch: watchBelief },
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
   { id: 'ORD2', watch: watchKeys },

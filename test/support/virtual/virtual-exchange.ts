@@ -20,6 +20,7 @@ import { type Market } from '../../../src/simulator/market/market.ts'
 import { cancelInPart } from '../faults/cancel-faults.ts'
 import { blurCancel, blurItems, splitItems } from '../faults/item-faults.ts'
 import { cancelAround, Suspensions } from '../faults/suspensions.ts'
+import { MoneyFaults } from '../faults/money-faults.ts'
 import { spoilTicker } from '../faults/ticker-faults.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
 import { BrokenTickers } from '../months/broken-tickers.ts'
@@ -72,12 +73,14 @@ export class VirtualExchange implements SimulatedExchange {
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
   readonly #direct: DirectExchange
+  readonly #money: MoneyFaults
   /** By instrument, when a reading was last empty by mistake (Unix ms), and how many readings came after it. */
   readonly #emptyAt = new Map<string, { readonly at: number; readonly readings: number }>()
 
   constructor(options: VirtualExchangeOptions) {
     this.#options = options
     this.brokenFills = new BrokenFills(options.faults)
+    this.#money = new MoneyFaults(options.faults, () => this.now)
     const { startAt } = options
     this.truth = new ExchangeTruth()
     this.suspensions = new Suspensions(() =>
@@ -191,7 +194,8 @@ export class VirtualExchange implements SimulatedExchange {
     if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
     // The whole row, as it is on the wire: an answer that is spoilt on its way is read by the schema.
     const request = { productType: 'USDT-FUTURES', symbol, marginCoin: MARGIN_COIN } as const
-    return this.core.answer('singlePosition', { uid: UID }, request, this.now)
+    const reply = this.core.answer('singlePosition', { uid: UID }, request, this.now)
+    return reply.ok && reply.data !== null ? { ok: true, data: this.#money.state(symbol, reply.data) } : reply
   }
 
   readTickers(table: TickerTable): void {
@@ -205,6 +209,7 @@ export class VirtualExchange implements SimulatedExchange {
       if (faults.strikes('tickerMissing', ticker.symbol)) continue
       addTicker(table, ticker, this.suspensions.stateOf(ticker.symbol))
       spoilTicker(table, ticker.symbol, faults)
+      this.#money.spoilPrices(table, ticker.symbol)
     }
   }
 
