@@ -365,11 +365,9 @@ describe('reading a position', () => {
       })
     })
   }
-})
 
-describe('[MON2] the profit of a position', () => {
   for (const unrealizedPL of [null, '', 'NaN', undefined]) {
-    it(`that is ${String(unrealizedPL)} is not known, and not zero`, async () => {
+    it(`[MON2] a profit that is ${String(unrealizedPL)} is not known, and not zero`, async () => {
       const { server, client } = await openClient()
       const { unrealizedPL: _, ...others } = positionRow({})
       const row = unrealizedPL === undefined ? others : { ...others, unrealizedPL }
