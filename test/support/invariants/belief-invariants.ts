@@ -12,6 +12,10 @@ const READ_EVERY_MS = 2500
 /** A dispute that is older than this when nothing goes wrong any more does not end. */
 const CALM_DISPUTE_MS = 5000
 
+/** Two witnesses that are wrong at the same moment may reduce, but close nothing. */
+const ofOneReading = ({ plan }: World, code: ModeReason): boolean =>
+  plan.faults.pricesWrong !== undefined && code !== 'drawdownFlatten'
+
 const OF_LOSS: ReadonlySet<ModeReason> = new Set(['dailyLoss', 'drawdown', 'drawdownFlatten'])
 
 /**
@@ -32,7 +36,7 @@ export function watchBelief(world: World): WorldWatcher {
       truth.look()
       if (record.kind === 'restricted' && record.scope === ACCOUNT && OF_LOSS.has(record.code)) {
         const limit = record.code === 'dailyLoss' ? daily : least
-        if (truth.deepest + truth.slack < limit)
+        if (truth.deepest + truth.slack < limit && !ofOneReading(world, record.code))
           violate(
             world,
             'MON1',
@@ -64,7 +68,7 @@ export function watchBelief(world: World): WorldWatcher {
       const dispute = engine.disputes.get(`unrealised|${symbol}`)
       if (isBlank && isOfBook && dispute === undefined)
         violate(world, 'MON2', `the profit of ${symbol} is left out, and nobody disputes it`)
-      if (world.facts.isCalm && dispute !== undefined && now - dispute.since > CALM_DISPUTE_MS)
+      if (world.facts.isCalm && isOfBook && dispute !== undefined && now - dispute.since > CALM_DISPUTE_MS)
         violate(world, 'MON1', `a dispute about ${symbol} does not end: ${dispute.ours}, ${dispute.theirs}`)
       if (world.plan.symbols.length > 1 || engine.phase !== 'running') return
       truth.noteReading(now)
