@@ -29,13 +29,16 @@ export function watchBelief(world: World): WorldWatcher {
   if (limits === undefined || Number.isNaN(capital)) return {}
   const truth = new TrueNet(world)
   const { daily = Number.POSITIVE_INFINITY, drawdown = {} } = limits
-  const least = Math.min(...Object.values(drawdown)) * capital
+  const limitOf = (code: ModeReason): number => {
+    if (code === 'dailyLoss') return daily
+    return ((code === 'drawdown' ? drawdown.reducing : drawdown.flatten) ?? 0) * capital
+  }
   return {
     onBirth: () => truth.forgetReadings(),
     onRecord(record) {
       truth.look()
       if (record.kind === 'restricted' && record.scope === ACCOUNT && OF_LOSS.has(record.code)) {
-        const limit = record.code === 'dailyLoss' ? daily : least
+        const limit = limitOf(record.code)
         if (truth.deepest + truth.slack < limit && !ofOneReading(world, record.code))
           violate(
             world,
