@@ -96,6 +96,11 @@ export const METRICS = {
   intentd_equity: { type: 'gauge', help: 'Capital and everything that was made; absent where unknown.' },
   intentd_equity_peak: { type: 'gauge', help: 'The highest equity so far; absent where unknown.' },
   intentd_drawdown: { type: 'gauge', help: 'Equity below its peak, margin coin; absent where unknown.' },
+  intentd_disputes: { type: 'gauge', help: 'Figures whose two witnesses differ now.' },
+  intentd_dispute_age_seconds: {
+    type: 'gauge',
+    help: 'For how long they have differed; labels: figure, scope. Absent where they agree.',
+  },
   intentd_loss_used: {
     type: 'gauge',
     help: "Used of a limit on losses, margin coin, a share for the account's drawdown; labels: scope, limit.",

@@ -29,8 +29,12 @@ export const positionSchema = z.strictObject({
   }),
   size: amount,
   entryPrice: z.number().nullable(),
+  entryFrom: z.enum(['fills', 'exchange']).nullable().meta({
+    description:
+      'exchange: some lots are explained by no fill, and their price is what it states; null: it has stated it once, and nothing is counted by it yet',
+  }),
   markPrice: z.number().nullable(),
-  unrealisedProfit: amount.nullable(),
+  unrealisedProfit: amount.nullable().meta({ description: 'by the exchange; null: it does not say it' }),
   liquidationPrice: z.number().nullable(),
   readAgeMs: ageMs,
   strategies: z.record(z.string(), amount).meta({ description: 'what each strategy holds of it' }),
@@ -112,6 +116,17 @@ const lossSchema = z.strictObject({
   }),
 })
 
+const disputeSchema = z.strictObject({
+  figure: z.enum(['unrealised', 'fills']).meta({
+    description: 'unrealised: the profit of a position, fills: the book against a second count of its fills',
+  }),
+  scope: z.string(),
+  ours: z.string(),
+  theirs: z.string(),
+  since: instant,
+  isReducing: z.boolean().meta({ description: 'the worse figure has reached a limit of some scope' }),
+})
+
 const agesSchema = z.strictObject({
   tickersMs: z.record(z.string(), ageMs).meta({ description: 'by instrument' }),
   positionsMs: z.record(z.string(), ageMs).meta({ description: 'by instrument' }),
@@ -170,6 +185,7 @@ export const accountSchema = z.strictObject({
   isLossLimited: z
     .boolean()
     .meta({ description: 'whether `risk.losses` restricts what the account may lose' }),
+  disputes: z.array(disputeSchema).meta({ description: 'figures whose two witnesses differ' }),
   limiter: z.array(limiterSchema),
   strategies: z.array(
     z.strictObject({

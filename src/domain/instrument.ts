@@ -32,6 +32,11 @@ export interface Instrument {
   readonly leverage?: number
 }
 
+/** Whether profit is counted in the base coin: a gain in the quote coin divided by the price at which it is made. */
+export function isInverse({ productType }: Pick<Instrument, 'productType'>): boolean {
+  return productType === 'COIN-FUTURES' || productType === 'SCOIN-FUTURES'
+}
+
 /** Sizes that are added up: of all the orders that an account may have open, which are 1000, and positions. */
 const SIZES_SUMMED_MAX = 2048
 

@@ -91,6 +91,9 @@ export const LOG_EVENTS = {
     'The free space of the disk could not be measured, or the ballast file could not be made; check the state directory.',
   'dryRun.withheld':
     'A dry run would have sent this now, and did not. The log events of the batch are those of a live run, but the exchange never saw it.',
+  'equity.agreed': 'Two figures of one amount agree again; nothing to do.',
+  'equity.disputed':
+    'Two figures of one amount differ, or one is not known: of the profit of a position (ours and the exchange’s), or of all fills (the book and a second count of them). While they differ the worse one reduces; nothing is closed for it. Compare the position with the exchange.',
   'fees.uncounted':
     'A fee was taken in a coin of which neither the tickers nor the configuration have a price: it is not counted in profit, equity and the limits on losses, and shown as not counted everywhere. Set `account.feeCoins` for this coin. Logged for the first such fee of a coin.',
   'fill.deleveraged':
@@ -234,8 +237,6 @@ export const LOG_EVENTS = {
   'read.failed':
     'A read of tickers, fills, a position or a feed failed; if it does not end, look at the exchange.',
   'read.resumed': 'A read that had failed succeeds again.',
-  'recount.differs':
-    'The book and a second count of its fills differ. If that is seen twice in a row, the account may only reduce; compare the account with the journal.',
   'recording.ended': 'The recording of the run ended early; check the disk. Trading continues.',
   'recording.lost':
     'The disk is too slow, and steps are missing from the recording; check the disk. Trading continues.',

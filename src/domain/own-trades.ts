@@ -21,6 +21,16 @@ export interface Entry {
   readonly shortTicks: number
 }
 
+/**
+ * What the account paid for what it holds of one instrument, by the price of every fill, whoever's it was. Lots that no
+ * fill explains (a position that was adopted) are missing in it, until their price is stated.
+ */
+export interface AccountEntry extends Entry {
+  /** Lots whose price is the exchange's average entry price, in which two readings agreed. */
+  readonly statedLongLots: number
+  readonly statedShortLots: number
+}
+
 /** What a strategy has traded on one instrument. */
 export interface OwnTrades {
   readonly entry: Entry
@@ -43,6 +53,7 @@ export const OWN_FILLS_MAX = 50
 export interface PositionMark {
   /** NaN while nothing is held. */
   readonly markPrice: number
+  /** Our own figure: what was paid, against the last price inside bid and ask. NaN while it is not known. */
   readonly unrealised: number
   /** NaN where the exchange does not say it. */
   readonly margin: number

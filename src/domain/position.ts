@@ -51,8 +51,9 @@ export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
   readonly openPriceAvg: number
+  /** Empty where the exchange does not say it (MON2). */
   readonly unrealisedProfit: string
-  /** Funding paid or received while the position stood; empty until the first. */
+  /** Funding paid or received while the position stood; empty until the first, and where the exchange does not say it. */
   readonly fundingFee: string
   readonly markPrice: number
   /** NaN where the exchange does not say; of a backtest always. */

@@ -2,7 +2,7 @@ import type { ModeReason, Restriction, Scope } from './trading-mode.ts'
 import type { AccountCall } from './account-call.ts'
 import type { CandleRow } from './candles.ts'
 import type { Fill } from './fill.ts'
-import type { ClientOid, OrderId, StrategyId, TradeId } from './ids.ts'
+import type { ClientOid, OrderId, StrategyId } from './ids.ts'
 import type { PositionMode } from './instrument.ts'
 import type { OrderIntent, QuoteLevel } from './intent.ts'
 import type { Answer } from './answer.ts'
@@ -27,6 +27,7 @@ export type JournalRecord =
   | SettleRecord
   | ExpireRecord
   | AdoptRecord
+  | EntryRecord
   | CallRecord
   | CallEndedRecord
   | ForeignRecord
@@ -223,6 +224,21 @@ export interface AdoptRecord extends Dated {
   readonly symbol: string
   readonly holding: Holding
   readonly was: Holding
+}
+
+/**
+ * The exchange's average entry price of a side of the position, in which two readings agreed: some of its lots were bought
+ * in no fill that the journal has.
+ */
+export interface EntryRecord extends Dated {
+  readonly kind: 'entry'
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  /** What is held on that side, and how much of it no fill explains. */
+  readonly lots: number
+  readonly statedLots: number
+  /** Need not be whole. */
+  readonly ticks: number
 }
 
 /** The funding counter of a position moved. Decimal strings in the margin coin. */

@@ -21,8 +21,8 @@ export type TradingMode = (typeof TRADING_MODES)[number]
 export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
- * Why a mode is held, and how that ends. All but the last four are recorded, and hold over restarts until an
- * operator releases them; those four are volatile: they follow what they are measured by. The flatten of a stop is
+ * Why a mode is held, and how that ends. All but the last five are recorded, and hold over restarts until an
+ * operator releases them; those five are volatile: they follow what they are measured by. The flatten of a stop is
  * volatile too, and so is `unreadable` until it has lasted.
  */
 export const MODE_REASONS = {
@@ -74,6 +74,7 @@ export const MODE_REASONS = {
     mode: 'reducing',
     ends: 'an operator has compared the account with the journal, and releases it; it is counted anew from then on',
   },
+  equityDisputed: { mode: 'reducing', ends: 'our own figure and that of the exchange agree again' },
   rateLimited: { mode: 'reducing', ends: 'fewer answers 429 come within a minute' },
   unknownOrders: { mode: 'reducing', ends: 'it is known what became of the orders' },
   diskLow: { mode: 'reducing', ends: 'the disk of the journal has room again' },

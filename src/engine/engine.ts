@@ -1,6 +1,6 @@
 import { listMissingCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
-import type { Equity, UsedLoss } from '../domain/loss-limits.ts'
+import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Book } from './book/book.ts'
@@ -43,7 +43,8 @@ import {
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
-import { accountEquityOf, unrealisedOfStrategy } from './state/losses.ts'
+import { accountEquityOf } from './state/losses.ts'
+import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
 import {
   askForFills,
   askForPosition,
@@ -59,7 +60,7 @@ import { forgetSatisfied } from './state/totals.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
 import { judgePace } from './state/limit-pace.ts'
-import { judgeRecount } from './lifecycle/judge-recount.ts'
+import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
@@ -106,8 +107,12 @@ export interface Engine {
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
   readonly equity: Equity | undefined
-  /** What a strategy's positions would bring, in the margin coin; undefined where that is not known. */
+  /** Our own unrealised profit of an instrument when its position was last compared; NaN while it is not known. */
+  unrealisedOn(symbol: string): number
+  /** What a strategy's positions would bring at the last prices, in the margin coin; undefined where that is not known. */
   unrealisedOf(strategyId: string): number | undefined
+  /** Figures whose two witnesses differ. */
+  readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** What the exchange goes on refusing, in words. */
   readonly refusals: readonly LoggedRefusal[]
@@ -126,30 +131,7 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
 /** An engine that continues from a core as it was between two steps. */
 export function resumeEngine(core: Core): Engine {
   return {
-    step(event, now) {
-      postponeDeadlinesAfterSleep(core, now)
-      // Two events begin no new moment: a decision changes only what it records, and a due poll changes nothing yet.
-      if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
-        beginMoment(core.changes)
-      beginStep(core, now)
-      const touched = touchedBy(core, event)
-      handleEvent(core, event)
-      judgeLosses(core, event)
-      judgeRecount(core, event)
-      judgePace(core, event)
-      if (event.kind === 'timePassed') forgetRefusals(core)
-      settleWaitingFills(core)
-      lookAtInstruments(core, touched)
-      // Again: a resolution that has just ended may have found the order of fills that waited for it.
-      settleWaitingFills(core)
-      makeAccountCalls(core)
-      advanceStart(core)
-      advanceFlatten(core)
-      advanceKill(core)
-      stopWhenFlat(core)
-      advanceStop(core)
-      return core.effects
-    },
+    step: (event, now) => handleStep(core, event, now),
     book: core.book,
     get phase() {
       return core.run.phase
@@ -187,13 +169,39 @@ export function resumeEngine(core: Core): Engine {
     get equity() {
       return accountEquityOf(core)
     },
-    unrealisedOf: (strategyId) => unrealisedOfStrategy(core, strategyId),
+    unrealisedOn: (symbol) => core.market.marks.get(symbol)?.unrealised ?? Number.NaN,
+    unrealisedOf: (strategyId) => unrealisedOfWholeStrategy(core, strategyId),
+    disputes: core.disputes.open,
     denied: core.denials.counts,
     get refusals() {
       return listRefusals(core)
     },
     write: () => writeCore(core),
   }
+}
+
+/** One event: apply it, judge what it changed, plan the instruments that are concerned, advance what is under way. */
+function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
+  postponeDeadlinesAfterSleep(core, now)
+  // Two events begin no new moment: a decision changes only what it records, and a due poll changes nothing yet.
+  if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now) beginMoment(core.changes)
+  beginStep(core, now)
+  const touched = touchedBy(core, event)
+  handleEvent(core, event)
+  judgeLosses(core, event, judgeDisputes(core, event))
+  judgePace(core, event)
+  if (event.kind === 'timePassed') forgetRefusals(core)
+  settleWaitingFills(core)
+  lookAtInstruments(core, touched)
+  // Again: a resolution that has just ended may have found the order of fills that waited for it.
+  settleWaitingFills(core)
+  makeAccountCalls(core)
+  advanceStart(core)
+  advanceFlatten(core)
+  advanceKill(core)
+  stopWhenFlat(core)
+  advanceStop(core)
+  return core.effects
 }
 
 /** Events come several times a second while the process runs. After a silence of this length, in ms, it has stood still. */

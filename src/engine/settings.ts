@@ -3,7 +3,7 @@ import type { CandleRow } from '../domain/candles.ts'
 import type { FeedId } from '../domain/feed.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Instrument, MarginMode, PositionMode, ProductType } from '../domain/instrument.ts'
-import type { LossLimits } from '../domain/loss-limits.ts'
+import type { FigureSettings, LossLimits } from '../domain/loss-limits.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
@@ -64,6 +64,8 @@ export interface EngineSettings {
    * that have closed, and for no other. Absent: candles are made of the tickers alone.
    */
   readonly recordedCandle?: RecordedCandle
+  /** Absent: the defaults. */
+  readonly figures?: FigureSettings
   /** Absent: no loss is limited. */
   readonly losses?: LossSettings
   /** Whether every order of the product type is ours: then one call may cancel them all. */

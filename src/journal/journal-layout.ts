@@ -7,7 +7,7 @@ import { nextLink } from './record-chain.ts'
 export const LAYOUT = 7
 
 /** The layout of the first release. Files since then can be read, and are migrated before they are written. */
-export const LAYOUT_FIRST = 5
+const LAYOUT_FIRST = 5
 
 /** Since this layout a file has a table of packed records. */
 const LAYOUT_PACKED = 6

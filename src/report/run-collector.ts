@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Instrument, notionalOf } from '../domain/instrument.ts'
+import { type Instrument, isInverse, notionalOf } from '../domain/instrument.ts'
 import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
 import { floatOnGrid, formatOnGrid } from '../lib/grid.ts'
 import { CsvFile } from './collect/csv-file.ts'
@@ -8,13 +8,7 @@ import { PositionBook, type RoundTrip } from './collect/position-book.ts'
 import { PriceSeries } from './collect/price-series.ts'
 import { cutIntoBuckets, type TimeBuckets } from './collect/time-buckets.ts'
 import type { TripSums } from './metrics.ts'
-import {
-  type AccountFigures,
-  isInverse,
-  type RestingPrices,
-  type RunFill,
-  type RunFunding,
-} from './run-facts.ts'
+import type { AccountFigures, RestingPrices, RunFill, RunFunding } from './run-facts.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
 /** What our side knows of the order behind a fill. */

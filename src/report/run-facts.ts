@@ -1,4 +1,3 @@
-import type { Instrument } from '../domain/instrument.ts'
 import type { Decimal } from '../lib/decimal.ts'
 
 /** A stretch without prices. Unix ms. */
@@ -86,9 +85,4 @@ export interface AccountFigures {
 export interface RestingPrices {
   readonly buy: number
   readonly sell: number
-}
-
-/** Contracts whose margin is the base coin: profit is counted in quote coin and turned into it. */
-export function isInverse({ productType }: Pick<Instrument, 'productType'>): boolean {
-  return productType === 'COIN-FUTURES' || productType === 'SCOIN-FUTURES'
 }

@@ -18,7 +18,18 @@ export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {
 
 type RequiredLimit = Exclude<
   keyof DaemonFile['risk'],
-  'foreignFills' | 'losses' | 'instruments' | 'leverageMax' | 'selfTrade' | 'unknownOrdersMax' | 'pace'
+  | 'foreignFills'
+  | 'losses'
+  | 'instruments'
+  | 'leverageMax'
+  | 'selfTrade'
+  | 'unknownOrdersMax'
+  | 'pace'
+  // How figures are compared is no limit of an order.
+  | 'disputeToleranceRatio'
+  | 'disputeToleranceMin'
+  | 'disputeMsMax'
+  | 'indexBandRatio'
 >
 
 /** The operator's limits for one strategy on one instrument, each as its setting says; sizes in lots. */

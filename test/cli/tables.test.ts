@@ -24,6 +24,7 @@ const LARGE = '-123456789012345.123456789'
 const POSITION: PositionView = {
   ...{ symbol: SYMBOL, side: 'short', size: LARGE.slice(1), entryPrice: 123_456.789_012 },
   ...{ markPrice: 0.000_000_123_456_7, unrealisedProfit: LARGE, liquidationPrice: null, readAgeMs: 119_000 },
+  entryFrom: 'fills',
   strategies: { [ID]: LARGE, other: LARGE },
 }
 const ORDER: OrderView = {
@@ -69,6 +70,7 @@ const ACCOUNT: AccountView = {
     ...{ strategies: { [ID]: PROFIT }, instruments: { [SYMBOL]: PROFIT } },
   },
   ...{ equity: LARGE, peak: LARGE, drawdown: LARGE },
+  disputes: [],
   losses: [
     { scope: ID, limit: 'daily', used: 1e15, max: 1e15 },
     { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2 },
@@ -207,7 +209,7 @@ test('today and in all count the same, with and without a daemon; what is held n
 
   expect(linesOf({}, true)).toEqual(lines('0.09 of what is held now, not counted above'))
   const unread = { profit: { ...profit, total: { ...total, unrealised: null, net: '0.25' } } }
-  expect(linesOf(unread, true)).toEqual(lines('not known: not every position was read yet'))
+  expect(linesOf(unread, true)).toEqual(lines('not known: no position, price or entry of it yet'))
   expect(linesOf(unread, false)).toEqual(
     lines('not known while no daemon reads the positions; not counted above'),
   )

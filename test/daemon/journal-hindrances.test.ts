@@ -68,7 +68,7 @@ describe('readings of the account that are too old', () => {
     const account = shown({})
     const time = new ManualTime(readAt + 3600)
     const engine = { ...account.engine, unproved, positionReadAt: () => readAt, staleReadings: () => stale }
-    return { ...account, trusted: new TrustedClock(time), engine } as ShownAccount
+    return { ...account, trusted: new TrustedClock(time), engine }
   }
   const stale = (what: string, reason: string, at = readAt): StaleReading => ({ what, readAt: at, reason })
 

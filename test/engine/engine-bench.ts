@@ -101,10 +101,10 @@ export class EngineBench {
       const rows = (['long', 'short'] as const).map((holdSide) => ({
         holdSide,
         lots: holding[`${holdSide}Lots`],
-        openPriceAvg: 1,
+        openPriceAvg: 10_000,
         unrealisedProfit: '0',
         fundingFee,
-        markPrice: 1,
+        markPrice: 10_000,
         liquidationPrice: 0,
         positionMode: this.settings.positionMode,
         ...says,

@@ -460,7 +460,6 @@ describe('reading a position', () => {
     ['a size that is no number', [positionRow({ total: '' })]],
     ['another symbol', [positionRow({ symbol: 'ETHUSDT' })]],
     ['two rows of one side', [positionRow(), positionRow()]],
-    ['money that is no number', [positionRow({ unrealizedPL: 'NaN' })]],
     ['a side that there is not', [positionRow({ holdSide: 'net' })]],
     ['more than can be counted', [positionRow({ total: '9007199254740' })]],
   ]
@@ -472,6 +471,17 @@ describe('reading a position', () => {
         kind: 'unknown',
         cause: 'unreadableRow',
       })
+    })
+  }
+
+  for (const unrealizedPL of [null, '', 'NaN', undefined]) {
+    it(`[MON2] a profit that is ${String(unrealizedPL)} is not known, and not zero`, async () => {
+      const { server, client } = await openClient()
+      const { unrealizedPL: _, ...others } = positionRow({})
+      const row = unrealizedPL === undefined ? others : { ...others, unrealizedPL }
+      server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([row])))
+      const answer = await client.readPosition({ instrument: BTCUSDT })
+      expect(answer).toMatchObject({ kind: 'accepted', data: { rows: [{ unrealisedProfit: '' }] } })
     })
   }
 })

@@ -94,6 +94,8 @@ export class InterpreterBench {
       isWaiting: false,
       losses: new Map(),
       unrealisedOf: () => undefined,
+      unrealisedOn: () => Number.NaN,
+      disputes: new Map(),
       equity: undefined,
       kill: undefined,
       objectTo: (batch) =>

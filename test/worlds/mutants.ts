@@ -605,8 +605,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-of-everything-unheard',
     what: 'of a halt of everything the instruments hear nothing',
-    find: '.filter(({ scope }) => scope === ACCOUNT || scope === symbol || scope === strategy)',
-    replace: '.filter(({ scope }) => scope === symbol || scope === strategy)',
+    find: '.filter(({ scope }) => scope === ACCOUNT || scope === symbol || scope === strategy)\n    .sort(',
+    replace: '.filter(({ scope }) => scope === symbol || scope === strategy)\n    .sort(',
   },
   {
     name: 'restriction-leaves-what-rests',
@@ -1024,8 +1024,38 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'equity-counts-twice',
     what: 'what a fill has realised is in the equity, while the reading from before it still calls it unrealised',
-    find: 'if (!mark || !isSame(read, accountHoldingOf(book, symbol))) return',
-    replace: 'if (!mark || read === undefined) return',
+    find: 'return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined',
+    replace: 'return statement && !isSame(statement, FLAT) ? statement : undefined',
+  },
+  {
+    name: 'blank-position-profit-is-zero',
+    what: 'a profit that the exchange leaves out counts as zero',
+    find: "row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)",
+    replace: 'Number(row.unrealisedProfit)',
+  },
+  {
+    name: 'flatten-from-one-reading',
+    what: 'everything is closed for one reading',
+    find: "isBeyond(confirmed.drawdown, 'flatten')",
+    replace: "isBeyond(believed.drawdown, 'flatten')",
+  },
+  {
+    name: 'peak-from-one-source',
+    what: 'a peak rises to what the exchange alone says',
+    find: "low: trust === 'agreed' ? Math.min(net, lower) : Number.NaN,",
+    replace: 'low: Math.max(ours, theirs),',
+  },
+  {
+    name: 'dispute-never-ends',
+    what: 'two figures that agree again stay in dispute',
+    find: 'own(core.disputes.open).delete(key)',
+    replace: 'own(core.disputes.open).set(key, { ...before, comparedAt: now })\n    return before',
+  },
+  {
+    name: 'dispute-judged-by-the-exchange',
+    what: "after the time of a dispute the exchange's figure is judged instead of ours",
+    find: "return trust === 'alone' && !isInBand ? Number.NaN : ours",
+    replace: "return trust === 'alone' ? theirs : ours",
   },
   {
     name: 'second-count-not-compared',
@@ -1044,8 +1074,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'peak-forgotten',
     what: 'after a restart the drawdown is counted from the equity of then',
-    find: 'const isPeakKnown = known !== undefined && known.peak !== null',
-    replace: 'const isPeakKnown = known !== undefined && known.peak !== null && core.losses.peaks.has(scope)',
+    find: 'const written = book.watermarks.get(scope)?.peak ?? undefined',
+    replace:
+      'const written = losses.peaks.has(scope) ? book.watermarks.get(scope)?.peak ?? undefined : undefined',
   },
   {
     name: 'leverage-unlimited',
@@ -1070,14 +1101,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'daily-loss-unlimited',
     what: 'a scope that has lost what it may in a day trades on',
-    find: 'if (daily !== undefined && isReached(used.dayLoss, daily)) {',
-    replace: 'if (daily !== undefined && isReached(used.dayLoss, 1000 * daily)) {',
+    find: 'if (daily !== undefined && isReached(believed.dayLoss, daily)) {',
+    replace: 'if (daily !== undefined && isReached(believed.dayLoss, 1000 * daily)) {',
   },
   {
     name: 'drawdown-not-reducing',
     what: 'the second step of a drawdown holds nothing',
-    find: "else if (reached.includes('reducing')) holdOnce(core, scope, 'drawdown', reasonOf('reducing'))",
-    replace: '',
+    find: "holdOnce(core, scope, 'drawdown', reasonOf('reducing'))",
+    replace: '{ /* nothing */ }',
   },
   {
     name: 'drawdown-only-halts',

@@ -338,7 +338,15 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ scope }) => `losses of ${showScope(scope)} have reached the warning level`,
   },
   'limits.coolingDown': { urgency: warning, by: [], title: () => 'the exchange answers 429: reads pause' },
-  'recount.differs': { urgency: warning, by: [], title: () => 'the book and a count of its fills differ' },
+  'equity.agreed': SILENT,
+  'equity.disputed': {
+    urgency: warning,
+    by: ['figure', 'scope'],
+    title: ({ figure, scope, ours, theirs }) =>
+      figure === 'fills'
+        ? 'the book and a count of its fills differ'
+        : `${showFact(scope)}: our profit is ${showFact(ours)}, by the exchange ${showFact(theirs)}`,
+  },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'log.linesMissing': SILENT,
   'loop.hung': {

@@ -33,7 +33,12 @@ export function formatPositions(positions: readonly PositionView[]): string {
     [
       { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}` },
       { title: 'size', of: ({ size }) => size, isNumber: true },
-      { title: 'entry', of: ({ entryPrice }) => price(entryPrice), isNumber: true },
+      {
+        title: 'entry',
+        of: ({ entryPrice, entryFrom }) =>
+          entryFrom === 'exchange' ? `${price(entryPrice)} by the exchange` : price(entryPrice),
+        isNumber: true,
+      },
       { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
       { title: 'unrealised', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
       { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },

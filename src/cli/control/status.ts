@@ -319,7 +319,7 @@ function describeUnrealised({ positions, profit: { total } }: AccountView, isLiv
   if (positions.length === 0) return 'none: nothing is held'
   if (total.unrealised !== null) return `${money(total.unrealised)} of what is held now, not counted above`
   return isLive
-    ? 'not known: not every position was read yet'
+    ? 'not known: no position, price or entry of it yet'
     : 'not known while no daemon reads the positions; not counted above'
 }
 

@@ -22,7 +22,8 @@ import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import { buildRunReport } from '../../report/build-report.ts'
 import { RunCollector } from '../../report/run-collector.ts'
-import { isInverse, type RunFill } from '../../report/run-facts.ts'
+import { isInverse } from '../../domain/instrument.ts'
+import type { RunFill } from '../../report/run-facts.ts'
 import type { RunReport } from '../../report/run-report.ts'
 
 /** What the report of the recorded run has in common with that of its backtest. */

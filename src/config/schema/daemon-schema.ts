@@ -156,6 +156,19 @@ const riskSchema = z
       'Most orders of which nobody knows what became of them: while there are more, only orders that reduce leave.',
     ).optional(),
     pace: accountPaceSchema.prefault({}),
+    disputeToleranceRatio: z.number().min(0).max(0.2).default(0.005).meta({
+      description:
+        'How far our own unrealised profit and that of the exchange may differ, as a share of what the position is worth.',
+    }),
+    disputeToleranceMin: positiveDecimal('And so far in any case, in the quote coin.').default('1'),
+    disputeMsMax: presetNumber(
+      { min: 1000, max: 600_000, preset: 10_000 },
+      'After they have differed for so long, in ms, limits on losses are judged by our own figure alone.',
+    ),
+    indexBandRatio: z.number().positive().max(0.5).default(0.05).meta({
+      description:
+        'Judged alone, our own figure counts only while last price, bid, ask and index are this close to each other, as a share of the price.',
+    }),
     losses: accountLossesSchema.prefault({}),
     instruments: instrumentRisksSchema
       .default({})
@@ -163,7 +176,7 @@ const riskSchema = z
   })
   .meta({
     description:
-      'Limits of the whole account. None has a default; accountAgeMaxMs follows from how often is read.',
+      'Limits of the whole account. Only accountAgeMaxMs and how figures are compared have defaults; no other limit has one.',
   })
 
 const executionSchema = z

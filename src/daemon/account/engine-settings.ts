@@ -47,7 +47,8 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const instruments = toInstruments(config)
   const { execution, account } = config
   const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
-  const { leverageMax, selfTrade, unknownOrdersMax, accountAgeMaxMs: _age, ...limits } = rest
+  const { leverageMax, selfTrade, unknownOrdersMax, accountAgeMaxMs: _age, ...others } = rest
+  const { disputeToleranceRatio, disputeToleranceMin, disputeMsMax, indexBandRatio, ...limits } = others
   const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
   const losses = toLossSettings(config)
   const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
@@ -77,6 +78,12 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
       ...(selfTrade === 'deny' && { selfTrade }),
       ...(unknownOrdersMax !== undefined && { unknownOrdersMax }),
       ...withoutAbsent(pace),
+    },
+    figures: {
+      toleranceRatio: disputeToleranceRatio,
+      toleranceMin: Number(disputeToleranceMin),
+      disputeMsMax,
+      indexBandRatio,
     },
     ...(losses && { losses }),
     isExclusive: account.exclusive,

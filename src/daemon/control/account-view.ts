@@ -11,12 +11,12 @@ import {
 } from '../../domain/trading-mode.ts'
 import { splitPair } from '../../engine/book/book.ts'
 import { isOpen } from '../../engine/lifecycle/flatten.ts'
-import { showOnGrid } from '../../lib/grid.ts'
+import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 import type { RecentFill } from '../reporting/recent-activity.ts'
 import { agesOf, findHindrances } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
-import { viewEquity, viewLosses } from './losses-view.ts'
+import { viewDisputes, viewEquity, viewLosses } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 
@@ -61,6 +61,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     ...viewEquity(account, profit),
     losses: viewLosses(account),
     isLossLimited: isLossLimited(config.risk.losses),
+    disputes: viewDisputes(account),
     limiter: account.limiter
       .filter(({ granted }) => granted > 0)
       .map(({ endpoint, calls, perMs, made, usedShare, waiting, waitedMsP99, rateLimited }) => ({
@@ -128,12 +129,34 @@ function viewPosition(
     symbol,
     side,
     size: lot ? showOnGrid(lot, lots) : `${lots} lots`,
-    entryPrice: orNull(row?.openPriceAvg),
+    ...viewEntry(account, { symbol, side, stated: orNull(row?.openPriceAvg) }),
     markPrice: orNull(row?.markPrice),
     unrealisedProfit: row?.unrealisedProfit || null,
     liquidationPrice: orNull(row?.liquidationPrice),
     strategies: holdersOf(account, symbol, side),
   }
+}
+
+/** What was paid, by our fills; where they do not explain all of it, what the exchange states. */
+function viewEntry(
+  { book, grids }: ShownAccount,
+  {
+    symbol,
+    side,
+    stated,
+  }: { readonly symbol: string; readonly side: PositionView['side']; readonly stated: number | null },
+): Pick<PositionView, 'entryPrice' | 'entryFrom'> {
+  const entry = book.entries.get(symbol)
+  const held = book.account.get(symbol)
+  const tick = grids.get(symbol)?.tick
+  if (!entry || !held || !tick || side === 'flat') return { entryPrice: stated, entryFrom: null }
+  const isLong = side === 'long'
+  const isKnown = isLong ? entry.longLots >= held.longLots : entry.shortLots >= held.shortLots
+  if (!isKnown) return { entryPrice: stated, entryFrom: null }
+  const ticks = isLong ? entry.longTicks : entry.shortTicks
+  const statedLots = isLong ? entry.statedLongLots : entry.statedShortLots
+  const entryPrice = Number(floatOnGrid(tick, ticks).toPrecision(12))
+  return { entryPrice, entryFrom: statedLots > 0 ? 'exchange' : 'fills' }
 }
 
 /** By strategy, signed: in one-way mode two of them may stand against each other. */

@@ -1,6 +1,7 @@
 import type { Readiness } from '../../control/controlled.ts'
 import type { AccountView } from '../../control/views.ts'
 import { candleKey, formatInterval } from '../../domain/candles.ts'
+import type { Dispute } from '../../domain/loss-limits.ts'
 import type { Restriction } from '../../domain/trading-mode.ts'
 import { restrictionsOn } from '../../engine/book/book.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
@@ -63,6 +64,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     const again = waitMs > 0 ? `, in ${Math.ceil(waitMs / 1000)} s` : ''
     yield `${symbol}: orders of ${strategyId} are ${reason}; until then one tries whether it is taken${again}`
   }
+  for (const dispute of engine.disputes.values()) yield describeDispute(dispute)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
@@ -77,6 +79,12 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
   const most = (settings.limits.accountAgeMaxMs / 1000).toFixed(1)
   for (const group of groupStale(stale, now))
     yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
+}
+
+function describeDispute({ figure, scope, ours, theirs }: Dispute): string {
+  if (figure === 'fills')
+    return `two counts of all fills differ: the book says ${ours}; its fills say ${theirs}`
+  return `${scope}: the unrealised profit is ${ours} by our own figure, ${theirs} by the exchange; while they differ the worse one counts for what reduces, and no peak rises (risk.disputeToleranceRatio)`
 }
 
 function describeLate({ batches, wait }: LateBatches): string {
@@ -148,6 +156,12 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     checks[name('account')] = {
       ok: stale.length === 0,
       found: stale.length === 0 ? showAge(oldestReading) : stale.map(describeStale).join('; '),
+    }
+    const disputed = [...engine.disputes.values()]
+    checks[name('figures')] = {
+      ok: disputed.length === 0,
+      found:
+        disputed.map(({ scope, ours, theirs }) => `${scope}: ${ours}, not ${theirs}`).join('; ') || 'agree',
     }
     checks[name('mode')] = {
       ok: halted === undefined,

@@ -43,3 +43,17 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
     ]
   })
 }
+
+/** The figures whose two witnesses differ now. */
+export function viewDisputes({ engine, state }: ShownAccount): AccountView['disputes'] {
+  if (state === 'atRest') return []
+  const isReducing = engine.restrictions.some(({ code }) => code === 'equityDisputed')
+  return [...engine.disputes.values()].map(({ figure, scope, ours, theirs, since }) => ({
+    figure,
+    scope,
+    ours,
+    theirs,
+    since: Math.round(since),
+    isReducing: figure === 'unrealised' && isReducing,
+  }))
+}

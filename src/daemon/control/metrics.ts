@@ -111,6 +111,9 @@ function addAccount(account: AccountView, now: number, add: Add): void {
   if (account.equity !== null) add('intentd_equity', Number(account.equity))
   if (account.peak !== null) add('intentd_equity_peak', Number(account.peak))
   if (account.drawdown !== null) add('intentd_drawdown', Number(account.drawdown))
+  add('intentd_disputes', account.disputes.length)
+  for (const { figure, scope, since } of account.disputes)
+    add('intentd_dispute_age_seconds', (now - since) / MS, { figure, scope })
   for (const { scope, limit, used, max } of account.losses) {
     add('intentd_loss_limit', max, { scope, limit })
     if (used !== null) add('intentd_loss_used', used, { scope, limit })

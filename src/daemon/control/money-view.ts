@@ -6,6 +6,9 @@ import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 import { toAmount, toMoneyFigures } from '../reporting/money-figures.ts'
 
+/** Digits after the point: as many as the wire has. */
+const DIGITS = 8
+
 interface Beside {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
@@ -38,12 +41,12 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   }
 }
 
-/** Undefined where something is held that was not read in this run. */
-function unrealisedOf({ book, positions }: ShownAccount, symbol: string): Decimal | undefined {
+/** Our own figure, as limits look at it; undefined while what is held, or its price, is not known. */
+function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
   const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
   if (longLots === 0 && shortLots === 0) return ZERO
-  const rows = positions.get(symbol)?.rows
-  return rows && sumDecimals(rows.map(({ unrealisedProfit }) => decimal(unrealisedProfit || '0')))
+  const unrealised = engine.unrealisedOn(symbol)
+  return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
 }
 
 /** By its own entries and the last prices, as its loss limits have it. */

@@ -5,6 +5,7 @@ import { MODE_REASONS, type Restriction, type Scope } from '../../domain/trading
 const VOLATILE: ReadonlySet<Restriction['code']> = new Set([
   'clockUnsynchronised',
   'diskLow',
+  'equityDisputed',
   'rateLimited',
   'unknownOrders',
 ])

@@ -1,5 +1,6 @@
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import type { JournalRecord } from '../../domain/record.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Entries, type ExplainFrame, describeAround } from './explain-order.ts'
 import {
@@ -66,6 +67,8 @@ export function describeRecord(instruments: Instruments, record: JournalRecord, 
       return [['adopted', wordsOfAdoption(instruments, record)]]
     case 'foreign':
       return [['foreign', `fills of orders that are not ours: ${record.orderIds.join(', ')}`]]
+    case 'entry':
+      return [['entry', wordsOfEntry(instruments, record)]]
     case 'funding':
       return [['funding', `${record.holdSide} ${record.change}`]]
     case 'boot':
@@ -99,6 +102,15 @@ function wordsOfOutcomes({ batchId, items, answer }: Extract<JournalRecord, { ki
     `batch ${batchId}: ${counts.join(', ')}`,
     ...(answer === undefined ? [] : [wordsOfAnswer(answer)]),
   ].join(', ')
+}
+
+function wordsOfEntry(
+  instruments: Instruments,
+  { symbol, holdSide, ticks, statedLots }: Extract<JournalRecord, { kind: 'entry' }>,
+): string {
+  const tick = instruments.get(symbol)?.tick
+  const price = tick ? floatOnGrid(tick, ticks).toFixed(tick.decimals) : `${ticks} ticks`
+  return `${holdSide} at ${price} by the exchange: no fill explains ${statedLots} lots of it`
 }
 
 function wordsOfAdoption(

@@ -174,9 +174,11 @@ function summariseAccount({ grids, book, positions }: SummaryInput): AccountSumm
   const isRead = [...book.account].every(
     ([symbol, { longLots, shortLots }]) => (longLots === 0 && shortLots === 0) || positions.has(symbol),
   )
+  // A profit that the exchange does not state is not zero (MON2).
+  const isKnown = isRead && !unrealised.includes('')
   const figures = toMoneyFigures(moneyOfAll(book), {
     funding: sumDecimals(book.funding.values()),
-    unrealised: isRead ? sumDecimals(unrealised.map((text) => decimal(text || '0'))) : undefined,
+    unrealised: isKnown ? sumDecimals(unrealised.map((text) => decimal(text))) : undefined,
   })
   return { ...figures, positions: describeHoldings(grids, [...book.account]) }
 }

@@ -90,7 +90,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
  * Migrates a journal in a file where an earlier version wrote it last: the file belongs to this directory alone, so
  * nobody else waits for the earlier layout. A server's journal may be followed by others, so there an operator decides.
  */
-export function migrateOwnJournal(
+function migrateOwnJournal(
   file: FileToMigrate,
   logger: Pick<DaemonLogger, 'log'>,
 ): MigrationPlan | undefined {

@@ -5,6 +5,7 @@ import type { Order } from '../../domain/order.ts'
 import { addFill, type Money, NO_MONEY } from '../../domain/fill-money.ts'
 import type { FillsRecord } from '../../domain/record.ts'
 import { NOBODY } from '../../domain/allocation.ts'
+import { moveAccountEntry } from './account-entry.ts'
 import { accountHoldingOf, type Book, knowsFill, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { keepExits } from './kept-exits.ts'
 import { countOwnFill } from './own-trades.ts'
@@ -39,6 +40,7 @@ export function applyFill(
   }
   const is = accountHoldingOf(book, fill.symbol)
   keepExits(book, fill, { order, was, is })
+  moveAccountEntry(book, fill.symbol, { before: was, ticks: fill.ticks })
   // The funding counter ends with its position: that of the next position begins at zero.
   const { longLots, shortLots } = is
   if (longLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'long'))

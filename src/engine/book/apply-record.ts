@@ -36,7 +36,17 @@ import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { takeEndedBefore } from './ended-orders.ts'
-import { type Book, pairKey, pairOf, storeOrder, type WritableBook, storePlace, removePlace } from './book.ts'
+import { moveAccountEntry, stateEntry } from './account-entry.ts'
+import {
+  accountHoldingOf,
+  type Book,
+  pairKey,
+  pairOf,
+  storeOrder,
+  type WritableBook,
+  storePlace,
+  removePlace,
+} from './book.ts'
 import { applyMove } from './allocation.ts'
 import { applyCandles } from './candle-book.ts'
 import { applyLadderChange } from './ladder-change.ts'
@@ -83,6 +93,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyExpire(book, record)
     case 'adopt':
       return applyAdopt(book, record)
+    case 'entry':
+      return stateEntry(book, record)
     case 'foreign':
       return disownOrphans(book, record.orderIds)
     case 'funding':
@@ -220,7 +232,9 @@ function forgetKey(book: WritableBook, pair: string): void {
 }
 
 function applyAdopt(book: WritableBook, { symbol, holding, was }: AdoptRecord): void {
+  const before = accountHoldingOf(book, symbol)
   applyMove(book, symbol, { kind: 'adopt', holding, taken: closedBetween(book.positionMode, was, holding) })
+  moveAccountEntry(book, symbol, { before, ticks: undefined })
 }
 
 function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly HoldingChange[] {

@@ -29,6 +29,7 @@ const COLLECTIONS = [
   'unsettled',
   'unsettledMoves',
   'account',
+  'entries',
   'fundingCounters',
   'strategyStates',
   'quotes',

@@ -3,7 +3,7 @@ import type { CandleSeries } from '../../domain/candles.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
-import type { OwnTrades } from '../../domain/own-trades.ts'
+import type { AccountEntry, OwnTrades } from '../../domain/own-trades.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import type { OrderIntent, QuoteLevel } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
@@ -79,6 +79,8 @@ export interface Book {
   readonly unsettledMoves: ReadonlyMap<string, Move>
   /** By symbol: what the account holds, by its fills and adopted positions. */
   readonly account: ReadonlyMap<string, Holding>
+  /** By symbol: what was paid for it. */
+  readonly entries: ReadonlyMap<string, AccountEntry>
   /** By strategy and symbol; under the strategy `''` what no order of ours explains. */
   readonly money: ReadonlyMap<string, Money>
   /** By symbol and hold side: the funding counter as it was last read. And by symbol: all that was paid. */
@@ -142,6 +144,7 @@ export function createBook(positionMode: PositionMode): Book {
     unsettled: new TrackedMap(),
     unsettledMoves: new TrackedMap(),
     account: new TrackedMap(),
+    entries: new TrackedMap(),
     money: new TrackedMap(),
     fundingCounters: new TrackedMap(),
     funding: new TrackedMap(),

@@ -6,7 +6,7 @@ import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
 import type { Fill } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { QuoteLevel } from '../../domain/intent.ts'
-import type { OwnTrades } from '../../domain/own-trades.ts'
+import type { AccountEntry, Entry, OwnTrades } from '../../domain/own-trades.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Holding } from '../../domain/position.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
@@ -83,6 +83,11 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
   if (account) {
     const converted = counts.holding(account)
     changes.push((target) => target.account.set(symbol, converted))
+  }
+  const entry = book.entries.get(symbol)
+  if (entry) {
+    const converted = counts.accountEntry(entry, Number(was.tick) / Number(is.tick))
+    changes.push((target) => target.entries.set(symbol, converted))
   }
   const unsettled = book.unsettled.get(symbol)
   if (unsettled) {
@@ -190,9 +195,20 @@ class Counts {
 
   /** @param ticks New ticks in an old one: averages need not be on the grid. */
   trades({ entry, fills, ...day }: OwnTrades, ticks: number): OwnTrades {
-    const held = this.holding(entry)
+    return { ...day, entry: this.#entry(entry, ticks), fills: fills.map((fill) => this.priced(fill)) }
+  }
+
+  accountEntry(entry: AccountEntry, ticks: number): AccountEntry {
+    const { longLots: statedLongLots, shortLots: statedShortLots } = this.holding({
+      longLots: entry.statedLongLots,
+      shortLots: entry.statedShortLots,
+    })
+    return { ...this.#entry(entry, ticks), statedLongLots, statedShortLots }
+  }
+
+  #entry(entry: Entry, ticks: number): Entry {
     const averages = { longTicks: entry.longTicks * ticks, shortTicks: entry.shortTicks * ticks }
-    return { ...day, entry: { ...held, ...averages }, fills: fills.map((fill) => this.priced(fill)) }
+    return { ...this.holding(entry), ...averages }
   }
 
   unsettled({ account, holdings, ...numbers }: UnsettledAllocation): UnsettledAllocation {

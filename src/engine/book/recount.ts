@@ -22,14 +22,12 @@ export interface RecountState {
   readonly totals: ReadonlyMap<string, Recounted>
   /** The minute, by our clock, in which it was last compared with the book. */
   readonly comparedMinute: number
-  /** How many comparisons in a row have found a difference. */
-  readonly differencesInRow: number
 }
 
 const NOTHING: Recounted = { longLots: 0, shortLots: 0, profit: ZERO, fees: ZERO }
 
 export function createRecount(book: Book): RecountState {
-  return { totals: readTotals(book), comparedMinute: 0, differencesInRow: 0 }
+  return { totals: readTotals(book), comparedMinute: 0 }
 }
 
 /**
@@ -79,16 +77,23 @@ function countAdoption(recount: RecountState, { symbol, holding, was }: AdoptRec
   })
 }
 
-/** Describes where and by how much book and recount differ; undefined where they agree. */
-export function findDifference(recount: RecountState, book: Book): string | undefined {
+/** Both counts where they differ; undefined where they agree. */
+export function findDifference(
+  recount: RecountState,
+  book: Book,
+): { readonly ours: string; readonly theirs: string } | undefined {
   const booked = readTotals(book)
   const symbols = new Set([...booked.keys(), ...recount.totals.keys()])
   const differences = [...symbols].flatMap((symbol) => {
-    const said = describe(booked.get(symbol) ?? NOTHING)
-    const counted = describe(recount.totals.get(symbol) ?? NOTHING)
-    return said === counted ? [] : [`${symbol}: the book says ${said}; its fills say ${counted}`]
+    const ours = describe(booked.get(symbol) ?? NOTHING)
+    const theirs = describe(recount.totals.get(symbol) ?? NOTHING)
+    return ours === theirs ? [] : [{ ours: `${symbol} ${ours}`, theirs: `${symbol} ${theirs}` }]
   })
-  return differences.length === 0 ? undefined : differences.join('; ')
+  if (differences.length === 0) return undefined
+  return {
+    ours: differences.map(({ ours }) => ours).join('; '),
+    theirs: differences.map(({ theirs }) => theirs).join('; '),
+  }
 }
 
 /** @returns Whether a new minute has begun since the last call. */
@@ -97,12 +102,6 @@ export function beginMinute(recount: RecountState, now: number): boolean {
   if (minute === recount.comparedMinute) return false
   own(recount).comparedMinute = minute
   return true
-}
-
-/** @returns How many comparisons in a row have found a difference. */
-export function noteCompared(recount: RecountState, differs: boolean): number {
-  own(recount).differencesInRow = differs ? recount.differencesInRow + 1 : 0
-  return recount.differencesInRow
 }
 
 function describe({ longLots, shortLots, profit, fees }: Recounted): string {

@@ -1,15 +1,20 @@
-import {
-  DRAWDOWN_STEPS,
-  type DrawdownStep,
-  type LossLimits,
-  type UsedLoss,
-} from '../../domain/loss-limits.ts'
+import type { DrawdownStep, LossLimits } from '../../domain/loss-limits.ts'
+import { isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type ModeReason, type Scope, strategyScope } from '../../domain/trading-mode.ts'
-import { restrictionOf, splitPair } from '../book/book.ts'
+import { accountHoldingOf, restrictionOf, splitPair } from '../book/book.ts'
 import type { EngineEvent } from '../event.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
-import { measureLoss, noteNet, notePeak, noteWarned, writePeaks } from '../state/losses.ts'
+import { holdForDispute } from '../state/disputes.ts'
+import {
+  askForPositionAgain,
+  type MeasuredLoss,
+  measureLoss,
+  noteAwaited,
+  notePeak,
+  noteWarned,
+  writePeaks,
+} from '../state/losses.ts'
 import { halt, type ReleaseCommand } from '../state/trading-mode.ts'
 import { releaseScope, startFlatten } from './flatten.ts'
 
@@ -17,26 +22,19 @@ import { releaseScope, startFlatten } from './flatten.ts'
 const BY = 'loss limits'
 
 /**
- * Compares what scopes have lost with their limits, whenever a position or fills of theirs were read. Nothing is judged
- * while a part of the net profit is not known.
+ * Compares what scopes have lost with their limits, whenever the profit of one of their instruments was compared.
+ * Nothing is judged while a part of the net profit is not known.
+ * @param symbols The instruments that were compared in this step.
  */
-export function judgeLosses(core: Core, event: EngineEvent): void {
+export function judgeLosses(core: Core, event: EngineEvent, symbols: readonly string[]): void {
   const { losses, capital } = core.settings
   if (!losses && capital === undefined) return
   if (losses && event.kind === 'commanded' && event.command.kind === 'stop') return writePeaks(core)
-  const symbols = symbolsOf(event)
   if (symbols.length === 0) return
-  for (const symbol of symbols) noteNet(core, symbol)
   if (!losses?.limits.has(ACCOUNT)) notePeak(core)
   for (const [scope, limits] of losses?.limits ?? []) {
     if (isConcerned(core, scope, symbols)) judge(core, scope, { limits, timeZone: losses?.timeZone ?? 'UTC' })
   }
-}
-
-function symbolsOf(event: EngineEvent): readonly string[] {
-  if (event.kind === 'positionRead') return [event.reading.symbol]
-  if (event.kind === 'fillsRead') return [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
-  return []
 }
 
 function isConcerned({ settings }: Core, scope: Scope, symbols: readonly string[]): boolean {
@@ -54,32 +52,69 @@ function judge(
   { limits, timeZone }: { readonly limits: LossLimits; readonly timeZone: string },
 ): void {
   judgeStreak(core, scope, limits)
-  const used = measureLoss(core, scope, timeZone)
-  if (!used) return
+  const measured = measureLoss(core, scope, timeZone)
+  const { believed } = measured
   const { daily } = limits
-  if (daily !== undefined && isReached(used.dayLoss, daily)) {
-    holdOnce(core, scope, 'dailyLoss', `lost ${used.dayLoss.toFixed(2)} since the day began, limit ${daily}`)
+  if (daily !== undefined && isReached(believed.dayLoss, daily)) {
+    holdOnce(
+      core,
+      scope,
+      'dailyLoss',
+      `lost ${believed.dayLoss.toFixed(2)} since the day began, limit ${daily}`,
+    )
   }
-  judgeDrawdown(core, used, limits)
+  judgeDrawdown(core, scope, measured, limits)
+  judgeWorse(core, scope, measured, limits)
 }
 
-function judgeDrawdown(core: Core, used: UsedLoss, { drawdown }: LossLimits): void {
-  const { scope } = used
-  const share = scope === ACCOUNT ? used.drawdownShare : undefined
-  const fallen = scope === ACCOUNT ? (share ?? 0) : used.drawdown
-  const show = (amount: number): string =>
-    share === undefined ? amount.toFixed(2) : `${(amount * 100).toFixed(2)} %`
-  const reached = DRAWDOWN_STEPS.filter((step) =>
-    isReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY),
-  )
+/** What all figures say may warn and reduce; a flatten waits until two readings say so. */
+function judgeDrawdown(
+  core: Core,
+  scope: Scope,
+  { believed, confirmed }: MeasuredLoss,
+  { drawdown }: LossLimits,
+): void {
+  const isBeyond = (fallen: number, step: DrawdownStep): boolean =>
+    isReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY)
   const reasonOf = (step: DrawdownStep): string =>
-    `${show(fallen)} below the peak, limit ${show(drawdown?.[step] ?? 0)}`
-  const isWarned = reached.includes('warn')
-  if (noteWarned(core, scope, isWarned)) {
+    `${showFall(scope, believed.drawdown)} below the peak, limit ${showFall(scope, drawdown?.[step] ?? 0)}`
+  if (noteWarned(core, scope, isBeyond(believed.drawdown, 'warn'))) {
     announce(core, 'warn', 'limits.warned', { scope, reason: reasonOf('warn') })
   }
-  if (reached.includes('flatten')) flatten(core, scope, reasonOf('flatten'))
-  else if (reached.includes('reducing')) holdOnce(core, scope, 'drawdown', reasonOf('reducing'))
+  const isFlattened = isBeyond(confirmed.drawdown, 'flatten')
+  if (isFlattened) flatten(core, scope, reasonOf('flatten'))
+  else if (isBeyond(believed.drawdown, 'reducing')) holdOnce(core, scope, 'drawdown', reasonOf('reducing'))
+  const isAwaited = !isFlattened && isBeyond(believed.drawdown, 'flatten')
+  noteAwaited(core, scope, isAwaited)
+  if (isAwaited) for (const symbol of heldIn(core, scope)) askForPositionAgain(core, symbol)
+}
+
+/** While figures differ, the worse one reduces at once, for as long as they do. */
+function judgeWorse(
+  core: Core,
+  scope: Scope,
+  { isDisputed, worse }: MeasuredLoss,
+  { daily = Number.POSITIVE_INFINITY, drawdown = {} }: LossLimits,
+): void {
+  if (isDisputed && Number.isNaN(worse.dayLoss)) return
+  const { reducing = Number.POSITIVE_INFINITY, flatten: closing = Number.POSITIVE_INFINITY } = drawdown
+  const isFallen = isReached(worse.drawdown, Math.min(reducing, closing))
+  const reason =
+    isDisputed && (isFallen || isReached(worse.dayLoss, daily))
+      ? `by the worse of two figures that differ: lost ${worse.dayLoss.toFixed(2)} since the day began, ${showFall(scope, worse.drawdown)} below the peak`
+      : undefined
+  holdForDispute(core, scope, reason)
+}
+
+/** Of the account a share, else an amount. */
+function showFall(scope: Scope, fallen: number): string {
+  return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : fallen.toFixed(2)
+}
+
+function heldIn(core: Core, scope: Scope): readonly string[] {
+  return [...core.instruments.keys()].filter(
+    (symbol) => isConcerned(core, scope, [symbol]) && !isFlat(accountHoldingOf(core.book, symbol)),
+  )
 }
 
 /** With a tolerance, because sums of decimals as floats are slightly off. */

@@ -14,7 +14,7 @@ import { backedHolding } from '../book/allocation.ts'
 import { holdingOf } from '../book/book.ts'
 import { unownedOf } from '../resolution/unowned-fills.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
-import { equityOf } from '../state/losses.ts'
+import { equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
@@ -132,7 +132,7 @@ function createRiskContexts(
       },
       // Getters, because only the last checks need these and they take time to work out.
       get equity() {
-        return equityOf(core)
+        return equityAtWorst(core)
       },
       get otherNotional() {
         return others().notional

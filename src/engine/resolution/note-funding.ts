@@ -21,6 +21,8 @@ export function noteFunding(
     const counter = lotsOf(holding, holdSide) > 0 ? counters[holdSide] : ''
     const before = core.book.fundingCounters.get(pairKey(symbol, holdSide)) ?? ''
     if (counter === before) continue
+    // A position that stands and has no counter was paid nothing yet, or the row does not say what: never a new zero.
+    if (counter === '' && lotsOf(holding, holdSide) > 0) continue
     if (counter !== '' && wentThrough.some((held) => lotsOf(held, holdSide) === 0)) continue
     const change =
       counter === ''

@@ -21,7 +21,7 @@ import {
   type PendingReading,
 } from '../state/core.ts'
 import { checkSetup } from './account-setup.ts'
-import { noteReadHolding } from '../state/losses.ts'
+import { noteStatement } from '../state/losses.ts'
 import { noteMark } from '../state/market-state.ts'
 import { askForPositionSoon } from '../state/readings.ts'
 import { own } from '../../lib/own.ts'
@@ -53,7 +53,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   }
   checkSetup(core, instrument, reading)
   noteMark(core, reading)
-  noteReadHolding(core, reading)
+  noteStatement(core, reading)
   const position = own(instrument.position)
   if (position.mismatch === undefined) position.readAt = reading.requestedAt
   noteConfirmed(core, instrument, reading)

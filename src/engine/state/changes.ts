@@ -118,6 +118,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'callEnded':
     case 'denial':
     case 'funding':
+    case 'entry':
     case 'prune':
       return NONE
     default:

@@ -11,7 +11,7 @@ import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
-import type { LossState } from '../../domain/loss-limits.ts'
+import type { DisputeState, LossState } from '../../domain/loss-limits.ts'
 import type { CauseName } from '../../execution/refusal-causes.ts'
 import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
@@ -47,6 +47,7 @@ export interface Core {
   readonly denials: DenialState
   readonly candles: CandleState
   readonly losses: LossState
+  readonly disputes: DisputeState
   readonly recount: RecountState
   /** By strategy, instrument, kind and cause: what the exchange has refused, and may refuse again. Changed by `refusals.ts`. */
   readonly refusals: ReadonlyMap<string, Refusal>

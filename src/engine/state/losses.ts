@@ -1,5 +1,14 @@
-import type { Equity, UsedLoss, Watermark } from '../../domain/loss-limits.ts'
-import { FLAT, type Holding, isFlat, type PositionReading } from '../../domain/position.ts'
+import type {
+  Equity,
+  Fall,
+  PositionStatement,
+  Trust,
+  UsedLoss,
+  Watermark,
+  WitnessedNet,
+  Worth,
+} from '../../domain/loss-limits.ts'
+import { FLAT, type Holding, type HoldSide, isFlat, type PositionReading } from '../../domain/position.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
@@ -8,42 +17,86 @@ import { moneyOf } from '../book/apply-fill.ts'
 import { accountHoldingOf, holdingOf, pairKey, splitPair } from '../book/book.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
-import { marketOf } from './market-state.ts'
+import { askForPositionSoon } from './readings.ts'
 
 /** The shortest day, when clocks are put forward, in ms. */
 const DAY_MS_MIN = 23 * 3_600_000
 /** A peak is recorded when it has risen by this share of the account's equity, or of the tightest limit of a scope. */
 const PEAK_STEP_OF_EQUITY = 0.001
 const PEAK_STEP_OF_LIMIT = 0.1
+/** A position is not asked for more often than this because its figures differ, in ms: polls bring more. */
+const ASK_AGAIN_MS = 1000
 
-/** Notes what the account held when the exchange said what that is worth. */
-export function noteReadHolding({ losses }: Core, { symbol, rows }: PositionReading): void {
+/** Notes what the exchange says that the account holds, and what that is worth. */
+export function noteStatement(core: Core, { symbol, rows, requestedAt }: PositionReading): void {
   let { longLots, shortLots } = FLAT
+  let unrealised = 0
   for (const row of rows) {
     if (row.holdSide === 'long') longLots += row.lots
     else shortLots += row.lots
+    // What is missing is not known: an empty text would be the number 0 (MON2).
+    if (row.lots > 0) unrealised += row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)
   }
-  own(losses.readHoldings).set(symbol, { longLots, shortLots })
+  const markPrice = rows[0]?.markPrice ?? Number.NaN
+  own(core.losses.statements).set(symbol, { longLots, shortLots, unrealised, markPrice, requestedAt })
+  for (const { holdSide, lots, openPriceAvg } of rows) {
+    noteStatedEntry(core, { symbol, holdSide, lots, openPriceAvg, requestedAt })
+  }
+}
+
+interface StatedEntry {
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  readonly lots: number
+  readonly openPriceAvg: number
+  readonly requestedAt: number
 }
 
 /**
- * Keeps what the instrument has made, at a moment when the exchange's reading and the book's fills are about the same
- * position: otherwise a profit could count both as realised and as unrealised.
+ * Lots that no fill explains were adopted, or are from before the book kept what was paid. Their side takes the exchange's
+ * average price once two readings have stated the same.
  */
-export function noteNet(core: Core, symbol: string): void {
-  const { book, losses, market } = core
-  const read = losses.readHoldings.get(symbol)
-  const mark = market.marks.get(symbol)
-  if (!mark || !isSame(read, accountHoldingOf(book, symbol))) return
-  own(losses.netBySymbol).set(symbol, settledOf(core, symbol) + mark.unrealised)
+function noteStatedEntry(core: Core, stated: StatedEntry): void {
+  const { symbol, holdSide, lots, openPriceAvg, requestedAt } = stated
+  const key = pairKey(symbol, holdSide)
+  const entry = core.book.entries.get(symbol)
+  const explained = (holdSide === 'long' ? entry?.longLots : entry?.shortLots) ?? 0
+  const known = (holdSide === 'long' ? entry?.statedLongLots : entry?.statedShortLots) ?? 0
+  const held = accountHoldingOf(core.book, symbol)
+  const isOfBook = lots === (holdSide === 'long' ? held.longLots : held.shortLots)
+  if (explained >= lots || !isOfBook || !(openPriceAvg > 0))
+    return void own(core.losses.statedEntries).delete(key)
+  const ticks = openPriceAvg / floatOnGrid(specOf(core, symbol).tick, 1)
+  const before = core.losses.statedEntries.get(key)
+  if (before === undefined || before.ticks !== ticks) {
+    own(core.losses.statedEntries).set(key, { ticks, requestedAt })
+    return askForPositionAgain(core, symbol)
+  }
+  if (before.requestedAt === requestedAt) return
+  own(core.losses.statedEntries).delete(key)
+  const statedLots = known + lots - explained
+  record(core, { kind: 'entry', at: core.now, symbol, holdSide, lots, statedLots, ticks })
 }
 
-function isSame(read: Holding | undefined, held: Holding): boolean {
-  return read?.longLots === held.longLots && read.shortLots === held.shortLots
+/** Asks for a position at once, because something is decided by the next reading of it. */
+export function askForPositionAgain(core: Core, symbol: string): void {
+  if (core.now - (core.losses.askedAt.get(symbol) ?? Number.NEGATIVE_INFINITY) < ASK_AGAIN_MS) return
+  own(core.losses.askedAt).set(symbol, core.now)
+  askForPositionSoon(core, symbol)
+}
+
+/** What the exchange last said of a position, if it was about what the book holds. */
+export function comparableStatement({ losses, book }: Core, symbol: string): PositionStatement | undefined {
+  const statement = losses.statements.get(symbol)
+  return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined
+}
+
+function isSame(read: Holding, held: Holding): boolean {
+  return read.longLots === held.longLots && read.shortLots === held.shortLots
 }
 
 /** Realised profit less fees, and funding, of all owners on the instrument. */
-function settledOf({ book }: Core, symbol: string): number {
+export function settledOf({ book }: Core, symbol: string): number {
   let net = Number(book.funding.get(symbol)?.toString() ?? 0)
   for (const [pair, { profit, fees }] of moneyOf(book)) {
     if (splitPair(pair)[1] === symbol) net += Number(profit.minus(fees).toString())
@@ -51,33 +104,147 @@ function settledOf({ book }: Core, symbol: string): number {
   return net
 }
 
-/**
- * Net profit of a scope since the journal began, in the margin coin: realised less fees, plus unrealised, and, except for
- * a strategy, plus funding. Undefined while a part of it is not known.
- */
-function netProfitOf(core: Core, scope: Scope): number | undefined {
+/** The same of a strategy, which has no funding. */
+export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
+  const money = book.money.get(pairKey(id, symbol))
+  return money ? Number(money.profit.minus(money.fees).toString()) : 0
+}
+
+/** What two witnesses say of a net profit at one moment. */
+export interface Witnesses {
+  readonly trust: Trust
+  readonly ours: number
+  readonly theirs: number
+  /** Whether our own figure may be judged alone: its prices lie within their band. */
+  readonly isInBand: boolean
+  readonly positionAt: number
+  readonly tickersAt: number
+}
+
+/** @param key The symbol, or strategy and symbol. */
+export function noteWorth({ losses }: Core, key: string, seen: Witnesses): void {
+  own(losses.worths).set(key, weigh(losses.worths.get(key), seen))
+}
+
+function weigh(before: Worth | undefined, { trust, ours, theirs, isInBand, ...answers }: Witnesses): Worth {
+  const base = { trust, net: ours, ...answers }
+  if (trust === 'flat') return { trust, ours, theirs, believed: ours, confirmed: ours, low: ours, base }
+  const net = netThatCounts({ trust, ours, theirs, isInBand })
+  const reading: WitnessedNet = { trust, net, ...answers }
+  const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
+  const known = isOfKind ? before : undefined
+  const isConfirmed = known !== undefined && isOtherAnswer(known.base, reading)
+  const other = isConfirmed ? known.base.net : Number.NaN
+  const confirmed = Math.max(net, isConfirmed ? other : (known?.confirmed ?? Number.NaN))
+  const wasAgreed = known?.base.trust === 'agreed' || known?.base.trust === 'flat'
+  const lower = isConfirmed && wasAgreed ? other : (known?.low ?? Number.NaN)
+  return {
+    trust,
+    ours,
+    theirs,
+    believed: trust === 'alone' ? confirmed : net,
+    confirmed,
+    low: trust === 'agreed' ? Math.min(net, lower) : Number.NaN,
+    base:
+      (known === undefined || isConfirmed || Number.isNaN(known.base.net)) && !Number.isNaN(net)
+        ? reading
+        : (known?.base ?? reading),
+  }
+}
+
+/** While the figures differ, a limit is reached only if both say so; later our own one decides. */
+function netThatCounts({
+  trust,
+  ours,
+  theirs,
+  isInBand,
+}: Pick<Witnesses, 'trust' | 'ours' | 'theirs' | 'isInBand'>): number {
+  if (trust === 'disputed') return Math.max(ours, theirs)
+  return trust === 'alone' && !isInBand ? Number.NaN : ours
+}
+
+/** Whether none of the answers behind a reading was seen before. Judged alone, our own figure hangs on the tickers only. */
+function isOtherAnswer(before: WitnessedNet, { trust, positionAt, tickersAt }: WitnessedNet): boolean {
+  if (Number.isNaN(before.net) || before.tickersAt === tickersAt) return false
+  return trust === 'alone' || before.positionAt !== positionAt
+}
+
+/** What a scope has made since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */
+interface ScopeWorth {
+  readonly isDisputed: boolean
+  readonly ours: number
+  /** The worse one of all figures that are known. */
+  readonly worse: number
+  readonly believed: number
+  readonly confirmed: number
+  readonly low: number
+  /** From where a new day, or a first peak, is counted. */
+  readonly basis: number
+}
+
+function worthOf(core: Core, scope: Scope): ScopeWorth {
   const strategy = [...core.settings.strategies.values()].find(({ id }) => strategyScope(id) === scope)
-  if (strategy) return strategyNet(core, strategy)
-  const { netBySymbol } = core.losses
-  if (scope !== ACCOUNT) return netBySymbol.get(scope)
-  let net = 0
-  for (const symbol of core.settings.instruments.keys())
-    net += netBySymbol.get(symbol) ?? unreadNetOf(core, symbol)
-  for (const symbol of otherSymbols(core)) net += settledOf(core, symbol)
-  return Number.isNaN(net) ? undefined : net
+  if (strategy) return sumUp(strategy.symbols.map((symbol) => worthOfStrategy(core, strategy.id, symbol)))
+  if (scope !== ACCOUNT) return sumUp([worthOfInstrument(core, scope)])
+  const worths = [...core.settings.instruments.keys()].map((symbol) => worthOfInstrument(core, symbol))
+  return sumUp([...worths, ...[...otherSymbols(core)].map((symbol) => toFlatWorth(settledOf(core, symbol)))])
 }
 
-/** For an instrument whose position was not read in this run yet: where nothing is held nothing is unrealised. */
-function unreadNetOf(core: Core, symbol: string): number {
+/** Where nothing is held and the position was not read in this run yet, nothing is unrealised. */
+function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
+  const known = core.losses.worths.get(symbol)
+  if (known) return known
   const isKnown = core.readings.fillsReadAt > 0 && isFlat(accountHoldingOf(core.book, symbol))
-  return isKnown ? settledOf(core, symbol) : Number.NaN
+  return isKnown ? toFlatWorth(settledOf(core, symbol)) : undefined
 }
 
-/** The equity of the account in the margin coin; undefined while it is not known. */
+function worthOfStrategy(core: Core, id: StrategySettings['id'], symbol: string): Worth | undefined {
+  if (isFlat(holdingOf(core.book, id, symbol))) return toFlatWorth(settledOfStrategy(core, id, symbol))
+  return core.losses.worths.get(pairKey(id, symbol))
+}
+
+function toFlatWorth(net: number): Worth {
+  return weigh(undefined, {
+    trust: 'flat',
+    ours: net,
+    theirs: net,
+    isInBand: true,
+    positionAt: 0,
+    tickersAt: 0,
+  })
+}
+
+function sumUp(worths: readonly (Worth | undefined)[]): ScopeWorth {
+  const sum = (pick: (worth: Worth) => number): number =>
+    worths.reduce((total, worth) => total + (worth ? pick(worth) : Number.NaN), 0)
+  return {
+    isDisputed: worths.some((worth) => worth?.trust === 'disputed' || worth?.trust === 'alone'),
+    ours: sum(({ ours }) => ours),
+    worse: sum(worseOf),
+    believed: sum(({ believed }) => believed),
+    confirmed: sum(({ confirmed }) => confirmed),
+    low: sum(({ low }) => low),
+    basis: sum(({ trust, believed }) => (trust === 'disputed' ? Number.NaN : believed)),
+  }
+}
+
+function worseOf({ trust, ours, theirs }: Worth): number {
+  if (trust === 'flat' || trust === 'agreed' || Number.isNaN(theirs)) return ours
+  return Number.isNaN(ours) ? theirs : Math.min(ours, theirs)
+}
+
+/** The equity of the account in the margin coin, by our own figure; undefined while it is not known. */
 export function equityOf(core: Core): number | undefined {
-  const net = netProfitOf(core, ACCOUNT)
-  const { capital } = core.settings
-  return net === undefined || capital === undefined ? undefined : Number(capital.toString()) + net
+  return toEquity(core, worthOf(core, ACCOUNT).ours)
+}
+
+/** What limits on exposure are measured by: while the figures differ, the worse one. */
+export function equityAtWorst(core: Core): number | undefined {
+  return toEquity(core, worthOf(core, ACCOUNT).worse)
+}
+
+function toEquity({ settings: { capital } }: Core, net: number): number | undefined {
+  return Number.isNaN(net) || capital === undefined ? undefined : Number(capital.toString()) + net
 }
 
 /** The equity with its peak: both what is shown and what is limited come from here. */
@@ -85,16 +252,17 @@ export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   if (equity === undefined) return undefined
   const { book, losses, settings } = core
-  const net = losses.peaks.get(ACCOUNT) ?? book.watermarks.get(ACCOUNT)?.peak ?? Number.NEGATIVE_INFINITY
-  const peak = Math.max(equity, Number(settings.capital?.toString()) + net)
-  return { equity, peak, drawdown: peak - equity }
+  const net = losses.peaks.get(ACCOUNT) ?? book.watermarks.get(ACCOUNT)?.peak ?? undefined
+  const peak = net === undefined ? equity : Number(settings.capital?.toString()) + net
+  return { equity, peak, drawdown: Math.max(0, peak - equity) }
 }
 
 /** Keeps the peak of an account whose losses are not limited: it is shown, but not recorded. */
 export function notePeak(core: Core): void {
-  const net = netProfitOf(core, ACCOUNT)
-  if (net === undefined) return
-  own(core.losses.peaks).set(ACCOUNT, Math.max(net, core.losses.peaks.get(ACCOUNT) ?? net))
+  const { low, basis } = worthOf(core, ACCOUNT)
+  const known = core.losses.peaks.get(ACCOUNT)
+  const peak = known === undefined ? basis : Math.max(known, Number.isNaN(low) ? known : low)
+  if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
 }
 
 /** Instruments that were traded and are not configured any more. */
@@ -103,64 +271,82 @@ function otherSymbols({ book, settings }: Core): ReadonlySet<string> {
   return new Set(symbols.filter((symbol) => !settings.instruments.has(symbol)))
 }
 
-function strategyNet(core: Core, { id, symbols }: StrategySettings): number | undefined {
-  let net = 0
-  for (const symbol of symbols) {
-    const money = core.book.money.get(pairKey(id, symbol))
-    if (money) net += Number(money.profit.minus(money.fees).toString())
-    net += unrealisedOf(core, id, symbol)
-  }
-  return Number.isNaN(net) ? undefined : net
-}
-
-/** The unrealised profit of a strategy on all of its instruments; undefined where it is not known. */
-export function unrealisedOfStrategy(core: Core, strategyId: string): number | undefined {
-  const strategy = [...core.settings.strategies.values()].find(({ id }) => id === strategyId)
-  if (!strategy) return undefined
-  const sum = strategy.symbols.reduce((known, symbol) => known + unrealisedOf(core, strategy.id, symbol), 0)
-  return Number.isNaN(sum) ? undefined : sum
-}
-
-/** The unrealised profit of a strategy at the mark price; NaN where that price, or what it paid, is not known. */
-function unrealisedOf(core: Core, id: StrategySettings['id'], symbol: string): number {
-  const { longLots, shortLots } = holdingOf(core.book, id, symbol)
-  if (longLots === 0 && shortLots === 0) return 0
-  const entry = core.book.ownTrades.get(pairKey(id, symbol))?.entry
-  if (!entry || entry.longLots < longLots || entry.shortLots < shortLots) return Number.NaN
-  const { tick, lot } = specOf(core, symbol)
-  const marked = core.market.marks.get(symbol)?.markPrice ?? 0
-  const price = marked > 0 ? marked : marketOf(core, symbol).last
-  const long = (price - entry.longTicks * floatOnGrid(tick, 1)) * floatOnGrid(lot, longLots)
-  const short = (entry.shortTicks * floatOnGrid(tick, 1) - price) * floatOnGrid(lot, shortLots)
-  return (longLots > 0 ? long : 0) + (shortLots > 0 ? short : 0)
+/** How far a scope has fallen since its day began and since its peak, by the figures that limits are judged by. */
+export interface MeasuredLoss {
+  readonly isDisputed: boolean
+  readonly believed: Fall
+  readonly confirmed: Fall
+  readonly worse: Fall
 }
 
 /**
  * Works out what a scope has lost since the beginning of its day and since its peak, and records the values from which it
- * counts when they have changed enough. Undefined while the net profit is not known.
+ * counts when they have changed enough.
  */
-export function measureLoss(core: Core, scope: Scope, timeZone: string): UsedLoss | undefined {
-  const net = netProfitOf(core, scope)
-  if (net === undefined) return undefined
+export function measureLoss(core: Core, scope: Scope, timeZone: string): MeasuredLoss {
+  const worth = worthOf(core, scope)
   const known = core.book.watermarks.get(scope)
   const isNewDay = known === undefined || isDayOver(core.now, known.dayFrom, timeZone)
-  const dayNet = isNewDay || known.dayNet === null ? net : known.dayNet
-  const isPeakKnown = known !== undefined && known.peak !== null
-  const peak = isPeakKnown ? Math.max(net, known.peak ?? net, core.losses.peaks.get(scope) ?? net) : net
-  own(core.losses.peaks).set(scope, peak)
-  const hasRisen = !isPeakKnown || peak - (known.peak ?? 0) > peakStepOf(core, scope, peak)
-  const dayFrom = isNewDay ? startOfDay(core.now, timeZone) : known.dayFrom
-  if (isNewDay || known.dayNet === null || hasRisen) {
-    writeDown(core, [{ scope, dayFrom, dayNet, peak: hasRisen ? peak : (known?.peak ?? peak) }])
+  // A day begins, and a first peak is taken, only at a net profit that is believed.
+  const isBelieved = !Number.isNaN(worth.basis)
+  const isDayTaken = isBelieved && (isNewDay || known.dayNet === null)
+  const dayNet = isDayTaken ? worth.basis : (known?.dayNet ?? Number.NaN)
+  const peak = peakOf(core, scope, worth)
+  if (!Number.isNaN(peak)) own(core.losses.peaks).set(scope, peak)
+  const before = known?.peak ?? undefined
+  const hasRisen = before === undefined ? isBelieved : peak - before > peakStepOf(core, scope, peak)
+  if (isDayTaken || hasRisen) {
+    const dayFrom =
+      isDayTaken && isNewDay
+        ? startOfDay(core.now, timeZone)
+        : (known?.dayFrom ?? startOfDay(core.now, timeZone))
+    writeDown(core, [
+      {
+        scope,
+        dayFrom,
+        dayNet: Number.isNaN(dayNet) ? null : dayNet,
+        peak: hasRisen ? peak : (before ?? null),
+      },
+    ])
   }
   const capital = Number(core.settings.capital?.toString())
-  const drawdown = Math.max(0, peak - net)
-  const used = {
-    ...{ scope, net, drawdown, dayLoss: Math.max(0, dayNet - net) },
-    ...(scope === ACCOUNT && capital > 0 && { drawdownShare: drawdown / Math.max(capital + peak, 1e-9) }),
+  const share = capital > 0 ? Math.max(capital + peak, 1e-9) : Number.NaN
+  const fallTo = (net: number): Fall => ({
+    dayLoss: Math.max(0, dayNet - net),
+    drawdown: Math.max(0, peak - net) / (scope === ACCOUNT ? share : 1),
+  })
+  noteUsed(core, scope, { net: worth.ours, fall: fallTo(worth.ours), peak })
+  const { isDisputed, believed, confirmed, worse } = worth
+  return { isDisputed, believed: fallTo(believed), confirmed: fallTo(confirmed), worse: fallTo(worse) }
+}
+
+/** A peak rises only to what two readings have confirmed (MON1); a first one is the net profit at which it is taken. */
+function peakOf({ book, losses }: Core, scope: Scope, { low, basis }: ScopeWorth): number {
+  const written = book.watermarks.get(scope)?.peak ?? undefined
+  if (written === undefined) return basis
+  const known = Math.max(written, losses.peaks.get(scope) ?? written)
+  return Number.isNaN(low) ? known : Math.max(known, low)
+}
+
+interface ShownFall {
+  readonly net: number
+  readonly fall: Fall
+  readonly peak: number
+}
+
+function noteUsed({ losses }: Core, scope: Scope, { net, fall, peak }: ShownFall): void {
+  if (Number.isNaN(net) || Number.isNaN(peak) || Number.isNaN(fall.dayLoss)) {
+    return void own(losses.used).delete(scope)
   }
-  own(core.losses.used).set(scope, used)
-  return used
+  const drawdown = Math.max(0, peak - net)
+  const isShare = scope === ACCOUNT && !Number.isNaN(fall.drawdown)
+  own(losses.used).set(scope, {
+    scope,
+    net,
+    drawdown,
+    dayLoss: fall.dayLoss,
+    ...(isShare && { drawdownShare: fall.drawdown }),
+  } satisfies UsedLoss)
 }
 
 function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {
@@ -197,4 +383,22 @@ export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): b
   if (isBeyond) own(losses.warned).add(scope)
   else own(losses.warned).delete(scope)
   return isNews
+}
+
+/** Notes whether a flatten of the scope waits for a second reading: then it is judged with the next prices too. */
+export function noteAwaited({ losses }: Core, scope: Scope, waits: boolean): void {
+  if (waits === losses.awaited.has(scope)) return
+  if (waits) own(losses.awaited).add(scope)
+  else own(losses.awaited).delete(scope)
+}
+
+/** Whether a flatten waits for another reading of the instrument. */
+export function isAwaited({ losses, settings }: Core, symbol: string): boolean {
+  for (const scope of losses.awaited) {
+    if (scope === ACCOUNT || scope === symbol) return true
+    for (const { id, symbols } of settings.strategies.values()) {
+      if (strategyScope(id) === scope && symbols.includes(symbol)) return true
+    }
+  }
+  return false
 }

@@ -31,13 +31,17 @@ export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): 
 
 /** Keeps what the exchange says of a position beside its size, for strategies to see. */
 export function noteMark({ market }: Core, { symbol, rows, requestedAt }: PositionReading): void {
-  let [unrealised, margin] = [0, 0]
-  for (const row of rows) {
-    unrealised += Number(row.unrealisedProfit)
-    margin += row.margin ?? Number.NaN
-  }
+  const margin = rows.reduce((sum, row) => sum + (row.margin ?? Number.NaN), 0)
   const markPrice = rows[0]?.markPrice ?? Number.NaN
+  const unrealised = rows.length === 0 ? 0 : (market.marks.get(symbol)?.unrealised ?? Number.NaN)
   own(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
+}
+
+/** Keeps our own figure of the unrealised profit beside what the exchange says. */
+export function noteUnrealised({ market }: Core, symbol: string, unrealised: number): void {
+  const mark = market.marks.get(symbol)
+  if (mark !== undefined && mark.unrealised !== unrealised)
+    own(market).marks.set(symbol, { ...mark, unrealised })
 }
 
 /** Whether this is the same answer once more: strategies do not decide twice on one moment. */

@@ -85,8 +85,11 @@ export interface ReleaseCommand {
  * instrument or the strategy, recorded or only true just now.
  */
 export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId | string): TradingState {
-  const volatile = volatileRestrictions(core).filter(({ scope }) => scope === ACCOUNT || scope === symbol)
-  return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...volatile])
+  const strategy = strategyId === undefined ? undefined : strategyScope(strategyId)
+  const held = volatileRestrictions(core).filter(
+    ({ scope }) => scope === ACCOUNT || scope === symbol || scope === strategy,
+  )
+  return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...held])
 }
 
 /** All restrictions of all scopes, recorded or only true just now. */
@@ -96,7 +99,7 @@ export function allRestrictions(core: Core): readonly Restriction[] {
 
 /** Restrictions that are not recorded: they hold as long as their cause is there. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
-  const { clock, run, readings } = core
+  const { clock, run, readings, disputes } = core
   const held: Restriction[] = []
   const unsynchronised = clockUnsynchronised(core)
   if (unsynchronised !== undefined) {
@@ -108,6 +111,9 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
     held.push(byDaemon('diskLow', 'the disk of the journal is nearly full', run.spaceLowSince))
   }
   for (const [code, { reason, since }] of run.beyondLimit) held.push(byDaemon(code, reason, since))
+  for (const [scope, { reason, since }] of disputes.reduced) {
+    held.push({ ...byDaemon('equityDisputed', reason, since), scope })
+  }
   if (run.flatBeforeStop !== undefined) {
     held.push(
       byDaemon('flatten', 'the daemon stops, and closes everything first', run.flatBeforeStop.askedAt),

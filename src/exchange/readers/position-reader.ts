@@ -71,16 +71,12 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
   if (lots === undefined || lots < 0 || lots > lotsMax(instrument)) {
     return `${instrument.symbol} total "${total}" is not a whole number of lots of ${instrument.lot.step}`
   }
-  const unrealisedProfit = position.unrealizedPL || '0'
-  const fundingFee = position.totalFee ?? ''
-  if (!MONEY.test(unrealisedProfit)) return `unrealizedPL "${unrealisedProfit}" is not a decimal`
-  if (fundingFee !== '' && !MONEY.test(fundingFee)) return `totalFee "${fundingFee}" is not a decimal`
   return {
     holdSide,
     lots,
     openPriceAvg: toNumber(position.openPriceAvg),
-    unrealisedProfit,
-    fundingFee,
+    unrealisedProfit: toMoney(position.unrealizedPL),
+    fundingFee: toMoney(position.totalFee),
     markPrice: toNumber(position.markPrice),
     liquidationPrice: toNumber(position.liquidationPrice),
     margin: toNumber(position.marginSize),
@@ -94,6 +90,11 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
 function toLeverage(text: string | null | undefined): number | undefined {
   const leverage = toNumber(text)
   return leverage > 0 ? leverage : undefined
+}
+
+/** Empty for an amount that is missing or is no number: it is not known, and not zero (MON2). */
+function toMoney(text: string | null | undefined): string {
+  return text === null || text === undefined || !MONEY.test(text) ? '' : text
 }
 
 /** NaN for a value that is missing or is no number. */

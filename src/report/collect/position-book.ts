@@ -1,7 +1,8 @@
 import type { Instrument } from '../../domain/instrument.ts'
 import { type Decimal, decimal, decimalOfInteger, ZERO } from '../../lib/decimal.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { isInverse, type PositionSlot, type RunFill } from '../run-facts.ts'
+import { isInverse } from '../../domain/instrument.ts'
+import type { PositionSlot, RunFill } from '../run-facts.ts'
 
 /** One strategy's position on an instrument, from flat to flat. Money in the margin coin, instants Unix ms. */
 export interface RoundTrip {

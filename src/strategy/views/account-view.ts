@@ -13,7 +13,7 @@ export interface AccountView {
   readonly fees: number
   /** Received less paid. */
   readonly funding: number
-  /** Undefined until the position of everything that is held was read in this run. */
+  /** Our own figure. Undefined until all that is held was read in this run, and while its price or entry is not known. */
   readonly unrealisedProfit: number | undefined
   /**
    * capital + realisedProfit - fees + funding + unrealisedProfit, of the last moment at which position and fills agreed:
@@ -49,7 +49,7 @@ function sumMarks(moment: AccountMoment | undefined) {
   for (const [symbol, { longLots, shortLots }] of moment?.holdings ?? []) {
     if (longLots === 0 && shortLots === 0) continue
     const mark = moment?.marks.get(symbol)
-    unrealised = add(unrealised, mark?.unrealised)
+    unrealised = add(unrealised, Number.isNaN(mark?.unrealised) ? undefined : mark?.unrealised)
     margin = add(margin, Number.isNaN(mark?.margin) ? undefined : mark?.margin)
   }
   return { unrealised, margin }

@@ -59,7 +59,7 @@ describe('[DET2] the changes of the book', () => {
     rows.apply(changes)
 
     expect(new Set(changes.map(({ name }) => name))).toEqual(
-      new Set(['scalars', 'trades', 'orders', 'holdings', 'account', 'money', 'ownTrades']),
+      new Set(['scalars', 'trades', 'orders', 'holdings', 'account', 'entries', 'money', 'ownTrades']),
     )
     expect(changes.filter(({ name }) => name === 'orders')).toHaveLength(1)
     const again = fromBookRows(rows.list())

@@ -33,6 +33,7 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
       positions: [],
       losses: [],
       isLossLimited: false,
+      disputes: [],
       limiter: [],
       strategies: [],
     },
@@ -86,13 +87,21 @@ function holding(losses: EngineSettings['losses']): EngineBench {
   return bench
 }
 
+/** New prices come, at which ten lots of 0.001 are worth so much, and the exchange says the same of the position. */
 function worth(bench: EngineBench, unrealised: number): void {
   bench.now += 100
+  const price = 10_000 + unrealised / 0.01
+  bench.price(price)
   const row = {
-    ...({ holdSide: 'long', lots: 10, openPriceAvg: 10_000, fundingFee: '' } as const),
-    ...({ markPrice: 10_000, liquidationPrice: 0, positionMode: 'one_way_mode' } as const),
+    holdSide: 'long',
+    lots: 10,
+    openPriceAvg: 10_000,
+    fundingFee: '',
+    markPrice: price,
+    liquidationPrice: 0,
+    positionMode: 'one_way_mode',
     unrealisedProfit: String(unrealised),
-  }
+  } as const
   const at = { requestedAt: bench.now, exchangeTime: bench.now }
   bench.step({ kind: 'positionRead', reading: { symbol: SYMBOL, rows: [row], isSilent: false, ...at } })
 }
@@ -102,6 +111,7 @@ test.each([
   ['not limited', undefined],
 ])('equity, peak and drawdown are one number wherever they are shown: losses %s', (_, losses) => {
   const bench = holding(losses)
+  worth(bench, 20)
   worth(bench, 20)
   worth(bench, -30.5)
   const equity = CAPITAL - FEE - 30.5

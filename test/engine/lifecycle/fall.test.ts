@@ -61,6 +61,7 @@ test('[RSK2] a fall of 30 % in a minute: each limit holds with the reading that 
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS })
   trade(bench, 'buy', ENTRY * 10, 0)
   moveTo(bench, TOP)
+  moveTo(bench, TOP)
   // By hand: bought 0.1 at 10,000 for a fee of 0.6, and 10,100 was the top.
   const peak = CAPITAL - FEE + (TOP - ENTRY) * SIZE
   const equityAt = (mark: number): number => CAPITAL - FEE + (mark - ENTRY) * SIZE
@@ -104,7 +105,8 @@ test('[RSK2] a fall of 30 % in a minute: each limit holds with the reading that 
   expect(seen).toMatchObject({
     warned: secondsUntil(peak * 0.05),
     drawdown: secondsUntil(peak * 0.15),
-    drawdownFlatten: secondsUntil(peak * 0.2),
+    // Everything is closed for it, so it waits for a second reading.
+    drawdownFlatten: secondsUntil(peak * 0.2) + 1,
   })
   expect(seen['dailyLoss']).toBe(secondsUntil(DAILY + peak - CAPITAL))
   expect(seen['sent']).toBe(seen['drawdownFlatten'])

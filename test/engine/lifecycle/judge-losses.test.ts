@@ -9,17 +9,21 @@ import { decimal } from '../../../src/lib/decimal.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 const HOUR = 3_600_000
-const LONG = { longLots: 10, shortLots: 0 }
+/** 100 lots of 0.001, bought at 10,000. */
+const LOTS = 100
+const SIZE = 0.1
+const ENTRY = 10_000
+const LONG = { longLots: LOTS, shortLots: 0 }
 
 function limited(scope: Scope, limits: LossLimits): EngineBench {
   const losses = { timeZone: 'UTC', coolDownMs: HOUR, limits: new Map([[scope, limits]]) }
   return new EngineBench({ capital: decimal('1000'), losses }).start()
 }
 
-/** Ten lots are bought at 10,000, and the exchange says what they are worth. */
+/** All lots are bought at 10,000, and the exchange says what they are worth. */
 function holding(scope: Scope, limits: LossLimits): EngineBench {
   const bench = limited(scope, limits)
-  trade(bench, 10, 0)
+  trade(bench, LOTS, 0)
   worth(bench, 0)
   return bench
 }
@@ -39,20 +43,33 @@ function trade(bench: EngineBench, target: number, profit: number): void {
   })
 }
 
-/** The position is read: what it would bring to close it, and at which price. */
-function worth(bench: EngineBench, unrealised: number, markPrice = 10_000): void {
+/** New prices come, at which the position is worth so much, and it is read: the exchange says the same. */
+function worth(bench: EngineBench, unrealised: number): void {
   bench.now += 100
   const { longLots } = bench.book.account.get(SYMBOL) ?? { longLots: 0 }
+  const price = ENTRY + unrealised / SIZE
+  bench.price(price)
   const row = {
-    ...({ holdSide: 'long', lots: longLots, openPriceAvg: 10_000, fundingFee: '' } as const),
-    ...({ markPrice, liquidationPrice: 0, positionMode: 'one_way_mode' } as const),
+    holdSide: 'long',
+    lots: longLots,
+    openPriceAvg: ENTRY,
+    fundingFee: '',
+    markPrice: price,
+    liquidationPrice: 0,
+    positionMode: 'one_way_mode',
     unrealisedProfit: String(unrealised),
-  }
+  } as const
   const reading = { symbol: SYMBOL, rows: longLots > 0 ? [row] : [], isSilent: false }
   bench.step({
     kind: 'positionRead',
     reading: { ...reading, requestedAt: bench.now, exchangeTime: bench.now },
   })
+}
+
+/** Two readings, of different answers, say so. */
+function worthTwice(bench: EngineBench, unrealised: number): void {
+  worth(bench, unrealised)
+  worth(bench, unrealised)
 }
 
 const release = (bench: EngineBench, scope: Scope): void => {
@@ -76,11 +93,11 @@ describe('[RSK2] a daily loss', () => {
   })
 
   test('that is reached has the buys of a ladder cancelled, and its sells placed again', () => {
-    const bench = holding('*', { daily: 50 })
-    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 }, { side: 'sell', ticks: 100_010, lots: 10 })
+    const bench = holding('*', { daily: 5 })
+    bench.quote({ side: 'buy', ticks: 99_400, lots: 10 }, { side: 'sell', ticks: 100_010, lots: 10 })
     bench.accept(bench.grantBatch())
 
-    worth(bench, -50)
+    worth(bench, -5)
     bench.answerCancel(bench.grantCancel().cancelId, accepted({ successList: [], failureList: [] }))
     bench.pass(4000, { holding: LONG })
 
@@ -127,7 +144,7 @@ describe('[RSK2] a daily loss', () => {
     const bench = holding('*', { daily: 50 })
     worth(bench, -30)
 
-    trade(bench, 4, -30)
+    trade(bench, 40, -30)
 
     expect(codes(bench)).toEqual([])
   })
@@ -160,19 +177,18 @@ describe('[RSK2] a daily loss', () => {
     expect(codes(bench)).toEqual(['dailyLoss'])
   })
 
-  test('of a strategy is what its own entry has lost at the mark price', () => {
-    const bench = holding(strategyScope(STRATEGY), { daily: 1 })
-    // Ten lots of 0.001.
-    worth(bench, 0, 10_000 - 99)
+  test('of a strategy is what its own entry has lost', () => {
+    const bench = holding(strategyScope(STRATEGY), { daily: 10 })
+    worth(bench, -9.9)
     expect(codes(bench)).toEqual([])
 
-    worth(bench, 0, 10_000 - 101)
+    worth(bench, -10.1)
     expect(bench.engine.restrictions).toMatchObject([{ scope: 'strategy:s', code: 'dailyLoss' }])
   })
 
   test('is off where nothing is limited: nothing is written down', () => {
     const bench = new EngineBench().start()
-    trade(bench, 10, 0)
+    trade(bench, LOTS, 0)
 
     worth(bench, -900)
 
@@ -186,7 +202,7 @@ describe('[RSK2] a drawdown', () => {
 
   test('is a share of the peak of the equity: warned, reduced, closed and halted', () => {
     const bench = holding('*', { drawdown })
-    worth(bench, 1000) // equity 2000
+    worthTwice(bench, 1000) // equity 2000
     bench.take('announce')
 
     worth(bench, 901)
@@ -198,13 +214,15 @@ describe('[RSK2] a drawdown', () => {
     worth(bench, 800)
     expect(codes(bench)).toEqual(['drawdown'])
     worth(bench, 600)
+    expect(codes(bench)).toEqual(['drawdown'])
+    worth(bench, 600)
 
     expect(codes(bench)).toEqual(['drawdown', 'drawdownFlatten', 'flatten'])
     bench.pass(100, { holding: LONG })
     const [clientOid] = bench.grantBatch().clientOids
     expect(clientOid && bench.book.orders.get(clientOid)?.terms).toMatchObject({
       action: 'closeLong',
-      lots: 10,
+      lots: LOTS,
     })
   })
 
@@ -238,7 +256,7 @@ describe('[RSK2] a drawdown', () => {
     bench.now += 40 * 24 * HOUR
     worth(bench, -150)
     bench.now -= 39 * 24 * HOUR
-    const again = bench.restart().start({ holding: { longLots: 10, shortLots: 0 } })
+    const again = bench.restart().start({ holding: LONG })
     release(again, '*')
     expect(codes(again)).toEqual(['drawdown'])
 
@@ -249,7 +267,7 @@ describe('[RSK2] a drawdown', () => {
 
   test('of an instrument is an amount below the peak of what it has made', () => {
     const bench = holding(SYMBOL, { drawdown: { reducing: 30 } })
-    worth(bench, 200)
+    worthTwice(bench, 200)
 
     worth(bench, 171)
     expect(codes(bench)).toEqual([])
@@ -260,8 +278,8 @@ describe('[RSK2] a drawdown', () => {
 
   test('[DET2] peak and day survive a restart, but for a rise that is too small to be written down', () => {
     const bench = holding('*', { daily: 100, drawdown })
-    worth(bench, 100)
-    worth(bench, 100.5)
+    worthTwice(bench, 100)
+    worthTwice(bench, 100.5)
     const { watermarks } = bench.book
 
     bench.restart().start({ holding: LONG })
@@ -275,7 +293,7 @@ describe('[RSK2] a drawdown', () => {
 
   test('a stop writes down what the peak has risen since', () => {
     const bench = holding('*', { drawdown })
-    worth(bench, 0.5)
+    worthTwice(bench, 0.5)
 
     bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
 
@@ -295,7 +313,7 @@ describe('[RSK2] a drawdown', () => {
 
 describe('[RSK2] a losing streak', () => {
   function lose(bench: EngineBench, profit: number): void {
-    trade(bench, 10, 0)
+    trade(bench, LOTS, 0)
     worth(bench, 0)
     trade(bench, 0, profit)
     worth(bench, 0)

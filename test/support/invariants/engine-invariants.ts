@@ -91,7 +91,8 @@ function isSame(one: Effect, other: Effect | undefined): boolean {
 
 function recount(world: World, { book, totals, recount: counted }: Core): void {
   const difference = findDifference(counted, book)
-  if (difference !== undefined) violate(world, 'RSK2', difference)
+  if (difference !== undefined)
+    violate(world, 'RSK2', `the book says ${difference.ours}, its fills ${difference.theirs}`)
   for (const [symbol, { orders, shown, standing, satisfied: _satisfied, ...kept }] of totals) {
     const {
       orders: countedOrders,

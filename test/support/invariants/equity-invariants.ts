@@ -24,6 +24,7 @@ export function watchEquity(world: World): WorldWatcher {
   if (world.plan.symbols.length > 1 || symbol === undefined || Number.isNaN(capital)) return {}
   let read: PositionReading | undefined
   let net: number | undefined
+  let tolerance = TOLERANCE
   return {
     onBirth() {
       fold.restart(world.process.journal.loadAll())
@@ -38,10 +39,14 @@ export function watchEquity(world: World): WorldWatcher {
       const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
       if (event.kind === 'positionRead' && !isRefused) read = event.reading
       if (records.some(({ kind }) => LATER.has(kind))) net = undefined
-      else if (read !== undefined && agrees(engine.book, read)) net = fold.settled + unrealisedOf(read)
-      if (engine.equity === undefined || net === undefined) return
+      else if (read !== undefined && agrees(engine.book, read)) {
+        net = fold.settled + unrealisedOf(read)
+        tolerance = toleranceOf(world, read)
+      }
+      // While the figures differ, MON1 says what counts.
+      if (engine.equity === undefined || net === undefined || engine.disputes.size > 0) return
       const { equity } = engine.equity
-      if (Math.abs(equity - capital - net) > TOLERANCE)
+      if (Math.abs(equity - capital - net) > tolerance)
         violate(world, 'MONEY', `the equity is ${equity}, its parts come to ${capital + net}`)
     },
   }
@@ -51,6 +56,15 @@ export function watchEquity(world: World): WorldWatcher {
 function concerns(event: EngineEvent, symbol: string): boolean {
   if (event.kind === 'positionRead') return event.reading.symbol === symbol
   return event.kind === 'fillsRead' && event.reading.fills.some((fill) => fill.symbol === symbol)
+}
+
+/** Our own figure is taken at another price than the exchange's. */
+function toleranceOf({ settings }: World, read: PositionReading): number {
+  const { toleranceRatio = 0, toleranceMin = 0 } = settings.figures ?? {}
+  const notional = read.rows.reduce((sum, row) => sum + row.lots * row.markPrice, 0)
+  const lot = settings.instruments.get(read.symbol)?.lot
+  const size = lot === undefined ? 0 : lot.units / lot.scale
+  return TOLERANCE + Math.max(toleranceMin, 2 * toleranceRatio * notional * size)
 }
 
 function unrealisedOf({ rows }: PositionReading): number {

@@ -1,3 +1,4 @@
+import { watchBelief } from './belief-invariants.ts'
 import { watchClocks } from './clock-invariants.ts'
 import { watchEquity, watchPeak } from './equity-invariants.ts'
 import { watchLadders, watchRiskChecks } from './risk-check-invariants.ts'
@@ -58,6 +59,7 @@ import { type Invariant } from '../world/world.ts'
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'LEASE', watch: watchLease },
   { id: 'CLOCK', watch: watchClocks },
+  { id: 'MON1', watch: watchBelief },
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
   { id: 'ORD2', watch: watchKeys },

@@ -12,43 +12,36 @@ const BEYOND = 1 + 1e-6
 /** They change what was made after losses were judged in the same step. */
 const LATER: ReadonlySet<string> = new Set(['adopt', 'foreign', 'settle', 'outcome'])
 
-/**
- * A scope that has lost what it may is held for that, in the step that has measured it. How much was lost is for MONEY
- * and for the peak to say.
- */
+/** A strategy that has lost so many trades in a row is halted. What was lost in money is for MON1 to say. */
 export function watchLosses(world: World): WorldWatcher {
   const limits = world.settings.losses?.limits
   if (limits === undefined) return {}
-  const judged = new Map<Scope, UsedLoss>()
   return {
-    onBirth: () => judged.clear(),
     afterStep(event, effects) {
       const { engine } = world.process
       if (engine === undefined) return
-      for (const [scope, used] of engine.losses) {
-        if (judged.get(scope) === used) continue
-        judged.set(scope, used)
-        for (const code of reasonsOf(world, used)) assertHeld(world, scope, code)
-      }
       if (effects.some((effect) => effect.kind === 'record' && LATER.has(effect.record.kind))) return
       for (const [pair, { lostInRow = 0 }] of engine.book.ownTrades) {
         const [id, symbol] = splitPair(pair)
         const streak = limits.get(strategyScope(id))?.streak ?? Number.POSITIVE_INFINITY
         if (lostInRow >= streak && isRead(event, symbol)) assertHeld(world, strategyScope(id), 'losingStreak')
       }
+      for (const [scope, used] of engine.losses) {
+        const isTrusted = engine.disputes.size === 0 && event.kind === 'positionRead'
+        if (isTrusted) for (const code of reasonsOf(world, used)) assertHeld(world, scope, code)
+      }
     },
   }
 }
 
+/** Where nothing is disputed, what reduces is held with the reading that shows it; a flatten waits for another one. */
 function reasonsOf({ settings }: World, used: UsedLoss): readonly ModeReason[] {
   const { daily = Number.POSITIVE_INFINITY, drawdown } = settings.losses?.limits.get(used.scope) ?? {}
   const fallen = used.scope === ACCOUNT ? (used.drawdownShare ?? 0) : used.drawdown
-  const isAt = (step: 'reducing' | 'flatten'): boolean =>
-    fallen >= (drawdown?.[step] ?? Number.POSITIVE_INFINITY) * BEYOND
+  const reducing = drawdown?.reducing ?? Number.POSITIVE_INFINITY
   return [
     ...(used.dayLoss >= daily * BEYOND ? (['dailyLoss'] as const) : []),
-    ...(isAt('flatten') ? (['drawdownFlatten', 'flatten'] as const) : []),
-    ...(isAt('reducing') && !isAt('flatten') ? (['drawdown'] as const) : []),
+    ...(fallen >= reducing * BEYOND ? (['drawdown'] as const) : []),
   ]
 }
 

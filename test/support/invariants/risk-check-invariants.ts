@@ -91,7 +91,7 @@ function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: 
 
 function objectToPrice({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
   // At absurd prices everything stands far from the market.
-  if (plan.faults.tickerAbsurd || !known.tickers) return undefined
+  if (plan.faults.tickerAbsurd || plan.faults.pricesWrong || !known.tickers) return undefined
   const collar = settings.limits.priceCollarRatio + PRICE_TOLERANCE
   const low = known.tickers.read(terms.symbol, 'bidPr') * (1 - collar)
   const high = known.tickers.read(terms.symbol, 'askPr') * (1 + collar)

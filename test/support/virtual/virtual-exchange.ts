@@ -21,6 +21,7 @@ import { cancelInPart } from '../faults/cancel-faults.ts'
 import { blurCancel, blurItems, splitItems } from '../faults/item-faults.ts'
 import { SettingChanges } from '../faults/changed-settings.ts'
 import { cancelAround, Suspensions } from '../faults/suspensions.ts'
+import { MoneyFaults } from '../faults/money-faults.ts'
 import { spoilTicker } from '../faults/ticker-faults.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
 import { BrokenTickers } from '../months/broken-tickers.ts'
@@ -78,12 +79,14 @@ export class VirtualExchange implements SimulatedExchange {
   readonly #options: VirtualExchangeOptions
   readonly #direct: DirectExchange
   #checked = { aheadMs: 0, namesTime: true, until: 0 }
+  readonly #money: MoneyFaults
   /** By instrument, when a reading was last empty by mistake (Unix ms), and how many readings came after it. */
   readonly #emptyAt = new Map<string, { readonly at: number; readonly readings: number }>()
 
   constructor(options: VirtualExchangeOptions) {
     this.#options = options
     this.brokenFills = new BrokenFills(options.faults, options.time)
+    this.#money = new MoneyFaults(options.faults, () => this.now)
     const { startAt } = options
     this.truth = new ExchangeTruth()
     const nowOfTrouble = (): number => (options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY)
@@ -209,8 +212,9 @@ export class VirtualExchange implements SimulatedExchange {
     // The whole row, as it is on the wire: an answer that is spoilt on its way is read by the schema.
     const request = { productType: 'USDT-FUTURES', symbol, marginCoin: MARGIN_COIN } as const
     const reply = this.core.answer('singlePosition', { uid: UID }, request, this.now)
-    const shown = reply.ok ? { ...reply, data: this.settingChanges.show(reply.data) } : reply
-    return this.brokenFills.makePositionOdd(shown, symbol)
+    if (!reply.ok || reply.data === null) return this.brokenFills.makePositionOdd(reply, symbol)
+    const stated = [...this.#money.state(symbol, this.settingChanges.show(reply.data))]
+    return this.brokenFills.makePositionOdd({ ...reply, data: stated }, symbol)
   }
 
   readTickers(table: TickerTable): void {
@@ -224,6 +228,7 @@ export class VirtualExchange implements SimulatedExchange {
       if (faults.strikes('tickerMissing', ticker.symbol)) continue
       addTicker(table, ticker, this.suspensions.stateOf(ticker.symbol))
       spoilTicker(table, ticker.symbol, faults)
+      this.#money.spoilPrices(table, ticker.symbol)
     }
   }
 

@@ -72,6 +72,9 @@ const DISK_FULL_MS = [100, 4000] as const
 const TERMINATED_UNTIL_MS = 15_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
+/** What is lost in a world is little, and it lasts for seconds. */
+const FIGURES = { toleranceRatio: 0.005, toleranceMin: 0.05, disputeMsMax: 2000, indexBandRatio: 0.05 }
+
 export interface WorldReport {
   readonly seed: string
   readonly violations: readonly Violation[]
@@ -523,6 +526,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       ...limited.account,
     },
     ...limited.losses,
+    figures: FIGURES,
     isExclusive: plan.isExclusive,
     feeCoins: FEE_COIN_PRICES,
     execution: {

@@ -281,6 +281,9 @@ export const RATES: Rates = {
   // It halts what it meets, and a halted instrument shows little else.
   closedUnseen: [0, 0, 0.01, 0.03],
   positionSilent: [0.1, 0.5],
+  markWrong: [0.02, 0.1],
+  profitBlank: [0.02, 0.1],
+  pricesWrong: [0.01, 0.05],
   orderVanishes: [0.01, 0.05],
   tradedByHand: [0.01, 0.05],
   tradedByProgram: [0.003, 0.02],

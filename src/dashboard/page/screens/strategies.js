@@ -75,7 +75,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
       </div>
     </div>
     <p class="soft">
-      ${`Realised ${money(made?.realised)}, fees ${money(made?.fees)}, unrealised ${made?.unrealised == null ? 'not known' : money(made.unrealised)}`}
+      ${`Realised ${money(made?.realised)}, fees ${money(made?.fees)}, unrealised ${(made?.unrealised ?? null) === null ? 'not known' : money(made.unrealised)}`}
       ${uncounted(made) && html`<br /><strong>${uncounted(made)}</strong>`}
     </p>
     <${Sparkline} values=${curve} label=${`Profit of ${id} in this run`} />

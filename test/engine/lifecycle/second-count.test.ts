@@ -32,7 +32,7 @@ function compare(bench: EngineBench): void {
 }
 
 const differences = (bench: EngineBench): number =>
-  bench.take('announce').filter(({ event }) => event === 'recount.differs').length
+  bench.take('announce').filter(({ event }) => event === 'equity.disputed').length
 
 const release = (bench: EngineBench): void => {
   bench.step({ kind: 'commanded', command: { kind: 'release', scope: '*', reason: 'looked', by: 'anna' } })

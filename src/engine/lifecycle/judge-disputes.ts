@@ -1,0 +1,178 @@
+import type { PositionStatement, Trust } from '../../domain/loss-limits.ts'
+import { isFlat } from '../../domain/position.ts'
+import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
+import { beginMinute, findDifference } from '../book/recount.ts'
+import { accountHoldingOf, holdingOf, pairKey, restrictionOf } from '../book/book.ts'
+import type { EngineEvent } from '../event.ts'
+import type { StrategySettings } from '../settings.ts'
+import type { Core } from '../state/core.ts'
+import { disputeOf, figureSettingsOf, noteComparison } from '../state/disputes.ts'
+import {
+  askForPositionAgain,
+  comparableStatement,
+  isAwaited,
+  noteWorth,
+  settledOf,
+  settledOfStrategy,
+} from '../state/losses.ts'
+import { noteUnrealised } from '../state/market-state.ts'
+import {
+  inMarginCoin,
+  notionalAt,
+  type OwnPrice,
+  ownPriceOf,
+  unrealisedOfAccount,
+  unrealisedOfStrategy,
+} from '../state/own-figure.ts'
+import { halt } from '../state/trading-mode.ts'
+
+/** A difference of the fills is believed when the next comparison finds one too. */
+const DIFFERENCES_TO_BELIEVE = 2
+/** The fills are compared once a minute. */
+const MINUTE_MS = 60_000
+
+/**
+ * Compares the figures that have two witnesses (MON1): the unrealised profit of a position, ours with the exchange's,
+ * whenever one of them is read; and once in each minute of our clock, and so at each change of day, the book with a
+ * second, independent count of its fills.
+ * @returns The instruments whose profit was compared.
+ */
+export function judgeDisputes(core: Core, event: EngineEvent): readonly string[] {
+  if (event.kind === 'timePassed') judgeRecount(core)
+  const symbols = comparedBy(core, event)
+  for (const symbol of symbols) compareProfit(core, symbol)
+  return symbols
+}
+
+function comparedBy(core: Core, event: EngineEvent): readonly string[] {
+  if (event.kind === 'positionRead') return [event.reading.symbol]
+  if (event.kind === 'fillsRead') return [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
+  // New prices may end a dispute, or confirm a reading. Without one they cost nothing.
+  const isWaiting = core.disputes.open.size > 0 || core.losses.awaited.size > 0
+  if (event.kind !== 'snapshotTaken' || !isWaiting) return NONE
+  return [...core.instruments.keys()].filter((symbol) => isOpen(core, symbol) && isFresh(core, symbol))
+}
+
+const NONE: readonly string[] = []
+
+function isOpen(core: Core, symbol: string): boolean {
+  return disputeOf(core, 'unrealised', symbol) !== undefined || isAwaited(core, symbol)
+}
+
+/** Whether the position was read recently: nothing follows from prices alone while the account is not heard of. */
+function isFresh({ losses, now, settings }: Core, symbol: string): boolean {
+  const { requestedAt } = losses.statements.get(symbol) ?? { requestedAt: Number.NEGATIVE_INFINITY }
+  return now - requestedAt <= settings.limits.accountAgeMaxMs
+}
+
+/**
+ * Compares what we and the exchange say of a position, at a moment when its reading and the book's fills are about the
+ * same one: otherwise a profit could count both as realised and as unrealised.
+ */
+function compareProfit(core: Core, symbol: string): void {
+  const statement = comparableStatement(core, symbol)
+  if (!statement) return
+  const price = ownPriceOf(core, symbol)
+  const ours = unrealisedOfAccount(core, symbol, price.price)
+  const theirs = isFlat(statement) ? 0 : statement.unrealised
+  noteUnrealised(core, symbol, ours)
+  const trust = judgeTrust(core, symbol, { ours, theirs, price })
+  const answers = { positionAt: statement.requestedAt, tickersAt: price.answeredAt, isInBand: price.isInBand }
+  if (isJudged(core)) {
+    const settled = settledOf(core, symbol)
+    noteWorth(core, symbol, { trust, ours: settled + ours, theirs: settled + theirs, ...answers })
+    for (const strategy of limitedOn(core, symbol))
+      noteStrategy(core, { strategy, symbol, statement, price, trust })
+  }
+  if (trust === 'disputed' || trust === 'alone') askForPositionAgain(core, symbol)
+}
+
+function isJudged({ settings }: Core): boolean {
+  return settings.losses !== undefined || settings.capital !== undefined
+}
+
+interface Compared {
+  readonly ours: number
+  readonly theirs: number
+  readonly price: OwnPrice
+}
+
+function judgeTrust(core: Core, symbol: string, { ours, theirs, price }: Compared): Trust {
+  const { toleranceRatio, toleranceMin, disputeMsMax } = figureSettingsOf(core)
+  const isHeld = !isFlat(accountHoldingOf(core.book, symbol))
+  const notional = notionalAt(core, symbol, price.price)
+  const tolerance = Math.max(inMarginCoin(core, symbol, toleranceMin, price.price), toleranceRatio * notional)
+  // A figure that is not known agrees with nothing (MON2).
+  const differs = isHeld && !(Math.abs(ours - theirs) <= tolerance)
+  const dispute = noteComparison(core, {
+    figure: 'unrealised',
+    scope: symbol,
+    ours: inWords(ours),
+    theirs: inWords(theirs),
+    differs,
+    isPatient: Number.isNaN(ours),
+    silenceMsMax: core.settings.limits.accountAgeMaxMs,
+  })
+  if (!isHeld) return 'flat'
+  if (!dispute) return 'agreed'
+  return core.now - dispute.countedFrom >= disputeMsMax ? 'alone' : 'disputed'
+}
+
+function inWords(amount: number): string {
+  return Number.isNaN(amount) ? 'not known' : amount.toFixed(2)
+}
+
+/** The strategies on an instrument whose losses are limited. */
+function limitedOn({ settings }: Core, symbol: string): readonly StrategySettings[] {
+  const { losses, strategies } = settings
+  if (!losses) return []
+  return [...strategies.values()].filter(
+    ({ id, symbols }) => losses.limits.has(strategyScope(id)) && symbols.includes(symbol),
+  )
+}
+
+interface StrategyMoment {
+  readonly strategy: StrategySettings
+  readonly symbol: string
+  readonly statement: PositionStatement
+  readonly price: OwnPrice
+  readonly trust: Trust
+}
+
+/**
+ * A strategy's second figure is its own entries at the exchange's mark price. Where strategies hold against each other and
+ * the account holds nothing, the exchange states no mark: then the index in the tickers is the second witness.
+ */
+function noteStrategy(core: Core, { strategy, symbol, statement, price, trust }: StrategyMoment): void {
+  const { id } = strategy
+  const settled = settledOfStrategy(core, id, symbol)
+  const isHeld = !isFlat(holdingOf(core.book, id, symbol))
+  const markPrice = trust === 'flat' ? price.price : statement.markPrice
+  noteWorth(core, pairKey(id, symbol), {
+    trust: !isHeld ? 'flat' : trust === 'flat' ? 'alone' : trust,
+    ours: settled + unrealisedOfStrategy(core, id, symbol, price.price),
+    theirs: settled + unrealisedOfStrategy(core, id, symbol, markPrice),
+    isInBand: price.isInBand,
+    positionAt: statement.requestedAt,
+    tickersAt: price.answeredAt,
+  })
+}
+
+/** Where book and count differ it is not known what the account holds, so no risk may be added. */
+function judgeRecount(core: Core): void {
+  const { recount, book, run } = core
+  if (run.phase !== 'running' || !beginMinute(recount, core.now)) return
+  const difference = findDifference(recount, book)
+  const dispute = noteComparison(core, {
+    figure: 'fills',
+    scope: ACCOUNT,
+    ours: difference?.ours ?? '',
+    theirs: difference?.theirs ?? '',
+    differs: difference !== undefined,
+    isPatient: false,
+    silenceMsMax: 2 * MINUTE_MS,
+  })
+  if (!dispute || dispute.comparisons < DIFFERENCES_TO_BELIEVE || restrictionOf(book, ACCOUNT, 'recount'))
+    return
+  halt(core, ACCOUNT, 'recount', `the book says ${dispute.ours}; its fills say ${dispute.theirs}`)
+}

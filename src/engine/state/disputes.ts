@@ -1,0 +1,72 @@
+import { DEFAULT_FIGURES, type Dispute, type FigureSettings } from '../../domain/loss-limits.ts'
+import { MODE_REASONS, type Scope } from '../../domain/trading-mode.ts'
+import { own } from '../../lib/own.ts'
+import { pairKey } from '../book/book.ts'
+import { beginMoment } from './changes.ts'
+import { announce, type Core } from './core.ts'
+
+export function figureSettingsOf({ settings }: Core): FigureSettings {
+  return settings.figures ?? DEFAULT_FIGURES
+}
+
+export function disputeOf({ disputes }: Core, figure: Dispute['figure'], scope: Scope): Dispute | undefined {
+  if (disputes.open.size === 0) return undefined
+  return disputes.open.get(pairKey(figure, scope))
+}
+
+export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 'theirs'> {
+  readonly differs: boolean
+  /** It is logged only when it has lasted: one of the witnesses may just not have been heard yet. */
+  readonly isPatient: boolean
+  /** The time between two comparisons after which the dispute counts as a new one, ms. */
+  readonly silenceMsMax: number
+}
+
+/** Notes what a comparison has found. Returns the dispute that is open now. */
+export function noteComparison(core: Core, found: Comparison): Dispute | undefined {
+  const { figure, scope, ours, theirs, differs, isPatient, silenceMsMax } = found
+  const key = pairKey(figure, scope)
+  const before = core.disputes.open.get(key)
+  const { now } = core
+  if (!differs) {
+    if (before === undefined) return undefined
+    own(core.disputes.open).delete(key)
+    if (before.isLogged) {
+      announce(core, 'info', 'equity.agreed', { figure, scope, ours, theirs, lastedMs: now - before.since })
+    }
+    return undefined
+  }
+  const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
+  const since = before?.since ?? now
+  const hasLasted = now - since >= figureSettingsOf(core).disputeMsMax
+  const isLogged = before?.isLogged === true || !isPatient || hasLasted
+  const dispute: Dispute = {
+    figure,
+    scope,
+    ours,
+    theirs,
+    since,
+    comparedAt: now,
+    countedFrom: isSilent ? now : before.countedFrom,
+    comparisons: (before?.comparisons ?? 0) + 1,
+    isLogged,
+  }
+  own(core.disputes.open).set(key, dispute)
+  if (isLogged && before?.isLogged !== true) {
+    announce(core, 'warn', 'equity.disputed', { figure, scope, ours, theirs })
+  }
+  return dispute
+}
+
+/** @param reason Why the scope may only reduce until the dispute ends; undefined: it may do more again. */
+export function holdForDispute(core: Core, scope: Scope, reason: string | undefined): void {
+  const held = core.disputes.reduced.get(scope)
+  if ((held === undefined) === (reason === undefined)) return
+  if (reason === undefined) own(core.disputes.reduced).delete(scope)
+  else own(core.disputes.reduced).set(scope, { reason, since: core.now })
+  // What was looked at in this moment was judged by the other mode.
+  beginMoment(core.changes)
+  const code = 'equityDisputed'
+  if (reason === undefined) announce(core, 'warn', 'limits.ended', { scope, code, reason: held?.reason })
+  else announce(core, 'error', 'limits.reached', { scope, code, reason, ends: MODE_REASONS[code].ends })
+}

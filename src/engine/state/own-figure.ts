@@ -1,0 +1,86 @@
+import { isInverse } from '../../domain/instrument.ts'
+import type { Entry } from '../../domain/own-trades.ts'
+import { type Holding, isFlat } from '../../domain/position.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
+import { accountHoldingOf, holdingOf, pairKey } from '../book/book.ts'
+import { type Core, specOf } from './core.ts'
+import { figureSettingsOf } from './disputes.ts'
+import { marketOf } from './market-state.ts'
+
+/** The price at which we value what is held of an instrument, by one answer of the tickers. */
+export interface OwnPrice {
+  /** The last price, held inside bid and ask; NaN while no fresh and possible prices are known. */
+  readonly price: number
+  /** Unix ms, exchange clock: which answer it is from. */
+  readonly answeredAt: number
+  /** Whether last price, bid, ask and index lie close to each other. */
+  readonly isInBand: boolean
+}
+
+export function ownPriceOf(core: Core, symbol: string): OwnPrice {
+  const { bid, ask, last, ageMs } = marketOf(core, symbol)
+  const answeredAt = core.market.tickers?.requestTime ?? 0
+  const isPossible = bid > 0 && ask >= bid && last > 0 && Number.isFinite(ask) && Number.isFinite(last)
+  if (!isPossible || ageMs > core.settings.limits.dataAgeMaxMs) {
+    return { price: Number.NaN, answeredAt, isInBand: false }
+  }
+  const price = Math.min(Math.max(last, bid), ask)
+  const band = figureSettingsOf(core).indexBandRatio
+  const isClose = (other: number): boolean => Math.abs(other - price) <= price * band
+  const index = core.market.tickers?.read(symbol, 'indexPrice') ?? Number.NaN
+  // An exchange that states no index leaves bid and ask to judge by.
+  const isNearIndex = !(index > 0) || isClose(index)
+  return { price, answeredAt, isInBand: [last, bid, ask].every(isClose) && isNearIndex }
+}
+
+/** What the account would bring at a price, less what it has paid; NaN while a part of that is not known. */
+export function unrealisedOfAccount(core: Core, symbol: string, price: number): number {
+  const held = accountHoldingOf(core.book, symbol)
+  return valueAt(core, symbol, { held, entry: core.book.entries.get(symbol), price })
+}
+
+/** The same of what a strategy holds. */
+export function unrealisedOfStrategy(core: Core, id: string, symbol: string, price: number): number {
+  const held = holdingOf(core.book, id, symbol)
+  return valueAt(core, symbol, { held, entry: core.book.ownTrades.get(pairKey(id, symbol))?.entry, price })
+}
+
+/** The same on all of its instruments, at the last prices; undefined where a part is not known. */
+export function unrealisedOfWholeStrategy(core: Core, strategyId: string): number | undefined {
+  const strategy = [...core.settings.strategies.values()].find(({ id }) => id === strategyId)
+  if (!strategy) return undefined
+  let sum = 0
+  for (const symbol of strategy.symbols) {
+    sum += unrealisedOfStrategy(core, strategy.id, symbol, ownPriceOf(core, symbol).price)
+  }
+  return Number.isNaN(sum) ? undefined : sum
+}
+
+/** What the position is worth at a price, in the margin coin. */
+export function notionalAt(core: Core, symbol: string, price: number): number {
+  const { longLots, shortLots } = accountHoldingOf(core.book, symbol)
+  const spec = specOf(core, symbol)
+  const size = floatOnGrid(spec.lot, longLots + shortLots)
+  return isInverse(spec) ? size : size * price
+}
+
+/** An amount of the quote coin in the margin coin. */
+export function inMarginCoin(core: Core, symbol: string, amount: number, price: number): number {
+  return isInverse(specOf(core, symbol)) ? amount / price : amount
+}
+
+interface Valued {
+  readonly held: Holding
+  readonly entry: Entry | undefined
+  readonly price: number
+}
+
+function valueAt(core: Core, symbol: string, { held, entry, price }: Valued): number {
+  if (isFlat(held)) return 0
+  const { longLots, shortLots } = held
+  if (!entry || entry.longLots < longLots || entry.shortLots < shortLots || !(price > 0)) return Number.NaN
+  const { tick, lot } = specOf(core, symbol)
+  const long = (price - floatOnGrid(tick, entry.longTicks)) * floatOnGrid(lot, longLots)
+  const short = (floatOnGrid(tick, entry.shortTicks) - price) * floatOnGrid(lot, shortLots)
+  return inMarginCoin(core, symbol, (longLots > 0 ? long : 0) + (shortLots > 0 ? short : 0), price)
+}

@@ -1,0 +1,77 @@
+import { type TickerTable } from '../../../src/domain/ticker-table.ts'
+import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
+import { type VirtualFaults } from './virtual-faults.ts'
+
+/** What a wrong mark is of the right one, and how a profit is left out. */
+const MARKS = [0, 0.5, 2] as const
+const BLANKS: readonly ((row: WirePosition) => WirePosition)[] = [
+  (row) => ({ ...row, unrealizedPL: null }),
+  (row) => ({ ...row, unrealizedPL: '' }),
+  (row) => ({ ...row, unrealizedPL: 'NaN' }),
+]
+/** One lie in two is stated once, the others for so long, ms. */
+const LIE_MS_MAX = 20_000
+
+interface Lie {
+  readonly until: number
+  readonly state: (row: WirePosition) => WirePosition
+}
+
+/** An exchange that misstates what a position is worth, once or for a while, or the price in one answer of everything. */
+export class MoneyFaults {
+  readonly #faults: VirtualFaults
+  readonly #now: () => number
+  readonly #lies = new Map<string, Lie>()
+  /** By symbol: how wrong the prices are until the next answer of the tickers. */
+  readonly #factors = new Map<string, number>()
+
+  constructor(faults: VirtualFaults, now: () => number) {
+    this.#faults = faults
+    this.#now = now
+  }
+
+  state(symbol: string, rows: readonly WirePosition[]): readonly WirePosition[] {
+    if (!this.#faults.isOn) return rows
+    if (this.#faults.strikes('markWrong', symbol))
+      this.#begin(symbol, MARKS, (row, factor) => markAt(row, factor))
+    if (this.#faults.strikes('profitBlank', symbol)) this.#begin(symbol, BLANKS, (row, blank) => blank(row))
+    const lie = this.#lies.get(symbol)
+    const factor = this.#factors.get(symbol)
+    const stated = factor === undefined ? rows : rows.map((row) => markAt(row, factor))
+    if (lie === undefined) return stated
+    if (lie.until <= this.#now()) this.#lies.delete(symbol)
+    return stated.map((row) => lie.state(row))
+  }
+
+  /** In one answer of the tickers, and in the rows that are read before the next one, the price is another. */
+  spoilPrices(table: TickerTable, symbol: string): void {
+    this.#factors.delete(symbol)
+    if (!this.#faults.strikes('pricesWrong', symbol)) return
+    const factor = this.#faults.severity(0, 2) === 0 ? 0.5 : 2
+    this.#factors.set(symbol, factor)
+    const row = table.rowOf(symbol)
+    for (const name of ['bidPr', 'askPr', 'lastPr', 'indexPrice'] as const) {
+      const column = table.columns[name]
+      column[row] = (column[row] ?? Number.NaN) * factor
+    }
+  }
+
+  #begin<Way>(
+    symbol: string,
+    ways: readonly Way[],
+    state: (row: WirePosition, way: Way) => WirePosition,
+  ): void {
+    const drawn = this.#faults.severity(0, 2 * LIE_MS_MAX)
+    const way = ways[drawn % ways.length]
+    if (way === undefined) return
+    const until = this.#now() + Math.max(0, drawn - LIE_MS_MAX)
+    this.#lies.set(symbol, { until, state: (row) => state(row, way) })
+  }
+}
+
+function markAt(row: WirePosition, factor: number): WirePosition {
+  const mark = Number(row.markPrice)
+  const size = Number(row.total) * (row.holdSide === 'long' ? 1 : -1)
+  const unrealised = Number(row.unrealizedPL) + mark * (factor - 1) * size
+  return { ...row, markPrice: String(mark * factor), unrealizedPL: unrealised.toFixed(8) }
+}

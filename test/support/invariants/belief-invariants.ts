@@ -1,0 +1,150 @@
+import { ACCOUNT, type ModeReason } from '../../../src/domain/trading-mode.ts'
+import { accountHoldingOf } from '../../../src/engine/book/book.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** Mark and last price differ, and the market moves between two looks: as a share of what is held, and an amount. */
+const SLACK_SHARE = 0.01
+const SLACK = 0.3
+/** A loss that lasts for so long, in a process that reads its positions at least so often, is held: ms. */
+const HELD_WITHIN_MS = 8000
+const READ_EVERY_MS = 2500
+/** A dispute that is older than this when nothing goes wrong any more does not end. */
+const CALM_DISPUTE_MS = 5000
+
+/** Two witnesses that are wrong at the same moment may reduce, but close nothing. */
+const ofOneReading = ({ plan }: World, code: ModeReason): boolean =>
+  plan.faults.pricesWrong !== undefined && code !== 'drawdownFlatten'
+
+const OF_LOSS: ReadonlySet<ModeReason> = new Set(['dailyLoss', 'drawdown', 'drawdownFlatten'])
+
+/**
+ * MON1, from the exchange's own ledger at its true prices: nothing is held or closed for a loss, and no peak written down,
+ * that the account never had; and a loss that lasts is held. MON2: a profit that a row leaves out is disputed.
+ */
+export function watchBelief(world: World): WorldWatcher {
+  const { settings } = world
+  const limits = settings.losses?.limits.get(ACCOUNT)
+  const capital = Number(settings.capital?.toString())
+  if (limits === undefined || Number.isNaN(capital)) return {}
+  const truth = new TrueNet(world)
+  const { daily = Number.POSITIVE_INFINITY, drawdown = {} } = limits
+  const limitOf = (code: ModeReason): number => {
+    if (code === 'dailyLoss') return daily
+    return ((code === 'drawdown' ? drawdown.reducing : drawdown.flatten) ?? 0) * capital
+  }
+  return {
+    onBirth: () => truth.forgetReadings(),
+    onRecord(record) {
+      truth.look()
+      if (record.kind === 'restricted' && record.scope === ACCOUNT && OF_LOSS.has(record.code)) {
+        const limit = limitOf(record.code)
+        if (truth.deepest + truth.slack < limit && !ofOneReading(world, record.code))
+          violate(
+            world,
+            'MON1',
+            `held for ${record.code}, while at most ${truth.deepest} was ever lost: ${record.reason}`,
+          )
+      }
+      const peak =
+        record.kind === 'watermark'
+          ? record.watermarks.find(({ scope }) => scope === ACCOUNT)?.peak
+          : undefined
+      if (typeof peak === 'number' && peak > truth.highest + truth.slack)
+        violate(
+          world,
+          'MON1',
+          `a peak of ${peak} was written down, ${truth.highest} was the most there ever was`,
+        )
+    },
+    afterStep(event, effects, now) {
+      const { engine } = world.process
+      if (engine === undefined || !isOfMoney(event)) return
+      truth.look()
+      const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
+      if (event.kind !== 'positionRead' || isRefused) return
+      const { symbol, rows } = event.reading
+      const { longLots, shortLots } = accountHoldingOf(engine.book, symbol)
+      const lotsOf = (side: string): number => rows.find(({ holdSide }) => holdSide === side)?.lots ?? 0
+      const isOfBook = lotsOf('long') === longLots && lotsOf('short') === shortLots
+      const isBlank = rows.some(({ lots, unrealisedProfit }) => lots > 0 && unrealisedProfit === '')
+      const dispute = engine.disputes.get(`unrealised|${symbol}`)
+      if (isBlank && isOfBook && dispute === undefined)
+        violate(world, 'MON2', `the profit of ${symbol} is left out, and nobody disputes it`)
+      if (world.facts.isCalm && isOfBook && dispute !== undefined && now - dispute.since > CALM_DISPUTE_MS)
+        violate(world, 'MON1', `a dispute about ${symbol} does not end: ${dispute.ours}, ${dispute.theirs}`)
+      if (world.plan.symbols.length > 1 || engine.phase !== 'running') return
+      truth.noteReading(now)
+      const { peak = null, dayNet = null } = engine.book.watermarks.get(ACCOUNT) ?? {}
+      const best = truth.bestOfLast(now)
+      if (best === undefined) return
+      const isHeld = engine.restrictions.some(({ scope, code }) => scope === ACCOUNT && OF_LOSS.has(code))
+      const reducing = Math.min(
+        drawdown.reducing ?? Number.POSITIVE_INFINITY,
+        drawdown.flatten ?? Number.POSITIVE_INFINITY,
+      )
+      const isDeep = peak !== null && (peak - best - truth.slack) / (capital + peak) >= reducing
+      const isLost = dayNet !== null && dayNet - best - truth.slack >= daily
+      if ((isDeep || isLost) && !isHeld)
+        violate(
+          world,
+          'MON1',
+          `${best} was the most for seconds, from ${peak} at the peak and ${dayNet} that day, and nothing is held`,
+        )
+    },
+  }
+}
+
+function isOfMoney({ kind }: EngineEvent): boolean {
+  return kind === 'positionRead' || kind === 'fillsRead' || kind === 'snapshotTaken'
+}
+
+/** The net profit of the account as the exchange's ledger has it. */
+class TrueNet {
+  readonly #world: World
+  /** Largest fall from a peak before it, and the highest net profit, of the whole world. */
+  deepest = 0
+  highest = 0
+  slack = SLACK
+  #samples: { readonly at: number; readonly net: number }[] = []
+  #readAt = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  look(): void {
+    const { coins, positions } = this.#world.exchange.ledger()
+    let net = 0
+    for (const { realisedProfit, fees, funding } of coins)
+      net += Number(realisedProfit) - Number(fees) + Number(funding)
+    let notional = 0
+    for (const { unrealised, size, openPriceAvg } of positions) {
+      net += Number(unrealised)
+      notional += Number(size) * Number(openPriceAvg)
+    }
+    this.slack = Math.max(this.slack, SLACK + SLACK_SHARE * notional)
+    this.highest = Math.max(this.highest, net)
+    this.deepest = Math.max(this.deepest, this.highest - net)
+    this.#samples.push({ at: this.#world.time.now, net })
+    if (this.#samples.length > 2000) this.#samples = this.#samples.slice(-1000)
+  }
+
+  forgetReadings(): void {
+    this.#samples = []
+    this.#readAt = 0
+  }
+
+  noteReading(now: number): void {
+    if (now - this.#readAt > READ_EVERY_MS) this.#samples = []
+    this.#readAt = now
+  }
+
+  /** The highest net profit of the last seconds; undefined where it was not looked for so long. */
+  bestOfLast(_now: number): number | undefined {
+    const since = this.#world.time.now - HELD_WITHIN_MS
+    const first = this.#samples[0]
+    if (first === undefined || first.at > since) return undefined
+    return Math.max(...this.#samples.filter(({ at }) => at >= since).map(({ net }) => net))
+  }
+}
