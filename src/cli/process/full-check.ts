@@ -4,6 +4,7 @@ import { findUndecidedLosses, listMissingProtection } from '../../config/live-ch
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
+import { loadProxies } from '../../config/proxy.ts'
 import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { StrategyId } from '../../domain/ids.ts'
@@ -119,6 +120,7 @@ function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): 
   const { alerts } = config
   return [
     ...listProblems(() => loadCredentials(config, request)),
+    ...listProblems(() => loadProxies(config, request)),
     ...(alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []),
   ]
 }
