@@ -121,7 +121,8 @@ const calendarSchema = z
     ),
     timezone: z.string().min(1).max(64).default('UTC').meta({
       title: 'a time zone such as "UTC" or "Europe/Berlin"',
-      description: 'Time zone of the patterns.',
+      description:
+        'Time zone of the patterns. What is due within an hour that it skips in spring runs when that is over; what is due in one that comes twice in autumn runs once.',
     }),
   })
   .meta({ description: 'What happens at a time of day.' })

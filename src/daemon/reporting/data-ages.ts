@@ -1,6 +1,9 @@
 import type { EngineEvent } from '../../engine/event.ts'
 
-/** How old what is known is, as the core heard it. Ages in ms, infinite for what was never read. */
+/**
+ * How old what is known is, as the core heard it. Ages in ms, infinite for what was never read. A ticker that is missing
+ * in an answer keeps the age of the last one.
+ */
 export class DataAges {
   readonly #symbols: readonly string[]
   /** By symbol: when the answer was read (our clock), and the moment that the row in it speaks of (the exchange's). */
@@ -37,7 +40,7 @@ export class DataAges {
   /** Of the older of the answer and the row in it. @param now Unix ms, our clock, here and below. */
   pricesMs(symbol: string, now: number): number {
     const seen = this.#prices.get(symbol)
-    if (!seen || Number.isNaN(seen.at)) return Number.POSITIVE_INFINITY
+    if (!seen) return Number.POSITIVE_INFINITY
     return Math.max(now - seen.readAt, now + (this.#offsetMs ?? 0) - seen.at)
   }
 
@@ -48,7 +51,8 @@ export class DataAges {
 
   #hearPrices(tickers: Extract<EngineEvent, { kind: 'snapshotTaken' }>['tickers']): void {
     for (const symbol of this.#symbols) {
-      this.#prices.set(symbol, { readAt: tickers.readAt, at: tickers.read(symbol, 'ts') })
+      const at = tickers.read(symbol, 'ts')
+      if (!Number.isNaN(at)) this.#prices.set(symbol, { readAt: tickers.readAt, at })
     }
   }
 }
