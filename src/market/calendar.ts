@@ -1,4 +1,5 @@
 import { createTask } from 'node-cron'
+import { systemClock } from '../lib/clock.ts'
 
 /** Something that happens by the calendar: a funding time, the roll of the day. */
 export interface CalendarJob {
@@ -52,9 +53,9 @@ function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJo
   const wallTime = createWallTime(timeZone)
   // As if local times were UTC, where none is skipped; of any second, since minutes are looked at.
   const matcher = createTask(pattern.replace(/^\S+((?:\s+\S+){5})$/, '*$1'), quiet, { timezone: 'UTC' })
-  let lookedAt = toMinute(Date.now())
+  let lookedAt = toMinute(systemClock.now())
   const look = (): void => {
-    const now = toMinute(Date.now())
+    const now = toMinute(systemClock.now())
     const skipped = now - lookedAt > LOOKED_BACK_MS ? undefined : findSkipped(lookedAt, now, wallTime)
     lookedAt = now
     if (skipped === undefined) return
