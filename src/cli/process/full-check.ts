@@ -15,6 +15,7 @@ import { listExitWarnings } from '../../daemon/strategies/exit-warnings.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { listShortWindows } from '../../daemon/strategies/short-windows.ts'
+import { listPositionWarnings } from './position-values.ts'
 import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { catchStrays } from '../../daemon/strategies/strays.ts'
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
@@ -64,7 +65,11 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     const purity = await readPurity({ loaded, strategies })
     found.push(...checkSocket(loaded, played), ...purity.problems, ...strays.problemsOf(config, documents))
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
-    warnings.push(...purity.warnings, ...(await listSlowPrices(loaded, played)))
+    warnings.push(
+      ...purity.warnings,
+      ...listPositionWarnings(loaded),
+      ...(await listSlowPrices(loaded, played)),
+    )
   }
   return {
     problems: sortProblems(found),
