@@ -3,6 +3,7 @@ import type { AlertSettings } from '../config/schema/alerts-schema.ts'
 import type { LogEvent } from '../domain/log-events.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
+import type { ProxyFor } from '../lib/net/proxy.ts'
 import { HiddenTexts, type Secret } from '../lib/secret.ts'
 import { SteadyClock } from '../lib/steady-clock.ts'
 import type { Timers } from '../lib/timers.ts'
@@ -30,6 +31,8 @@ export interface AlertsOptions {
   readonly timers: Timers
   /** For what alerts themselves have to say: no alert comes of it. */
   readonly logger: AlertLog & { hide(secret: Secret): void }
+  /** By which proxy a target is called; absent: directly. */
+  readonly proxyFor?: ProxyFor | undefined
   /** Shorter in tests: for one call, ms. */
   readonly timeoutMs?: number
 }
@@ -75,7 +78,11 @@ export class Alerts {
     this.#clock = new SteadyClock(clock)
     this.#rules = new AlertRules(settings)
     this.#localTime = createLocalClock(settings.timezone)
-    this.#client = new WebhookClient({ timers, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+    this.#client = new WebhookClient({
+      timers,
+      proxyFor: options.proxyFor,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    })
     for (const secret of listSecretParts(secrets)) {
       this.hide(secret)
       logger.hide(secret)

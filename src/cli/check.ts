@@ -3,6 +3,7 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
+import { findKnownPrices, listPositionValues } from './process/position-values.ts'
 import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
 import { listMadeUp } from '../daemon/embedded/made-up-prices.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
@@ -42,8 +43,9 @@ async function check(options: CheckOptions): Promise<number> {
     return EXIT_CONFIG
   }
   for (const warning of warnings) process.stdout.write(`warning: ${formatProblem(warning)}\n`)
-  const accounts = loaded ? [loaded.config, ...others.map(({ config }) => config)] : []
-  for (const config of accounts) {
+  const accounts = loaded ? [loaded, ...others] : []
+  for (const account of accounts) {
+    const { config } = account
     const off = listUnlimited(config)
     const of = accounts.length > 1 ? `${config.name}: ` : ''
     const madeUp = listMadeUp(config, request.played ?? NOTHING_PLAYED)
@@ -52,9 +54,12 @@ async function check(options: CheckOptions): Promise<number> {
         `${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`,
       )
     if (off.length > 0) process.stdout.write(`${of}limits that are off: ${off.join(', ')}\n`)
+    const values = listPositionValues(account, findKnownPrices(account))
+    if (values.length > 0)
+      process.stdout.write(`${of}largest positions: ${values.map(({ words }) => words).join('; ')}\n`)
     process.stdout.write(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
-  const strategies = accounts.reduce((sum, config) => sum + config.strategies.length, 0)
+  const strategies = accounts.reduce((sum, { config }) => sum + config.strategies.length, 0)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
   process.stdout.write(
     `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,

@@ -2,9 +2,10 @@
  * Impossible combinations: settings that are each in order and cannot be meant together. The checks run on
  * what could be salvaged, and skip what is missing or wrong by itself.
  */
+import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
 import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
-import { CONFIG_VERSION, type DaemonFile } from './schema/daemon-schema.ts'
+import { CONFIG_VERSION, type DaemonFile, FROM_ENVIRONMENT, PROXY_LOGIN } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { Salvaged } from './yaml/salvage.ts'
@@ -25,6 +26,7 @@ export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
   ...checkAddress(daemon),
+  ...checkProxy(daemon),
   ...checkSimulatorSection(daemon),
   ...checkAccount(daemon.source, ['account'], daemon.settings.account ?? {}),
   ...checkInstruments(daemon.source, daemon.settings.instruments),
@@ -91,6 +93,19 @@ function checkAddress({ source, settings: { environment, exchange } }: Daemon): 
       ? []
       : checkOrigin(source, environment, { path: ['exchange', 'gatewayUrl'], address: gatewayUrl })),
   ]
+}
+
+function checkProxy({ source, settings: { exchange } }: Daemon): Problem[] {
+  const { proxy } = exchange ?? {}
+  if (proxy === undefined || proxy === FROM_ENVIRONMENT) return []
+  const path = ['exchange', 'proxy']
+  const url = new URL(proxy)
+  if (url.username !== '' || url.password !== '') {
+    const message = `a login does not belong in YAML: remove it here, and set ${PROXY_LOGIN}=user:password in the environment or in .env`
+    return [source.problem(path, message)]
+  }
+  if (isProxyUrl(url)) return []
+  return [source.problem(path, 'expected an address with nothing but a host and a port')]
 }
 
 function checkOrigin(

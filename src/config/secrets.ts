@@ -96,9 +96,14 @@ export function loadJournalPassword(
   return journal === undefined ? undefined : loadIfGiven(JOURNAL_PASSWORD, request)
 }
 
-function loadIfGiven(name: string, request: SecretsRequest): Secret | undefined {
-  const { cwd, variables = processVariables() } = request
-  const all = { ...readEnvFile(cwd, []), ...dropEmpty(variables) }
+/** The environment, and what stands in `.env` beside it. */
+export function readVariables({ cwd, variables = processVariables() }: SecretsRequest): Variables {
+  return { ...readEnvFile(cwd, []), ...dropEmpty(variables) }
+}
+
+/** Undefined where it is not set. @throws ConfigError where it is unsafe */
+export function loadIfGiven(name: string, request: SecretsRequest): Secret | undefined {
+  const all = readVariables(request)
   const isGiven = [name, `${name}_FILE`].some((variable) => all[variable] !== undefined)
   return isGiven ? loadSecrets([name], request).get(name) : undefined
 }
@@ -204,7 +209,7 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
   for (const [index, line] of read.text.split('\n').entries()) {
     // dotenv takes an unquoted # for a comment, and the secret would silently lose its end.
     if (
-      !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|JOURNAL|LIMITS|SWEEP)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(
+      !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|JOURNAL|LIMITS|PROXY|SWEEP)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(
         line,
       )
     )

@@ -12,6 +12,7 @@ import type { Instrument } from '../domain/instrument.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { ProxyFor } from '../lib/net/proxy.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { Endpoint, PositionMode } from '../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed, type RequestOf, type ResponseOf } from '../protocol/endpoints.ts'
@@ -49,6 +50,8 @@ export interface ExchangeClientOptions {
   readonly signingObjection?: (() => string | undefined) | undefined
   /** The guarded endpoint that this client was created for. Absent, as in the daemon: all are locked. */
   readonly unlocked?: GuardedEndpoint | undefined
+  /** By which proxy an address is called. Absent: all are called directly. */
+  readonly proxyFor?: ProxyFor | undefined
   readonly positionMode: PositionMode
   readonly clock: Clock
   readonly timers: Timers
@@ -191,8 +194,8 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   #openTransport(baseUrl: string): Transport {
-    const { clock, timers, answerBytesMax } = this.#options
-    return new Transport({ baseUrl, clock, timers, answerBytesMax })
+    const { clock, timers, answerBytesMax, proxyFor } = this.#options
+    return new Transport({ baseUrl, clock, timers, answerBytesMax, proxy: proxyFor?.(baseUrl) })
   }
 
   #sendTracked<Data>(

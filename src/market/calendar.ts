@@ -1,4 +1,5 @@
 import { createTask } from 'node-cron'
+import { systemClock } from '../lib/clock.ts'
 
 /** Something that happens by the calendar: a funding time, the roll of the day. */
 export interface CalendarJob {
@@ -12,16 +13,23 @@ export interface CalendarJob {
   readonly onError: (error: unknown) => void
 }
 
-/** Calendar work through node-cron, which goes by the system's clock. */
+type Task = ReturnType<typeof createTask>
+
+/**
+ * Calendar work through node-cron, which goes by the system's clock. It leaves out what is due within the time that a
+ * zone skips in spring; here that runs once, when the skipped time is over. What is due within the time that a zone
+ * repeats in autumn runs once, in either turn.
+ */
 export class Calendar {
-  readonly #tasks: readonly ReturnType<typeof createTask>[]
+  readonly #tasks: readonly Task[]
 
   constructor(jobs: readonly CalendarJob[]) {
-    this.#tasks = jobs.map(({ name, pattern, timeZone, run, onError }) => {
-      const quiet = (): void => undefined
+    this.#tasks = jobs.flatMap((job) => {
+      const { name, pattern, timeZone, run, onError } = job
       const report = (message: unknown, error = message): void => onError(error)
       const logger = { debug: quiet, info: quiet, warn: report, error: report }
-      return createTask(pattern, run, { name, timezone: timeZone, logger })
+      const task = createTask(pattern, run, { name, timezone: timeZone, logger })
+      return [task, createSkippedTask(job)]
     })
   }
 
@@ -33,3 +41,73 @@ export class Calendar {
     for (const task of this.#tasks) await task.destroy()
   }
 }
+
+const quiet = (): void => undefined
+const QUIET = { debug: quiet, info: quiet, warn: quiet, error: quiet }
+const MINUTE_MS = 60_000
+/** A machine that slept for longer has missed more than a skipped hour. */
+const LOOKED_BACK_MS = 86_400_000
+
+/** Looks each minute whether the zone has skipped some time, and runs what was due within it. */
+function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJob): Task {
+  const wallTime = createWallTime(timeZone)
+  // As if local times were UTC, where none is skipped; of any second, since minutes are looked at.
+  const matcher = createTask(pattern.replace(/^\S+((?:\s+\S+){5})$/, '*$1'), quiet, { timezone: 'UTC' })
+  let lookedAt = toMinute(systemClock.now())
+  const look = (): void => {
+    const now = toMinute(systemClock.now())
+    const skipped = now - lookedAt > LOOKED_BACK_MS ? undefined : findSkipped(lookedAt, now, wallTime)
+    lookedAt = now
+    if (skipped === undefined) return
+    const isDueAt = (wall: number): boolean => matcher.match(new Date(wall))
+    const minutes = Array.from(
+      { length: (skipped.to - skipped.from) / MINUTE_MS },
+      (_, index) => skipped.from + index * MINUTE_MS,
+    )
+    // What is due in the very minute after it runs by itself.
+    if (!minutes.some(isDueAt) || isDueAt(skipped.to)) return
+    try {
+      run()
+    } catch (error) {
+      onError(error)
+    }
+  }
+  return createTask('* * * * *', look, { name: `${name}, skipped`, timezone: 'UTC', logger: QUIET })
+}
+
+/** The local times that a zone has skipped, as if they were UTC. Zones change at whole minutes. */
+function findSkipped(
+  before: number,
+  now: number,
+  wallTime: (at: number) => number,
+): { readonly from: number; readonly to: number } | undefined {
+  const offset = wallTime(before) - before
+  if (wallTime(now) - now <= offset) return undefined
+  let [earlier, later] = [before, now]
+  while (later - earlier > MINUTE_MS) {
+    const middle = toMinute((earlier + later) / 2)
+    if (wallTime(middle) - middle === offset) earlier = middle
+    else later = middle
+  }
+  return { from: later + offset, to: wallTime(later) }
+}
+
+/** The local time of an instant, in ms as if it were UTC. */
+function createWallTime(timeZone: string): (at: number) => number {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  })
+  return (at) => {
+    const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+    const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0
+    return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'))
+  }
+}
+
+const toMinute = (at: number): number => Math.floor(at / MINUTE_MS) * MINUTE_MS

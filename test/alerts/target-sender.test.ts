@@ -153,6 +153,30 @@ test('429 waits for as long as it says, up to a quarter of an hour', async () =>
   expect(logged.at(-1)).toBe('alert.recovered {"target":"ops"}')
 })
 
+test('an urgent alert is tried five seconds after a 429, however long it asks for, and once', async () => {
+  const answers = [answered(429, 60_000), answered(429, 60_000), OK, OK]
+  const { sender, calls, pass, titles } = createScene(() => answers.shift() ?? OK)
+  sender.add(alertOf('one'))
+  await pass(2)
+  sender.add(alertOf('two', 'urgent'))
+  await pass(100)
+
+  // The second refusal, in second 6, asks anew.
+  expect(calls.map(({ second }) => second)).toEqual([1, 6, 66, 67])
+  expect(titles()).toEqual(['one', 'two', 'two', 'one'])
+})
+
+test('an early try that finds no connection does not end the wait that was asked for', async () => {
+  const answers = [answered(429, 60_000), REFUSED, OK]
+  const { sender, calls, pass } = createScene(() => answers.shift() ?? OK)
+  sender.add(alertOf('one'))
+  await pass(2)
+  sender.add(alertOf('two', 'urgent'))
+  await pass(100)
+
+  expect(calls.map(({ second }) => second)).toEqual([1, 6, 61, 62])
+})
+
 test.each([301, 400, 401, 404, 410])(
   '%i stays wrong: the alert is dropped, and the next one is tried',
   async (status) => {

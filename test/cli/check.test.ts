@@ -231,7 +231,7 @@ test.concurrent('the shipped configuration has nothing wrong', async () => {
 
   expect(code).toBe(0)
   expect(text).toMatch(
-    /^limits that are off: (?:[a-zA-Z.]+(?: \((?:account|\d+ instruments?|\d+ strateg(?:y|ies)|, )+\))?(?:, |\n))+orders of a strategy that fails \(onFailure\): cancelled once it is halted \(grid-btc, .*\)\nconfig\/paper\.yaml: nothing wrong; 4 strategies$/,
+    /^limits that are off: (?:[a-zA-Z.]+(?: \((?:account|\d+ instruments?|\d+ strateg(?:y|ies)|, )+\))?(?:, |\n))+(?:largest positions: grid-btc 0\.06 BTC, about [\d,.]+ USDT at [\d,.]+; .*\n)?orders of a strategy that fails \(onFailure\): cancelled once it is halted \(grid-btc, .*\)\nconfig\/paper\.yaml: nothing wrong; 4 strategies$/,
   )
 })
 
@@ -271,6 +271,24 @@ test.each([['run'], ['standby'], ['handover'], ['check', '--no-secrets']])(
       )
   },
 )
+
+test('a size that was meant as money is said in words, and warned of', async () => {
+  const project = projects.open()
+  project.edit(GRID, 'positionMax: "0.06"', 'positionMax: "1000"')
+  const run = project.start([
+    'check',
+    '--set',
+    'simulator.market.startPrices={BTCUSDT: "60000", ETHUSDT: "3000"}',
+  ])
+  const { code } = await run.ended
+  const text = run.stdout.join('\n')
+
+  expect(code).toBe(0)
+  expect(text).toMatch(
+    /warning: config\/strategies\/grid-btc\.yaml:\d+:\d+ risk\.positionMax: grid-btc 1000 BTC, about 60,000,000 USDT at 60,000: positionNotionalMax 9000 is reached first/,
+  )
+  expect(text).toMatch(/largest positions: grid-btc 1000 BTC, about 60,000,000 USDT at 60,000; /)
+})
 
 test('losses: none is taken, and warned of', async () => {
   const { code, text } = await call('check', '--no-secrets', ...EXAMPLE, '--set', 'risk.losses=none')

@@ -236,7 +236,7 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['  ETHUSDT: { tickSize', '  ethusdt: { tickSize']],
     problems: [
-      'config/main.yaml:10:3 instruments.ethusdt: expected a symbol in capitals such as BTCUSDT as key, got "ethusdt"',
+      'config/main.yaml:10:3 instruments.ethusdt: expected a symbol of capitals A to Z, digits, and perhaps _ and an ending, such as BTCUSDT or BTCUSDT_UMCBL (instruments with other characters in their name cannot be traded) as key, got "ethusdt"',
     ],
   },
   {

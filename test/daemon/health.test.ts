@@ -59,9 +59,9 @@ function openScene(heartbeatMs = 0) {
   })
   const hear = (event: EngineEvent): void => health.hear(event)
   /** All is read, but for the prices of these. */
-  const read = (without: readonly string[] = []): void => {
+  const read = (without: readonly string[] = [], absent: readonly string[] = []): void => {
     const tickers = new TickerTable(8)
-    for (const symbol of ['BTCUSDT', 'ETHUSDT']) {
+    for (const symbol of ['BTCUSDT', 'ETHUSDT'].filter((each) => !absent.includes(each))) {
       const age = without.includes(symbol) ? time.now() - START + 5000 : 0
       tickers.columns.ts[tickers.claimRow(symbol)] = time.now() - age
       positions.set(symbol, readingOf(symbol, time.now()))
@@ -317,4 +317,23 @@ test('the line of the heartbeat counts from the roll of the day on', async () =>
       [1, '0', '0', '0', '+ the fee of 1 fill not counted'],
     ],
   ])
+})
+
+test('a ticker that vanishes from the answers is said with since when, and what it was last', async () => {
+  const { health, logged, read, pass, time } = openScene()
+  await pass(3)
+  const seenAt = time.now()
+
+  for (let second = 0; second < 15; second++) {
+    await time.pass(1000)
+    read([], ['ETHUSDT'])
+    health.look()
+  }
+
+  expect(health.vanished.get('ETHUSDT')?.seenAt).toBe(seenAt)
+  const stale = logged.find(({ event }) => event === 'data.stale')
+  expect(stale?.fields).toMatchObject({ symbol: 'ETHUSDT', missingSince: new Date(seenAt).toISOString() })
+  expect(stale?.fields['ageMs']).toBeGreaterThan(2000)
+  await pass(1)
+  expect(health.vanished.size).toBe(0)
 })

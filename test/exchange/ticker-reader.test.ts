@@ -41,6 +41,31 @@ function tickerRow(symbol: string, more: Row = {}): Row {
 const bytesOf = (rows: unknown, more: Row = {}): Buffer => Buffer.from(JSON.stringify(envelopeOf(rows, more)))
 
 describe('reading tickers from bytes', () => {
+  it('[MKT4] rows of instruments with other characters in their name cost those beside them nothing', () => {
+    const odd = [
+      '币安人生USDT',
+      'BTC-USD-240628',
+      '1000SATSUSDT',
+      'BTCUSDT_UMCBL',
+      'a/b|c d',
+      '"\\',
+      '😀',
+      '__proto__',
+    ]
+    const table = new TickerTable()
+    const rows = [...odd, 'BTCUSDT'].flatMap((symbol) => [tickerRow(symbol)])
+    // As other programs write them.
+    const escaped = bytesOf(rows)
+      .toString()
+      .replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+    for (const bytes of [bytesOf(rows), Buffer.from(escaped)]) {
+      expect(readTickersJson(bytes, table).kind).toBe('filled')
+      expect(table.symbols).toEqual([...odd, 'BTCUSDT'])
+      expect(table.read('BTCUSDT', 'bidPr')).toBe(29903.5)
+    }
+  })
+
   it('fills the columns, and leaves NaN where a value is missing, null or empty', () => {
     const table = new TickerTable()
     const { bidPr: _, ...withoutBid } = tickerRow('ETHUSD_231229', {

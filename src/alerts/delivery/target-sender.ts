@@ -30,6 +30,9 @@ const RETRY_MS_MAX = 300_000
 /** A service that wants to be left alone for longer is asked again all the same. */
 const RETRY_AFTER_MS_MAX = 900_000
 
+/** An urgent alert is tried so long after an answer that asked for a longer wait. */
+const URGENT_WAIT_MS = 5000
+
 /** What a target said, for the log and for a person. */
 export interface DeliveryResult {
   readonly isDelivered: boolean
@@ -50,11 +53,16 @@ export class TargetSender {
   #sending: Promise<void> | undefined
   /** Scheduled tries that failed one after the other: each makes the pause longer. */
   #failures = 0
-  /** An urgent alert came: one try does not wait for the pause. The target may be up again. */
+  /**
+   * An urgent alert came: one try does not wait for the pause, since the target may be up again, and not for all of the
+   * time for which the target asked to be left alone.
+   */
   #isTryDue = false
   /** The next attempt, Unix ms: as we think, and as the target has asked. */
   #nextAt = 0
   #leaveAloneUntil = 0
+  /** Unix ms: when it asked for that. */
+  #askedAt = 0
   #isFailing = false
   /** Of the dropped ones that the next message that arrives will count. */
   #dropsLogged = 0
@@ -74,9 +82,10 @@ export class TargetSender {
   /** Sends the next one, where it is time. `isQuiet`: only what is urgent. */
   advance(isQuiet: boolean): void {
     const now = this.#options.now()
-    if (this.#sending !== undefined || now < this.#leaveAloneUntil) return
-    const isEarly = now < this.#nextAt
-    if (isEarly && !this.#isTryDue) return
+    if (this.#sending !== undefined) return
+    const isEarly = now < Math.max(this.#nextAt, this.#leaveAloneUntil)
+    const isLeftAlone = now < Math.min(this.#leaveAloneUntil, this.#askedAt + URGENT_WAIT_MS)
+    if (isEarly && (!this.#isTryDue || isLeftAlone)) return
     const alert = this.#outbox.next(isQuiet)
     if (alert === undefined || !this.#rate.take(now)) return
     this.#isTryDue = false
@@ -119,7 +128,8 @@ export class TargetSender {
       return this.#outbox.drop(alert)
     }
     if (now() - alert.at > AGE_MS_MAX) this.#outbox.drop(alert)
-    this.#leaveAloneUntil = now() + askedMs(outcome)
+    this.#askedAt = now()
+    this.#leaveAloneUntil = Math.max(this.#leaveAloneUntil, this.#askedAt + askedMs(outcome))
     if (isEarly) return
     this.#failures += 1
     this.#nextAt = now() + retryMs(this.#failures)

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type Undici from 'undici'
 import type { Dispatcher } from 'undici'
+import { type ForwardProxy, openTunnel, type ProxyFor } from '../../lib/net/proxy.ts'
 import type { Timers } from '../../lib/timers.ts'
 
 export interface WebhookCall {
@@ -26,6 +27,8 @@ export interface WebhookClientOptions {
   readonly timers: Timers
   /** For one call with everything in it, ms. */
   readonly timeoutMs?: number
+  /** By which proxy an address is called. Absent: all are called directly. */
+  readonly proxyFor?: ProxyFor | undefined
 }
 
 const TIMEOUT_MS = 10_000
@@ -39,10 +42,12 @@ const ANSWER_BYTES_MAX = 4096
 export class WebhookClient {
   readonly #timers: Timers
   readonly #timeoutMs: number
+  readonly #proxyFor: ProxyFor
   #http: ReturnType<typeof openHttp> | undefined
 
-  constructor({ timers, timeoutMs = TIMEOUT_MS }: WebhookClientOptions) {
+  constructor({ timers, timeoutMs = TIMEOUT_MS, proxyFor = () => undefined }: WebhookClientOptions) {
     this.#timers = timers
+    this.#proxyFor = proxyFor
     this.#timeoutMs = timeoutMs
   }
 
@@ -51,9 +56,9 @@ export class WebhookClient {
     const ending = new AbortController()
     const cancel = this.#timers.after(this.#timeoutMs, () => ending.abort())
     try {
-      const { request, agent } = (this.#http ??= openHttp())
+      const { request, agentFor } = (this.#http ??= openHttp())
       const answer = await request(url, {
-        ...{ dispatcher: agent, signal: ending.signal, method, headers },
+        ...{ dispatcher: agentFor(this.#proxyFor(url)), signal: ending.signal, method, headers },
         body: body ?? null,
       })
       const text = await readBeginning(answer.body)
@@ -69,22 +74,33 @@ export class WebhookClient {
 
   /** Ends what is under way. */
   async close(): Promise<void> {
-    await this.#http?.agent.destroy()
+    await this.#http?.destroy()
   }
 }
 
 /** With the first call: a daemon without alerts reads none of it. */
 function openHttp() {
   const { Agent, request } = createRequire(import.meta.url)('undici') as typeof Undici
-  const agent = new Agent({
+  const options = {
     allowH2: false,
-    connect: { timeout: CONNECT_MS },
     headersTimeout: BACKSTOP_MS,
     bodyTimeout: BACKSTOP_MS,
     keepAliveTimeout: 1000,
     keepAliveMaxTimeout: 1000,
-  })
-  return { agent, request }
+  }
+  const direct = new Agent({ ...options, connect: { timeout: CONNECT_MS } })
+  /** By the address of the proxy: there is one, or one for each scheme. */
+  const tunnels = new Map<string, Undici.ProxyAgent>()
+  const agentFor = (proxy: ForwardProxy | undefined): Undici.Dispatcher => {
+    if (proxy === undefined) return direct
+    const tunnel = tunnels.get(proxy.url) ?? openTunnel(proxy, { ...options, connectTimeoutMs: CONNECT_MS })
+    tunnels.set(proxy.url, tunnel)
+    return tunnel
+  }
+  const destroy = async (): Promise<void> => {
+    await Promise.all([direct, ...tunnels.values()].map((agent) => agent.destroy()))
+  }
+  return { agentFor, destroy, request }
 }
 
 /** The status is there already: what goes wrong with the rest changes nothing. */

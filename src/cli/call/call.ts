@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
+import { loadProxies } from '../../config/proxy.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { type Answer, isClockRefused, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
@@ -141,6 +142,7 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
     ...{ requestTimeoutMs, answerBytesMax, locale },
     positionMode: config.account.positionMode,
     unlocked: guard?.endpoint,
+    proxyFor: loadProxies(config),
     clock,
     timers: systemTimers,
     offset: new ExchangeClock(),

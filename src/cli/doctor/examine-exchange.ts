@@ -1,4 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
+import { describeWay, loadProxies } from '../../config/proxy.ts'
+import { PROXY_LOGIN } from '../../config/schema/daemon-schema.ts'
 import type { Credentials } from '../../config/secrets.ts'
 import { accessTo, toRefusal } from '../../daemon/account/account-keys.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
@@ -9,9 +11,9 @@ import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { headlineOf } from '../../lib/failure.ts'
+import type { ForwardProxy } from '../../lib/net/proxy.ts'
 import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import type { ProductType } from '../../protocol/values.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
 /** Answers from which the offset is estimated: the one with the shortest way counts. */
@@ -62,16 +64,18 @@ export async function examineExchange(
       ok('clock', "the simulator goes by this machine's clock"),
     ]
   }
+  const proxyFor = loadProxies(config)
   const offset = new ExchangeClock()
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({
     ...{ baseUrl, requestTimeoutMs, answerBytesMax, locale, offset },
     ...accessTo(config, credentials),
+    proxyFor,
     ...{ positionMode: config.account.positionMode, clock: systemClock, timers: systemTimers },
   })
   const table = new TickerTable()
   try {
-    const reached = await reach(client, table, { baseUrl, productType: config.account.productType })
+    const reached = await reach(client, table, { config, baseUrl, proxy: proxyFor(baseUrl) })
     if (config.exchange.baseUrl === undefined) return [reached, judgeClock(offset)]
     if (reached.state !== 'ok') return [reached]
     return [
@@ -84,20 +88,31 @@ export async function examineExchange(
   }
 }
 
+interface Reaching {
+  readonly config: DaemonConfig
+  readonly baseUrl: string
+  readonly proxy: ForwardProxy | undefined
+}
+
 async function reach(
   client: ExchangeClient,
   table: TickerTable,
-  { baseUrl, productType }: { readonly baseUrl: string; readonly productType: ProductType },
+  { config, baseUrl, proxy }: Reaching,
 ): Promise<Finding> {
+  const way = describeWay(config, baseUrl)
   for (let count = 0; count < SAMPLES; count++) {
-    const answer = await client.readTickers(table, productType)
+    const answer = await client.readTickers(table, config.account.productType)
     if (answer.kind === 'accepted') continue
-    const found = `${baseUrl}: ${answer.code} ${answer.message}`
+    const found = `${baseUrl}${way}: ${answer.code} ${answer.message}`
     if (answer.kind === 'refused' && answer.status === TOO_MANY)
       return finding('warn', 'exchange', found, LIMITS_USED_UP)
-    return finding('fail', 'exchange', found, 'check exchange.baseUrl, the connection and the firewall')
+    const advice =
+      proxy === undefined
+        ? 'check exchange.baseUrl, the connection and the firewall'
+        : `check exchange.baseUrl, and the proxy that ${proxy.from} names: its address, its login (${proxy.from === 'exchange.proxy' ? PROXY_LOGIN : proxy.from}), and whether it lets this address pass`
+    return finding('fail', 'exchange', found, advice)
   }
-  return ok('exchange', `${baseUrl} answers`)
+  return ok('exchange', `${baseUrl} answers${way}`)
 }
 
 function judgeClock(offset: ExchangeClock): Finding {

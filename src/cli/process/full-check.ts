@@ -4,6 +4,7 @@ import { findUndecidedLosses, listMissingProtection } from '../../config/live-ch
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
+import { loadProxies } from '../../config/proxy.ts'
 import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { StrategyId } from '../../domain/ids.ts'
@@ -14,6 +15,7 @@ import { listExitWarnings } from '../../daemon/strategies/exit-warnings.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { listShortWindows } from '../../daemon/strategies/short-windows.ts'
+import { listPositionWarnings } from './position-values.ts'
 import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { catchStrays } from '../../daemon/strategies/strays.ts'
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
@@ -63,7 +65,11 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     const purity = await readPurity({ loaded, strategies })
     found.push(...checkSocket(loaded, played), ...purity.problems, ...strays.problemsOf(config, documents))
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
-    warnings.push(...purity.warnings, ...(await listSlowPrices(loaded, played)))
+    warnings.push(
+      ...purity.warnings,
+      ...listPositionWarnings(loaded),
+      ...(await listSlowPrices(loaded, played)),
+    )
   }
   return {
     problems: sortProblems(found),
@@ -119,6 +125,7 @@ function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): 
   const { alerts } = config
   return [
     ...listProblems(() => loadCredentials(config, request)),
+    ...listProblems(() => loadProxies(config, request)),
     ...(alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []),
   ]
 }

@@ -1,5 +1,6 @@
 import { Alerts } from '../../alerts/alerts.ts'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
+import { loadProxies } from '../../config/proxy.ts'
 import type { ConfigRequest, DaemonConfig } from '../../config/load-config.ts'
 import type { DaemonLogger } from '../../daemon/reporting/logger.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -13,10 +14,11 @@ interface Addressed extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, 'set
 
 /** The alerts of a configuration; undefined where it has none. @throws ConfigError for secrets that are missing. */
 export function openAlerts(
-  { name, environment, file, alerts: settings }: DaemonConfig,
+  config: DaemonConfig,
   { cwd, set, others = [] }: Addressed,
   logger: Pick<DaemonLogger, 'log' | 'hide'>,
 ): Alerts | undefined {
+  const { name, environment, file, alerts: settings } = config
   const optionsOf = (account: string | undefined): string => {
     const other = others.find((one) => one.name === account)
     return repeatOptions(other ? { config: other.file, set: [] } : { config: file, set })
@@ -26,6 +28,7 @@ export function openAlerts(
     new Alerts({
       settings,
       secrets: loadAlertSecrets(settings, { cwd }),
+      proxyFor: loadProxies(config, { cwd }),
       place: { name, environment, optionsOf },
       clock: systemClock,
       timers: systemTimers,

@@ -9,6 +9,12 @@ import { sharedLimitsSchema } from './shared-limits-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
+/** `user:password` of a proxy that `exchange.proxy` names; with `_FILE` behind it, the file that holds it. */
+export const PROXY_LOGIN = 'INTENTD_PROXY_LOGIN'
+
+/** The setting that takes the variables which other programs obey too. */
+export const FROM_ENVIRONMENT = 'environment'
+
 const exchangeSchema = z
   .strictObject({
     baseUrl: z
@@ -25,6 +31,14 @@ const exchangeSchema = z
       .meta({
         title: 'an address such as "https://gateway.example.com"',
         description: 'Address of the signed gateway, where it is another one than baseUrl.',
+      }),
+    proxy: z
+      .union([z.literal(FROM_ENVIRONMENT), z.url({ protocol: /^https?$/ })])
+      .optional()
+      .meta({
+        title: '"environment", or an address such as "http://proxy.example:3128"',
+        description:
+          'Forward proxy through which the exchange and the targets of alerts are called, never this machine itself. environment: as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. A login stands in INTENTD_PROXY_LOGIN. Absent: none.',
       }),
     platformCoin: z
       .string()
@@ -107,7 +121,8 @@ const calendarSchema = z
     ),
     timezone: z.string().min(1).max(64).default('UTC').meta({
       title: 'a time zone such as "UTC" or "Europe/Berlin"',
-      description: 'Time zone of the patterns.',
+      description:
+        'Time zone of the patterns. What is due within an hour that it skips in spring runs when that is over; what is due in one that comes twice in autumn runs once.',
     }),
   })
   .meta({ description: 'What happens at a time of day.' })

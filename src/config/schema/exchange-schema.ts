@@ -6,8 +6,12 @@ import { wholeNumber } from './whole-number.ts'
 /** An instrument's symbol as the exchange spells it, such as BTCUSDT. */
 export const symbolSchema = z
   .string()
-  .regex(/^[A-Z0-9][A-Z0-9_]{1,31}$/)
-  .meta({ title: 'a symbol in capitals such as BTCUSDT' })
+  // As requests take it (symbol in src/protocol/values.ts): what passes here can be asked for.
+  .regex(/^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/)
+  .meta({
+    title:
+      'a symbol of capitals A to Z, digits, and perhaps _ and an ending, such as BTCUSDT or BTCUSDT_UMCBL (instruments with other characters in their name cannot be traded)',
+  })
 
 /** The six product types, in the API document's order. */
 const productTypeSchema = z

@@ -267,6 +267,7 @@ export class Account implements MarketListener {
       ...{ config, settings, book, trusted, grids: this.#grids, engine: this.#engine },
       ...{ state: this.#state, fatal: this.#fatal, paused: pausedOf(runners) },
       tickers: market.tickers,
+      vanished: this.health.vanished,
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
       journalTrouble: this.#options.journal.trouble,

@@ -2,6 +2,7 @@ import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { loadProxies } from '../../config/proxy.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
@@ -36,6 +37,7 @@ export function createCalls(options: ExchangeCallsOptions): ExchangeCalls {
   const client = new ExchangeClient({
     baseUrl: access.baseUrl,
     credentials: access.credentials,
+    proxyFor: loadProxies(config),
     signingObjection: options.signingObjection,
     platformCoin: isEmbedded ? simulatorCoin() : config.exchange.platformCoin,
     positionMode: config.account.positionMode,

@@ -1,3 +1,4 @@
+import type { VanishedPrice } from '../reporting/data-ages.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
@@ -29,6 +30,8 @@ export interface ShownAccount {
   readonly fatal: unknown
   /** The newest; undefined before the first. */
   readonly tickers: TickerTable | undefined
+  /** By symbol: what the newest tickers lack and earlier ones had. */
+  readonly vanished?: ReadonlyMap<string, VanishedPrice>
   /** The last reading of each symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly limiter: readonly EndpointStatistics[]

@@ -14,7 +14,7 @@ import { type LateBatches, roundWait } from '../state/journal-pace.ts'
 type Ages = AccountView['ages']
 
 /** How old everything is that decisions rest on, ms. */
-export function agesOf({ settings, tickers, engine, trusted }: ShownAccount): Ages {
+export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAccount): Ages {
   const now = trusted.clock.now()
   const exchangeNow = trusted.offset.exchangeNow(now)
   const since = (at: number): number | null => (at > 0 ? Math.max(0, Math.round(now - at)) : null)
@@ -23,7 +23,7 @@ export function agesOf({ settings, tickers, engine, trusted }: ShownAccount): Ag
     tickersMs: Object.fromEntries(
       symbols.map((symbol) => {
         const at = tickers?.read(symbol, 'ts') ?? Number.NaN
-        if (!tickers || Number.isNaN(at)) return [symbol, null]
+        if (!tickers || Number.isNaN(at)) return [symbol, since(vanished?.get(symbol)?.seenAt ?? 0)]
         return [symbol, Math.max(0, Math.round(exchangeNow - at), Math.round(now - tickers.readAt))]
       }),
     ),
@@ -52,7 +52,10 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     yield `no order leaves, only cancel-alls do: the journal's server cannot be reached: ${journalTrouble}`
   else if (pace.late) yield describeLate(pace.late)
   for (const [symbol, ageMs] of Object.entries(ages.tickersMs)) {
-    if (ageMs === null || ageMs > dataAgeMaxMs)
+    const gone = account.vanished?.get(symbol)
+    if (gone)
+      yield `${symbol}: the tickers lack it since ${new Date(gone.seenAt).toISOString()}${Number.isNaN(gone.last) ? '' : `, when its price was ${gone.last}`}: look whether the exchange still lists it`
+    else if (ageMs === null || ageMs > dataAgeMaxMs)
       yield `${symbol}: the price is ${inWords(ageMs)}; ${inWords(dataAgeMaxMs)} is the most (risk.dataAgeMaxMs)`
   }
   const unproved = new Set(engine.unproved)

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path'
+import { loadProxies } from '../../config/proxy.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -121,7 +122,8 @@ function openLivePrices({
 }: EmbeddedExchangeOptions): LivePrices | undefined {
   const { live } = settings.market
   if (live === undefined || market.files.length > 0) return undefined
-  return new LivePrices({ ...live, productType: config.account.productType, clock, timers, log })
+  const proxyFor = loadProxies(config)
+  return new LivePrices({ ...live, proxyFor, productType: config.account.productType, clock, timers, log })
 }
 
 /** What the exchange holds of an account, in the closing summary's terms. */

@@ -5,6 +5,7 @@ import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
+import type { ProxyFor } from '../../lib/net/proxy.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { ProductType } from '../../protocol/values.ts'
 import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-market.ts'
@@ -14,6 +15,7 @@ export interface LivePricesOptions {
   /** Scheme, host and port of the exchange whose prices are followed. */
   readonly baseUrl: string
   readonly pollMs: number
+  readonly proxyFor?: ProxyFor | undefined
   readonly productType: ProductType
   readonly clock: Clock
   readonly timers: Timers
@@ -50,6 +52,7 @@ export class LivePrices implements LiveSource {
     this.#options = options
     this.#client = new ExchangeClient({
       ...{ baseUrl, clock, timers },
+      proxyFor: options.proxyFor,
       // Public endpoints know no position mode; the client asks for one.
       positionMode: 'one_way_mode',
       offset: new ExchangeClock(),

@@ -7,7 +7,7 @@ import type { EngineEvent } from '../../engine/event.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StaleReading } from '../../engine/state/readings.ts'
-import { DataAges } from './data-ages.ts'
+import { DataAges, type VanishedPrice } from './data-ages.ts'
 import type { DaemonLogger } from './logger.ts'
 import type { MoneyFigures } from './money-figures.ts'
 import type { RunStatistics } from './run-statistics.ts'
@@ -75,6 +75,10 @@ export class Health {
 
   rollDay(): void {
     this.#sinceDay.restart()
+  }
+
+  get vanished(): ReadonlyMap<string, VanishedPrice> {
+    return this.#ages.vanished
   }
 
   /** Looks at what has come of age; called about once a second. */
@@ -153,7 +157,13 @@ export class Health {
     const isLong = isStale && now - (this.#staleSince.get(symbol) ?? now) >= PATIENCE_MS
     if (isLong && !this.#saidStale.has(symbol)) {
       this.#saidStale.add(symbol)
-      logger.log('warn', 'data.stale', { symbol, ageMs: shownAge(ageMs) })
+      const gone = this.vanished.get(symbol)
+      logger.log('warn', 'data.stale', {
+        symbol,
+        ageMs: shownAge(ageMs),
+        missingSince: gone && new Date(gone.seenAt).toISOString(),
+        last: gone?.last,
+      })
     } else if (!isStale && this.#saidStale.delete(symbol)) logger.log('info', 'data.fresh', { symbol })
   }
 

@@ -1,4 +1,4 @@
-import { decimal } from '../../lib/decimal.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
 import type { Holding, HoldSide } from '../../domain/position.ts'
 import { pairKey } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
@@ -30,6 +30,9 @@ export function noteFunding(
         : decimal(counter)
             .minus(decimal(before || '0'))
             .toString()
+    // Nothing was paid: a counter that begins at zero, or the same amount written otherwise. The next payment counts from
+    // what is known, so that there is nothing to keep either.
+    if (counter !== '' && decimal(change).eq(ZERO)) continue
     record(core, { kind: 'funding', at: core.now, symbol, holdSide, counter, change })
     if (counter === '') continue
     announce(core, 'info', 'funding.paid', { symbol, holdSide, change, at: exchangeNow(core) })

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
 import type Undici from 'undici'
-import type { Client, Dispatcher } from 'undici'
+import type { Client, Dispatcher, ProxyAgent } from 'undici'
+import { type ForwardProxy, openTunnel } from '../../lib/net/proxy.ts'
 
 /** Only these two parts of undici are loaded: all of it would cost a start 60 ms and 14 MB more (fetch, WebSocket, caches). */
 const part = createRequire(import.meta.url)
@@ -15,6 +16,8 @@ export interface ConnectionsOptions {
   /** Longest attempt to connect, in ms. */
   readonly connectTimeoutMs: number
   readonly client: Client.Options
+  /** Absent: the origin is called directly. */
+  readonly proxy?: ForwardProxy | undefined
 }
 
 /** What the HTTP client calls about one request. */
@@ -26,7 +29,7 @@ export interface RequestHandler extends Dispatcher.DispatchHandler {
 }
 
 interface Connection {
-  readonly client: Client
+  readonly client: Client | ProxyAgent
   isBusy: boolean
 }
 
@@ -80,10 +83,12 @@ export class Connections {
   }
 
   #open(): Connection | undefined {
-    const { origin, connectionsMax, client } = this.#options
+    const { origin, connectionsMax, connectTimeoutMs, client, proxy } = this.#options
     if (this.#connections.length >= connectionsMax) return undefined
     const connection = {
-      client: new HttpClient(origin, { ...client, connect: this.#connect }),
+      client: proxy
+        ? openTunnel(proxy, { ...client, connections: 1, connectTimeoutMs })
+        : new HttpClient(origin, { ...client, connect: this.#connect }),
       isBusy: false,
     }
     this.#connections.push(connection)
@@ -98,7 +103,9 @@ export class Connections {
       // Not in this turn: after a failed connection the HTTP client must first finish with this request.
       if (next !== undefined) queueMicrotask(() => this.#carryOn(connection, next))
     }
-    connection.client.dispatch(request, handler)
+    const { origin, proxy } = this.#options
+    // A tunnel is told where it leads with each request.
+    connection.client.dispatch(proxy ? { ...request, origin } : request, handler)
   }
 
   /** Dispatches a request that waited. What the HTTP client throws goes to its handler: its caller has returned. */
@@ -111,8 +118,8 @@ export class Connections {
   }
 }
 
-async function closeClient(client: Client): Promise<void> {
-  if (client.destroyed) return
+async function closeClient(client: Connection['client']): Promise<void> {
+  if ('destroyed' in client && client.destroyed) return
   await client.close()
   await client.destroy()
 }

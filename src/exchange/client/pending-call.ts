@@ -53,6 +53,8 @@ class Refusal extends Error {
 
 interface PendingCallOptions<Result> {
   readonly request: WireRequest<Result>
+  /** Whether a proxy stands between: then it, and not the exchange, may have refused the connection. */
+  readonly isProxied: boolean
   readonly clock: Clock
   readonly timers: Timers
   readonly buffers: AnswerBuffers
@@ -180,7 +182,9 @@ export class PendingCall<Result> implements RequestHandler {
       this.#end({
         kind: 'notSent',
         code: isTimeout ? 'CONNECT_TIMEOUT' : 'CONNECT_FAILED',
-        message: `no connection to the exchange (${code})`,
+        message: this.#options.isProxied
+          ? `no connection to the exchange through the proxy (${proxyAnswer(error) ?? code})`
+          : `no connection to the exchange (${code})`,
         at: this.#options.clock.now(),
       })
       return
@@ -218,6 +222,12 @@ export class PendingCall<Result> implements RequestHandler {
     if (this.#buffer !== undefined) this.#options.buffers.giveBack(this.#buffer)
     this.#buffer = undefined
   }
+}
+
+/** What the HTTP client says of a proxy that answers CONNECT with another status than 200. */
+function proxyAnswer(error: unknown): string | undefined {
+  const [, status] = (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []
+  return status === undefined ? undefined : `it answers ${status}`
 }
 
 /** Only the code of an error: messages of foreign errors may contain secrets. */

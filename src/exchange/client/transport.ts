@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
+import type { ForwardProxy } from '../../lib/net/proxy.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { AnswerBuffers } from './answer-buffers.ts'
@@ -13,6 +14,8 @@ export interface TransportOptions {
   readonly timers: Timers
   /** Largest answer that is read, in bytes. */
   readonly answerBytesMax: number
+  /** Absent: the address is called directly. */
+  readonly proxy?: ForwardProxy | undefined
 }
 
 /**
@@ -45,6 +48,7 @@ export class Transport {
     this.#buffers = new AnswerBuffers(options.answerBytesMax)
     this.#connections = new Connections({
       origin: assertOrigin(options.baseUrl),
+      proxy: options.proxy,
       connectionsMax: CONNECTIONS_MAX,
       connectTimeoutMs: CONNECT_MS,
       client: {
@@ -67,7 +71,15 @@ export class Transport {
   send<Result>(request: WireRequest<Result>): Promise<WireOutcome<Result>> {
     const { clock, timers } = this.#options
     return new Promise((resolve, reject) => {
-      const call = new PendingCall({ request, clock, timers, buffers: this.#buffers, resolve, reject })
+      const call = new PendingCall({
+        request,
+        isProxied: this.#options.proxy !== undefined,
+        clock,
+        timers,
+        buffers: this.#buffers,
+        resolve,
+        reject,
+      })
       call.start((options: Dispatcher.DispatchOptions) => this.#connections.dispatch(options, call))
     })
   }

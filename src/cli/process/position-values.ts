@@ -1,0 +1,73 @@
+/** What `positionMax` comes to in money: a size in the base coin is easily taken for an amount. */
+import type { LoadedConfig } from '../../config/load-config.ts'
+import type { Problem } from '../../config/yaml/problem.ts'
+import type { BookedFill } from '../../journal/booking.ts'
+import { JournalReader } from '../../journal/journal-reader.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { findNewestJournal } from './newest-journal.ts'
+
+/** A price that is older says little of today's value. */
+const FILLS_SINCE_MS = 30 * 86_400_000
+
+/** By symbol: of our last fill there, else the price that the simulator begins with. */
+export function findKnownPrices({ config }: LoadedConfig): ReadonlyMap<string, number> {
+  const prices = new Map(
+    Object.entries(config.simulator?.market.startPrices ?? {}).map(([symbol, price]) => [
+      symbol,
+      Number(price),
+    ]),
+  )
+  const file = findNewestJournal(config.state.directory)
+  if (file === undefined) return prices
+  try {
+    const reader = new JournalReader(file)
+    try {
+      const fills = reader.bookings('fill', { since: systemClock.now() - FILLS_SINCE_MS })
+      for (const { symbol, price } of fills as Iterable<BookedFill>) prices.set(symbol, Number(price))
+    } finally {
+      reader.close()
+    }
+  } catch {
+    // What is wrong with a journal is for other commands to say.
+  }
+  return prices
+}
+
+interface PositionValue {
+  readonly strategy: string
+  readonly words: string
+  readonly notional: number
+}
+
+/** `grid-btc 0.06 BTC, about 3,600 USDT at 60,000`: of each strategy and instrument with a known price. */
+export function listPositionValues(
+  { config }: LoadedConfig,
+  prices: ReadonlyMap<string, number>,
+): readonly PositionValue[] {
+  const coin = config.account.marginCoin
+  return config.strategies.flatMap(({ id, enabled, instruments, risk }) =>
+    (enabled ? instruments : []).flatMap((symbol) => {
+      const price = prices.get(symbol)
+      if (price === undefined) return []
+      const base = symbol.endsWith(coin) ? symbol.slice(0, -coin.length) : `of ${symbol}`
+      const quote = symbol.endsWith(coin) ? coin : 'of the quote coin'
+      const notional = Number(risk.positionMax) * price
+      const words = `${id} ${risk.positionMax} ${base}, about ${show(notional)} ${quote} at ${show(price)}`
+      return [{ strategy: id, words, notional }]
+    }),
+  )
+}
+
+/** Where the limit by value is reached first on every instrument, the size was perhaps meant as money. */
+export function listPositionWarnings(loaded: LoadedConfig): readonly Problem[] {
+  const values = Map.groupBy(listPositionValues(loaded, findKnownPrices(loaded)), ({ strategy }) => strategy)
+  return loaded.config.strategies.flatMap(({ id, risk }) => {
+    const own = values.get(id) ?? []
+    const limit = Number(risk.positionNotionalMax ?? Number.POSITIVE_INFINITY)
+    if (own.length === 0 || own.some(({ notional }) => notional <= limit)) return []
+    const message = `${own.map(({ words }) => words).join('; ')}: positionNotionalMax ${risk.positionNotionalMax} is reached first; positionMax is a size in the base coin`
+    return loaded.documents.strategies.get(id)?.problem(['risk', 'positionMax'], message) ?? []
+  })
+}
+
+const show = (amount: number): string => amount.toLocaleString('en-US', { maximumSignificantDigits: 6 })

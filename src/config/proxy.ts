@@ -1,0 +1,75 @@
+/** The forward proxy that `exchange.proxy` names, or the environment where it says so. */
+import { type ForwardProxy, isExempt, isProxyUrl, type ProxyFor } from '../lib/net/proxy.ts'
+import { Secret } from '../lib/secret.ts'
+import type { DaemonConfig } from './load-config.ts'
+import { isLoopback } from './loopback.ts'
+import { FROM_ENVIRONMENT, PROXY_LOGIN } from './schema/daemon-schema.ts'
+import { loadIfGiven, readVariables, type SecretsRequest, variableProblem } from './secrets.ts'
+import { ConfigError } from './yaml/problem.ts'
+
+/**
+ * By which proxy an address is called. This machine itself is never called through one.
+ * @throws ConfigError for a login or a variable that cannot be used
+ */
+export function loadProxies(
+  { exchange }: Pick<DaemonConfig, 'exchange'>,
+  request: SecretsRequest = { cwd: process.cwd() },
+): ProxyFor {
+  const { proxy } = exchange
+  if (proxy === undefined) return () => undefined
+  if (proxy === FROM_ENVIRONMENT) return fromEnvironment(request)
+  const login = loadIfGiven(PROXY_LOGIN, request)
+  if (login !== undefined && !login.reveal().includes(':'))
+    throw new ConfigError([variableProblem(PROXY_LOGIN, 'expected user:password')])
+  const only: ForwardProxy = {
+    url: new URL(proxy).origin,
+    authorization: login && toAuthorization(login.reveal()),
+    from: 'exchange.proxy',
+  }
+  return (address) => (isLoopback(new URL(address).hostname) ? undefined : only)
+}
+
+/** As other programs read them: in small letters first, and HTTP_PROXY for https where nothing else is set. */
+function fromEnvironment(request: SecretsRequest): ProxyFor {
+  const variables = readVariables(request)
+  const find = (...names: readonly string[]): ForwardProxy | undefined => {
+    const name = names.find((each) => variables[each] !== undefined)
+    return name === undefined ? undefined : toProxy(name, variables[name] ?? '')
+  }
+  const http = find('http_proxy', 'HTTP_PROXY')
+  const https = find('https_proxy', 'HTTPS_PROXY') ?? http
+  const noProxy = variables['no_proxy'] ?? variables['NO_PROXY'] ?? ''
+  return (address) => {
+    const url = new URL(address)
+    if (isLoopback(url.hostname) || isExempt(noProxy, url)) return undefined
+    return url.protocol === 'https:' ? https : http
+  }
+}
+
+function toProxy(name: string, text: string): ForwardProxy {
+  const url = URL.parse(text)
+  if (url === null || !isProxyUrl(url)) {
+    const message = 'expected an address such as http://proxy.example:3128, nothing after the host and port'
+    throw new ConfigError([variableProblem(name, message)])
+  }
+  const { origin, username, password } = url
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { url: origin, authorization: username === '' ? undefined : toAuthorization(login), from: name }
+}
+
+function toAuthorization(login: string): Secret {
+  return new Secret(`Basic ${Buffer.from(login).toString('base64')}`)
+}
+
+/** For people: how an address is called, where a proxy is set; empty where none is. Never a login. */
+export function describeWay({ exchange }: Pick<DaemonConfig, 'exchange'>, address: string): string {
+  if (exchange.proxy === undefined) return ''
+  const proxy = loadProxies({ exchange })(address)
+  if (proxy !== undefined) {
+    const { url, authorization, from } = proxy
+    const named = from === 'exchange.proxy' ? from : `${from} of the environment`
+    return ` through the proxy ${url} (${named}${authorization === undefined ? '' : ', with a login'})`
+  }
+  if (isLoopback(new URL(address).hostname)) return ' directly: this machine is never called through a proxy'
+  return ' directly: the environment names no proxy for it (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)'
+}
