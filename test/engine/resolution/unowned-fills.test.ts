@@ -250,7 +250,7 @@ describe('[RSK4] two strategies that hold against each other', () => {
   })
 
   test('an exit that leaves is held back right before its first byte where fills came', () => {
-    const account = opposed()
+    const account = opposed({ foreignFills: 'adopt' })
     account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
     const batch = account.bench.grantBatch()
     expect(account.bench.engine.objectTo(batch, account.bench.now)).toBeUndefined()

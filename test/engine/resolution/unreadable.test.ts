@@ -62,7 +62,7 @@ describe('[MKT4] a fill that cannot be read', () => {
     place(bench, DARK, 'a')
     place(bench, LIT, 'b')
 
-    expect(held(bench)).toEqual([[DARK, `fill 77 cannot be read: ${ROW.problem}`]])
+    expect(held(bench)).toEqual([[DARK, `fill 77 of order 1001 cannot be read: ${ROW.problem}`]])
     expect(bench.halts.size).toBe(0)
     expect(bench.grantBatch().symbol).toBe(LIT)
     expect([...bench.engine.denied.keys()]).toEqual(['TRADING_HALTED'])

@@ -1,9 +1,8 @@
-import { type Fill, type FillKind } from '../../../src/domain/fill.ts'
+import { type Fill, fillKey, type FillKind } from '../../../src/domain/fill.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { decimal, sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
-import { tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { FEE_COIN_PRICES } from '../months/broken-fills.ts'
-import { type TrueFill } from '../virtual/exchange-truth.ts'
+import { fillKeyOf, type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** What the exchange's own words for its closes mean. */
@@ -17,8 +16,8 @@ const KINDS: readonly (readonly [word: RegExp, kind: FillKind, event: string])[]
 ]
 
 /** Whether the rows of a fill do not show its money as the exchange has booked it. */
-export function hidesMoney({ exchange }: World, { sequence }: TrueFill): boolean {
-  const shown = exchange.brokenFills.shownMoney(tradeIdText(sequence))
+export function hidesMoney({ exchange }: World, fill: TrueFill): boolean {
+  const shown = exchange.brokenFills.shownMoney(fillKeyOf(fill))
   return shown !== undefined && (shown.fee !== 'booked' || shown.isProfitMissing)
 }
 
@@ -35,8 +34,9 @@ export function recordedFills({ process, exchange }: World): ReadonlyMap<TrueFil
   return found
 }
 
-function trueFill({ truth }: World['exchange'], { tradeId }: Fill): TrueFill | undefined {
-  return truth.fillsInOrder.find(({ sequence }) => tradeIdText(sequence) === String(tradeId))
+function trueFill({ truth }: World['exchange'], fill: Fill): TrueFill | undefined {
+  const key = fillKey(fill)
+  return truth.fillsInOrder.find((one) => fillKeyOf(one) === key)
 }
 
 /**
@@ -69,8 +69,8 @@ export function watchFills(world: World): WorldWatcher {
   }
 }
 
-function shownFee({ exchange }: World, { sequence }: TrueFill, coin: string) {
-  const shown = exchange.brokenFills.shownMoney(tradeIdText(sequence))?.fee
+function shownFee({ exchange }: World, fill: TrueFill, coin: string) {
+  const shown = exchange.brokenFills.shownMoney(fillKeyOf(fill))?.fee
   return typeof shown === 'object' && shown.coin === coin ? decimal(shown.amount) : ZERO
 }
 
@@ -95,7 +95,7 @@ function checkMoney(
   { ours, theirs }: { readonly ours: Fill; readonly theirs: TrueFill },
   effects: readonly Effect[],
 ): void {
-  const shown = world.exchange.brokenFills.shownMoney(String(ours.tradeId))
+  const shown = world.exchange.brokenFills.shownMoney(fillKey(ours))
   const fee = shown?.fee ?? 'booked'
   const other = typeof fee === 'object' ? fee : undefined
   const price = other && FEE_COIN_PRICES.get(other.coin)

@@ -67,7 +67,7 @@ export class BrokenFills {
   /** By `fillKey`, as it is shown; undefined as it is. */
   readonly #ahead = new Map<string, WireFill | undefined>()
 
-  /** By tradeId: what is shown of the money of a fill, whenever it is read. */
+  /** By `fillKey`: what is shown of the money of a fill, whenever it is read. */
   readonly #money = new Map<string, ShownMoney>()
 
   /** Instruments of which a row could not be read once. */
@@ -137,8 +137,8 @@ export class BrokenFills {
   }
 
   /** What the rows of a fill show of its money; undefined where it is shown as it was booked. */
-  shownMoney(tradeId: string): ShownMoney | undefined {
-    return this.#money.get(tradeId)
+  shownMoney(key: string): ShownMoney | undefined {
+    return this.#money.get(key)
   }
 
   /** Whether a fill of the instrument is dated ahead, or was read behind later ones: they are taken in another order. */
@@ -147,9 +147,9 @@ export class BrokenFills {
   }
 
   #hideMoney(row: WireFill): WireFill {
-    const { tradeId } = row
-    const shown = this.#money.get(tradeId) ?? this.#drawMoney(row)
-    this.#money.set(tradeId, shown)
+    const key = fillKey(row)
+    const shown = this.#money.get(key) ?? this.#drawMoney(row)
+    this.#money.set(key, shown)
     return {
       ...row,
       ...(shown.fee === 'missing' && {
