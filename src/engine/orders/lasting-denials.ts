@@ -56,8 +56,14 @@ function denialBasisOf(core: Core, symbol: string) {
   }
 }
 
-/** Whether the account is restricted by something that is no record, and may end at any time. */
+/** Whether something restricts trading that is no record, and may end at any time. */
 function isHeldForNow(core: Core): boolean {
-  const { spaceLowSince, beyondLimit } = core.run
-  return spaceLowSince !== undefined || beyondLimit.size > 0 || clockUnsynchronised(core) !== undefined
+  const { run, disputes, readings } = core
+  return (
+    run.spaceLowSince !== undefined ||
+    run.beyondLimit.size > 0 ||
+    disputes.reduced.size > 0 ||
+    readings.unreadable.size > 0 ||
+    clockUnsynchronised(core) !== undefined
+  )
 }

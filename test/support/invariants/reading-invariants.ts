@@ -41,9 +41,9 @@ export function watchRefusedReads(world: World): WorldWatcher {
     stepped: 0,
   }
 
+  /** What waits is not judged after a time that stood still. The process still knows how often each was refused. */
   const forget = (now: number): void => {
     waiting.clear()
-    inRow.clear()
     refusedSince.clear()
     Object.assign(times, { heard: now, stepped: now })
   }
@@ -65,7 +65,10 @@ export function watchRefusedReads(world: World): WorldWatcher {
   }
 
   return {
-    onBirth: () => forget(0),
+    onBirth() {
+      inRow.clear()
+      forget(0)
+    },
     afterStep(event, _effects, now) {
       if (Math.abs(now - times.stepped) > STILL_MS || world.process.engine?.phase !== 'running') forget(now)
       times.stepped = now
