@@ -100,6 +100,8 @@ export interface Worth {
 export interface LossState {
   /** By symbol. */
   readonly statements: ReadonlyMap<string, PositionStatement>
+  /** By symbol and side: a funding counter that one reading has stated and another has to confirm. */
+  readonly statedCounters: ReadonlyMap<string, { readonly counter: string; readonly requestedAt: number }>
   /** By symbol and side: the average entry price, in ticks, that the exchange stated once for lots which no fill explains. */
   readonly statedEntries: ReadonlyMap<string, { readonly ticks: number; readonly requestedAt: number }>
   /** By symbol, and by strategy and symbol: net profit when reading and book last agreed on the position. */
@@ -159,6 +161,8 @@ export interface Dispute {
   readonly countedFrom: number
   /** How many comparisons in a row have found a difference. */
   readonly comparisons: number
+  /** The reading by which the figures agreed last, while another has to confirm that: Unix ms; undefined: they differ. */
+  readonly agreedBy: number | undefined
   readonly isLogged: boolean
 }
 

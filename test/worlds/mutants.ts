@@ -259,8 +259,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'missing-profit-is-zero',
     what: 'the profit of a close that the exchange does not state counts as zero',
-    find: "if (side === undefined) return { ...fill, profit: '0' }",
-    replace: "if (side !== null) return { ...fill, profit: '0' }",
+    find: 'if (ours === undefined) return fill\n',
+    replace:
+      "if (fill.profit === undefined) return { ...fill, profit: '0' }\n  if (ours === undefined) return fill\n",
   },
   {
     name: 'burst-is-a-close',
@@ -1054,8 +1055,21 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-judged-by-the-exchange',
     what: "after the time of a dispute the exchange's figure is judged instead of ours",
-    find: "return trust === 'alone' && !isInBand ? Number.NaN : ours",
-    replace: "return trust === 'alone' ? theirs : ours",
+    find: 'const net = needsBoth ? Math.max(ours, theirs) : ours',
+    replace: "const net = trust === 'alone' ? theirs : needsBoth ? Math.max(ours, theirs) : ours",
+  },
+  {
+    name: 'one-funding-counter-believed',
+    what: 'a payment larger than any is booked when one reading states it',
+    find: "if (counter !== '' && !isCredible(core, { symbol, holdSide, counter, change, requestedAt })) continue",
+    replace:
+      "if (counter !== '' && requestedAt < 0) isCredible(core, { symbol, holdSide, counter, change, requestedAt })",
+  },
+  {
+    name: 'one-agreement-ends-a-dispute',
+    what: 'a wrong answer every second time begins the time of a dispute anew, so that a loss closes nothing',
+    find: 'if (answeredAt !== undefined && (before.agreedBy === undefined || before.agreedBy === answeredAt)) {',
+    replace: 'if (answeredAt !== undefined && answeredAt < 0) {',
   },
   {
     name: 'second-count-not-compared',

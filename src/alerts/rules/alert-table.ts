@@ -196,6 +196,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
         .replace(',', ' and ')} of a fill of ${showFact(symbol)} is not known, and not counted`,
     command: explainSymbol,
   },
+  'fill.incredible': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol, stated }) =>
+      `the exchange states of a fill of ${showFact(symbol)} what cannot be: ${showFact(stated)}`,
+    command: explainSymbol,
+  },
   'fill.liquidated': {
     urgency: urgent,
     by: ['symbol', 'kind'],

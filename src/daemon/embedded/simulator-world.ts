@@ -31,9 +31,14 @@ export function worldOf(
       : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
   const { startPrices, yearlyVolatility, repeat, candlePath } = settings.market
   const { seed, stepMs, startingBalance, leverage } = settings
-  const account = [config.account, config.instruments, startingBalance, leverage]
+  // What leaves the account the same one: a price for fees, and what the operator expects of its leverage.
+  const { feeCoins: _prices, leverage: _expected, ...account } = config.account
+  const contracts = Object.entries(config.instruments).map(([symbol, { leverage: _of, ...contract }]) => [
+    symbol,
+    contract,
+  ])
   const text = JSON.stringify([
-    account,
+    [account, Object.fromEntries(contracts), startingBalance, leverage],
     seed,
     stepMs,
     startPrices,

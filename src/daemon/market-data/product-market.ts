@@ -35,6 +35,8 @@ export interface ProductMarketOptions extends Product {
 export class ProductMarket {
   readonly #options: ProductMarketOptions
   readonly #listeners: MarketListener[] = []
+  /** The times of the last answer: as it stated it, on the clock that signs, and on our clock; Unix ms. */
+  #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
   readonly #buffers = new TickerBuffers()
   readonly #grid: PollGrid
   /** When the unreadable ticker of an instrument was logged, monotonic ms. */
@@ -72,7 +74,7 @@ export class ProductMarket {
     }
     const readAt = trusted.clock.monotonic()
     this.#publishClock(readAt)
-    table.requestTime = trusted.offset.fromPublic(table.requestTime)
+    this.#dateAnswer(table)
     // The cores keep the later answer and still look at its table, which would be the next to be filled.
     const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
     if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {
@@ -81,6 +83,22 @@ export class ProductMarket {
       this.publish({ kind: 'snapshotTaken', tickers: table }, readAt)
     }
     return true
+  }
+
+  /**
+   * An answer that names the time of the one before is that answer once more, from a cache in between: it is no second
+   * witness, and its prices are as old as when they first came (MKT1, MON1).
+   */
+  #dateAnswer(table: TickerTable): void {
+    const statedAt = table.requestTime
+    const last = this.#lastAnswer
+    if (statedAt > 0 && statedAt === last.statedAt) {
+      table.requestTime = last.requestTime
+      table.readAt = last.readAt
+      return
+    }
+    table.requestTime = this.#options.trusted.offset.fromPublic(statedAt)
+    this.#lastAnswer = { statedAt, requestTime: table.requestTime, readAt: table.readAt }
   }
 
   publish(event: EngineEvent, readAt?: number): void {

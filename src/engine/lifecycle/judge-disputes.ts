@@ -1,12 +1,12 @@
 import type { PositionStatement, Trust } from '../../domain/loss-limits.ts'
-import { isFlat } from '../../domain/position.ts'
-import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
+import { type Holding, isFlat } from '../../domain/position.ts'
+import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { beginMinute, findDifference } from '../book/recount.ts'
 import { accountHoldingOf, holdingOf, pairKey, restrictionOf } from '../book/book.ts'
 import type { EngineEvent } from '../event.ts'
 import type { StrategySettings } from '../settings.ts'
 import type { Core } from '../state/core.ts'
-import { disputeOf, figureSettingsOf, noteComparison } from '../state/disputes.ts'
+import { type Comparison, disputeOf, figureSettingsOf, noteComparison } from '../state/disputes.ts'
 import {
   askForPositionAgain,
   comparableStatement,
@@ -76,7 +76,13 @@ function compareProfit(core: Core, symbol: string): void {
   const ours = unrealisedOfAccount(core, symbol, price.price)
   const theirs = isFlat(statement) ? 0 : statement.unrealised
   noteUnrealised(core, symbol, ours)
-  const trust = judgeTrust(core, symbol, { ours, theirs, price })
+  const trust = judgeTrust(core, symbol, {
+    ours,
+    theirs,
+    isHeld: !isFlat(accountHoldingOf(core.book, symbol)),
+    tolerance: toleranceOf(core, symbol, accountHoldingOf(core.book, symbol), price.price),
+    answeredAt: statement.requestedAt,
+  })
   const answers = { positionAt: statement.requestedAt, tickersAt: price.answeredAt, isInBand: price.isInBand }
   if (isJudged(core)) {
     const settled = settledOf(core, symbol)
@@ -94,28 +100,35 @@ function isJudged({ settings }: Core): boolean {
 interface Compared {
   readonly ours: number
   readonly theirs: number
-  readonly price: OwnPrice
+  readonly isHeld: boolean
+  readonly tolerance: number
+  readonly answeredAt: number
 }
 
-function judgeTrust(core: Core, symbol: string, { ours, theirs, price }: Compared): Trust {
-  const { toleranceRatio, toleranceMin, disputeMsMax } = figureSettingsOf(core)
-  const isHeld = !isFlat(accountHoldingOf(core.book, symbol))
-  const notional = notionalAt(core, symbol, price.price)
-  const tolerance = Math.max(inMarginCoin(core, symbol, toleranceMin, price.price), toleranceRatio * notional)
+/** How far two figures of the profit of what is held may differ, in the margin coin. */
+function toleranceOf(core: Core, symbol: string, held: Holding, price: number): number {
+  const { toleranceRatio, toleranceMin } = figureSettingsOf(core)
+  const notional = notionalAt(core, symbol, { held, price })
+  return Math.max(inMarginCoin(core, symbol, toleranceMin, price), toleranceRatio * notional)
+}
+
+function judgeTrust(core: Core, scope: Scope, compared: Compared): Trust {
+  const { ours, theirs, isHeld, tolerance, answeredAt } = compared
   // A figure that is not known agrees with nothing (MON2).
   const differs = isHeld && !(Math.abs(ours - theirs) <= tolerance)
-  const dispute = noteComparison(core, {
+  const comparison: Comparison = {
     figure: 'unrealised',
-    scope: symbol,
+    scope,
     ours: inWords(ours),
     theirs: inWords(theirs),
     differs,
     isPatient: Number.isNaN(ours),
     silenceMsMax: core.settings.limits.accountAgeMaxMs,
-  })
+  }
+  const dispute = noteComparison(core, isHeld ? { ...comparison, answeredAt } : comparison)
   if (!isHeld) return 'flat'
   if (!dispute) return 'agreed'
-  return core.now - dispute.countedFrom >= disputeMsMax ? 'alone' : 'disputed'
+  return core.now - dispute.countedFrom >= figureSettingsOf(core).disputeMsMax ? 'alone' : 'disputed'
 }
 
 function inWords(amount: number): string {
@@ -146,12 +159,23 @@ interface StrategyMoment {
 function noteStrategy(core: Core, { strategy, symbol, statement, price, trust }: StrategyMoment): void {
   const { id } = strategy
   const settled = settledOfStrategy(core, id, symbol)
-  const isHeld = !isFlat(holdingOf(core.book, id, symbol))
+  const held = holdingOf(core.book, id, symbol)
   const markPrice = trust === 'flat' ? price.price : statement.markPrice
+  const ours = unrealisedOfStrategy(core, id, symbol, price.price)
+  const theirs = unrealisedOfStrategy(core, id, symbol, markPrice)
+  // What strategies hold against each other cancels out of the account's figure, which then agrees at any price.
+  const ofItself = judgeTrust(core, `${id} on ${symbol}`, {
+    ours,
+    theirs,
+    isHeld: !isFlat(held) && trust === 'agreed',
+    tolerance: toleranceOf(core, symbol, held, price.price),
+    answeredAt: statement.requestedAt,
+  })
+  const trustWhenHeld = trust === 'flat' ? 'alone' : trust === 'agreed' ? ofItself : trust
   noteWorth(core, pairKey(id, symbol), {
-    trust: !isHeld ? 'flat' : trust === 'flat' ? 'alone' : trust,
-    ours: settled + unrealisedOfStrategy(core, id, symbol, price.price),
-    theirs: settled + unrealisedOfStrategy(core, id, symbol, markPrice),
+    trust: isFlat(held) ? 'flat' : trustWhenHeld,
+    ours: settled + ours,
+    theirs: settled + theirs,
     isInBand: price.isInBand,
     positionAt: statement.requestedAt,
     tickersAt: price.answeredAt,

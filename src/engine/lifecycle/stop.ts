@@ -159,9 +159,13 @@ function enter(core: Core, stop: StopState, phase: StopPhase): void {
       ({ symbol, cancelResolutions }) => cancelResolutions > (stop.cancelledBefore.get(symbol) ?? 0),
     )
   }
+  // Those whose rows cannot be read now have no second cancel-all yet, also if they can be read before the proof begins.
+  if (phase === 'confirming' || phase === 'proving') {
+    const isLeftOut = [...core.instruments.values()].some((one) => isHeldUpByRows(core, one))
+    if (phase === 'confirming') state.isConfirmedInPart = false
+    state.isConfirmedInPart ||= stop.policy !== 'leave' && isLeftOut
+  }
   if (phase !== 'proving') return
-  state.isConfirmedInPart =
-    stop.policy !== 'leave' && [...core.instruments.values()].some((one) => isHeldUpByRows(core, one))
   beginProof(core, stop)
   emit(core, { kind: 'quiesced' })
 }

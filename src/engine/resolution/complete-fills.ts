@@ -4,20 +4,26 @@ import type { FillsRecord } from '../../domain/record.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import { moneyOf } from '../book/apply-fill.ts'
-import { accountHoldingOf, type Book, splitPair } from '../book/book.ts'
+import { accountHoldingOf, type Book } from '../book/book.ts'
 import { findFilledExit } from '../book/kept-exits.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
+import { figureSettingsOf } from '../state/disputes.ts'
 import { marketOf } from '../state/market-state.ts'
 
 /** Fees are small, so that a price of within an hour is better than none. */
 const FEE_PRICE_AGE_MAX_MS = 3_600_000
+/**
+ * A fee above this share of what was traded is not believed, nor a profit that is further from our own count: exchanges
+ * take less than a hundredth, and two ways of averaging differ by less.
+ */
+const MONEY_SHARE_MAX = 0.05
 /** Profits that are worked out here have as many decimals as the exchange's. */
 const PROFIT_DECIMALS = 8
 
 /**
  * Records fills, with what the exchange left out and we know: the price of a fee in another coin, the profit of a fill
- * that came without one, and the exit of ours that a close by the system was. What stays unknown is said (MON2). The record holds the results, so that a restart counts
- * the same.
+ * that came without one or with one that cannot be (MON1), and the exit of ours that a close by the system was. What stays
+ * unknown is said (MON2). The record holds the results, so that a restart counts the same.
  * @returns The fills as they were recorded.
  */
 export function recordFills(
@@ -34,8 +40,8 @@ export function recordFills(
   }
   for (const fill of fills) {
     // What it has realised follows from what was held, so the fills before it have to be in the book.
-    if (fill.profit === undefined) flush()
-    const complete = withExit(core, withProfit(core, withPrices(core, fill)))
+    if (fill.profit === undefined || !isProfitCredible(core, fill)) flush()
+    const complete = withExit(core, withProfit(core, withFee(core, withPrices(core, fill))))
     sayUnknown(core, complete)
     together.push(complete)
   }
@@ -57,7 +63,10 @@ function withPrices(core: Core, fill: Fill): Fill {
   const { marginCoin } = specOf(core, fill.symbol)
   const otherFees = fill.otherFees.map(({ coin, amount }): CoinFee => {
     const price = priceOf(core, coin, marginCoin)
-    return { coin, amount, ...(price !== undefined && { price }) }
+    const worth = Math.abs(Number(amount)) * Number(price ?? 0)
+    // One wrong ticker of the coin must not become a loss.
+    if (price === undefined || worth > MONEY_SHARE_MAX * notionalOf(core, fill)) return { coin, amount }
+    return { coin, amount, price }
   })
   return { ...fill, otherFees }
 }
@@ -72,19 +81,59 @@ function priceOf(core: Core, coin: string, marginCoin: string): string | undefin
   return core.settings.feeCoins?.get(coin)
 }
 
-function withProfit(core: Core, fill: Fill): Fill {
-  if (fill.profit !== undefined) return fill
+/** What a fill has realised by our own count; undefined where that is not known. */
+function ownProfitOf(core: Core, fill: Fill): number | undefined {
   const side = closedSide(core.book, fill)
   // The document: 0 or empty when it opened.
-  if (side === undefined) return { ...fill, profit: '0' }
-  const entryTicks = entryOf(core.book, fill.symbol, side)
-  const held = accountHoldingOf(core.book, fill.symbol)[`${side}Lots`]
+  if (side === undefined) return 0
   const { tick, lot, productType } = specOf(core, fill.symbol)
-  if (entryTicks === undefined || productType.endsWith('COIN-FUTURES')) return fill
-  const gained = (fill.ticks - entryTicks) * (side === 'long' ? 1 : -1)
-  const amount = gained * floatOnGrid(tick, 1) * floatOnGrid(lot, Math.min(fill.lots, held))
-  const profit = decimal(amount.toFixed(PROFIT_DECIMALS)).toString()
-  return { ...fill, profit, isProfitOurs: true }
+  const entry = core.book.entries.get(fill.symbol)
+  const held = accountHoldingOf(core.book, fill.symbol)[`${side}Lots`]
+  if (productType.endsWith('COIN-FUTURES') || !entry || entry[`${side}Lots`] !== held) return undefined
+  const gained = (fill.ticks - entry[`${side}Ticks`]) * (side === 'long' ? 1 : -1)
+  return gained * floatOnGrid(tick, 1) * floatOnGrid(lot, Math.min(fill.lots, held))
+}
+
+/**
+ * Whether what the exchange says that a fill has realised may be true, by our own count (MON1). What the system closed is
+ * booked as it says: a liquidation costs more than its price tells.
+ */
+function isProfitCredible(core: Core, fill: Fill): boolean {
+  if (fill.profit === undefined || (fill.fillKind ?? 'trade') !== 'trade') return true
+  const ours = ownProfitOf(core, fill)
+  if (ours === undefined) return true
+  const tolerance = Math.max(figureSettingsOf(core).toleranceMin, MONEY_SHARE_MAX * notionalOf(core, fill))
+  return Math.abs(Number(fill.profit) - ours) <= tolerance
+}
+
+/** With our own count, where the exchange states no profit or one that cannot be. */
+function withProfit(core: Core, fill: Fill): Fill {
+  if (fill.profit !== undefined && isProfitCredible(core, fill)) return fill
+  const ours = ownProfitOf(core, fill)
+  if (ours === undefined) return fill
+  if (fill.profit === undefined && ours === 0 && closedSide(core.book, fill) === undefined)
+    return { ...fill, profit: '0' }
+  if (fill.profit !== undefined)
+    sayIncredible(core, fill, `profit ${fill.profit}, by our own count ${ours.toFixed(2)}`)
+  return { ...fill, profit: decimal(ours.toFixed(PROFIT_DECIMALS)).toString(), isProfitOurs: true }
+}
+
+/** Without a fee that no exchange takes: it is not known then (MON1). */
+function withFee(core: Core, fill: Fill): Fill {
+  const { fee, ...rest } = fill
+  if (fee === undefined || Math.abs(Number(fee)) <= MONEY_SHARE_MAX * notionalOf(core, fill)) return fill
+  sayIncredible(core, fill, `fee ${fee}`)
+  return rest
+}
+
+function sayIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stated: string): void {
+  announce(core, 'warn', 'fill.incredible', { symbol, tradeId, orderId, stated })
+}
+
+/** In the quote coin. */
+function notionalOf(core: Core, { symbol, ticks, lots }: Fill): number {
+  const { tick, lot } = specOf(core, symbol)
+  return floatOnGrid(tick, ticks) * floatOnGrid(lot, lots)
 }
 
 /** The side of the account's position that a fill closes; undefined for one that only opens. */
@@ -96,22 +145,6 @@ function closedSide(book: Book, { symbol, side, tradeSide }: Fill): 'long' | 'sh
   const { longLots, shortLots } = accountHoldingOf(book, symbol)
   if (side === 'sell' && longLots > 0) return 'long'
   return side === 'buy' && shortLots > 0 ? 'short' : undefined
-}
-
-/**
- * The average price, in ticks, of what the account holds on a side, by our own fills. Undefined where they do not
- * explain all of it: something was adopted, or strategies hold against each other.
- */
-function entryOf(book: Book, symbol: string, side: 'long' | 'short'): number | undefined {
-  const held = accountHoldingOf(book, symbol)[`${side}Lots`]
-  let [lots, worth] = [0, 0]
-  for (const [pair, { entry }] of book.ownTrades) {
-    if (splitPair(pair)[1] !== symbol) continue
-    const ours = Math.min(entry[`${side}Lots`], book.holdings.get(pair)?.[`${side}Lots`] ?? 0)
-    lots += ours
-    worth += ours * entry[`${side}Ticks`]
-  }
-  return lots > 0 && lots === held ? worth / lots : undefined
 }
 
 /** The first amount of a coin that is not counted, and every fill that lacks its fee or profit. */

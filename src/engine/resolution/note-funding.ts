@@ -1,8 +1,21 @@
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import type { Holding, HoldSide } from '../../domain/position.ts'
-import { pairKey } from '../book/book.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
+import { accountHoldingOf, pairKey } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
-import { announce, type Core, record, type InstrumentState, type PendingReading } from '../state/core.ts'
+import {
+  announce,
+  type Core,
+  record,
+  type InstrumentState,
+  type PendingReading,
+  specOf,
+} from '../state/core.ts'
+import { askForPositionAgain, noteStatedCounter } from '../state/losses.ts'
+import { notionalAt } from '../state/own-figure.ts'
+
+/** Funding of one interval is at most some thousandths of what a position is worth. */
+const FUNDING_SHARE_MAX = 0.01
 
 const HOLD_SIDES = ['long', 'short'] as const
 
@@ -14,7 +27,7 @@ const HOLD_SIDES = ['long', 'short'] as const
 export function noteFunding(
   core: Core,
   { symbol }: InstrumentState,
-  { holding, counters }: PendingReading,
+  { holding, counters, requestedAt }: PendingReading,
   wentThrough: readonly Holding[],
 ): void {
   for (const holdSide of HOLD_SIDES) {
@@ -33,10 +46,54 @@ export function noteFunding(
     // Nothing was paid: a counter that begins at zero, or the same amount written otherwise. The next payment counts from
     // what is known, so that there is nothing to keep either.
     if (counter !== '' && decimal(change).eq(ZERO)) continue
+    if (counter !== '' && !isCredible(core, { symbol, holdSide, counter, change, requestedAt })) continue
     record(core, { kind: 'funding', at: core.now, symbol, holdSide, counter, change })
     if (counter === '') continue
     announce(core, 'info', 'funding.paid', { symbol, holdSide, change, at: exchangeNow(core) })
   }
+}
+
+interface StatedFunding {
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  readonly counter: string
+  readonly change: string
+  readonly requestedAt: number
+}
+
+/**
+ * One wrong counter must not become a loss or a peak (MON1): a payment larger than exchanges make counts once two
+ * readings have stated the same.
+ */
+function isCredible(core: Core, { symbol, holdSide, counter, change, requestedAt }: StatedFunding): boolean {
+  const key = pairKey(symbol, holdSide)
+  const held = accountHoldingOf(core.book, symbol)
+  const notional = notionalAt(core, symbol, { held, price: entryPriceOf(core, symbol, holdSide) })
+  const before = core.losses.statedCounters.get(key)
+  if (
+    Math.abs(Number(change)) <= FUNDING_SHARE_MAX * notional ||
+    isOfOtherReading(before, counter, requestedAt)
+  ) {
+    noteStatedCounter(core, key, undefined)
+    return true
+  }
+  if (before?.counter !== counter) noteStatedCounter(core, key, { counter, requestedAt })
+  askForPositionAgain(core, symbol)
+  return false
+}
+
+/** By our own fills; 0 where they do not tell. */
+function entryPriceOf(core: Core, symbol: string, holdSide: HoldSide): number {
+  const ticks = core.book.entries.get(symbol)?.[`${holdSide}Ticks`] ?? 0
+  return floatOnGrid(specOf(core, symbol).tick, ticks)
+}
+
+function isOfOtherReading(
+  before: { readonly counter: string; readonly requestedAt: number } | undefined,
+  counter: string,
+  requestedAt: number,
+): boolean {
+  return before?.counter === counter && before.requestedAt !== requestedAt
 }
 
 function lotsOf({ longLots, shortLots }: Holding, holdSide: HoldSide): number {

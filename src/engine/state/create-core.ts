@@ -1,4 +1,5 @@
 import { NO_CLOCK_REFUSALS } from '../../domain/answer.ts'
+import type { LossState } from '../../domain/loss-limits.ts'
 import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
 import { createRecount } from '../book/recount.ts'
@@ -48,16 +49,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
-    losses: {
-      statements: new Map(),
-      statedEntries: new Map(),
-      worths: new Map(),
-      peaks: new Map(),
-      used: new Map(),
-      warned: new Set(),
-      awaited: new Set(),
-      askedAt: new Map(),
-    },
+    losses: createLosses(),
     disputes: { open: new Map(), reduced: new Map() },
     recount: createRecount(book),
     refusals: new Map(),
@@ -76,6 +68,20 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     },
     changes: { changed: new Set(symbols), unsettled: new Map(), denied: new Map(), moment: 0 },
     totals: new Map(),
+  }
+}
+
+function createLosses(): LossState {
+  return {
+    statements: new Map(),
+    statedCounters: new Map(),
+    statedEntries: new Map(),
+    worths: new Map(),
+    peaks: new Map(),
+    used: new Map(),
+    warned: new Set(),
+    awaited: new Set(),
+    askedAt: new Map(),
   }
 }
 

@@ -18,18 +18,26 @@ export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 
   readonly differs: boolean
   /** It is logged only when it has lasted: one of the witnesses may just not have been heard yet. */
   readonly isPatient: boolean
+  /** Which reading it is about, Unix ms: figures that differed agree again once two readings say so. Absent: one is enough. */
+  readonly answeredAt?: number
   /** The time between two comparisons after which the dispute counts as a new one, ms. */
   readonly silenceMsMax: number
 }
 
 /** Notes what a comparison has found. Returns the dispute that is open now. */
 export function noteComparison(core: Core, found: Comparison): Dispute | undefined {
-  const { figure, scope, ours, theirs, differs, isPatient, silenceMsMax } = found
+  const { figure, scope, ours, theirs, differs, isPatient, silenceMsMax, answeredAt } = found
   const key = pairKey(figure, scope)
   const before = core.disputes.open.get(key)
   const { now } = core
   if (!differs) {
     if (before === undefined) return undefined
+    // A wrong answer that comes every second time must not begin the time of the dispute anew.
+    if (answeredAt !== undefined && (before.agreedBy === undefined || before.agreedBy === answeredAt)) {
+      const agreeing: Dispute = { ...before, ours, theirs, comparedAt: now, agreedBy: answeredAt }
+      own(core.disputes.open).set(key, agreeing)
+      return agreeing
+    }
     own(core.disputes.open).delete(key)
     if (before.isLogged) {
       announce(core, 'info', 'equity.agreed', { figure, scope, ours, theirs, lastedMs: now - before.since })
@@ -49,6 +57,7 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
     comparedAt: now,
     countedFrom: isSilent ? now : before.countedFrom,
     comparisons: (before?.comparisons ?? 0) + 1,
+    agreedBy: undefined,
     isLogged,
   }
   own(core.disputes.open).set(key, dispute)

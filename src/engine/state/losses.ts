@@ -9,6 +9,7 @@ import type {
   Worth,
 } from '../../domain/loss-limits.ts'
 import { FLAT, type Holding, type HoldSide, isFlat, type PositionReading } from '../../domain/position.ts'
+import { ticksMax } from '../../domain/instrument.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
@@ -64,9 +65,14 @@ function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const known = (holdSide === 'long' ? entry?.statedLongLots : entry?.statedShortLots) ?? 0
   const held = accountHoldingOf(core.book, symbol)
   const isOfBook = lots === (holdSide === 'long' ? held.longLots : held.shortLots)
-  if (explained >= lots || !isOfBook || !(openPriceAvg > 0))
+  const spec = specOf(core, symbol)
+  const ticks = openPriceAvg / floatOnGrid(spec.tick, 1)
+  const taken = holdSide === 'long' ? entry?.longTicks : entry?.shortTicks
+  // What rests on the exchange's word alone follows it, if that was wrong when it was taken.
+  const isRestated = known === lots && lots > 0 && taken !== ticks
+  const isPossible = openPriceAvg > 0 && ticks <= ticksMax(spec)
+  if ((explained >= lots && !isRestated) || !isOfBook || !isPossible)
     return void own(core.losses.statedEntries).delete(key)
-  const ticks = openPriceAvg / floatOnGrid(specOf(core, symbol).tick, 1)
   const before = core.losses.statedEntries.get(key)
   if (before === undefined || before.ticks !== ticks) {
     own(core.losses.statedEntries).set(key, { ticks, requestedAt })
@@ -74,8 +80,18 @@ function noteStatedEntry(core: Core, stated: StatedEntry): void {
   }
   if (before.requestedAt === requestedAt) return
   own(core.losses.statedEntries).delete(key)
-  const statedLots = known + lots - explained
+  const statedLots = isRestated ? lots : known + lots - explained
   record(core, { kind: 'entry', at: core.now, symbol, holdSide, lots, statedLots, ticks })
+}
+
+/** Notes a funding counter that one reading has stated; undefined: it waits for none any more. */
+export function noteStatedCounter(
+  { losses }: Core,
+  key: string,
+  stated: { readonly counter: string; readonly requestedAt: number } | undefined,
+): void {
+  if (stated) own(losses.statedCounters).set(key, stated)
+  else if (losses.statedCounters.has(key)) own(losses.statedCounters).delete(key)
 }
 
 /** Asks for a position at once, because something is decided by the next reading of it. */
@@ -129,11 +145,13 @@ export function noteWorth({ losses }: Core, key: string, seen: Witnesses): void 
 function weigh(before: Worth | undefined, { trust, ours, theirs, isInBand, ...answers }: Witnesses): Worth {
   const base = { trust, net: ours, ...answers }
   if (trust === 'flat') return { trust, ours, theirs, believed: ours, confirmed: ours, low: ours, base }
-  const net = netThatCounts({ trust, ours, theirs, isInBand })
+  const needsBoth = trust === 'disputed' || (trust === 'alone' && !isInBand)
+  // While the figures differ, a limit is reached only if both say so; later our own one decides, at prices in their band.
+  const net = needsBoth ? Math.max(ours, theirs) : ours
   const reading: WitnessedNet = { trust, net, ...answers }
   const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
   const known = isOfKind ? before : undefined
-  const isConfirmed = known !== undefined && isOtherAnswer(known.base, reading)
+  const isConfirmed = known !== undefined && isOtherAnswer(known.base, reading, needsBoth)
   const other = isConfirmed ? known.base.net : Number.NaN
   const confirmed = Math.max(net, isConfirmed ? other : (known?.confirmed ?? Number.NaN))
   const wasAgreed = known?.base.trust === 'agreed' || known?.base.trust === 'flat'
@@ -152,21 +170,14 @@ function weigh(before: Worth | undefined, { trust, ours, theirs, isInBand, ...an
   }
 }
 
-/** While the figures differ, a limit is reached only if both say so; later our own one decides. */
-function netThatCounts({
-  trust,
-  ours,
-  theirs,
-  isInBand,
-}: Pick<Witnesses, 'trust' | 'ours' | 'theirs' | 'isInBand'>): number {
-  if (trust === 'disputed') return Math.max(ours, theirs)
-  return trust === 'alone' && !isInBand ? Number.NaN : ours
-}
-
 /** Whether none of the answers behind a reading was seen before. Judged alone, our own figure hangs on the tickers only. */
-function isOtherAnswer(before: WitnessedNet, { trust, positionAt, tickersAt }: WitnessedNet): boolean {
+function isOtherAnswer(
+  before: WitnessedNet,
+  { trust, positionAt, tickersAt }: WitnessedNet,
+  needsBoth: boolean,
+): boolean {
   if (Number.isNaN(before.net) || before.tickersAt === tickersAt) return false
-  return trust === 'alone' || before.positionAt !== positionAt
+  return (trust === 'alone' && !needsBoth) || before.positionAt !== positionAt
 }
 
 /** What a scope has made since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */

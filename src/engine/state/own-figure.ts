@@ -56,11 +56,14 @@ export function unrealisedOfWholeStrategy(core: Core, strategyId: string): numbe
   return Number.isNaN(sum) ? undefined : sum
 }
 
-/** What the position is worth at a price, in the margin coin. */
-export function notionalAt(core: Core, symbol: string, price: number): number {
-  const { longLots, shortLots } = accountHoldingOf(core.book, symbol)
+/** What is held is worth at a price, both sides added up, in the margin coin. */
+export function notionalAt(
+  core: Core,
+  symbol: string,
+  { held, price }: { readonly held: Holding; readonly price: number },
+): number {
   const spec = specOf(core, symbol)
-  const size = floatOnGrid(spec.lot, longLots + shortLots)
+  const size = floatOnGrid(spec.lot, held.longLots + held.shortLots)
   return isInverse(spec) ? size : size * price
 }
 

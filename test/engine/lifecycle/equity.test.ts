@@ -158,7 +158,7 @@ test('a fill of no order of ours counts at once, whosever it turns out to be', (
   worth(bench, 0)
   const orderId = toOrderId('777')
   const fill = bench.fill({
-    ...{ orderId, side: 'sell', lots: 10, ticks: 96_000, scope: 'taker', fee: '1', profit: '-40' },
+    ...{ orderId, side: 'sell', lots: 10, ticks: 96_000, scope: 'taker', fee: '1', profit: '-4' },
   })
   const at = { requestedAt: bench.now, exchangeTime: bench.now }
   bench.step({ kind: 'fillsRead', reading: { fills: [fill], sinceAt: 0, ...at } })
@@ -167,6 +167,6 @@ test('a fill of no order of ours counts at once, whosever it turns out to be', (
   // No order of ours can have made it, so it is foreign at once.
   expect(bench.book.orphans.size).toBe(0)
   expect(bench.halts.get(SYMBOL)).toMatch(/not ours/)
-  expect(bench.engine.equity?.equity).toBe(CAPITAL - FEE - 40 - 1)
-  expect(bench.engine.losses.get('*')?.dayLoss).toBe(FEE + 41)
+  expect(bench.engine.equity?.equity).toBe(CAPITAL - FEE - 4 - 1)
+  expect(bench.engine.losses.get('*')?.dayLoss).toBe(FEE + 5)
 })

@@ -106,8 +106,32 @@ describe('[MON1] one wrong row of a position', () => {
 
     bench.see()
     expect(bench.codes).toEqual([])
+    bench.see()
     expect(bench.events()).toContain('equity.agreed')
     expect(bench.engine.disputes.size).toBe(0)
+  })
+
+  test.each(['-900', '900'])(
+    'with a funding counter of %s books nothing and raises no peak',
+    (fundingFee) => {
+      const bench = holding()
+      bench.see({ row: { fundingFee } })
+      for (let readings = 0; readings < 20; readings++) bench.see()
+
+      expect(bench.book.funding.get(SYMBOL)?.toString() ?? '0').toBe('0')
+      expect(bench.engine.equity).toMatchObject({ equity: 3000, peak: 3000 })
+      expect(bench.recorded).toEqual([])
+    },
+  )
+
+  test('that is stale every second time delays a real loss by the time of a dispute, and no more', () => {
+    const bench = holding()
+    for (let seconds = 0; seconds < 15 && !bench.recorded.includes('drawdownFlatten'); seconds += 0.5) {
+      bench.see({ price: ENTRY * 0.7 })
+      bench.see({ price: ENTRY * 0.7, row: { markPrice: ENTRY, unrealisedProfit: '0' } })
+    }
+
+    expect(bench.recorded).toContain('drawdownFlatten')
   })
 
   test('that is right once and wrong once, for minutes, closes nothing and restricts nothing for good', () => {

@@ -119,20 +119,56 @@ describe.each(MODES)('[MON2] in %s, what the exchange does not state', (mode) =>
     expectSameAfterRestart(bench)
   })
 
-  test('is unknown where our fills do not explain what was held', () => {
+  test('is our own count of the profit also where others have opened it; the fee is unknown', () => {
     const bench = new EngineBench({ foreignFills: 'adopt' }, mode).start()
     read(bench, bench.fill({ orderId: toOrderId('5'), source: 'WEB', lots: 10 }))
     const { fee: _fee, ...closed } = unstated(bench.fill({ ...CLOSE[mode], lots: 10 }))
     bench.take('announce')
     read(bench, closed)
 
-    expect(said(bench, 'fill.incomplete')).toMatchObject([
-      { level: 'warn', fields: { missing: ['fee', 'profit'] } },
-    ])
+    expect(said(bench, 'fill.incomplete')).toMatchObject([{ level: 'warn', fields: { missing: ['fee'] } }])
     expect(moneyOf(bench)).toEqual([
-      ...['0.01', '0', '+ the fee of 1 fill, the profit of 1 fill not counted'],
+      ...['0.01', '0', '+ the fee of 1 fill not counted; the profit of 1 fill by our own count'],
     ])
     expectSameAfterRestart(bench)
+  })
+})
+
+describe('[MON1] what the exchange states of a fill that cannot be', () => {
+  test('is not booked: a profit is our own count, a fee is not known, and both are said', () => {
+    const bench = new EngineBench({ foreignFills: 'adopt' }).start()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+    bench.accept(bench.grantBatch())
+    read(bench, bench.fill({ lots: 10, profit: '1000000' }))
+    const closed = { side: 'sell', tradeSide: 'close', orderId: toOrderId('77'), source: 'WEB' } as const
+    read(bench, bench.fill({ ...closed, lots: 10, ticks: 98_990, profit: '-3000', fee: '3000' }))
+
+    expect(said(bench, 'fill.incredible').map(({ fields }) => fields['stated'])).toEqual([
+      'profit 1000000, by our own count 0.00',
+      'fee 3000',
+      'profit -3000, by our own count -1.00',
+    ])
+    const [fees, profit] = moneyOf(bench)
+    expect([fees, profit]).toEqual(['0.01', '-1'])
+    expectSameAfterRestart(bench)
+  })
+
+  test('is booked where the system closed: a liquidation costs more than its price tells', () => {
+    const bench = holding()
+    read(
+      bench,
+      bench.fill({ ...CLOSE.one_way_mode, fillKind: 'liquidation', lots: 10, ticks: 98_990, profit: '-60' }),
+    )
+
+    expect(moneyOf(bench)[1]).toBe('-60')
+    expect(said(bench, 'fill.incredible')).toEqual([])
+  })
+
+  test('does not become a fee by one wrong ticker of its coin', () => {
+    const bench = holding('one_way_mode', { feeCoins: new Map([['BGB', '40000']]) }, { otherFees: FEES })
+
+    expect(recorded(bench)?.otherFees).toEqual(FEES)
+    expect(said(bench, 'fees.uncounted')).toHaveLength(1)
   })
 })
 

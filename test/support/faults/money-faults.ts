@@ -35,12 +35,20 @@ export class MoneyFaults {
     if (this.#faults.strikes('markWrong', symbol))
       this.#begin(symbol, MARKS, (row, factor) => markAt(row, factor))
     if (this.#faults.strikes('profitBlank', symbol)) this.#begin(symbol, BLANKS, (row, blank) => blank(row))
+    if (this.#faults.strikes('counterWrong', symbol)) return rows.map((row) => this.#withCounter(row))
     const lie = this.#lies.get(symbol)
     const factor = this.#factors.get(symbol)
     const stated = factor === undefined ? rows : rows.map((row) => markAt(row, factor))
     if (lie === undefined) return stated
     if (lie.until <= this.#now()) this.#lies.delete(symbol)
     return stated.map((row) => lie.state(row))
+  }
+
+  /** A payment of a third to three quarters of what the position is worth, either way: a different one each time. */
+  #withCounter(row: WirePosition): WirePosition {
+    const drawn = this.#faults.severity(0, 1_000_000)
+    const share = (0.3 + (drawn / 1_000_000) * 0.45) * (drawn % 2 === 0 ? 1 : -1)
+    return { ...row, totalFee: (Number(row.markPrice) * Number(row.total) * share).toFixed(8) }
   }
 
   /** In one answer of the tickers, and in the rows that are read before the next one, the price is another. */

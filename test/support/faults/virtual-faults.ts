@@ -51,6 +51,7 @@ export const FAULTS = {
   positionEmpty: 'a position that stands is not listed, once',
   positionOld: 'a position is read as it was some hundred milliseconds ago',
   markWrong: 'the rows of a position state a wrong mark, and the profit at it, once or for a while',
+  counterWrong: 'the rows of a position state a wrong funding counter, once',
   profitBlank: 'the rows of a position leave their profit out, once or for a while',
   pricesWrong: 'tickers, index and rows of positions agree on a wrong price, for one answer',
   positionSilent: 'an answer about a position says nothing at all, once',

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { CandleChart } from '../charts.js'
-import { exact, number, signed, time, words } from '../format.js'
+import { exact, money, number, signed, time, words } from '../format.js'
 import { ACTIONS, asLadder, Badge, Card, Gain, html, Table, usePolled } from '../parts.js'
 
 const EVERY_MS = 1000
