@@ -10,6 +10,8 @@ import { endHalt, halt } from '../state/trading-mode.ts'
 type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage'>
 
 const AGREES = 'agrees'
+/** Whatever else it is: two sides of a position may say different things, in any order. */
+const DIFFERS = 'differs'
 
 /**
  * Compares what the rows of a position say of the account's settings with the configuration: somebody may have changed
@@ -73,7 +75,7 @@ function compare(
   const isRight = found === wanted
   const isHeld = restrictionOf(core.book, symbol, setting) !== undefined
   const isNews = isRight === isHeld
-  if (!isSeenTwice(core, instrument, reading, { setting, verdict: isRight ? AGREES : found, isNews })) return
+  if (!isSeenTwice(core, instrument, reading, { setting, verdict: isRight ? AGREES : DIFFERS, isNews })) return
   if (!isRight) {
     const reason = `the position says ${setting} ${found}, the configuration ${wanted}: set it back at the exchange, or change ${path}`
     return halt(core, symbol, setting, reason)

@@ -53,8 +53,8 @@ export class MoneyFaults {
 
   /** In one answer of the tickers, and in the rows that are read before the next one, the price is another. */
   spoilPrices(table: TickerTable, symbol: string): void {
-    this.#factors.delete(symbol)
-    if (!this.#faults.strikes('pricesWrong', symbol)) return
+    // Two wrong answers in a row would be two witnesses.
+    if (this.#factors.delete(symbol) || !this.#faults.strikes('pricesWrong', symbol)) return
     const factor = this.#faults.severity(0, 2) === 0 ? 0.5 : 2
     this.#factors.set(symbol, factor)
     const row = table.rowOf(symbol)

@@ -71,7 +71,9 @@ export function watchBelief(world: World): WorldWatcher {
       const dispute = engine.disputes.get(`unrealised|${symbol}`)
       if (isBlank && isOfBook && dispute === undefined)
         violate(world, 'MON2', `the profit of ${symbol} is left out, and nobody disputes it`)
-      if (world.facts.isCalm && isOfBook && dispute !== undefined && now - dispute.since > CALM_DISPUTE_MS)
+      // By the first reading that agrees it waits for another one.
+      const isOpen = dispute !== undefined && dispute.agreedBy !== event.reading.requestedAt
+      if (world.facts.isCalm && isOfBook && isOpen && now - dispute.since > CALM_DISPUTE_MS)
         violate(world, 'MON1', `a dispute about ${symbol} does not end: ${dispute.ours}, ${dispute.theirs}`)
       if (world.plan.symbols.length > 1 || engine.phase !== 'running') return
       truth.noteReading(now)
