@@ -21,7 +21,9 @@ export function watchSettings(world: World): WorldWatcher {
       const { engine } = world.process
       if (event.kind !== 'positionRead' || engine === undefined) return
       const { reading } = event
-      if (reading.rows.length === 0 || Math.abs(reading.exchangeTime - world.time.now) > TIME_OFF_MS) return
+      if (Math.abs(reading.exchangeTime - world.time.now) > TIME_OFF_MS) return
+      // With the position its wrong margin mode is gone: the next one is another.
+      if (reading.rows.length === 0) return void seen.delete(pairKey(reading.symbol, 'marginMode'))
       for (const setting of SETTINGS) {
         const isWrong = namesAnother(world, reading, setting)
         if (isWrong === undefined) continue
