@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
 import { copyState, type StateToCopy } from '../daemon/state/copy-state.ts'
 import { readRunStart } from '../daemon/state/running-config.ts'
-import { stateDirectoryOf } from '../daemon/state/state-place.ts'
+import { JOURNAL_FILE, stateDirectoryOf } from '../daemon/state/state-place.ts'
 import { migrateState, type StateMigration } from '../daemon/state/migrate-state.ts'
 import type { CopyProgress, CopyReport } from '../journal/copy/copy-parts.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -56,17 +58,26 @@ async function migrate({ dryRun, market, speed, ...options }: MigrateCommandOpti
   const request = { ...toConfigRequest(options), played }
   const { config } = loadConfig(request)
   const isDry = dryRun === true
+  const directory = stateDirectoryOf(config, played)
   const migration = await migrateState({
-    ...{ config, isDry, clock: systemClock },
-    directory: stateDirectoryOf(config, played),
+    config,
+    isDry,
+    clock: systemClock,
+    directory,
     password: loadJournalPassword(config, request),
   })
-  process.stdout.write(`${describeMigration(migration, isDry)}\n`)
+  const text = migration ? describeMigration(migration, isDry) : describeNothingToDo(config, directory)
+  process.stdout.write(`${text}\n`)
   return 0
 }
 
-export function describeMigration(migration: StateMigration | undefined, isDry: boolean): string {
-  if (migration === undefined) return 'nothing to do: there is no journal, or it has the present layout'
+function describeNothingToDo({ journal }: DaemonConfig, directory: string): string {
+  const file = join(directory, JOURNAL_FILE)
+  if (journal?.url === undefined && !existsSync(file)) return `nothing to do: there is no journal at ${file}`
+  return `nothing to do: the journal ${journal?.url === undefined ? file : 'on the server'} has the present layout`
+}
+
+function describeMigration(migration: StateMigration, isDry: boolean): string {
   const { from, to, counted, copy: kept, bytes } = migration
   const where = migration.kind === 'file' ? migration.file : `schema ${migration.schema}`
   return [

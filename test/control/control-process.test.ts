@@ -100,7 +100,7 @@ describe.concurrent('a running daemon', () => {
     ])
     // The daemon is at rest: the file adds up to the summary.
     const [titles = '', ...rows] = (await ask(project, 'profit', '--by', 'strategy', '--csv')).out.split('\n')
-    expect(titles).toBe('strategy,coin,fills,realised,fees,funding,net')
+    expect(titles).toBe('strategy,coin,fills,net,realised,fees,funding,uncounted')
     const traded = rows.reduce((sum, row) => sum + Number(row.split(',')[2] ?? 0), 0)
     expect(traded).toBe(run.summary.account.fills)
     const events = await ask(project, 'events')

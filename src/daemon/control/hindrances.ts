@@ -164,7 +164,8 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     checks[name('figures')] = {
       ok: disputed.length === 0,
       found:
-        disputed.map(({ scope, ours, theirs }) => `${scope}: ${ours}, not ${theirs}`).join('; ') || 'agree',
+        disputed.map(({ scope, ours, theirs }) => `${scope}: ours ${ours}, theirs ${theirs}`).join('; ') ||
+        'agree',
     }
     checks[name('mode')] = {
       ok: halted === undefined,

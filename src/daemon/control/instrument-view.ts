@@ -1,8 +1,9 @@
 import type { InstrumentView } from '../../control/detail-views.ts'
 import type { Instrument } from '../../domain/instrument.ts'
+import { isFlat } from '../../domain/position.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
 import { backedHolding, unclaimedHolding } from '../../engine/book/allocation.ts'
-import { holdingOf } from '../../engine/book/book.ts'
+import { accountHoldingOf, holdingOf } from '../../engine/book/book.ts'
 import { unownedOf } from '../../engine/resolution/unowned-fills.ts'
 import type { InstrumentState, Resolution } from '../../engine/state/core.ts'
 import { showOnGrid } from '../../lib/grid.ts'
@@ -59,6 +60,10 @@ function* explainLack(
     return backed.longLots < held.longLots || backed.shortLots < held.shortLots
   })
   if (lacking.length === 0) return
+  if (isFlat(accountHoldingOf(book, symbol))) {
+    yield `${symbol}: ${lacking.join(', ')} holds on paper what is not in the account any more, because somebody else has closed it: nothing is placed for it, and a flatten counts it as closed`
+    return
+  }
   const { longLots, shortLots } = unclaimedHolding(book, symbol)
   const size = showOnGrid(lot, longLots + shortLots)
   const side = longLots > 0 ? 'long' : 'short'

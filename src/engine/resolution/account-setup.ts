@@ -75,7 +75,8 @@ function compare(
   const isRight = found === wanted
   const isHeld = restrictionOf(core.book, symbol, setting) !== undefined
   const isNews = isRight === isHeld
-  if (!isSeenTwice(core, instrument, reading, { setting, verdict: isRight ? AGREES : DIFFERS, isNews })) return
+  if (!isSeenTwice(core, instrument, reading, { setting, verdict: isRight ? AGREES : DIFFERS, isNews }))
+    return
   if (!isRight) {
     const reason = `the position says ${setting} ${found}, the configuration ${wanted}: set it back at the exchange, or change ${path}`
     return halt(core, symbol, setting, reason)

@@ -111,7 +111,7 @@ export function planWorld(seed: string): WorldPlan {
   const symbols = drawSymbols(part)
   const idempotency = pick(part('idempotency'), ['replay', 'duplicateError', 'pendingOnly'] as const)
   const isSkewed = part('isSkewed').integer(3) === 0
-  const plan: WorldPlan = {
+  return {
     seed,
     positionMode: pick(part('positionMode'), ['one_way_mode', 'hedge_mode'] as const),
     symbols,
@@ -151,22 +151,6 @@ export function planWorld(seed: string): WorldPlan {
     isLimited: part('isLimited').integer(5) === 0,
     isLimitedByEquity: part('isLimitedByEquity').integer(2) === 0,
     isTight: part('isTight').integer(2) === 0,
-  }
-  return part('isOfMoney').integer(8) === 0 ? onlyAboutMoney(plan) : plan
-}
-
-const MONEY_FAULTS = ['markWrong', 'counterWrong', 'profitBlank', 'pricesWrong'] as const
-
-/** Worlds in which nothing is wrong but what the exchange says of money, often, and losses are limited. */
-function onlyAboutMoney(plan: WorldPlan): WorldPlan {
-  return {
-    ...plan,
-    symbols: plan.symbols.slice(0, 1),
-    strategies: plan.strategies.map((strategy) => ({ ...strategy, symbols: plan.symbols.slice(0, 1) })),
-    faults: Object.fromEntries(MONEY_FAULTS.map((fault) => [fault, 0.1])),
-    faultyMs: Math.max(plan.faultyMs, 20_000),
-    isLimited: true,
-    isLimitedByEquity: true,
   }
 }
 
