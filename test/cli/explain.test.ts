@@ -59,7 +59,7 @@ describe('explain tells of an order', () => {
     )
     expect(story?.moments[1]?.text).toContain('approved by risk, batch 1, item 1 of 1')
     expect(story?.moments[2]?.text).toContain('orderId 1001, answer accepted 00000')
-    expect(story?.moments[3]?.text).toContain('buy 0.004 @ 9999 as maker, fee 0.01')
+    expect(story?.moments[3]?.text).toContain('buy 0.004 @ 9999 as maker, net -0.01 (profit 0, fee 0.01)')
     expect(story?.verdict).toBe('filled: filled whole; filled 0.01 of 0.01')
   })
 

@@ -19,6 +19,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       unproved: [],
       restrictions: [],
       refusals: [],
+      disputes: new Map(),
       fillsReadAt: time.now(),
       staleReadings: () => [],
     },

@@ -159,7 +159,15 @@ test('denials are counted by strategy and cause, those that were not logged too'
 
 describe('what the last seven days have brought', () => {
   const booked = (at: number, made: string): BookedFill =>
-    ({ kind: 'fill', at, profit: made, fee: '0.1', strategyId: 'grid', symbol: 'BTCUSDT' }) as BookedFill
+    ({
+      kind: 'fill',
+      at,
+      profit: made,
+      fee: '0.1',
+      otherFees: '',
+      strategyId: 'grid',
+      symbol: 'BTCUSDT',
+    }) as BookedFill
   const paid = (at: number, amount: string): BookedRow =>
     ({ kind: 'funding', at, amount, symbol: 'BTCUSDT' }) as BookedRow
   const net = ({ week: { money, funding } }: RecentActivity) =>

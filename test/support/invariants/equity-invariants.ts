@@ -140,7 +140,8 @@ export function watchPeak(world: World): WorldWatcher {
       const { dayFrom = 0 } = world.process.engine?.book.watermarks.get(ACCOUNT) ?? {}
       // A day begins at figures that agree.
       const isDisputed = (world.process.engine?.disputes.size ?? 0) > 0
-      if (!isDisputed && now - dayFrom > DAY_MS_MAX) violate(world, 'RSK2', `losses are counted from ${dayFrom} on`)
+      if (!isDisputed && now - dayFrom > DAY_MS_MAX)
+        violate(world, 'RSK2', `losses are counted from ${dayFrom} on`)
       if (used.drawdown < peak - used.net - TOLERANCE)
         violate(world, 'RSK2', `a drawdown of ${used.drawdown}, ${peak - used.net} below the recorded peak`)
     },
