@@ -143,7 +143,6 @@ const MORE_THAN_A_LINE = [
   'daemon.opened',
   'daemon.running',
   'daemon.stopped',
-  'day.rolled',
   'equity.agreed',
   'fill.delivered',
   'fill.exit',
