@@ -1050,7 +1050,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'dispute-never-ends',
     what: 'two figures that agree again stay in dispute',
     find: 'own(core.disputes.open).delete(key)',
-    replace: 'own(core.disputes.open).set(key, { ...before, comparedAt: now })\n    return before',
+    replace: 'if (before.since > 0) return { ...before, comparedAt: now }',
   },
   {
     name: 'dispute-judged-by-the-exchange',
