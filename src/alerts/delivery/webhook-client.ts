@@ -58,7 +58,10 @@ export class WebhookClient {
     try {
       const { request, agentFor } = (this.#http ??= openHttp())
       const answer = await request(url, {
-        ...{ dispatcher: agentFor(this.#proxyFor(url)), signal: ending.signal, method, headers },
+        dispatcher: agentFor(this.#proxyFor(url)),
+        signal: ending.signal,
+        method,
+        headers,
         body: body ?? null,
       })
       const text = await readBeginning(answer.body)

@@ -405,7 +405,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'orders.refusedNoMore': SILENT,
   'orders.restored': SILENT,
-  // What was closed, and how bad that is, has an alert of its own.
+  // The alert of the deed itself says what was closed, and how bad that is.
   'orders.unconfirmed': {
     urgency: warning,
     by: [],

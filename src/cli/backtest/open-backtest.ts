@@ -287,7 +287,8 @@ function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestP
   return {
     polling: {
       ...looks,
-      ...{ fillsMs, positionsMs },
+      fillsMs,
+      positionsMs,
       ...(isBefore && { beforeTickers: { fillsMs: fillsBeforeMs, positionsMs: positionsBeforeMs } }),
     },
     accountAgeMaxMs: ageOfRounds(isBefore ? tickersMs : Math.max(fillsMs, positionsMs)),

@@ -96,7 +96,7 @@ function moneyOrUnknown(amount: string): string {
   return amount === '' ? 'unknown' : money(amount)
 }
 
-/** What the system did, and fees in other coins. */
+/** These fields tell what the system did, and fees in other coins. */
 function remarkOf({ fillKind, otherFees }: BookedFill): string {
   const kind = fillKind === '' || fillKind === 'trade' ? [] : [fillKind]
   const fees = otherFees === '' ? [] : [`fees also in other coins: ${otherFees.replaceAll(';', ', ')}`]

@@ -69,7 +69,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   ]
 }
 
-/** What a start with real money refuses, and what it should have. */
+/** Names what a start with real money refuses, and what it should have. */
 function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[] {
   if (accounts.every(({ config }) => config.environment !== 'live')) return []
   const undecided = accounts.flatMap(findUndecidedLosses)

@@ -132,7 +132,11 @@ class RecordedRun {
     const unrealised = decimal(this.#unrealised().toFixed(8))
     const final = decimal(opening).plus(realised).minus(fees).plus(funding).plus(unrealised)
     return buildRunReport(this.#collector, {
-      ...{ model: 'recorded', toAt, isCut: false, limiter: [], marks: new Map() },
+      model: 'recorded',
+      toAt,
+      isCut: false,
+      limiter: [],
+      marks: new Map(),
       liquidations: this.#liquidations.size,
       tradedSymbols: listTraded(this.#settings),
       money: {

@@ -117,7 +117,7 @@ function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['b
   return { ...backtest, settings: seen }
 }
 
-/** What was too old then is too old now. */
+/** A reading that was too old then is too old now. */
 function withRecordedAge(
   { settings, ...backtest }: BacktestRunOptions['backtest'],
   recorded: Pick<RecordedRun, 'settings'>,

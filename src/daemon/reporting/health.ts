@@ -244,7 +244,11 @@ export class Health {
       openOrders: orders.length,
       unknownOrders: orders.filter(({ state }) => state === 'unknown').length,
       positions: account.positions,
-      ...{ fills, net, realisedProfit, fees, funding },
+      fills,
+      net,
+      realisedProfit,
+      fees,
+      funding,
       uncounted: uncounted && describeUncounted(uncounted),
     })
   }
