@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { randomHex } from '../lib/entropy.ts'
 import { layoutUnknown } from './journal-failures.ts'
@@ -105,6 +106,11 @@ export function openWriting(file: string): DatabaseSync {
     PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};
   `)
   return database
+}
+
+/** With the files that SQLite makes beside it. */
+export function removeDatabase(file: string): void {
+  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
 
 /** Opens a file for reading. Nothing is changed, not even by closing, so damage stays as it was found. */

@@ -6,7 +6,7 @@ import { syncDirectory, syncFile } from '../lib/durable-file.ts'
 import type { Failure } from '../lib/failure.ts'
 import { createRepairMark, readMark } from './durable-mark.ts'
 import { isDamage, translateJournalError } from './journal-failures.ts'
-import { type JournalNature, openReading, readNature } from './journal-layout.ts'
+import { type JournalNature, openReading, readNature, removeDatabase } from './journal-layout.ts'
 import type { BookedRow } from './booking.ts'
 import { BOOKED_KINDS, salvageBookings } from './tables/booking-table.ts'
 import { salvageKeys } from './tables/key-table.ts'
@@ -106,10 +106,6 @@ function putAside({ file, stamp }: RepairOptions): string {
   syncDirectory(dirname(file))
   createRepairMark(markFileOf(file), basename(aside))
   return aside
-}
-
-function removeDatabase(file: string): void {
-  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
 
 function copyPart(from: string, to: string): void {

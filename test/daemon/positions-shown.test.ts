@@ -22,6 +22,7 @@ function shown(held: Readonly<Record<string, number>>): ShownAccount {
       positionMode: 'one_way_mode',
       account: new Map([[SYMBOL, net === 0 ? FLAT : holding(net)]]),
       holdings: new Map(holdings as [string, typeof FLAT][]),
+      entries: new Map(),
     },
     ...{ settings: { instruments: new Map([[SYMBOL, instrument]]) }, positions: new Map() },
     ...{ grids: new Map([[SYMBOL, instrument]]), engine: { positionReadAt: () => 0, fillsReadAt: 0 } },

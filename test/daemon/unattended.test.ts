@@ -23,7 +23,11 @@ function list(holdings: Record<string, typeof LONG>, account: Record<string, typ
       ]),
     },
     strategies: [{ id: 'grid' }, { id: 'idle' }, { id: 'off' }],
-    book: { holdings: new Map(Object.entries(holdings)), account: new Map(Object.entries(account)) },
+    book: {
+      holdings: new Map(Object.entries(holdings)),
+      account: new Map(Object.entries(account)),
+      orphans: new Map(),
+    },
     grids: GRIDS,
   }
   return listUnattended(input as unknown as UnattendedInput)

@@ -7,7 +7,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import type { Counted } from './count-journal.ts'
 import { createCopyMark, createMark, type Mark, type MarkReading, readMark } from '../durable-mark.ts'
 import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
-import { makeTables } from '../journal-layout.ts'
+import { makeTables, removeDatabase } from '../journal-layout.ts'
 import { isJournalFile, markFileOf, verifyJournal } from '../sqlite-journal.ts'
 import { Connection, serverName } from '../postgres/connection.ts'
 import { copyBehind, copyFailed, copyKilled, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
@@ -20,7 +20,7 @@ import {
   rowsOf,
   type ServerState,
 } from './copy-parts.ts'
-import { fetchTables, openReplica, removeDatabase } from '../postgres/fetch-tables.ts'
+import { fetchTables, openReplica } from '../postgres/fetch-tables.ts'
 import { readKillOrder } from '../postgres/kill-order.ts'
 import { HeldLease, takeLease } from '../postgres/lease.ts'
 import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'

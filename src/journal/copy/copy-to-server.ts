@@ -4,7 +4,7 @@ import type { Failure } from '../../lib/failure.ts'
 import { type Counted, countJournal } from './count-journal.ts'
 import { createMark, createMovedMark, type MarkReading, readMark } from '../durable-mark.ts'
 import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
-import { makeTables, openReading } from '../journal-layout.ts'
+import { makeTables, openReading, removeDatabase } from '../journal-layout.ts'
 import { markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
 import { readStoredRecords } from '../verify-journal.ts'
 import { type TableRow, toTableRow } from '../postgres/changes.ts'
@@ -19,7 +19,7 @@ import {
   rowsOf,
   type ServerState,
 } from './copy-parts.ts'
-import { fetchTables, openReplica, removeDatabase } from '../postgres/fetch-tables.ts'
+import { fetchTables, openReplica } from '../postgres/fetch-tables.ts'
 import { leaseHeld, tailLostOnServer } from '../postgres/postgres-failures.ts'
 import { putFeedPlace } from '../postgres/replica.ts'
 import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'

@@ -5,8 +5,14 @@ import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type Counted, countJournal, differenceOf } from '../copy/count-journal.ts'
 import { corrupt, translateJournalError } from '../journal-failures.ts'
-import { LAYOUT, openReading, openWriting, readLayout, readNature } from '../journal-layout.ts'
-import { removeDatabase } from '../postgres/fetch-tables.ts'
+import {
+  LAYOUT,
+  openReading,
+  openWriting,
+  readLayout,
+  readNature,
+  removeDatabase,
+} from '../journal-layout.ts'
 import { findFlawedRows, isJournalFile, markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import { stepsFrom } from './layout-steps.ts'

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { openWriting } from '../journal-layout.ts'
 import { putBlock, takeBlock } from '../packed-records.ts'
@@ -45,8 +45,4 @@ export function openReplica(file: string): DatabaseSync {
   // What a power cut takes of it is fetched again.
   database.exec('PRAGMA synchronous = NORMAL')
   return database
-}
-
-export function removeDatabase(file: string): void {
-  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }

@@ -2,12 +2,20 @@ import { existsSync, renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/failure.ts'
 import { isDamage } from '../journal-failures.ts'
-import { isBlank, type JournalNature, LAYOUT, makeTables, readLayout, readNature } from '../journal-layout.ts'
+import {
+  isBlank,
+  type JournalNature,
+  LAYOUT,
+  makeTables,
+  readLayout,
+  readNature,
+  removeDatabase,
+} from '../journal-layout.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
 import { applyChanges, type Changes } from './changes.ts'
 import { type Connection, type PostgresPlace, serverName } from './connection.ts'
 import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
-import { fetchTables, openReplica, removeDatabase } from './fetch-tables.ts'
+import { fetchTables, openReplica } from './fetch-tables.ts'
 import { quoteName } from './tables.ts'
 
 /** Transactions that are fetched at a time: a checkpoint is a megabyte or two. */
