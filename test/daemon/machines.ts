@@ -15,6 +15,9 @@ export const MODE = 'one_way_mode'
 /** No test waits for its end, however busy the machine is: see {@link Machines.passLease}. */
 const LEASE_MS = 120_000
 
+/** Nothing is lost on the way here: a request without an answer so far is one on a busy machine. */
+const REQUEST_TIMEOUT_MS = 10_000
+
 /** What machines stand on: a server for the journal, an exchange, and where each of them runs. */
 export interface Ground {
   readonly place: PostgresPlace
@@ -51,7 +54,12 @@ export class Machines {
     const exchange = await CrashExchange.start(given)
     const { url, credentials, truth } = exchange
     const ground: Ground = {
-      ...{ place, asked: place, url, credentials, uid: '1' },
+      place,
+      asked: place,
+      url,
+      credentials,
+      uid: '1',
+      config: { exchange: { requestTimeoutMs: REQUEST_TIMEOUT_MS } },
       within: () => [],
       readTruth: () => Promise.resolve(truth),
       close: () => exchange.stop(),

@@ -4,7 +4,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as callPlain, type Server } from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import {
+  createServer as createTlsServer,
+  getCACertificates,
+  type Server as TlsServer,
+  setDefaultCACertificates,
+} from 'node:tls'
 
 /** Why a test that needs a certificate cannot run; undefined: it can. */
 export const opensslMissing = spawnSync('openssl', ['version']).status === 0 ? undefined : 'no openssl'
@@ -95,6 +100,50 @@ export class TestProxy {
 /** The name in the certificate; no name server knows it, so that only the proxy finds the way. */
 export const EXCHANGE_HOST = 'exchange.test'
 
+/** A key and its certificate for a host, as one text in PEM. */
+function makeCertificate(host: string): string {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc', '-keyout', '-', '-out', '-']
+  const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`, '-days', '2']
+  return spawnSync('openssl', ['req', '-x509', ...key, ...subject], { encoding: 'utf8' }).stdout
+}
+
+/** TLS before a plain server of this machine, as exchanges have it. */
+export class SecureFront {
+  /** Who calls it has to trust this, in PEM. */
+  readonly certificate = makeCertificate(EXCHANGE_HOST)
+  readonly #sockets = new Set<Socket>()
+  readonly #server: TlsServer
+
+  constructor(plainPort: number) {
+    this.#server = createTlsServer({ key: this.certificate, cert: this.certificate }, (socket) => {
+      const onward = connect(plainPort, '127.0.0.1')
+      for (const one of [socket, onward]) {
+        this.#sockets.add(one)
+        one.on('error', () => undefined)
+        one.on('close', () => this.#sockets.delete(one))
+      }
+      socket.pipe(onward).pipe(socket)
+      socket.on('close', () => onward.destroy())
+      onward.on('close', () => socket.destroy())
+    })
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  async open(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}
+
 /** An https server on this machine with a certificate of its own, which this process trusts until it is closed. */
 export class TestExchange {
   /** The bodies that reached it. */
@@ -105,20 +154,8 @@ export class TestExchange {
   readonly #trusted = getCACertificates('default')
 
   constructor(host = EXCHANGE_HOST) {
-    const key = [
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-noenc',
-      '-keyout',
-      '-',
-      '-out',
-      '-',
-    ]
-    const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`, '-days', '2']
-    const made = spawnSync('openssl', ['req', '-x509', ...key, ...subject], { encoding: 'utf8' })
-    this.#server = createSecureServer({ key: made.stdout, cert: made.stdout }, (request, response) => {
+    const made = makeCertificate(host)
+    this.#server = createSecureServer({ key: made, cert: made }, (request, response) => {
       let body = ''
       request.on('data', (chunk: Buffer) => (body += chunk.toString()))
       request.on('end', () => {
@@ -128,7 +165,7 @@ export class TestExchange {
         response.end('{"code":"00000","msg":"success","requestTime":1,"data":[]}')
       })
     })
-    setDefaultCACertificates([...this.#trusted, made.stdout])
+    setDefaultCACertificates([...this.#trusted, made])
   }
 
   get port(): number {
