@@ -40,7 +40,9 @@ describe.skipIf(postgresMissing !== undefined)('a sweep over several machines', 
     const [{ code }, alone] = await Promise.all([sweep.ended, here.ended])
     const ends = await Promise.all([other, poor, good].map((one) => one.stop()))
 
-    expect([alone.code, here.stderr, code, sweep.stderr]).toEqual([0, [], 0, []])
+    // On a busy machine trials wait for a while beside workers that refuse them, and that is said.
+    const complaints = sweep.stderr.filter((line) => !/^\d+ trials wait, \d+ workers? connected/.test(line))
+    expect([alone.code, here.stderr, code, complaints]).toEqual([0, [], 0, []])
     for (const name of FILES) expect(scene.read('there', name)).toBe(scene.read('here', name))
     expect(ends).toEqual(Array.from({ length: 3 }, () => ({ code: 0, signal: null })))
     const [said, ...more] = other.stderr.filter((line) => line.includes('left to others'))
