@@ -73,7 +73,7 @@ function watchBookings(onBooking: (booking: Booking) => void): JournalPort {
   })
 }
 
-describe('grid and trend on a seeded market', { timeout: 60_000 }, () => {
+describe('grid and trend on a seeded market', () => {
   test("[ORD5] after a virtual hour the exchange's ledger is the book's to the last digit", async () => {
     const { backtest } = await openBacktest('1')
 

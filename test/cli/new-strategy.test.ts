@@ -34,7 +34,7 @@ test('a new strategy passes its test and the check, and trades in a backtest, fr
   const played = await run(directory, 'backtest', config, '--market', 'seeded', '--days', '1', '--out', 'out')
   expect(played).toMatchObject({ code: 0 })
   expect(played.stdout).toMatch(/fills/)
-}, 240_000)
+})
 
 test('one that comes with intentd can be copied, from any folder, and passes the check', async () => {
   const { directory } = projects.open()
@@ -48,7 +48,7 @@ test('one that comes with intentd can be copied, from any folder, and passes the
     const config = readFileSync(join(directory, `my-${like}.paper.yaml`), 'utf8')
     expect(config.includes('foreignFills: adopt')).toBe(like === 'breakout')
   }
-}, 240_000)
+})
 
 test('what is there already is not written over', async () => {
   const { directory } = projects.open()
@@ -56,4 +56,4 @@ test('what is there already is not written over', async () => {
   const again = await run(directory, 'new-strategy', 'twice')
   expect(again.code).not.toBe(0)
   expect(again.stderr).toMatch(/NEW_STRATEGY_EXISTS.*twice\.ts/s)
-}, 120_000)
+})

@@ -38,7 +38,7 @@ const ACCEPTANCE_WINDOW_MS = 1300
 const STRATEGY = new URL('./busy-strategy.ts', import.meta.url)
 
 /** A campaign shares its machine: nothing is late before this, ms. */
-export const WAIT_MS_MAX = 120_000
+export const WAIT_MS_MAX = 240_000
 
 /** Relative to the project. */
 export const CONFIG_FILE = 'config/crash.yaml'

@@ -42,7 +42,7 @@ function received(path: string): readonly { readonly event?: string; readonly ti
 }
 
 async function untilReceived(event: string): Promise<void> {
-  await expect.poll(() => received('ops').map((one) => one.event), { timeout: 60_000 }).toContain(event)
+  await expect.poll(() => received('ops').map((one) => one.event), { timeout: 240_000 }).toContain(event)
 }
 
 test('[SEC1] a run says that it started, what was halted and that it stopped; its monitor is called; no address is logged', async () => {
@@ -56,7 +56,7 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
   const run = project.run(levels, variables)
 
   await untilReceived('daemon.running')
-  await expect.poll(() => received('ping').length, { timeout: 60_000 }).toBeGreaterThan(1)
+  await expect.poll(() => received('ping').length, { timeout: 240_000 }).toBeGreaterThan(1)
   const restrict = project.start(['restrict', 'BTCUSDT', 'halted', '--reason', 'odd prices'])
   expect(await restrict.ended).toMatchObject({ code: 0 })
   await untilReceived('trading.halted')

@@ -81,7 +81,7 @@ export class Machines {
       env: { ...this.#ground.credentials, XDG_STATE_HOME: cwd, ...env },
       preload,
       within: this.#ground.within(machine, cwd),
-      waitMsMax: 120_000,
+      waitMsMax: 240_000,
     })
     this.#runs.push(run)
     return run
@@ -90,7 +90,7 @@ export class Machines {
   /** With what is said alone: no configuration. */
   command(machine: string, args: readonly string[]): IntentdProcess {
     const { directory } = this.#projectOf(machine)
-    const run = new IntentdProcess(args, { cwd: directory, waitMsMax: 120_000 })
+    const run = new IntentdProcess(args, { cwd: directory, waitMsMax: 240_000 })
     this.#runs.push(run)
     return run
   }

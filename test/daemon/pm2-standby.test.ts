@@ -61,5 +61,5 @@ describe.skipIf(postgresMissing !== undefined)('a standby under pm2', () => {
       await pm2.close()
       await machines.close()
     }
-  }, 240_000)
+  })
 })

@@ -30,7 +30,7 @@ const LEAVING = 'a9'
 /** Those that listen at a port. */
 const SHOWN = ['main', WRONG, LIMITED]
 
-const WAIT = { timeout: 120_000, interval: 50 }
+const WAIT = { timeout: 240_000, interval: 50 }
 const opened: (() => unknown)[] = []
 
 afterEach(async () => {

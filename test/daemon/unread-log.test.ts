@@ -12,7 +12,7 @@ const PIPE_BYTES = 65_536
 const projects = new Projects()
 afterAll(() => projects.close())
 
-test('a log that nobody reads stops neither trading nor the end', { timeout: 60_000 }, async () => {
+test('a log that nobody reads stops neither trading nor the end', async () => {
   const project = projects.open()
   // The shell holds both ends of a pipe that is full before the first line, and nobody reads it.
   const script = `mkfifo unread; exec 3<>unread; head -c ${PIPE_BYTES} /dev/zero >&3; "$@" >&3 2>&3; echo "ended with $?"`
@@ -44,7 +44,7 @@ const CLOSED_TERMINAL = `
   }
 `
 
-test('a terminal that is closed stops neither trading nor the end', { timeout: 60_000 }, async () => {
+test('a terminal that is closed stops neither trading nor the end', async () => {
   const project = projects.open()
   project.write('closed-terminal.mjs', CLOSED_TERMINAL)
   const args = ['run', '--for', '2s', '--set', 'execution.acceptanceWindowMs=1000']

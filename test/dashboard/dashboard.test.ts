@@ -92,7 +92,7 @@ describe.skipIf(browserMissing !== undefined)(
         if (message.type() === 'error' && !isLate) complaints.push(message.text())
       })
       page.on('pageerror', (error) => complaints.push(error.message))
-    }, 120_000)
+    })
 
     beforeEach(() => void complaints.splice(0))
 

@@ -130,6 +130,6 @@ describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
         await opened.close()
         await machines.close()
       }
-    }, 240_000)
+    })
   },
 )

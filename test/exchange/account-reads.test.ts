@@ -210,7 +210,7 @@ describe('reading fills', () => {
     expect(expected.length).toBeGreaterThan(1_000)
     expect(data?.fills).toHaveLength(expected.length)
     expect(data?.exchangeTime).toBe(until)
-  }, 60_000)
+  })
 
   it('leaves out fills of symbols that are not traded here', async () => {
     const { server, client } = await openClient()

@@ -37,7 +37,7 @@ async function tradeOn(version: string, state: ReturnType<typeof unpackState>, {
   await daemon.start()
   const ending = daemon.ended()
   await vi.waitFor(() => expect(daemon.accounts[0]?.shown.statistics.money.fills ?? 0).toBeGreaterThan(0), {
-    timeout: 60_000,
+    timeout: 240_000,
     interval: 50,
   })
   daemon.stop('leave')
@@ -133,5 +133,4 @@ test.skipIf(postgresMissing).each(VERSIONS)(
     expect(await migrateState({ ...given, isDry: false })).toBeUndefined()
     await tradeOn(version, state, { server })
   },
-  120_000,
 )

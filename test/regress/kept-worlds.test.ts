@@ -21,7 +21,7 @@ describe('a world that failed once holds', () => {
 })
 
 describe('a kept world fails with the error that it was kept for', () => {
-  test.each(KEPT_FOR_MUTANTS)('$mutant: $name', { timeout: 60_000 }, async (world) => {
+  test.each(KEPT_FOR_MUTANTS)('$mutant: $name', async (world) => {
     const mutant = [...MUTANTS, ...LEASE_MUTANTS].find(({ name }) => name === world.mutant)
     if (!mutant) throw new Error('no such mutant')
 

@@ -31,7 +31,7 @@ describe('the closing table', () => {
 describe('a failure is printed', () => {
   test(
     'with its shrunk script, the end of its timeline, and how to see it again',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     () => {
       const plan = { ...planWorld('20'), faults: { answerLost: 0.2 }, faultyMs: 5000 }
       const shrunk = shrinkWorld({ plan, extra: [failOnLostBatch], runsMax: 100 })

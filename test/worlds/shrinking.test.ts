@@ -25,7 +25,7 @@ describe('a smallest list that still fails', () => {
 })
 
 /** Shrinking runs a hundred worlds: an end for a busy machine, not a promise. */
-const PATIENCE = { timeout: 120_000 }
+const PATIENCE = { timeout: 240_000 }
 
 describe('a world that fails is shrunk', PATIENCE, () => {
   test('to the two faults that it takes, and to nothing else', () => {

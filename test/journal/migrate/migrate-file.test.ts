@@ -180,29 +180,25 @@ const POINTS = [
 ]
 
 describe('[ORD5] a migration that is killed', () => {
-  test.concurrent.each(POINTS)(
-    'at %s is run again, and nothing is lost',
-    async (point) => {
-      const { directory, journal: file } = unpackState('0.1.0-layout-6')
-      try {
-        const before = contentsOf(file)
-        const child = spawn(process.execPath, ['--import', WATCH, PROCESS, file, IDENTITY], {
-          env: { ...process.env, INTENTD_CRASH_AT: `${point}:1` },
-          stdio: 'ignore',
-        })
-        expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+  test.concurrent.each(POINTS)('at %s is run again, and nothing is lost', async (point) => {
+    const { directory, journal: file } = unpackState('0.1.0-layout-6')
+    try {
+      const before = contentsOf(file)
+      const child = spawn(process.execPath, ['--import', WATCH, PROCESS, file, IDENTITY], {
+        env: { ...process.env, INTENTD_CRASH_AT: `${point}:1` },
+        stdio: 'ignore',
+      })
+      expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
 
-        const isDone = point === 'journal.commit.read.after'
-        expect(migrate(file)?.copy).toBe(isDone ? undefined : `${file}.layout-6`)
-        expect([layoutOf(file), layoutOf(`${file}.layout-6`)]).toEqual([7, 6])
-        expect(contentsOf(file)).toEqual(before)
-        expect(contentsOf(`${file}.layout-6`)).toEqual(before)
-        verify(file)
-        expect(readdirSync(dirname(file)).filter((name) => name.endsWith('.part'))).toEqual([])
-      } finally {
-        rmSync(directory, { recursive: true })
-      }
-    },
-    60_000,
-  )
+      const isDone = point === 'journal.commit.read.after'
+      expect(migrate(file)?.copy).toBe(isDone ? undefined : `${file}.layout-6`)
+      expect([layoutOf(file), layoutOf(`${file}.layout-6`)]).toEqual([7, 6])
+      expect(contentsOf(file)).toEqual(before)
+      expect(contentsOf(`${file}.layout-6`)).toEqual(before)
+      verify(file)
+      expect(readdirSync(dirname(file)).filter((name) => name.endsWith('.part'))).toEqual([])
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
 })

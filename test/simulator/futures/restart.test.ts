@@ -76,43 +76,35 @@ describe('a core that is killed and loaded from its store answers like one that 
     [21, {}],
     [22, lagging],
     [23, { fillsMax: 40, idempotencyWindowMs: 60_000 }],
-  ] as const)(
-    'killed after every operation, seed %i with %j',
-    (seed, settings) => {
-      const length = IS_WHOLE ? 120 : 40
-      const expected = playUninterrupted(seed, length, settings)
+  ] as const)('killed after every operation, seed %i with %j', (seed, settings) => {
+    const length = IS_WHOLE ? 120 : 40
+    const expected = playUninterrupted(seed, length, settings)
 
-      const actual = playInterrupted({
-        seed,
-        length,
-        settings,
-        store: createMemoryStore(),
-        isKilled: () => true,
-      })
+    const actual = playInterrupted({
+      seed,
+      length,
+      settings,
+      store: createMemoryStore(),
+      isKilled: () => true,
+    })
 
-      expect(actual).toEqual(expected)
-    },
-    60_000,
-  )
+    expect(actual).toEqual(expected)
+  })
 
-  test.each(shareOf([33, 31, 32, 34], 4))(
-    'killed at random moments of a long session, seed %i',
-    (seed) => {
-      const random = createRandom(`kill/${seed}`)
-      const expected = playUninterrupted(seed, 1500, {})
+  test.each(shareOf([33, 31, 32, 34], 4))('killed at random moments of a long session, seed %i', (seed) => {
+    const random = createRandom(`kill/${seed}`)
+    const expected = playUninterrupted(seed, 1500, {})
 
-      const actual = playInterrupted({
-        seed,
-        length: 1500,
-        settings: {},
-        store: createMemoryStore(),
-        isKilled: () => random.integer(60) === 0,
-      })
+    const actual = playInterrupted({
+      seed,
+      length: 1500,
+      settings: {},
+      store: createMemoryStore(),
+      isKilled: () => random.integer(60) === 0,
+    })
 
-      expect(actual).toEqual(expected)
-    },
-    60_000,
-  )
+    expect(actual).toEqual(expected)
+  })
 
   test('kept in a SQLite file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'core-store-'))
@@ -160,7 +152,7 @@ describe('the statistics of a day', () => {
     core.advance(now)
     core = openSession({ ...session, store })
     expect(tickersOf(core, now)).toEqual(tickersOf(twin, now))
-  }, 60_000)
+  })
 
   test('are stored a minute at a time: one that is over and one that has begun', () => {
     const saved: string[] = []
