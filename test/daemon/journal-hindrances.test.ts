@@ -63,6 +63,28 @@ test('a journal whose commits take too long is not ready', () => {
   expect(journalOf({ pace: pace(6) })).toEqual({ ok: false, found: 'too slow: orders are dropped' })
 })
 
+describe('halts that leave nothing to trade', () => {
+  const halt = (scope: string, mode = 'halted') => ({ scope, mode, code: 'unreadable' })
+  const modeOf = (restrictions: readonly object[]) => {
+    const { settings, engine, ...account } = shown({})
+    const strategies = new Map([['grid', { id: 'grid', symbols: ['BTCUSDT', 'ETHUSDT'] }]])
+    const trading = { ...settings, strategies } as unknown as ShownAccount['settings']
+    const held = { ...engine, restrictions } as unknown as ShownAccount['engine']
+    return checkReadiness([{ ...account, settings: trading, engine: held }]).checks['mode']
+  }
+
+  test('are named by `/readyz`, also those that end by themselves', () => {
+    expect(modeOf([halt('BTCUSDT'), halt('ETHUSDT')])).toEqual({ ok: false, found: 'halted: unreadable' })
+    expect(modeOf([halt('BTCUSDT'), halt('strategy:grid')])).toMatchObject({ ok: false })
+    expect(modeOf([halt('*')])).toMatchObject({ ok: false })
+  })
+
+  test('are none while an instrument may be traded, or reduced', () => {
+    expect(modeOf([halt('BTCUSDT')])).toEqual({ ok: true, found: 'trading' })
+    expect(modeOf([halt('BTCUSDT'), halt('ETHUSDT', 'reducing')])).toMatchObject({ ok: true })
+  })
+})
+
 describe('readings of the account that are too old', () => {
   const readAt = Date.UTC(2026, 10, 23, 12, 3, 4)
   const scene = (unproved: readonly string[], stale: readonly StaleReading[]): ShownAccount => {

@@ -2,8 +2,7 @@ import type { Readiness } from '../../control/controlled.ts'
 import type { AccountView } from '../../control/views.ts'
 import { candleKey, formatInterval } from '../../domain/candles.ts'
 import type { Dispute } from '../../domain/loss-limits.ts'
-import type { Restriction } from '../../domain/trading-mode.ts'
-import { restrictionsOn } from '../../engine/book/book.ts'
+import { type Restriction, strategyScope } from '../../domain/trading-mode.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
 import { isPoisoned } from '../account/breakdown.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
@@ -176,9 +175,10 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
 }
 
 /** One of the halts that leave no strategy which may trade. */
-function haltOfAll({ settings, book }: ShownAccount): Restriction | undefined {
+function haltOfAll({ settings, engine }: ShownAccount): Restriction | undefined {
+  const held = engine.restrictions.filter(({ mode }) => mode !== 'reducing')
   const halts = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
-    symbols.map((symbol) => restrictionsOn(book, symbol, id).find(({ mode }) => mode !== 'reducing')),
+    symbols.map((symbol) => held.find(({ scope }) => scope === symbol || scope === strategyScope(id))),
   )
   return halts.includes(undefined) ? undefined : halts[0]
 }
