@@ -104,11 +104,23 @@ describe('[MON1] one wrong row of a position', () => {
     const said = bench.take('announce').find(({ event }) => event === 'equity.disputed')
     expect(said?.fields).toMatchObject({ scope: SYMBOL, ours: '0.00', theirs: '-999.97' })
 
+    // One better reading does not end it, as one wrong reading would.
+    bench.see()
+    expect(bench.codes).toEqual(['equityDisputed'])
     bench.see()
     expect(bench.codes).toEqual([])
-    bench.see()
     expect(bench.events()).toContain('equity.agreed')
     expect(bench.engine.disputes.size).toBe(0)
+  })
+
+  test('in a loss that only one figure shows is no leave to add risk', () => {
+    const bench = holding()
+    const row = { markPrice: ENTRY, unrealisedProfit: '0' }
+    bench.see({ price: ENTRY * 0.7, row })
+    expect(bench.codes).toEqual(['equityDisputed'])
+
+    bench.see({ price: ENTRY * 1.2, row })
+    expect(bench.codes).toEqual(['equityDisputed'])
   })
 
   test.each(['-900', '900'])(
