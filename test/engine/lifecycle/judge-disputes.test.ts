@@ -304,6 +304,32 @@ describe('[MON1] lots that no fill explains', () => {
     expect(bench.restart().book.entries.get(SYMBOL)).toMatchObject(entry)
   })
 
+  test('take a price that two later readings state instead, and no other', () => {
+    const bench = adopted()
+    const entryOf = () => bench.book.entries.get(SYMBOL)?.longTicks
+
+    bench.see({ row: { openPriceAvg: 9000 } })
+    bench.see({ row: { openPriceAvg: 9500 } })
+    bench.see()
+    expect(entryOf()).toBe(ENTRY * 10)
+    bench.see({ row: { openPriceAvg: 9000 } })
+    // The same answer is no second witness.
+    bench.readRow(ENTRY, { openPriceAvg: 9000 })
+    expect(entryOf()).toBe(ENTRY * 10)
+
+    bench.see({ row: { openPriceAvg: 9000 } })
+    expect(entryOf()).toBe(90_000)
+    expect(bench.recordsOf('entry')).toMatchObject([
+      { ticks: ENTRY * 10 },
+      { holdSide: 'long', lots: LOTS, statedLots: LOTS, ticks: 90_000 },
+    ])
+    expect(bench.restart().book.entries.get(SYMBOL)).toMatchObject({
+      longLots: LOTS,
+      longTicks: 90_000,
+      statedLongLots: LOTS,
+    })
+  })
+
   test('are worth nothing that is known before', () => {
     const bench = new Account({ capital: decimal('3000') }).start()
     const fill = bench.fill({ orderId: toOrderId('77'), lots: LOTS, ticks: ENTRY * 10, source: 'SYS' })
