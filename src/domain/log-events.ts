@@ -106,7 +106,7 @@ export const LOG_EVENTS = {
   'fill.incomplete':
     'The exchange did not say the fee of a fill, or what its closing has realised, and nothing else tells: `missing` is not counted in profit, equity and the limits on losses, and shown as such. Compare with the exchange.',
   'fill.incredible':
-    'The exchange states a profit or a fee of a fill that cannot be (`stated`). Our own count of the profit is booked instead, a fee is not known then. Compare with the exchange.',
+    'The exchange states a price, a profit or a fee of a fill that cannot be (`stated`). The limit of its order is booked instead of a worse price, our own count instead of the profit; a fee is not known then. Compare with the exchange.',
   'fill.liquidated':
     'The exchange liquidated a position, or a part of it (`kind`): what was closed, at which average price, and what that came to, with the fee. Look at the account before anything is released.',
   'fill.unexplained':

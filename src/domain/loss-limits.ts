@@ -73,6 +73,8 @@ export type Trust = 'flat' | 'agreed' | 'disputed' | 'alone'
 export interface WitnessedNet {
   readonly trust: Trust
   readonly net: number
+  /** By our own figure, whichever one counted. */
+  readonly ours: number
   /** Unix ms: when the position was asked for, and when the exchange answered with the prices. */
   readonly positionAt: number
   readonly tickersAt: number
@@ -92,8 +94,14 @@ export interface Worth {
   /** The better, and the worse, of two readings of different answers; the worse only while the figures agree. */
   readonly confirmed: number
   readonly low: number
-  /** The reading that the next one of other answers is held against. */
+  /**
+   * The middle one of three such readings by our own figure, so that no single one decides where a day or a first peak
+   * begins; only where that figure may be judged.
+   */
+  readonly basis: number
+  /** The reading that the next one of other answers is held against, and our own figure in the one before it. */
   readonly base: WitnessedNet
+  readonly earlier: number
 }
 
 /** What scopes have made, as far as it was judged in this run. Changed by `engine/state/losses.ts`. */

@@ -24,6 +24,7 @@ function openMarket(requestTimes: Rows, readTogether?: MarketDataOptions['shared
     close: () => Promise.resolve(),
     readTickers: (table: TickerTable, productType: ProductType) => {
       table.requestTime = left.get(productType)?.shift() ?? 0
+      table.readAt = time.now()
       table.columns.lastPr[table.claimRow('BTCUSDT')] = table.requestTime
       const [requestTime, sentAt] = [time.now(), time.now()]
       trusted.offset.observe({ requestTime, sentAt, receivedAt: sentAt }, 'public')
@@ -48,7 +49,7 @@ function openMarket(requestTimes: Rows, readTogether?: MarketDataOptions['shared
     market.of(productType).listen({ hear: (event) => events.push(event), rollDay: () => undefined })
     return events
   })
-  return { market, heard }
+  return { market, heard, time }
 }
 
 const looked = (events: readonly EngineEvent[]): TickerTable[] =>
@@ -66,6 +67,28 @@ test('[MKT2] what the core looks at stays what it was when an answer is older th
 
   expect(first?.read('BTCUSDT', 'lastPr')).toBe(200)
   expect(looked(events).map(({ requestTime }) => requestTime)).toEqual([200, 300])
+})
+
+test('[MKT1] [MON1] an answer that a cache repeats is no second answer, and its prices grow old', async () => {
+  const stated = MOMENT_AT - 1
+  const { market, time } = openMarket({ 'USDT-FUTURES': [stated, stated, stated, MOMENT_AT + 1] })
+  const product = market.of('USDT-FUTURES')
+  // A table is filled again later: what counts is what it says when it is heard.
+  const heard: { readonly requestTime: number; readonly readAt: number }[] = []
+  product.listen({
+    hear(event) {
+      if (event.kind !== 'snapshotTaken') return
+      heard.push({ requestTime: event.tickers.requestTime, readAt: event.tickers.readAt })
+    },
+    rollDay: () => undefined,
+  })
+  for (let read = 0; read < 4; read++) {
+    await product.readTickers()
+    await time.pass(250)
+  }
+
+  const once = { requestTime: stated, readAt: MOMENT_AT }
+  expect(heard).toEqual([once, once, once, { requestTime: MOMENT_AT + 1, readAt: MOMENT_AT + 750 }])
 })
 
 test('[MKT1] an answer whose time is far in the future does not make all later ones look old', async () => {

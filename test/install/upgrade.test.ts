@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
+import { worldOf } from '../../src/daemon/embedded/simulator-world.ts'
 import { openDaemon } from '../../src/daemon/open-daemon.ts'
 import { migrateState } from '../../src/daemon/state/migrate-state.ts'
 import { type PostgresPlace } from '../../src/journal/postgres/connection.ts'
@@ -101,6 +102,15 @@ function unpack(version: string) {
   opened.push(() => rmSync(state.directory, { recursive: true }))
   return state
 }
+
+test.each(VERSIONS)('the world that %s left has the same name by its configuration', (version) => {
+  const state = unpack(version)
+  const { config } = prepare(version, state, {})
+
+  const name = config.simulator && worldOf(config, config.simulator, { files: [], speed: undefined })
+
+  expect(name).toBe(state.world)
+})
 
 test.each(VERSIONS)(
   '[ORD5] what %s left is taken over: every order and position, and it trades on',

@@ -1,5 +1,6 @@
 import { Failure } from '../../src/lib/failure.ts'
 import { runWorld } from '../support/world/virtual-world.ts'
+import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
@@ -108,7 +109,7 @@ async function findFailure(
   mutant: Mutant,
   { worldsMax, firstSeed: ordinarySeed, signal }: MutantCampaignOptions,
 ): Promise<{ readonly worlds: number; readonly failure: WorldFailure | undefined }> {
-  const kind = mutant.lastsMonths ? MONTHS : mutant.takesOver ? TAKEOVERS : ''
+  const kind = kindOf(mutant)
   const firstSeed = `${kind}${ordinarySeed}`
   let worlds = 0
   while (worlds < worldsMax && !signal?.aborted) {
@@ -126,6 +127,12 @@ async function findFailure(
     if (violations.length === 0) return { worlds, failure }
   }
   return { worlds, failure: undefined }
+}
+
+function kindOf({ lastsMonths, takesOver, isOfMoney }: Mutant): string {
+  if (lastsMonths) return MONTHS
+  if (takesOver) return TAKEOVERS
+  return isOfMoney ? MONEY : ''
 }
 
 /** A kept world holds, and fails with its mutant: it is what shows that the checker still sees. */

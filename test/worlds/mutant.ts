@@ -17,6 +17,8 @@ export interface Mutant {
   readonly replace: string
   /** Whether worlds that last for months must notice, and no other can. */
   readonly lastsMonths?: true
+  /** Whether worlds that lie about money must notice: they do so sooner than others. */
+  readonly isOfMoney?: true
   /** Whether worlds in which machines take an account over must notice, and no other can. */
   readonly takesOver?: true
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { runWorld } from '../support/world/virtual-world.ts'
+import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
@@ -13,6 +14,7 @@ const KINDS = [
   { first: FIRST_SEED, worlds: 50, tally: 'worlds-1-to-50.json' },
   { first: `${MONTHS}${FIRST_SEED}`, worlds: 6, tally: 'months-1-to-6.json' },
   { first: `${TAKEOVERS}${FIRST_SEED}`, worlds: 20, tally: 'takeovers-1-to-20.json' },
+  { first: `${MONEY}${FIRST_SEED}`, worlds: 20, tally: 'money-1-to-20.json' },
 ] as const
 /** As many as vitest itself runs files at once. */
 const WORKERS = 2
@@ -50,6 +52,7 @@ describe('a campaign', () => {
   test('counts its seeds up, or numbers them', () => {
     expect([seedAt('41', 0), seedAt('41', 1)]).toEqual(['41', '42'])
     expect([seedAt('months-9', 0), seedAt('months-9', 1)]).toEqual(['months-9', 'months-10'])
+    expect([seedAt('money-9', 0), seedAt('money-9', 1)]).toEqual(['money-9', 'money-10'])
     expect([seedAt('night', 0), seedAt('night', 1)]).toEqual(['night-0', 'night-1'])
   })
 
@@ -85,7 +88,7 @@ describe('[DET1] a seed is a world', () => {
     expect(hashes[1]).toBe(hashes[0])
   })
 
-  test.each(['3', '6', '9', 'months-3', 'takeovers-4'])(
+  test.each(['3', '6', '9', 'months-3', 'takeovers-4', 'money-4'])(
     'seed %s runs by the script of what struck to the same trace',
     (seed) => {
       const plan = planOfSeed(seed)
@@ -99,7 +102,7 @@ describe('[DET1] a seed is a world', () => {
     },
   )
 
-  test.each(['5', 'months-5', 'takeovers-5'])('the plan of seed %s is plain JSON', (seed) => {
+  test.each(['5', 'months-5', 'takeovers-5', 'money-5'])('the plan of seed %s is plain JSON', (seed) => {
     const plan = planOfSeed(seed)
 
     expect(worldPlanSchema.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan)

@@ -5,7 +5,7 @@ import { accountHoldingOf, restrictionOf, splitPair } from '../book/book.ts'
 import type { EngineEvent } from '../event.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
-import { holdForDispute } from '../state/disputes.ts'
+import { holdForDispute, isHeldForDispute } from '../state/disputes.ts'
 import {
   askForPositionAgain,
   type MeasuredLoss,
@@ -89,14 +89,14 @@ function judgeDrawdown(
   if (isAwaited) for (const symbol of heldIn(core, scope)) askForPositionAgain(core, symbol)
 }
 
-/** While figures differ, the worse one reduces at once, for as long as they do. */
+/** While figures differ, the worse one reduces at once, for as long as they do: a single better reading does not end it. */
 function judgeWorse(
   core: Core,
   scope: Scope,
   { isDisputed, worse }: MeasuredLoss,
   { daily = Number.POSITIVE_INFINITY, drawdown = {} }: LossLimits,
 ): void {
-  if (isDisputed && Number.isNaN(worse.dayLoss)) return
+  if (isDisputed && (isHeldForDispute(core, scope) || Number.isNaN(worse.dayLoss))) return
   const { reducing = Number.POSITIVE_INFINITY, flatten: closing = Number.POSITIVE_INFINITY } = drawdown
   const isFallen = isReached(worse.drawdown, Math.min(reducing, closing))
   const reason =

@@ -22,8 +22,8 @@ const PROFIT_DECIMALS = 8
 
 /**
  * Records fills, with what the exchange left out and we know: the price of a fee in another coin, the profit of a fill
- * that came without one or with one that cannot be (MON1), and the exit of ours that a close by the system was. What stays
- * unknown is said (MON2). The record holds the results, so that a restart counts the same.
+ * that came without one or with one that cannot be (MON1), a price that cannot be, and the exit of ours that a close by the
+ * system was. What stays unknown is said (MON2). The record holds the results, so that a restart counts the same.
  * @returns The fills as they were recorded.
  */
 export function recordFills(
@@ -38,7 +38,8 @@ export function recordFills(
     recorded.push(...together)
     together = []
   }
-  for (const fill of fills) {
+  for (const stated of fills) {
+    const fill = atPossiblePrice(core, stated)
     // What it has realised follows from what was held, so the fills before it have to be in the book.
     if (fill.profit === undefined || !isProfitCredible(core, fill)) flush()
     const complete = withExit(core, withProfit(core, withFee(core, withPrices(core, fill))))
@@ -47,6 +48,21 @@ export function recordFills(
   }
   flush()
   return recorded
+}
+
+/**
+ * No fill is worse than the limit of its own order (MON1). Where the exchange says so, the worst possible price is taken,
+ * since our entry and so our own figure follow from it.
+ */
+function atPossiblePrice(core: Core, fill: Fill): Fill {
+  const clientOid = core.book.byOrderId.get(fill.orderId)
+  const limit = clientOid === undefined ? undefined : core.book.orders.get(clientOid)?.terms.ticks
+  if (limit === undefined) return fill
+  if (fill.side === 'buy' ? fill.ticks <= limit : fill.ticks >= limit) return fill
+  const { tick } = specOf(core, fill.symbol)
+  const [price, possible] = [fill.ticks, limit].map((ticks) => showOnGrid(tick, ticks))
+  sayIncredible(core, fill, `price ${price}, the limit of its order ${possible}`)
+  return { ...fill, ticks: limit }
 }
 
 /** An ordinary close by the system may be an exit that we have set. */

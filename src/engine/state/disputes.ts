@@ -67,6 +67,10 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
   return dispute
 }
 
+export function isHeldForDispute({ disputes }: Core, scope: Scope): boolean {
+  return disputes.reduced.has(scope)
+}
+
 /** @param reason Why the scope may only reduce until the dispute ends; undefined: it may do more again. */
 export function holdForDispute(core: Core, scope: Scope, reason: string | undefined): void {
   const held = core.disputes.reduced.get(scope)

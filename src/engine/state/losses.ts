@@ -142,13 +142,26 @@ export function noteWorth({ losses }: Core, key: string, seen: Witnesses): void 
   own(losses.worths).set(key, weigh(losses.worths.get(key), seen))
 }
 
-function weigh(before: Worth | undefined, { trust, ours, theirs, isInBand, ...answers }: Witnesses): Worth {
-  const base = { trust, net: ours, ...answers }
-  if (trust === 'flat') return { trust, ours, theirs, believed: ours, confirmed: ours, low: ours, base }
+function weigh(before: Worth | undefined, seen: Witnesses): Worth {
+  const { trust, ours, theirs, isInBand, ...answers } = seen
+  const base = { trust, net: ours, ours, ...answers }
+  if (trust === 'flat') {
+    return {
+      trust,
+      ours,
+      theirs,
+      believed: ours,
+      confirmed: ours,
+      low: ours,
+      basis: ours,
+      base,
+      earlier: ours,
+    }
+  }
   const needsBoth = trust === 'disputed' || (trust === 'alone' && !isInBand)
   // While the figures differ, a limit is reached only if both say so; later our own one decides, at prices in their band.
   const net = needsBoth ? Math.max(ours, theirs) : ours
-  const reading: WitnessedNet = { trust, net, ...answers }
+  const reading: WitnessedNet = { trust, net, ours, ...answers }
   const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
   const known = isOfKind ? before : undefined
   const isConfirmed = known !== undefined && isOtherAnswer(known.base, reading, needsBoth)
@@ -156,6 +169,7 @@ function weigh(before: Worth | undefined, { trust, ours, theirs, isInBand, ...an
   const confirmed = Math.max(net, isConfirmed ? other : (known?.confirmed ?? Number.NaN))
   const wasAgreed = known?.base.trust === 'agreed' || known?.base.trust === 'flat'
   const lower = isConfirmed && wasAgreed ? other : (known?.low ?? Number.NaN)
+  const middle = isConfirmed ? middleOf(ours, known.base.ours, known.earlier) : (known?.basis ?? Number.NaN)
   return {
     trust,
     ours,
@@ -163,11 +177,17 @@ function weigh(before: Worth | undefined, { trust, ours, theirs, isInBand, ...an
     believed: trust === 'alone' ? confirmed : net,
     confirmed,
     low: trust === 'agreed' ? Math.min(net, lower) : Number.NaN,
+    basis: needsBoth ? Number.NaN : middle,
+    earlier: isConfirmed ? known.base.ours : (known?.earlier ?? Number.NaN),
     base:
       (known === undefined || isConfirmed || Number.isNaN(known.base.net)) && !Number.isNaN(net)
         ? reading
         : (known?.base ?? reading),
   }
+}
+
+function middleOf(first: number, second: number, third: number): number {
+  return Math.max(Math.min(first, second), Math.min(Math.max(first, second), third))
 }
 
 /** Whether none of the answers behind a reading was seen before. Judged alone, our own figure hangs on the tickers only. */
@@ -235,7 +255,7 @@ function sumUp(worths: readonly (Worth | undefined)[]): ScopeWorth {
     believed: sum(({ believed }) => believed),
     confirmed: sum(({ confirmed }) => confirmed),
     low: sum(({ low }) => low),
-    basis: sum(({ trust, believed }) => (trust === 'disputed' ? Number.NaN : believed)),
+    basis: sum(({ basis }) => basis),
   }
 }
 

@@ -104,11 +104,23 @@ describe('[MON1] one wrong row of a position', () => {
     const said = bench.take('announce').find(({ event }) => event === 'equity.disputed')
     expect(said?.fields).toMatchObject({ scope: SYMBOL, ours: '0.00', theirs: '-999.97' })
 
+    // One better reading does not end it, as one wrong reading would.
+    bench.see()
+    expect(bench.codes).toEqual(['equityDisputed'])
     bench.see()
     expect(bench.codes).toEqual([])
-    bench.see()
     expect(bench.events()).toContain('equity.agreed')
     expect(bench.engine.disputes.size).toBe(0)
+  })
+
+  test('in a loss that only one figure shows is no leave to add risk', () => {
+    const bench = holding()
+    const row = { markPrice: ENTRY, unrealisedProfit: '0' }
+    bench.see({ price: ENTRY * 0.7, row })
+    expect(bench.codes).toEqual(['equityDisputed'])
+
+    bench.see({ price: ENTRY * 1.2, row })
+    expect(bench.codes).toEqual(['equityDisputed'])
   })
 
   test.each(['-900', '900'])(
@@ -290,6 +302,32 @@ describe('[MON1] lots that no fill explains', () => {
     expect(bench.book.entries.get(SYMBOL)).toMatchObject(entry)
     expect(fromBookRows(toBookRows(bench.book)).entries.get(SYMBOL)).toMatchObject(entry)
     expect(bench.restart().book.entries.get(SYMBOL)).toMatchObject(entry)
+  })
+
+  test('take a price that two later readings state instead, and no other', () => {
+    const bench = adopted()
+    const entryOf = () => bench.book.entries.get(SYMBOL)?.longTicks
+
+    bench.see({ row: { openPriceAvg: 9000 } })
+    bench.see({ row: { openPriceAvg: 9500 } })
+    bench.see()
+    expect(entryOf()).toBe(ENTRY * 10)
+    bench.see({ row: { openPriceAvg: 9000 } })
+    // The same answer is no second witness.
+    bench.readRow(ENTRY, { openPriceAvg: 9000 })
+    expect(entryOf()).toBe(ENTRY * 10)
+
+    bench.see({ row: { openPriceAvg: 9000 } })
+    expect(entryOf()).toBe(90_000)
+    expect(bench.recordsOf('entry')).toMatchObject([
+      { ticks: ENTRY * 10 },
+      { holdSide: 'long', lots: LOTS, statedLots: LOTS, ticks: 90_000 },
+    ])
+    expect(bench.restart().book.entries.get(SYMBOL)).toMatchObject({
+      longLots: LOTS,
+      longTicks: 90_000,
+      statedLongLots: LOTS,
+    })
   })
 
   test('are worth nothing that is known before', () => {

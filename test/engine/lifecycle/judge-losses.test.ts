@@ -169,11 +169,25 @@ describe('[RSK2] a daily loss', () => {
     worth(bench, -100)
     expect(codes(bench)).toEqual([])
     bench.now += 24 * HOUR
-    worth(bench, -105)
-    worth(bench, -154)
+    worth(bench, -100)
+    worth(bench, -149.99)
     expect(codes(bench)).toEqual([])
 
-    worth(bench, -155)
+    worth(bench, -150)
+    expect(codes(bench)).toEqual(['dailyLoss'])
+  })
+
+  test.each([[-900], [900]])('[MON1] counts from no single reading: one says %s', (wrong) => {
+    const bench = holding('*', { daily: 50 })
+    worthTwice(bench, -20)
+    bench.now += 24 * HOUR
+    worth(bench, wrong)
+    worthTwice(bench, -20)
+    release(bench, '*')
+
+    worth(bench, -69.99)
+    expect(codes(bench)).toEqual([])
+    worth(bench, -70)
     expect(codes(bench)).toEqual(['dailyLoss'])
   })
 
@@ -249,6 +263,19 @@ describe('[RSK2] a drawdown', () => {
     expect(codes(bench)).toEqual([])
     worth(bench, -160 - 85)
     expect(codes(bench)).toEqual(['drawdown'])
+  })
+
+  test('[MON1] is counted from no peak that a single reading says after a release', () => {
+    const bench = holding('*', { drawdown })
+    worthTwice(bench, -150)
+    bench.now += HOUR
+    release(bench, '*')
+
+    worth(bench, 900)
+    worthTwice(bench, -150)
+
+    expect(codes(bench)).toEqual([])
+    expect(bench.book.watermarks.get('*')?.peak).toBe(-150)
   })
 
   test('is released an hour into the run where the clock was ahead when it was reached', () => {

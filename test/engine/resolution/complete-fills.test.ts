@@ -153,6 +153,23 @@ describe('[MON1] what the exchange states of a fill that cannot be', () => {
     expectSameAfterRestart(bench)
   })
 
+  test.each([
+    [{ side: 'buy', ticks: 99_990 }, 150_000, 99_990],
+    [{ side: 'sell', ticks: 100_010 }, 50_000, 100_010],
+    [{ side: 'buy', ticks: 99_990 }, 99_000, 99_000],
+  ] as const)('is no price worse than the limit of its order %j: %d', (level, stated, booked) => {
+    const bench = new EngineBench().start()
+    bench.quote({ ...level, lots: 10 })
+    bench.accept(bench.grantBatch())
+    read(bench, bench.fill({ side: level.side, lots: 10, ticks: stated, profit: '0' }))
+
+    expect(recorded(bench)).toMatchObject({ ticks: booked, profit: '0' })
+    const { longTicks, shortTicks } = bench.book.entries.get(SYMBOL) ?? {}
+    expect(level.side === 'buy' ? longTicks : shortTicks).toBe(booked)
+    expect(said(bench, 'fill.incredible')).toHaveLength(stated === booked ? 0 : 1)
+    expectSameAfterRestart(bench)
+  })
+
   test('is booked where the system closed: a liquidation costs more than its price tells', () => {
     const bench = holding()
     read(

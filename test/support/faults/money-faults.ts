@@ -1,5 +1,6 @@
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
+import { type WorldPlan } from '../world/world-plan.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 
 /** What a wrong mark is of the right one, and how a profit is left out. */
@@ -11,10 +12,21 @@ const BLANKS: readonly ((row: WirePosition) => WirePosition)[] = [
 ]
 /** One lie in two is stated once, the others for so long, ms. */
 const LIE_MS_MAX = 20_000
+/** Two wrong answers in a row would be two witnesses: between them the rows of a position are right so often. */
+const RIGHT_ROWS_MIN = 2
 
 interface Lie {
   readonly until: number
   readonly state: (row: WirePosition) => WirePosition
+}
+
+export interface MoneyFaultsOptions {
+  readonly faults: VirtualFaults
+  readonly now: () => number
+  /** Unix ms: when the market begins. */
+  readonly startAt: number
+  readonly crash: WorldPlan['crash'] | undefined
+  readonly lieMsMax: number | undefined
 }
 
 /** An exchange that misstates what a position is worth, once or for a while, or the price in one answer of everything. */
@@ -24,14 +36,23 @@ export class MoneyFaults {
   readonly #lies = new Map<string, Lie>()
   /** By symbol: how wrong the prices are until the next answer of the tickers. */
   readonly #factors = new Map<string, number>()
+  /** By symbol: how often its rows were stated since its prices were wrong. */
+  readonly #rightRows = new Map<string, number>()
+  readonly #options: MoneyFaultsOptions
+  /** By symbol: mark and index when a crash began. */
+  readonly #marksBefore = new Map<string, number>()
+  readonly #indexBefore = new Map<string, number>()
 
-  constructor(faults: VirtualFaults, now: () => number) {
-    this.#faults = faults
-    this.#now = now
+  constructor(options: MoneyFaultsOptions) {
+    this.#options = options
+    this.#faults = options.faults
+    this.#now = options.now
   }
 
-  state(symbol: string, rows: readonly WirePosition[]): readonly WirePosition[] {
-    if (!this.#faults.isOn) return rows
+  state(symbol: string, answered: readonly WirePosition[]): readonly WirePosition[] {
+    if (!this.#faults.isOn) return answered
+    this.#rightRows.set(symbol, (this.#rightRows.get(symbol) ?? RIGHT_ROWS_MIN) + 1)
+    const rows = answered.map((row) => this.#lagBehind(symbol, row))
     if (this.#faults.strikes('markWrong', symbol))
       this.#begin(symbol, MARKS, (row, factor) => markAt(row, factor))
     if (this.#faults.strikes('profitBlank', symbol)) this.#begin(symbol, BLANKS, (row, blank) => blank(row))
@@ -53,8 +74,10 @@ export class MoneyFaults {
 
   /** In one answer of the tickers, and in the rows that are read before the next one, the price is another. */
   spoilPrices(table: TickerTable, symbol: string): void {
-    // Two wrong answers in a row would be two witnesses.
-    if (this.#factors.delete(symbol) || !this.#faults.strikes('pricesWrong', symbol)) return
+    this.#holdIndex(table, symbol)
+    if (this.#factors.delete(symbol)) this.#rightRows.set(symbol, 0)
+    const isTooSoon = (this.#rightRows.get(symbol) ?? RIGHT_ROWS_MIN) < RIGHT_ROWS_MIN
+    if (isTooSoon || !this.#faults.strikes('pricesWrong', symbol)) return
     const factor = this.#faults.severity(0, 2) === 0 ? 0.5 : 2
     this.#factors.set(symbol, factor)
     const row = table.rowOf(symbol)
@@ -64,15 +87,38 @@ export class MoneyFaults {
     }
   }
 
+  /** The mark, and the profit at it, stand where they were when the crash began. */
+  #lagBehind(symbol: string, row: WirePosition): WirePosition {
+    const mark = Number(row.markPrice)
+    const before = this.#valueBefore(this.#marksBefore, symbol, mark, this.#options.crash?.markLagMs)
+    return before === mark ? row : markAt(row, before / mark)
+  }
+
+  #holdIndex(table: TickerTable, symbol: string): void {
+    const row = table.rowOf(symbol)
+    const { indexPrice } = table.columns
+    const index = indexPrice[row] ?? Number.NaN
+    indexPrice[row] = this.#valueBefore(this.#indexBefore, symbol, index, this.#options.crash?.indexLagMs)
+  }
+
+  /** A value as it was before the crash, until `lagMs` after it began. */
+  #valueBefore(known: Map<string, number>, symbol: string, value: number, lagMs = 0): number {
+    const { crash, startAt } = this.#options
+    const beganAt = startAt + (crash?.afterMs ?? Number.POSITIVE_INFINITY)
+    if (crash === undefined || this.#now() < beganAt) known.set(symbol, value)
+    return this.#now() < beganAt + lagMs ? (known.get(symbol) ?? value) : value
+  }
+
   #begin<Way>(
     symbol: string,
     ways: readonly Way[],
     state: (row: WirePosition, way: Way) => WirePosition,
   ): void {
-    const drawn = this.#faults.severity(0, 2 * LIE_MS_MAX)
+    const { lieMsMax = LIE_MS_MAX } = this.#options
+    const drawn = this.#faults.severity(0, 2 * lieMsMax)
     const way = ways[drawn % ways.length]
     if (way === undefined) return
-    const until = this.#now() + Math.max(0, drawn - LIE_MS_MAX)
+    const until = this.#now() + Math.max(0, drawn - lieMsMax)
     this.#lies.set(symbol, { until, state: (row) => state(row, way) })
   }
 }

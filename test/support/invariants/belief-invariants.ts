@@ -1,6 +1,8 @@
 import { ACCOUNT, type ModeReason } from '../../../src/domain/trading-mode.ts'
 import { accountHoldingOf } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
+import { type TickerTable } from '../../../src/domain/ticker-table.ts'
+import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Mark and last price differ, and the market moves between two looks: as a share of what is held, and an amount. */
@@ -9,8 +11,12 @@ const SLACK = 0.3
 /** A loss that lasts for so long, in a process that reads its positions at least so often, is held: ms. */
 const HELD_WITHIN_MS = 8000
 const READ_EVERY_MS = 2500
+/** One that either figure shows reduces at once, with the second reading of the position at the latest. */
+const REDUCED_WITHIN_MS = 3500
 /** A dispute that is older than this when nothing goes wrong any more does not end. */
 const CALM_DISPUTE_MS = 5000
+/** So long after a crash the exchange's mark and index are near the price again. */
+const CAUGHT_UP_MS = 70_000
 
 /** Two witnesses that are wrong at the same moment may reduce, but close nothing. */
 const ofOneReading = ({ plan }: World, code: ModeReason): boolean =>
@@ -29,6 +35,10 @@ export function watchBelief(world: World): WorldWatcher {
   if (limits === undefined || Number.isNaN(capital)) return {}
   const truth = new TrueNet(world)
   const { daily = Number.POSITIVE_INFINITY, drawdown = {} } = limits
+  const { flatten = Number.POSITIVE_INFINITY } = drawdown
+  const reducing = Math.min(drawdown.reducing ?? Number.POSITIVE_INFINITY, flatten)
+  const { crash, isOfMoney = false } = world.plan
+  const caughtUpAt = world.time.now + (crash ? crash.afterMs + crash.overMs + CAUGHT_UP_MS : 0)
   const limitOf = (code: ModeReason): number => {
     if (code === 'dailyLoss') return daily
     return ((code === 'drawdown' ? drawdown.reducing : drawdown.flatten) ?? 0) * capital
@@ -59,8 +69,9 @@ export function watchBelief(world: World): WorldWatcher {
     },
     afterStep(event, effects, now) {
       const { engine } = world.process
-      if (engine === undefined || !isOfMoney(event)) return
+      if (engine === undefined || !concernsMoney(event)) return
       truth.look()
+      if (event.kind === 'snapshotTaken') truth.noteIndex(event.tickers)
       const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
       if (event.kind !== 'positionRead' || isRefused) return
       const { symbol, rows } = event.reading
@@ -73,35 +84,43 @@ export function watchBelief(world: World): WorldWatcher {
         violate(world, 'MON2', `the profit of ${symbol} is left out, and nobody disputes it`)
       // By the first reading that agrees it waits for another one.
       const isOpen = dispute !== undefined && dispute.agreedBy !== event.reading.requestedAt
-      if (world.facts.isCalm && isOfBook && isOpen && now - dispute.since > CALM_DISPUTE_MS)
+      const isCalm = world.facts.isCalm && world.time.now > caughtUpAt
+      if (isCalm && isOfBook && isOpen && now - dispute.since > CALM_DISPUTE_MS)
         violate(world, 'MON1', `a dispute about ${symbol} does not end: ${dispute.ours}, ${dispute.theirs}`)
       if (world.plan.symbols.length > 1 || engine.phase !== 'running') return
-      truth.noteReading(now)
+      truth.noteReading()
       const { peak = null, dayNet = null } = engine.book.watermarks.get(ACCOUNT) ?? {}
-      const best = truth.bestOfLast(now)
-      if (best === undefined) return
-      const isHeld = engine.restrictions.some(({ scope, code }) => scope === ACCOUNT && OF_LOSS.has(code))
-      const reducing = Math.min(
-        drawdown.reducing ?? Number.POSITIVE_INFINITY,
-        drawdown.flatten ?? Number.POSITIVE_INFINITY,
+      const held = new Set(
+        engine.restrictions.filter(({ scope }) => scope === ACCOUNT).map(({ code }) => code),
       )
-      const isDeep = peak !== null && (peak - best - truth.slack) / (capital + peak) >= reducing
-      const isLost = dayNet !== null && dayNet - best - truth.slack >= daily
-      if ((isDeep || isLost) && !isHeld)
+      const fallOf = (best: number): number =>
+        peak === null ? 0 : (peak - best - truth.slack) / (capital + peak)
+      const lossOf = (best: number): number => (dayNet === null ? 0 : dayNet - best - truth.slack)
+      const say = (best: number, missing: string): void =>
         violate(
           world,
           'MON1',
-          `${best} was the most for seconds, from ${peak} at the peak and ${dayNet} that day, and nothing is held`,
+          `${best} was the most for seconds, from ${peak} at the peak and ${dayNet} that day, and ${missing}`,
         )
+      const soon = truth.bestOfLast(REDUCED_WITHIN_MS)
+      // Whatever else may be wrong in other worlds, prices among it, may delay this.
+      if (isOfMoney && soon !== undefined && held.size === 0)
+        if (fallOf(soon) >= reducing || lossOf(soon) >= daily) say(soon, 'it may add risk')
+      const best = truth.isNearIndex(HELD_WITHIN_MS) ? truth.bestOfLast(HELD_WITHIN_MS) : undefined
+      if (best === undefined) return
+      const isHeld = [...held].some((code) => OF_LOSS.has(code))
+      if ((fallOf(best) >= reducing || lossOf(best) >= daily) && !isHeld) say(best, 'nothing is held')
+      else if (isOfMoney && fallOf(best) >= flatten && !held.has('drawdownFlatten'))
+        say(best, 'nothing is closed')
     },
   }
 }
 
-function isOfMoney({ kind }: EngineEvent): boolean {
+function concernsMoney({ kind }: EngineEvent): boolean {
   return kind === 'positionRead' || kind === 'fillsRead' || kind === 'snapshotTaken'
 }
 
-/** The net profit of the account as the exchange's ledger has it. */
+/** The net profit of the account, from the exchange's ledger at the price at which its market stands. */
 class TrueNet {
   readonly #world: World
   /** Largest fall from a peak before it, and the highest net profit, of the whole world. */
@@ -110,26 +129,44 @@ class TrueNet {
   slack = SLACK
   #samples: { readonly at: number; readonly net: number }[] = []
   #readAt = 0
+  #outOfBandAt = Number.NEGATIVE_INFINITY
 
   constructor(world: World) {
     this.#world = world
   }
 
   look(): void {
-    const { coins, positions } = this.#world.exchange.ledger()
+    const { time, exchange, settings } = this.#world
+    const { coins, positions } = exchange.ledger()
     let net = 0
     for (const { realisedProfit, fees, funding } of coins)
       net += Number(realisedProfit) - Number(fees) + Number(funding)
     let notional = 0
-    for (const { unrealised, size, openPriceAvg } of positions) {
-      net += Number(unrealised)
+    for (const { symbol, holdSide, size, openPriceAvg } of positions) {
+      const spec = settings.instruments.get(symbol)
+      const price = spec === undefined ? Number.NaN : floatOnGrid(spec.tick, exchange.priceOf(symbol))
+      net += (price - Number(openPriceAvg)) * Number(size) * (holdSide === 'long' ? 1 : -1)
       notional += Number(size) * Number(openPriceAvg)
     }
     this.slack = Math.max(this.slack, SLACK + SLACK_SHARE * notional)
     this.highest = Math.max(this.highest, net)
     this.deepest = Math.max(this.deepest, this.highest - net)
-    this.#samples.push({ at: this.#world.time.now, net })
+    this.#samples.push({ at: time.now, net })
     if (this.#samples.length > 2000) this.#samples = this.#samples.slice(-1000)
+  }
+
+  /** Whether prices are near the index that is stated with them, notes one that is not: no limit closes at those (MON1). */
+  noteIndex(tickers: TickerTable): void {
+    const { plan, settings, time } = this.#world
+    const band = (settings.figures?.indexBandRatio ?? 0) * 0.9
+    for (const symbol of plan.symbols) {
+      const last = tickers.read(symbol, 'lastPr')
+      if (Math.abs(tickers.read(symbol, 'indexPrice') - last) > last * band) this.#outOfBandAt = time.now
+    }
+  }
+
+  isNearIndex(forMs: number): boolean {
+    return this.#world.time.now - this.#outOfBandAt > forMs
   }
 
   forgetReadings(): void {
@@ -137,14 +174,15 @@ class TrueNet {
     this.#readAt = 0
   }
 
-  noteReading(now: number): void {
+  noteReading(): void {
+    const { now } = this.#world.time
     if (now - this.#readAt > READ_EVERY_MS) this.#samples = []
     this.#readAt = now
   }
 
-  /** The highest net profit of the last seconds; undefined where it was not looked for so long. */
-  bestOfLast(_now: number): number | undefined {
-    const since = this.#world.time.now - HELD_WITHIN_MS
+  /** The highest net profit of the last so many ms; undefined where it was not looked for so long. */
+  bestOfLast(ms: number): number | undefined {
+    const since = this.#world.time.now - ms
     const first = this.#samples[0]
     if (first === undefined || first.at > since) return undefined
     return Math.max(...this.#samples.filter(({ at }) => at >= since).map(({ net }) => net))

@@ -45,11 +45,15 @@ function reasonsOf({ settings }: World, used: UsedLoss): readonly ModeReason[] {
   ]
 }
 
-/** A step that was passed by in one fall is not held beside the next one. */
+/**
+ * A step that was passed by in one fall is not held beside the next one. What one reading alone shows of strategies that
+ * hold against each other is held for as long as it is in dispute.
+ */
 function assertHeld(world: World, scope: Scope, code: ModeReason): void {
   const held = world.process.engine?.restrictions.filter((one) => one.scope === scope) ?? []
   if (held.some((one) => one.code === code)) return
   if (code === 'drawdown' && held.some((one) => one.code === 'drawdownFlatten')) return
+  if (code !== 'losingStreak' && held.some((one) => one.code === 'equityDisputed')) return
   violate(world, 'RSK2', `${scope} has reached a limit, and is not held for ${code}`)
 }
 

@@ -23,6 +23,7 @@ import { SettingChanges } from '../faults/changed-settings.ts'
 import { cancelAround, Suspensions } from '../faults/suspensions.ts'
 import { MoneyFaults } from '../faults/money-faults.ts'
 import { spoilTicker } from '../faults/ticker-faults.ts'
+import { type WorldPlan } from '../world/world-plan.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
 import { BrokenTickers } from '../months/broken-tickers.ts'
 import { BrokenFills } from '../months/broken-fills.ts'
@@ -49,6 +50,9 @@ export interface VirtualExchangeOptions {
   readonly moveTicks: number
   /** How long a step of the market that begins at so many Unix ms takes, ms; default always the same. */
   readonly marketStepMs?: (at: number) => number
+  /** See {@link WorldPlan}. */
+  readonly crash?: WorldPlan['crash'] | undefined
+  readonly lieMsMax?: number | undefined
   /** Instead of the random walks. */
   readonly market?: (instruments: readonly Instrument[]) => Market
 }
@@ -73,6 +77,8 @@ export class VirtualExchange implements SimulatedExchange {
   readonly instruments: readonly Instrument[]
   /** By tradeId: fills that no read shows. */
   readonly unseen = new Set<string>()
+  /** In ticks, of the random walks: where the market stands, whatever any answer says. */
+  readonly priceOf: (symbol: string) => number
   readonly brokenTickers = new BrokenTickers()
   /** Hears which orders a cancel-all, known by its body, has taken. */
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
@@ -86,8 +92,8 @@ export class VirtualExchange implements SimulatedExchange {
   constructor(options: VirtualExchangeOptions) {
     this.#options = options
     this.brokenFills = new BrokenFills(options.faults, options.time)
-    this.#money = new MoneyFaults(options.faults, () => this.now)
-    const { startAt } = options
+    const { startAt, crash, lieMsMax } = options
+    this.#money = new MoneyFaults({ faults: options.faults, now: () => this.now, startAt, crash, lieMsMax })
     this.truth = new ExchangeTruth()
     const nowOfTrouble = (): number => (options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY)
     this.suspensions = new Suspensions(nowOfTrouble)
@@ -102,6 +108,16 @@ export class VirtualExchange implements SimulatedExchange {
     const startTicks = new Map(
       all.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
     )
+    const walks = new VirtualMarket({
+      seed: `${options.seed}/market`,
+      startAt,
+      stepMs: options.marketStepMs ?? (() => MARKET_STEP_MS),
+      startTicks,
+      moveTicks: options.moveTicks,
+      jumpEvery: 200,
+      crash: crash && { ...crash, at: startAt + crash.afterMs },
+    })
+    this.priceOf = (symbol) => walks.priceOf(symbol)
     this.core = createExchangeCore({
       instruments: all,
       accounts: [
@@ -117,16 +133,7 @@ export class VirtualExchange implements SimulatedExchange {
           leverage: options.leverage,
         },
       ],
-      market: () =>
-        options.market?.(this.instruments) ??
-        new VirtualMarket({
-          seed: `${options.seed}/market`,
-          startAt,
-          stepMs: options.marketStepMs ?? (() => MARKET_STEP_MS),
-          startTicks,
-          moveTicks: options.moveTicks,
-          jumpEvery: 200,
-        }),
+      market: () => options.market?.(this.instruments) ?? walks,
       settings: {
         marketStateEveryMs: Number.POSITIVE_INFINITY,
         fillModel: 'optimistic',

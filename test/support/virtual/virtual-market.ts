@@ -18,6 +18,8 @@ export interface VirtualMarketOptions {
   readonly moveTicks: number
   /** One step in so many jumps ten times as far. */
   readonly jumpEvery: number
+  /** Prices come to `factor` times what they were, within `overMs` from `at` (Unix ms) on. */
+  readonly crash?: { readonly at: number; readonly overMs: number; readonly factor: number } | undefined
 }
 
 /** Each symbol walks by a stream of its own: one symbol less leaves the others as they were. */
@@ -50,6 +52,7 @@ export class VirtualMarket implements Market {
     for (; this.#nextAt <= now; this.#nextAt += this.#options.stepMs(this.#nextAt)) {
       for (const [symbol, walk] of this.#walks) {
         this.#move(walk)
+        this.#fall(walk)
         visit({ at: this.#nextAt, symbol, quote: walk.quote })
       }
     }
@@ -63,6 +66,24 @@ export class VirtualMarket implements Market {
   /** Never restored: only its shape is looked at. */
   state(): MarketState {
     return { identity: this.identity }
+  }
+
+  /** The price of the last trade, held inside bid and ask, in ticks. */
+  priceOf(symbol: string): number {
+    const { bidTicks, askTicks, lastTicks } = this.#walks.get(symbol)?.quote ?? firstQuote(Number.NaN)
+    return Math.min(Math.max(lastTicks, bidTicks), askTicks)
+  }
+
+  /** In a crash each step goes the same share of the way, and is traded at. */
+  #fall({ quote }: Walk): void {
+    const { crash, stepMs } = this.#options
+    const at = this.#nextAt
+    if (crash === undefined || at < crash.at || at >= crash.at + crash.overMs) return
+    const share = Math.min(1, stepMs(at) / crash.overMs)
+    quote.bidTicks = Math.max(1000, Math.round(quote.bidTicks * crash.factor ** share))
+    quote.askTicks = quote.bidTicks + 1
+    quote.lastTicks = quote.bidTicks
+    quote.tradedLots = quote.bidLots
   }
 
   #move({ quote, random }: Walk): void {

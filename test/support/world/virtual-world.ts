@@ -113,6 +113,8 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     balance: '1000000',
     leverage: LEVERAGE,
     moveTicks: plan.moveTicks,
+    crash: plan.crash,
+    lieMsMax: plan.lieMsMax,
     marketStepMs: (at) => quiet.stretchStep(MARKET_STEP_MS, at),
   })
   const network = new VirtualNetwork({

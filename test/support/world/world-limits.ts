@@ -21,18 +21,28 @@ const WIDE = {
   ofStrategy: { drawdown: { warn: 1, reducing: 4, flatten: 10 }, streak: 8 },
   ...{ rateLimitedPerMinute: 25, unknownOrdersMax: 6, rejectionsPerMinute: 40 },
 }
+const OF_MONEY = {
+  ...WIDE,
+  ...{ daily: 25, drawdown: { warn: 0.03, reducing: 0.05, flatten: 0.08 } },
+  ofStrategy: { drawdown: { warn: 10, reducing: 20, flatten: 32 }, streak: 8 },
+}
 
 /** The limits that a world may have beside the others. Absent where it has none. */
 export function limitsOf({
   isLimited,
   isLimitedByEquity,
   isTight,
+  isOfMoney,
   strategies,
   positionNotionalMax,
 }: WorldPlan) {
   const byValue = positionNotionalMax === undefined ? {} : { positionNotionalMax }
   if (!isLimited) return { account: {}, strategy: byValue, losses: { capital: CAPITAL } }
-  const { daily, drawdown, ofStrategy, rejectionsPerMinute, ...ofAccount } = isTight ? TIGHT : WIDE
+  const { daily, drawdown, ofStrategy, rejectionsPerMinute, ...ofAccount } = isOfMoney
+    ? OF_MONEY
+    : isTight
+      ? TIGHT
+      : WIDE
   const limits = new Map<Scope, LossLimits>([[ACCOUNT, { daily, ...(isLimitedByEquity && { drawdown }) }]])
   for (const { id } of strategies) limits.set(strategyScope(id), ofStrategy)
   const losses: LossSettings = { timeZone: 'UTC', coolDownMs: 0, limits }

@@ -96,6 +96,20 @@ export const worldPlanSchema = z.strictObject({
   isLimitedByEquity: z.boolean().default(false),
   /** Whether those limits are reached soon. */
   isTight: z.boolean().default(false),
+  /** Whether it is about money alone: a fifth of what is held reaches its limits, and a hundredth does not. */
+  isOfMoney: z.boolean().optional(),
+  /** The longest time for which the exchange misstates a position, ms; absent: seconds. */
+  lieMsMax: z.int().positive().optional(),
+  /** Prices come to `factor` times what they were, within `overMs`. Mark and index stand still for so long after it began. */
+  crash: z
+    .strictObject({
+      afterMs: z.int().nonnegative(),
+      overMs: z.int().positive(),
+      factor: z.number().positive(),
+      markLagMs: z.int().nonnegative(),
+      indexLagMs: z.int().nonnegative(),
+    })
+    .optional(),
 })
 
 export type WorldPlan = z.infer<typeof worldPlanSchema>

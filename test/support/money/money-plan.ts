@@ -1,0 +1,97 @@
+import { createRandom, type Random } from '../../../src/lib/random.ts'
+import { type FaultKind } from '../faults/virtual-faults.ts'
+import { pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
+
+/** Seeds of worlds that lie about money begin so. */
+export const MONEY = 'money-'
+
+const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000]
+
+/** A world in which losses are limited, and little else is wrong than what the exchange says of money. */
+export function planMoney(seed: string): WorldPlan {
+  const plan = planWorld(seed)
+  const part = (name: string): Random => createRandom(`${seed}/money/${name}`)
+  const symbols = plan.symbols.slice(0, 1)
+  const isCrash = part('isCrash').integer(3) === 0
+  const lastsHours = !isCrash && part('lastsHours').integer(3) === 0
+  return {
+    ...plan,
+    symbols,
+    strategies: planStrategies(part, plan, symbols),
+    faults: drawFaults(part),
+    skewMs: 0,
+    driftPpm: 0,
+    faultyMs: isCrash ? CRASH_MS : pick(part('faultyMs'), [20_000, 30_000]),
+    jumps: lastsHours ? drawHours(part('hours')) : [],
+    ...(isCrash && { crash: drawCrash(part('crash')) }),
+    ...(lastsHours && { lieMsMax: 12 * HOUR_MS }),
+    // What is closed for a loss is the subject, and nothing else may stop an order.
+    orderNotionalMax: 100_000,
+    grossNotionalMax: 5_000_000,
+    openOrdersMax: 60,
+    positionNotionalMax: undefined,
+    isLimited: true,
+    isLimitedByEquity: true,
+    isOfMoney: true,
+    hasTwin: false,
+    hasPrefixes: part('hasPrefixes').integer(30) === 0,
+  }
+}
+
+/** One strategy holds much, and seldom changes its mind: a lie has to meet a position. */
+function planStrategies(
+  part: (name: string) => Random,
+  plan: WorldPlan,
+  symbols: string[],
+): WorldPlan['strategies'] {
+  const [first, ...others] = plan.strategies.map((strategy) => ({ ...strategy, symbols: [...symbols] }))
+  if (first === undefined) return []
+  const holder = { ...first, kind: 'targeter' as const, size: 12, every: pick(part('every'), [10, 40, 200]) }
+  return part('isAlone').integer(2) === 0 ? [holder] : [holder, ...others]
+}
+
+/** Mark, profit, counters and prices are misstated in most of these worlds; some die or are stopped besides. */
+const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
+  markWrong: [0, 0.02, 0.1],
+  profitBlank: [0, 0.02, 0.1],
+  counterWrong: [0, 0.05, 0.2],
+  pricesWrong: [0, 0.05, 0.1],
+  profitMissing: [0, 0, 0.5],
+  death: [0, 0, 0.01],
+  terminated: [0, 0, 0.02],
+  checkpoint: [0, 0.02],
+}
+
+function drawFaults(part: (name: string) => Random): WorldPlan['faults'] {
+  return Object.fromEntries(
+    Object.entries(RATES).flatMap(([fault, rates]) => {
+      const rate = pick(part(`faults/${fault}`), rates)
+      return rate > 0 ? [[fault, rate]] : []
+    }),
+  )
+}
+
+/** After a fall the exchange's index and mark need a minute until they are near the price again. */
+const CRASH_MS = 80_000
+
+/** Prices fall or rise by a fifth or more, and what the exchange states of them stands still for longer. */
+function drawCrash(random: Random): NonNullable<WorldPlan['crash']> {
+  const share = 0.2 + random.integer(10) / 100
+  return {
+    afterMs: 4000 + random.integer(8000),
+    overMs: pick(random, [100, 3000, 10_000]),
+    factor: random.integer(2) === 0 ? 1 - share : 1 + share,
+    markLagMs: pick(random, [0, 5000, 30_000]),
+    indexLagMs: pick(random, [0, 3000]),
+  }
+}
+
+/** A lie that began in a burst is read again and again, for hours. */
+function drawHours(random: Random): WorldPlan['jumps'] {
+  return Array.from({ length: 1 + random.integer(2) }, () => ({
+    burstMs: 4000 + random.integer(6000),
+    quietMs: HOUR_MS + random.integer(4 * HOUR_MS) + random.integer(MINUTE_MS),
+    looks: 10 + random.integer(20),
+    way: 'trading' as const,
+  }))
+}
