@@ -1,3 +1,5 @@
+import type { Fill } from './fill.ts'
+import type { OwnTrades } from './own-trades.ts'
 import type { Holding, HoldingChange } from './position.ts'
 
 /** The owner of what no order of ours explains. */
@@ -10,6 +12,8 @@ export type Move =
       /** A strategy, {@link NOBODY}, or an orderId that waits, behind a `~`. */
       readonly owner: string
       readonly change: HoldingChange
+      /** Absent in books of earlier versions: then nobody knows its price. */
+      readonly priced?: PricedFill
     }
   | {
       readonly kind: 'adopt'
@@ -19,11 +23,23 @@ export type Move =
       readonly taken: readonly HoldingChange[]
     }
 
+/** A fill as it moves what its owners have made. */
+export interface PricedFill {
+  readonly fill: Fill
+  /**
+   * By how much the profit that was booked for it differs from what its price has brought the account, margin coin; undefined
+   * where our own fills do not explain what the account held.
+   */
+  readonly beyondPrice?: number
+}
+
 /** A symbol with fills that wait for their order. */
 export interface UnsettledAllocation {
   /** Before the first of those fills. */
   readonly account: Holding
   readonly holdings: readonly (readonly [key: string, Holding])[]
+  /** What each strategy had made until then. Absent in books of earlier versions. */
+  readonly trades?: readonly (readonly [key: string, OwnTrades])[]
   /** That fill and everything since: the moves of the symbol with numbers from the one to before the other. */
   readonly first: number
   readonly next: number

@@ -126,8 +126,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'orphan-fills-counted-twice',
     what: 'fills that found their order are bound again whenever it changes',
-    find: '  book.orphans.delete(orderId)\n  for (const [index, fill] of fills.entries()) {\n    const order',
-    replace: '  for (const [index, fill] of fills.entries()) {\n    const order',
+    find: '  book.orphans.delete(orderId)\n  settleOwner(',
+    replace: '  settleOwner(',
   },
   {
     name: 'state-not-with-wishes',
@@ -471,7 +471,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'liquidation-ignored',
     what: 'what others close is not taken from who held it',
-    find: '  if (owner === NOBODY) return takeFromStrategies(book, symbol, change)\n',
+    find: '  if (owner === NOBODY) return takeFromStrategies(book, symbol, change, priced)\n',
     replace: '  if (owner === NOBODY) return\n',
   },
   {
@@ -1012,7 +1012,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'foreign-fills-cost-nothing',
     what: 'what a liquidation or a trade by hand has realised and cost is not booked',
-    find: 'addMoney(book, pairKey(NOBODY, fill.symbol), fill)\n    moveBy(book, fill, NOBODY)',
+    find: 'moveBy(book, fill, NOBODY)\n    addMoney(book, pairKey(NOBODY, fill.symbol), fill)',
     replace: 'moveBy(book, fill, NOBODY)',
   },
   {

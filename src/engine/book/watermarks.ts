@@ -19,4 +19,12 @@ function forgetStreak(book: WritableBook, scope: string): void {
   for (const [pair, trades] of book.ownTrades) {
     if (`strategy:${splitPair(pair)[0]}` === scope) book.ownTrades.set(pair, { ...trades, lostInRow: 0 })
   }
+  // Where the allocation is worked out again, the streak begins anew as well.
+  for (const [symbol, { trades, ...unsettled }] of book.unsettled) {
+    const anew = trades?.map(([pair, known]) => {
+      const isOfScope = `strategy:${splitPair(pair)[0]}` === scope
+      return [pair, isOfScope ? { ...known, lostInRow: 0 } : known] as const
+    })
+    if (anew) book.unsettled.set(symbol, { ...unsettled, trades: anew })
+  }
 }
