@@ -5,7 +5,7 @@ import type { Holding, HoldingChange } from './position.ts'
 /** The owner of what no order of ours explains. */
 export const NOBODY = ''
 
-/** Something that moved what the account holds of a symbol. */
+/** Something that moved what the account holds of a symbol, or what a strategy has made of it. */
 export type Move =
   | {
       readonly kind: 'fill'
@@ -22,6 +22,8 @@ export type Move =
       /** What of that somebody has closed. */
       readonly taken: readonly HoldingChange[]
     }
+  /** An operator has released a strategy: the trades that it lost in a row are counted anew. */
+  | { readonly kind: 'streakForgotten'; readonly strategyId: string }
 
 /** A fill as it moves what its owners have made. */
 export interface PricedFill {

@@ -3,7 +3,7 @@ import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from 
 import type { Fill } from '../../domain/fill.ts'
 import type { OrderId, StrategyId } from '../../domain/ids.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
-import { countOwnFill, countTaken, forgetTaken, withOwnMoney } from './own-trades.ts'
+import { countOwnFill, countTaken, forgetStreak, forgetTaken, withOwnMoney } from './own-trades.ts'
 
 /**
  * Which strategy holds how much of the account's position. It follows from the fills of a symbol in their order, and from
@@ -190,6 +190,7 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
     for (const change of move.taken) takeFromStrategies(book, symbol, change)
     return
   }
+  if (move.kind === 'streakForgotten') return forgetStreak(book, pairKey(move.strategyId, symbol))
   const { owner, change, priced } = move
   book.account.set(symbol, applyToHolding(positionMode, accountHoldingOf(book, symbol), change))
   if (owner === NOBODY) return takeFromStrategies(book, symbol, change, priced)

@@ -230,6 +230,7 @@ class Counts {
       const change = this.priced(move.change)
       return { ...move, change, ...(priced && { priced: { ...priced, fill: this.fill(priced.fill) } }) }
     }
+    if (move.kind === 'streakForgotten') return move
     return {
       ...move,
       holding: this.holding(move.holding),

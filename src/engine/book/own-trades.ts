@@ -57,6 +57,11 @@ export function forgetTaken(book: WritableBook, pair: string, held: Holding): vo
   book.ownTrades.set(pair, { ...trades, entry, ...(isOver && { tradeNet: '0' }) })
 }
 
+export function forgetStreak(book: WritableBook, pair: string): void {
+  const trades = book.ownTrades.get(pair)
+  if (trades) book.ownTrades.set(pair, { ...trades, lostInRow: 0 })
+}
+
 /** Books of earlier versions know only what the exchange has stated. */
 export function withOwnMoney(book: Book, pair: string, trades: OwnTrades): OwnTrades {
   if (trades.profit !== undefined) return trades

@@ -1,4 +1,5 @@
-import type { ModeReason, Restriction } from '../../domain/trading-mode.ts'
+import { type ModeReason, type Restriction, strategyScope } from '../../domain/trading-mode.ts'
+import { applyMove } from './allocation.ts'
 import { splitPair, type WritableBook } from './book.ts'
 
 /** After the release of a loss limit, losses are counted from now on. */
@@ -16,15 +17,8 @@ const PARTS: { readonly [code in ModeReason]?: 'dayNet' | 'peak' } = {
 }
 
 function forgetStreak(book: WritableBook, scope: string): void {
-  for (const [pair, trades] of book.ownTrades) {
-    if (`strategy:${splitPair(pair)[0]}` === scope) book.ownTrades.set(pair, { ...trades, lostInRow: 0 })
-  }
-  // Where the allocation is worked out again, the streak begins anew as well.
-  for (const [symbol, { trades, ...unsettled }] of book.unsettled) {
-    const anew = trades?.map(([pair, known]) => {
-      const isOfScope = `strategy:${splitPair(pair)[0]}` === scope
-      return [pair, isOfScope ? { ...known, lostInRow: 0 } : known] as const
-    })
-    if (anew) book.unsettled.set(symbol, { ...unsettled, trades: anew })
+  for (const pair of [...book.ownTrades.keys()]) {
+    const [strategyId, symbol] = splitPair(pair)
+    if (strategyScope(strategyId) === scope) applyMove(book, symbol, { kind: 'streakForgotten', strategyId })
   }
 }
