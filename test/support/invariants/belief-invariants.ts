@@ -1,6 +1,7 @@
 import { ACCOUNT, type ModeReason } from '../../../src/domain/trading-mode.ts'
 import { accountHoldingOf } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
+import { formerNetOf } from '../world/account-plan.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Mark and last price differ, and the market moves between two looks: as a share of what is held, and an amount. */
@@ -113,11 +114,12 @@ class TrueNet {
 
   constructor(world: World) {
     this.#world = world
+    this.highest = formerNetOf(world.plan)
   }
 
   look(): void {
     const { coins, positions } = this.#world.exchange.ledger()
-    let net = 0
+    let net = formerNetOf(this.#world.plan)
     for (const { realisedProfit, fees, funding } of coins)
       net += Number(realisedProfit) - Number(fees) + Number(funding)
     let notional = 0

@@ -36,6 +36,7 @@ import { watchAnswers, watchDecisions, watchGrants, watchIdentical } from './hea
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchLosses, watchPaces } from './reached-invariants.ts'
 import { watchRefusedReads } from './reading-invariants.ts'
+import { watchOrderPace } from './pace-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchLease } from './lease-invariants.ts'
 import { watchNeedlessCancels, watchRestricted } from './restricted-invariants.ts'
@@ -103,6 +104,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK1', watch: watchPositionValue },
   { id: 'RSK1', watch: watchGross },
   { id: 'RSK1', watch: watchRiskChecks },
+  { id: 'RSK1', watch: watchOrderPace },
   { id: 'RSK1', watch: watchLadders },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK2', watch: watchRestricted },

@@ -29,13 +29,14 @@ export function limitsOf({
   isTight,
   strategies,
   positionNotionalMax,
+  timeZone = 'UTC',
 }: WorldPlan) {
   const byValue = positionNotionalMax === undefined ? {} : { positionNotionalMax }
   if (!isLimited) return { account: {}, strategy: byValue, losses: { capital: CAPITAL } }
   const { daily, drawdown, ofStrategy, rejectionsPerMinute, ...ofAccount } = isTight ? TIGHT : WIDE
   const limits = new Map<Scope, LossLimits>([[ACCOUNT, { daily, ...(isLimitedByEquity && { drawdown }) }]])
   for (const { id } of strategies) limits.set(strategyScope(id), ofStrategy)
-  const losses: LossSettings = { timeZone: 'UTC', coolDownMs: 0, limits }
+  const losses: LossSettings = { timeZone, coolDownMs: 0, limits }
   return {
     account: { ...ofAccount, ...(isLimitedByEquity && { leverageMax: 3, identicalPerMinute: 40 }) },
     strategy: { ...byValue, rejectionsPerMinute, ...(isLimitedByEquity && { identicalPerMinute: 25 }) },

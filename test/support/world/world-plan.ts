@@ -4,6 +4,7 @@ import { type Random, createRandom } from '../../../src/lib/random.ts'
 import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-faults.ts'
 import { QUIET_WAYS } from '../months/quiet.ts'
 import { STRATEGY_KINDS } from '../virtual/virtual-strategies.ts'
+import { accountPlanFields, drawAccountPlan } from './account-plan.ts'
 
 const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
 
@@ -96,6 +97,7 @@ export const worldPlanSchema = z.strictObject({
   isLimitedByEquity: z.boolean().default(false),
   /** Whether those limits are reached soon. */
   isTight: z.boolean().default(false),
+  ...accountPlanFields,
 })
 
 export type WorldPlan = z.infer<typeof worldPlanSchema>
@@ -151,6 +153,7 @@ export function planWorld(seed: string): WorldPlan {
     isLimited: part('isLimited').integer(5) === 0,
     isLimitedByEquity: part('isLimitedByEquity').integer(2) === 0,
     isTight: part('isTight').integer(2) === 0,
+    ...drawAccountPlan(part),
   }
 }
 
