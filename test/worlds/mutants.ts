@@ -337,14 +337,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'page-skips-the-twin',
     what: 'the next page of fills begins below the oldest id of this one, where the other fill of a self-trade stands',
-    find: 'const idLessThan = tradeId === reachedId ? tradeId : String(BigInt(tradeId) + 1n)',
-    replace: 'const idLessThan = tradeId',
+    find: 'const idLessThan = String(BigInt(oldest) + 1n)',
+    replace: 'const idLessThan = oldest',
   },
   {
     name: 'pages-joined-by-trade',
     what: 'of two pages of fills each tradeId is kept once',
-    find: 'map((row) => [fillKey(row), row])',
-    replace: 'map((row) => [row.tradeId, row])',
+    find: 'map((row) => [fillKey(named(row)), row])',
+    replace: 'map((row) => [named(row).tradeId, row])',
+  },
+  {
+    name: 'fill-rows-by-order-and-time',
+    what: 'rows of fills are told apart by order and time: of two fills of an order in one millisecond only one is read',
+    find: 'map((row) => [fillKey(named(row)), row])',
+    replace: 'map((row) => [`${named(row).orderId} ${named(row).cTime}`, row])',
   },
   {
     name: 'trades-forgotten-too-early',

@@ -54,8 +54,8 @@ export function watchEquity(world: World): WorldWatcher {
       const parts = symbols.map((one) => nets.get(one))
       if (parts.includes(undefined)) return
       const others = fold.symbols.filter((one) => !symbols.includes(one))
-      const net = sum([...parts.map((part) => part?.net ?? 0), ...others.map((one) => fold.settledOf(one))])
-      const tolerance = TOLERANCE + sum(parts.map((part) => part?.tolerance ?? 0))
+      const net = addUp([...parts.map((part) => part?.net ?? 0), ...others.map((one) => fold.settledOf(one))])
+      const tolerance = TOLERANCE + addUp(parts.map((part) => part?.tolerance ?? 0))
       const { equity } = engine.equity
       if (Math.abs(equity - capital - net) > tolerance)
         violate(world, 'MONEY', `the equity is ${equity}, its parts come to ${capital + net}`)
@@ -63,7 +63,7 @@ export function watchEquity(world: World): WorldWatcher {
   }
 }
 
-function sum(amounts: readonly number[]): number {
+function addUp(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0)
 }
 

@@ -160,7 +160,8 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
         return quiet.stretch(TIME_MS)
       },
     },
-    pageFills: plan.pageFills,
+    // A page of two rows may be full of the two fills of one trade, and cannot be followed.
+    pageFills: Math.max(3, plan.pageFills),
     clocks: [{ skewMs: plan.skewMs, driftPpm: plan.driftPpm }, ...plan.otherClocks],
     onStop: plan.stop,
     isKilled: () => world.facts.killedAt !== undefined,

@@ -129,7 +129,7 @@ export function planWorld(seed: string): WorldPlan {
     faults: drawFaults({ part, plan: { core: { idempotency } }, rates: RATES }),
     skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,
     driftPpm: pick(part('driftPpm'), [0, 0, 50, -200, 500]),
-    pageFills: pick(part('pageFills'), [2, 5, 100]),
+    pageFills: pick(part('pageFills'), [3, 5, 100]),
     onRestart: pick(part('onRestart'), ['cancel', 'adopt'] as const),
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
