@@ -81,7 +81,7 @@ export const METRICS = {
   },
   intentd_profit_realised: {
     type: 'gauge',
-    help: 'Of all runs in the journal, margin coin; label: strategy.',
+    help: 'Of its own lots at its own average price, of all runs in the journal, margin coin; label: strategy.',
   },
   intentd_profit_unrealised: {
     type: 'gauge',

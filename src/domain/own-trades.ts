@@ -34,6 +34,13 @@ export interface AccountEntry extends Entry {
 /** What a strategy has traded on one instrument. */
 export interface OwnTrades {
   readonly entry: Entry
+  /**
+   * What closing its own lots has brought, at its own average prices, and what that and opening them has cost; decimal strings
+   * in the margin coin. The exchange states a profit at the average of the account, in which other strategies have a part.
+   * Absent in books of earlier versions, where nothing but that is known.
+   */
+  readonly profit?: string
+  readonly fees?: string
   /** Unix ms, exchange clock: the UTC day of the last fill, and what its fills have realised and cost; decimal strings. */
   readonly dayAt: number
   readonly dayProfit: string

@@ -50,6 +50,8 @@ interface Dated {
 export interface InstrumentGrids {
   readonly tick: string
   readonly lot: string
+  /** Whether profit is counted in the base coin. Absent: in the quote coin. */
+  readonly isInverse?: true
 }
 
 /** A run of the process began. Durable before anything else. */

@@ -126,8 +126,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'orphan-fills-counted-twice',
     what: 'fills that found their order are bound again whenever it changes',
-    find: '  book.orphans.delete(orderId)\n  for (const [index, fill] of fills.entries()) {\n    const order',
-    replace: '  for (const [index, fill] of fills.entries()) {\n    const order',
+    find: '  book.orphans.delete(orderId)\n  settleOwner(',
+    replace: '  settleOwner(',
   },
   {
     name: 'state-not-with-wishes',
@@ -337,14 +337,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'page-skips-the-twin',
     what: 'the next page of fills begins below the oldest id of this one, where the other fill of a self-trade stands',
-    find: 'const idLessThan = tradeId === reachedId ? tradeId : String(BigInt(tradeId) + 1n)',
-    replace: 'const idLessThan = tradeId',
+    find: 'const idLessThan = String(BigInt(oldest) + 1n)',
+    replace: 'const idLessThan = oldest',
   },
   {
     name: 'pages-joined-by-trade',
     what: 'of two pages of fills each tradeId is kept once',
-    find: 'map((row) => [fillKey(row), row])',
-    replace: 'map((row) => [row.tradeId, row])',
+    find: 'map((row) => [fillKey(named(row)), row])',
+    replace: 'map((row) => [named(row).tradeId, row])',
+  },
+  {
+    name: 'fill-rows-by-order-and-time',
+    what: 'rows of fills are told apart by order and time: of two fills of an order in one millisecond only one is read',
+    find: 'map((row) => [fillKey(named(row)), row])',
+    replace: 'map((row) => [`${named(row).orderId} ${named(row).cTime}`, row])',
   },
   {
     name: 'trades-forgotten-too-early',
@@ -471,7 +477,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'liquidation-ignored',
     what: 'what others close is not taken from who held it',
-    find: '  if (owner === NOBODY) return takeFromStrategies(book, symbol, change)\n',
+    find: '  if (owner === NOBODY) return takeFromStrategies(book, symbol, change, priced)\n',
     replace: '  if (owner === NOBODY) return\n',
   },
   {
@@ -1012,7 +1018,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'foreign-fills-cost-nothing',
     what: 'what a liquidation or a trade by hand has realised and cost is not booked',
-    find: 'addMoney(book, pairKey(NOBODY, fill.symbol), fill)\n    moveBy(book, fill, NOBODY)',
+    find: 'moveBy(book, fill, NOBODY)\n    addMoney(book, pairKey(NOBODY, fill.symbol), fill)',
     replace: 'moveBy(book, fill, NOBODY)',
   },
   {
@@ -1187,5 +1193,100 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'more orders are unknown than may be, and the account trades on',
     find: 'isBeyond: unknown > unknownOrdersMax,',
     replace: 'isBeyond: unknown > 1000 * unknownOrdersMax,',
+  },
+  {
+    name: 'short-of-a-strategy-with-the-wrong-sign',
+    what: 'what a strategy holds short counts as a gain when it is a loss',
+    find: 'return valueAt(core, symbol, { held, entry: core.book.ownTrades.get(pairKey(id, symbol))?.entry, price })',
+    replace:
+      'return (held.shortLots > 0 ? -1 : 1) * valueAt(core, symbol, { held, entry: core.book.ownTrades.get(pairKey(id, symbol))?.entry, price })',
+  },
+  {
+    name: 'strategy-net-without-fees',
+    what: 'what a strategy has made is judged before fees',
+    find: 'return money ? Number(money.profit.minus(money.fees).toString()) : 0',
+    replace: 'return money ? Number(money.profit.toString()) : 0',
+  },
+  {
+    name: 'strategy-profit-of-the-account',
+    what: "a strategy's profit is what the exchange states at the average of the account",
+    find: '  if (gained !== undefined) return amountOf(gained + beyondPrice * shareOf(counted))\n',
+    replace: '',
+  },
+  {
+    name: 'taken-lots-made-nothing',
+    what: "what a liquidation has made of a strategy's lots is in none of its figures",
+    find: "else if (!key.startsWith('~')) countTaken(book, splitPair(key)[0], priced, part)",
+    replace: 'else forgetTaken(book, key, held)',
+  },
+  {
+    name: 'day-of-losses-at-utc-midnight',
+    what: 'a day of losses begins at midnight UTC, whatever the zone of the calendar',
+    find: "timeZone: losses?.timeZone ?? 'UTC' })",
+    replace: "timeZone: 'UTC' })",
+  },
+  {
+    name: 'late-fills-counted-twice',
+    what: 'when the order of fills becomes known, the average price counts again what came after the first of them',
+    find: '  restoreTrades(book, symbol, unsettled)\n',
+    replace: '',
+  },
+  {
+    name: 'flip-ends-no-trade',
+    what: 'a trade that ends by a turn to the other side is no trade of a losing streak',
+    find: '(moved.longLots === 0 && moved.shortLots === 0) ||\n    (entry.longLots > 0 && moved.longLots === 0 && moved.shortLots > entry.shortLots) ||\n    (entry.shortLots > 0 && moved.shortLots === 0 && moved.longLots > entry.longLots)',
+    replace: '(moved.longLots === 0 && moved.shortLots === 0) || (entry.longLots < 0 && moved.longLots < 0)',
+  },
+  {
+    name: 'pace-ignores-its-own-batch',
+    what: 'orders per minute count what has left, and not the other orders of the same batch',
+    find: 'strategy: () => approved.filter((one) => one === id).length + countSent(core, id),\n        account: () => approved.length + countSent(core),',
+    replace:
+      'strategy: () => countSent(core, id),\n        account: () => (approved.length < 0 ? 0 : countSent(core)),',
+  },
+  {
+    name: 'equity-without-former-instruments',
+    what: 'what was made on instruments that are not configured any more is missing from the equity',
+    find: 'return sumUp([...worths, ...[...otherSymbols(core)].map((symbol) => toFlatWorth(settledOf(core, symbol)))])',
+    replace: 'return sumUp(otherSymbols(core).size < 0 ? [] : worths)',
+  },
+  {
+    name: 'self-trade-within-a-batch',
+    what: 'an approved buy rests for no other order of its batch, so that a sell of ours meets it',
+    find: "if (tradesAs(action) === 'buy') resting.buyTicks = Math.max(resting.buyTicks, ticks)\n  else resting.sellTicks",
+    replace: "if (tradesAs(action) !== 'buy') resting.sellTicks",
+  },
+  {
+    name: 'window-from-the-last-copy',
+    what: 'how long an order may be sent again counts from its last copy, beyond what the exchange remembers of the first',
+    find: 'return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS',
+    replace: 'return exchangeNow - order.lastSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS',
+    lastsMonths: true,
+  },
+  {
+    name: 'kill-waits-for-the-first-copy',
+    what: 'a kill waits until the first copy of each order can be accepted no more, and not the last one',
+    find: 'for (const { lastSentAt } of core.book.orders.values()) sentAt = Math.max(sentAt, lastSentAt)',
+    replace:
+      'for (const { firstSentAt } of core.book.orders.values()) sentAt = Math.max(sentAt, firstSentAt)',
+  },
+  {
+    name: 'adoption-before-its-halt',
+    what: 'a position is adopted before the halt for it is written down, and the next run trades on it',
+    find: "  halt(\n    core,\n    instrument.symbol,\n    'contradiction',\n    `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,\n  )\n  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)\n",
+    replace:
+      "  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)\n  halt(\n    core,\n    instrument.symbol,\n    'contradiction',\n    `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,\n  )\n",
+  },
+  {
+    name: 'first-failure-of-a-product-cancel',
+    what: 'of what a cancel-all of the whole product could not cancel only the first order counts',
+    find: 'return cancel.takesProduct ? instrumentsOf(core, still) : new Set(cancel.symbols)',
+    replace: 'return cancel.takesProduct ? instrumentsOf(core, still.slice(0, 1)) : new Set(cancel.symbols)',
+  },
+  {
+    name: 'taken-in-the-order-of-age',
+    what: 'a liquidation takes from the strategies in the order in which they first traded, and not by name',
+    find: 'for (const key of [...book.holdings.keys()].sort()) {',
+    replace: 'for (const key of book.holdings.keys()) {',
   },
 ]

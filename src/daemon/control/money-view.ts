@@ -2,6 +2,7 @@ import type { AccountView, ProfitView } from '../../control/views.ts'
 import { type Money, sumMoney } from '../../domain/fill-money.ts'
 import { moneyOf } from '../../engine/book/apply-fill.ts'
 import { splitPair } from '../../engine/book/book.ts'
+import { moneyByStrategy } from '../../engine/book/own-trades.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 import { toAmount, toMoneyFigures } from '../reporting/money-figures.ts'
@@ -31,7 +32,7 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
       funding: sumDecimals(book.funding.values()),
       unrealised: isKnown ? sumDecimals(known.map((profit) => profit ?? ZERO)) : undefined,
     }),
-    strategies: groupBy(money, 0, [...settings.strategies.keys()], (id) => ({
+    strategies: groupBy(moneyByStrategy(book), 0, [...settings.strategies.keys()], (id) => ({
       unrealised: unrealisedOfStrategy(account, id),
     })),
     instruments: groupBy(money, 1, [...settings.instruments.keys()], (symbol) => ({

@@ -4,6 +4,7 @@ import type { Holding, PositionReading } from '../../domain/position.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import { marginFeesOf, type Money, sumMoney, type Uncounted } from '../../domain/fill-money.ts'
 import { moneyOf } from '../../engine/book/apply-fill.ts'
+import { moneyByStrategy } from '../../engine/book/own-trades.ts'
 import { type Book, pairKey, splitPair } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { EndpointStatistics } from '../../exchange/limiter/limiter-statistics.ts'
@@ -195,7 +196,9 @@ function summariseStrategies({
 }: SummaryInput): Record<string, AccountSummary> {
   const summaries: Record<string, AccountSummary> = {}
   for (const id of settings.strategies.keys()) {
-    const money = [...book.money].filter(([key]) => splitPair(key)[0] === id).map(([, entry]) => entry)
+    const money = [...moneyByStrategy(book)]
+      .filter(([key]) => splitPair(key)[0] === id)
+      .map(([, entry]) => entry)
     const holdings = [...settings.instruments.keys()].flatMap((symbol) => {
       const holding = book.holdings.get(pairKey(id, symbol))
       return holding ? [[symbol, holding] as const] : []

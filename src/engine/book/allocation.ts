@@ -1,8 +1,9 @@
-import { type Move, NOBODY, type UnsettledAllocation } from '../../domain/allocation.ts'
+import { type Move, NOBODY, type PricedFill, type UnsettledAllocation } from '../../domain/allocation.ts'
 import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
 import type { Fill } from '../../domain/fill.ts'
 import type { OrderId, StrategyId } from '../../domain/ids.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
+import { countOwnFill, countTaken, forgetStreak, forgetTaken, withOwnMoney } from './own-trades.ts'
 
 /**
  * Which strategy holds how much of the account's position. It follows from the fills of a symbol in their order, and from
@@ -10,6 +11,7 @@ import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type Writab
  *
  * When others close a part of the position, it is taken first from what no strategy holds, then from the strategies in
  * the order of their names, so that together they never hold more than there is. What others open belongs to no strategy.
+ * What the lots have made goes with them (`own-trades.ts`).
  *
  * A fill whose order is not known yet is held under its orderId, which sorts after the strategies, and every later move of
  * the symbol is kept. Once its order is known, the allocation is worked out again from that fill on, and moves before the
@@ -104,10 +106,16 @@ function beginUnsettled(book: Book, symbol: string, move: Move): UnsettledAlloca
   return isWaiting(move) ? { ...standingOf(book, symbol), first: 0, next: 0 } : undefined
 }
 
-/** What the account and each owner hold of a symbol. */
-function standingOf(book: Book, symbol: string): Pick<UnsettledAllocation, 'account' | 'holdings'> {
+/** What the account and each owner hold of a symbol, and what the strategies have made of it. */
+function standingOf(
+  book: Book,
+  symbol: string,
+): Pick<UnsettledAllocation, 'account' | 'holdings' | 'trades'> {
   const holdings = [...book.holdings].filter(([key]) => splitPair(key)[1] === symbol)
-  return { account: accountHoldingOf(book, symbol), holdings }
+  const trades = [...book.ownTrades]
+    .filter(([key]) => splitPair(key)[1] === symbol)
+    .map(([key, known]) => [key, withOwnMoney(book, key, known)] as const)
+  return { account: accountHoldingOf(book, symbol), holdings, trades }
 }
 
 function isWaiting(move: Move): boolean {
@@ -156,6 +164,7 @@ function replay(book: WritableBook, symbol: string): void {
     if (splitPair(key)[1] === symbol) book.holdings.delete(key)
   }
   for (const [key, holding] of unsettled.holdings) book.holdings.set(key, holding)
+  restoreTrades(book, symbol, unsettled)
   book.account.set(symbol, unsettled.account)
   book.unsettled.delete(symbol)
   for (const { number, key, move } of moves) {
@@ -167,6 +176,13 @@ function replay(book: WritableBook, symbol: string): void {
   }
 }
 
+/** Books of earlier versions have counted each fill when its order was found. */
+function restoreTrades(book: WritableBook, symbol: string, { trades }: UnsettledAllocation): void {
+  if (trades === undefined) return
+  for (const key of [...book.ownTrades.keys()]) if (splitPair(key)[1] === symbol) book.ownTrades.delete(key)
+  for (const [key, known] of trades) book.ownTrades.set(key, known)
+}
+
 function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
   const { positionMode } = book
   if (move.kind === 'adopt') {
@@ -174,13 +190,15 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
     for (const change of move.taken) takeFromStrategies(book, symbol, change)
     return
   }
-  const { owner, change } = move
+  if (move.kind === 'streakForgotten') return forgetStreak(book, pairKey(move.strategyId, symbol))
+  const { owner, change, priced } = move
   book.account.set(symbol, applyToHolding(positionMode, accountHoldingOf(book, symbol), change))
-  if (owner === NOBODY) return takeFromStrategies(book, symbol, change)
+  if (owner === NOBODY) return takeFromStrategies(book, symbol, change, priced)
   const holding = applyToHolding(positionMode, holdingOf(book, owner, symbol), change)
   // The part of an unknown closing order is negative until its order is known.
-  if (isWaiting(move)) book.holdings.set(pairKey(owner, symbol), holding)
-  else storeHolding(book, { owner, symbol, holding })
+  if (isWaiting(move)) return void book.holdings.set(pairKey(owner, symbol), holding)
+  if (priced) countOwnFill(book, owner, priced)
+  storeHolding(book, { owner, symbol, holding }, priced)
 }
 
 /**
@@ -190,6 +208,7 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
 function storeHolding(
   book: WritableBook,
   { owner, symbol, holding }: { owner: string; symbol: string; holding: Holding },
+  priced: PricedFill | undefined,
 ): void {
   const key = pairKey(owner, symbol)
   if (book.positionMode === 'one_way_mode') {
@@ -199,23 +218,37 @@ function storeHolding(
   }
   const { longLots, shortLots } = holding
   book.holdings.set(key, { longLots: Math.max(0, longLots), shortLots: Math.max(0, shortLots) })
-  if (longLots < 0) takeLots(book, symbol, { side: 'buy', tradeSide: 'close', lots: -longLots })
-  if (shortLots < 0) takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots })
+  if (longLots < 0) takeLots(book, symbol, { side: 'buy', tradeSide: 'close', lots: -longLots }, priced)
+  if (shortLots < 0) takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots }, priced)
 }
 
 /** Applies a change that no order of ours made, such as a liquidation or a person's trade. */
-function takeFromStrategies(book: WritableBook, symbol: string, change: HoldingChange): void {
-  takeLots(book, symbol, { ...change, lots: lotsToTake(book, symbol, change) })
+function takeFromStrategies(
+  book: WritableBook,
+  symbol: string,
+  change: HoldingChange,
+  priced?: PricedFill,
+): void {
+  takeLots(book, symbol, { ...change, lots: lotsToTake(book, symbol, change) }, priced)
 }
 
-function takeLots(book: WritableBook, symbol: string, change: HoldingChange): void {
+function takeLots(
+  book: WritableBook,
+  symbol: string,
+  change: HoldingChange,
+  priced: PricedFill | undefined,
+): void {
   let { lots } = change
   for (const key of [...book.holdings.keys()].sort()) {
     if (splitPair(key)[1] !== symbol || lots <= 0) continue
     const holding = book.holdings.get(key) ?? FLAT
     const taken = Math.min(lots, closedBy(book, holding, change))
     if (taken === 0) continue
-    book.holdings.set(key, applyToHolding(book.positionMode, holding, { ...change, lots: taken }))
+    const part = { ...change, lots: taken }
+    const held = applyToHolding(book.positionMode, holding, part)
+    if (!priced) forgetTaken(book, key, held)
+    else if (!key.startsWith('~')) countTaken(book, splitPair(key)[0], priced, part)
+    book.holdings.set(key, held)
     lots -= taken
   }
 }

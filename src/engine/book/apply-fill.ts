@@ -8,7 +8,7 @@ import { NOBODY } from '../../domain/allocation.ts'
 import { moveAccountEntry } from './account-entry.ts'
 import { accountHoldingOf, type Book, knowsFill, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { keepExits } from './kept-exits.ts'
-import { countOwnFill } from './own-trades.ts'
+import { beyondPriceOf } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 
 /**
@@ -29,14 +29,14 @@ export function applyFill(
   const order = clientOid === undefined ? undefined : book.orders.get(clientOid)
   const was = accountHoldingOf(book, fill.symbol)
   if (order) {
-    countFill(book, order, fill)
     moveBy(book, fill, order.terms.strategyId)
+    countFill(book, order, fill)
   } else if (fill.source === 'API' || waiting?.includes(fill.orderId)) {
     book.orphans.set(fill.orderId, [...(book.orphans.get(fill.orderId) ?? []), fill])
     moveBy(book, fill, waiterOf(fill.orderId))
   } else {
-    addMoney(book, pairKey(NOBODY, fill.symbol), fill)
     moveBy(book, fill, NOBODY)
+    addMoney(book, pairKey(NOBODY, fill.symbol), fill)
   }
   const is = accountHoldingOf(book, fill.symbol)
   keepExits(book, fill, { order, was, is })
@@ -53,11 +53,11 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const clientOid = book.byOrderId.get(orderId)
   if (!fills || clientOid === undefined) return
   book.orphans.delete(orderId)
-  for (const [index, fill] of fills.entries()) {
-    const order = book.orders.get(clientOid)
-    if (order) countFill(book, order, fill, index === 0)
-  }
   settleOwner(book, fills, book.orders.get(clientOid)?.terms.strategyId ?? NOBODY)
+  for (const fill of fills) {
+    const order = book.orders.get(clientOid)
+    if (order) countFill(book, order, fill)
+  }
 }
 
 /** Fills that belong to no order of ours: they changed the account, and what strategies held on that side. */
@@ -68,15 +68,17 @@ export function disownOrphans(book: WritableBook, orderIds: readonly OrderId[]):
   settleOwner(book, fills, NOBODY)
 }
 
-function moveBy(book: WritableBook, { symbol, side, tradeSide, lots }: Fill, owner: string): void {
-  applyMove(book, symbol, { kind: 'fill', owner, change: { side, tradeSide, lots } })
+function moveBy(book: WritableBook, fill: Fill, owner: string): void {
+  const { symbol, side, tradeSide, lots } = fill
+  const beyondPrice = beyondPriceOf(book, fill)
+  const priced = beyondPrice === undefined ? { fill } : { fill, beyondPrice }
+  applyMove(book, symbol, { kind: 'fill', owner, change: { side, tradeSide, lots }, priced })
 }
 
-function countFill(book: WritableBook, order: Order, fill: Fill, isFirst = true): void {
+function countFill(book: WritableBook, order: Order, fill: Fill): void {
   const { strategyId, symbol } = order.terms
   storeOrder(book, applyFillToOrder(order, fill.lots))
   addMoney(book, pairKey(strategyId, symbol), fill)
-  countOwnFill(book, strategyId, fill, isFirst)
 }
 
 /**

@@ -91,7 +91,7 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
   }
   const unsettled = book.unsettled.get(symbol)
   if (unsettled) {
-    const converted = counts.unsettled(unsettled)
+    const converted = counts.unsettled(unsettled, Number(was.tick) / Number(is.tick))
     changes.push((target) => target.unsettled.set(symbol, converted))
   }
   for (const [pair, move] of book.unsettledMoves) {
@@ -211,16 +211,26 @@ class Counts {
     return { ...this.holding(entry), ...averages }
   }
 
-  unsettled({ account, holdings, ...numbers }: UnsettledAllocation): UnsettledAllocation {
+  /** @param ticks As for {@link trades}. */
+  unsettled(
+    { account, holdings, trades, ...numbers }: UnsettledAllocation,
+    ticks: number,
+  ): UnsettledAllocation {
     return {
       ...numbers,
+      ...(trades && { trades: trades.map(([pair, known]) => [pair, this.trades(known, ticks)] as const) }),
       account: this.holding(account),
       holdings: holdings.map(([pair, holding]) => [pair, this.holding(holding)] as const),
     }
   }
 
   move(move: Move): Move {
-    if (move.kind === 'fill') return { ...move, change: this.priced(move.change) }
+    if (move.kind === 'fill') {
+      const { priced } = move
+      const change = this.priced(move.change)
+      return { ...move, change, ...(priced && { priced: { ...priced, fill: this.fill(priced.fill) } }) }
+    }
+    if (move.kind === 'streakForgotten') return move
     return {
       ...move,
       holding: this.holding(move.holding),

@@ -1,12 +1,22 @@
+import { NOBODY, type PricedFill } from '../../domain/allocation.ts'
 import type { Fill } from '../../domain/fill.ts'
-import { feeOf, profitOf } from '../../domain/fill-money.ts'
+import { feeOf, type Money, NO_MONEY, profitOf } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import { type Entry, OWN_FILLS_MAX, type OwnFill, type OwnTrades } from '../../domain/own-trades.ts'
-import { applyToHolding } from '../../domain/position.ts'
+import { applyToHolding, type Holding, type HoldingChange, type HoldSide } from '../../domain/position.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
-import { holdingOf, pairKey, type WritableBook } from './book.ts'
+import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
+
+/**
+ * What a strategy has made of its own lots. The exchange states the profit of a close at the average price of the
+ * account, which strategies on one instrument share: one of them would be shown what another has paid. So a strategy's
+ * profit is counted here at its own average price, and that of its lots which somebody else has closed (a liquidation, a
+ * trade by hand) belongs to it as well. What the exchange books beyond the price of a fill goes with the lots.
+ */
 
 const DAY_MS = 86_400_000
+/** Profits that are worked out here have as many decimals as the exchange's. */
+const MONEY_DECIMALS = 8
 const NOTHING: OwnTrades = {
   entry: { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 },
   dayAt: 0,
@@ -15,33 +25,174 @@ const NOTHING: OwnTrades = {
   fills: [],
 }
 
+/** Counts a fill of a strategy's own order. Called before its holding changes. */
+export function countOwnFill(book: WritableBook, strategyId: string, priced: PricedFill): void {
+  const { fill } = priced
+  const counted = { book, strategyId, priced, change: fill }
+  const trades = countChange(counted, profitFor(counted), feeOf(fill))
+  const fills = [...trades.fills.slice(1 - OWN_FILLS_MAX), toOwnFill(fill)]
+  book.ownTrades.set(pairKey(strategyId, fill.symbol), { ...trades, fills })
+}
+
+/** Counts what a fill that is none of its own has closed of a strategy's lots. Called before its holding changes. */
+export function countTaken(
+  book: WritableBook,
+  strategyId: string,
+  priced: PricedFill,
+  change: HoldingChange,
+): void {
+  const { fill } = priced
+  const counted = { book, strategyId, priced, change }
+  const fee = shareIn(feeOf(fill), counted)
+  book.ownTrades.set(pairKey(strategyId, fill.symbol), countChange(counted, profitFor(counted), fee))
+}
+
+/** Counts that a strategy holds only so much any more, and nobody knows at which price the rest was closed. */
+export function forgetTaken(book: WritableBook, pair: string, held: Holding): void {
+  const trades = book.ownTrades.get(pair)
+  if (!trades) return
+  const entry = limitTo(trades.entry, held)
+  // A trade that ends so has neither won nor lost.
+  const isOver = entry.longLots === 0 && entry.shortLots === 0
+  book.ownTrades.set(pair, { ...trades, entry, ...(isOver && { tradeNet: '0' }) })
+}
+
+export function forgetStreak(book: WritableBook, pair: string): void {
+  const trades = book.ownTrades.get(pair)
+  if (trades) book.ownTrades.set(pair, { ...trades, lostInRow: 0 })
+}
+
+/** Books of earlier versions know only what the exchange has stated. */
+export function withOwnMoney(book: Book, pair: string, trades: OwnTrades): OwnTrades {
+  if (trades.profit !== undefined) return trades
+  const { profit, fees } = book.money.get(pair) ?? NO_MONEY
+  return { ...trades, profit: profit.toString(), fees: fees.toString() }
+}
+
+/** What a strategy has made of its own lots, with what is not counted in it. */
+export function ownMoneyOf(book: Book, pair: string): Money | undefined {
+  const money = book.money.get(pair)
+  const { profit, fees } = book.ownTrades.get(pair) ?? {}
+  if (profit === undefined || fees === undefined) return money
+  return { ...(money ?? NO_MONEY), profit: decimal(profit), fees: decimal(fees) }
+}
+
+/** The same of all strategies, by strategy and symbol. */
+export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
+  const pairs = new Set([...book.money.keys(), ...book.ownTrades.keys()])
+  const ofStrategies = [...pairs].filter((pair) => splitPair(pair)[0] !== NOBODY)
+  return new Map(ofStrategies.map((pair) => [pair, ownMoneyOf(book, pair) ?? NO_MONEY]))
+}
+
 /**
- * Counts a fill of a strategy's own order in its average price and in its results of the day.
- * @param isFirst Whether the holding is still that of before the fill: where it is below the entry, others have closed it.
+ * By how much the profit that was booked for a fill differs from what its price has brought the account. Called before
+ * the account's holding changes.
  */
-export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill, isFirst: boolean): void {
-  const pair = pairKey(strategyId, fill.symbol)
-  const known = book.ownTrades.get(pair) ?? NOTHING
-  const held = isFirst ? holdingOf(book, strategyId, fill.symbol) : known.entry
-  const entry = {
-    ...known.entry,
-    longLots: Math.min(known.entry.longLots, held.longLots),
-    shortLots: Math.min(known.entry.shortLots, held.shortLots),
-  }
-  const dayAt = Math.floor(fill.filledAt / DAY_MS) * DAY_MS
+export function beyondPriceOf(book: Book, fill: Fill): number | undefined {
+  const held = accountHoldingOf(book, fill.symbol)
+  const entry = book.entries.get(fill.symbol)
+  const gained = gainOf(book, { entry, held, change: fill, fill })
+  return gained === undefined || !fill.profit ? undefined : Number(fill.profit) - gained
+}
+
+interface Counted {
+  readonly book: WritableBook
+  readonly strategyId: string
+  readonly priced: PricedFill
+  /** What the fill changes of what the strategy holds. */
+  readonly change: HoldingChange
+}
+
+function shareOf({ priced, change }: Counted): number {
+  return change.lots / priced.fill.lots
+}
+
+function shareIn(amount: Decimal, counted: Counted): Decimal {
+  const share = shareOf(counted)
+  return share === 1 ? amount : amountOf(Number(amount.toString()) * share)
+}
+
+/** At the strategy's own average price; where its own fills do not explain what it held, its share of what was stated. */
+function profitFor(counted: Counted): Decimal {
+  const { book, strategyId, priced, change } = counted
+  const { fill, beyondPrice = 0 } = priced
+  const entry = book.ownTrades.get(pairKey(strategyId, fill.symbol))?.entry
+  const held = holdingOf(book, strategyId, fill.symbol)
+  const gained = gainOf(book, { entry, held, change, fill })
+  if (gained !== undefined) return amountOf(gained + beyondPrice * shareOf(counted))
+  return shareIn(profitOf(fill), counted)
+}
+
+/** What closing lots at the price of a fill brings, margin coin; undefined where the entry does not explain what is held. */
+function gainOf(
+  { positionMode, grids }: Book,
+  {
+    entry,
+    held,
+    change,
+    fill,
+  }: {
+    readonly entry: Entry | undefined
+    readonly held: Holding
+    readonly change: HoldingChange
+    readonly fill: Pick<Fill, 'symbol' | 'ticks'>
+  },
+): number | undefined {
+  const { tick, lot, isInverse } = grids.get(fill.symbol) ?? {}
+  if (tick === undefined || lot === undefined) return undefined
+  const side = sideClosedBy(positionMode, change)
+  const lots = side === undefined ? 0 : Math.min(change.lots, held[`${side}Lots`])
+  if (side === undefined || lots === 0) return 0
+  if (entry === undefined || entry[`${side}Lots`] < held[`${side}Lots`]) return undefined
+  const ticks = (fill.ticks - entry[`${side}Ticks`]) * (side === 'long' ? 1 : -1)
+  return ticks * lots * Number(lot) * (isInverse ? 1 / fill.ticks : Number(tick))
+}
+
+/** The side of a position that a change of that direction may close. */
+function sideClosedBy(mode: PositionMode, { side, tradeSide }: HoldingChange): HoldSide | undefined {
+  if (mode === 'one_way_mode') return side === 'buy' ? 'short' : 'long'
+  if (tradeSide === 'open') return undefined
+  return side === 'buy' ? 'long' : 'short'
+}
+
+function amountOf(amount: number): Decimal {
+  return decimal(amount.toFixed(MONEY_DECIMALS))
+}
+
+function countChange(
+  { book, strategyId, priced, change }: Counted,
+  profit: Decimal,
+  fee: Decimal,
+): OwnTrades {
+  const { symbol, filledAt, ticks } = priced.fill
+  const pair = pairKey(strategyId, symbol)
+  const before = book.ownTrades.get(pair)
+  const known = before ? withOwnMoney(book, pair, before) : NOTHING
+  // Where less is held than the entry says, lots are gone at a price that nobody knows.
+  const entry = limitTo(known.entry, holdingOf(book, strategyId, symbol))
+  const dayAt = Math.floor(filledAt / DAY_MS) * DAY_MS
   const isNewDay = dayAt > known.dayAt
   // A fill of yesterday that became known only today does not count for today.
   const isToday = dayAt >= known.dayAt
-  const [profit, fee] = [profitOf(fill), feeOf(fill)]
-  const moved = moveEntry(book.positionMode, entry, fill)
-  book.ownTrades.set(pair, {
+  const moved = moveEntry(book.positionMode, entry, change, ticks)
+  return {
     entry: moved,
-    ...countTrade(known, moved, fill),
+    profit: sum(known.profit ?? '0', profit),
+    fees: sum(known.fees ?? '0', fee),
+    ...countTrade(known, moved, profit.minus(fee)),
     dayAt: Math.max(dayAt, known.dayAt),
     dayProfit: sum(isNewDay ? '0' : known.dayProfit, isToday ? profit : ZERO),
     dayFees: sum(isNewDay ? '0' : known.dayFees, isToday ? fee : ZERO),
-    fills: [...known.fills.slice(1 - OWN_FILLS_MAX), toOwnFill(fill)],
-  })
+    fills: known.fills,
+  }
+}
+
+function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
+  return {
+    ...entry,
+    longLots: Math.min(entry.longLots, longLots),
+    shortLots: Math.min(entry.shortLots, shortLots),
+  }
 }
 
 function toOwnFill(fill: Fill): OwnFill {
@@ -59,8 +210,8 @@ function toOwnFill(fill: Fill): OwnFill {
 }
 
 /** Counts a trade, which ends when the position is flat or has changed sides. */
-function countTrade(known: OwnTrades, moved: Entry, fill: Fill) {
-  const tradeNet = sum(known.tradeNet ?? '0', profitOf(fill).minus(feeOf(fill)))
+function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
+  const tradeNet = sum(known.tradeNet ?? '0', net)
   const { lostInRow = 0, entry } = known
   const isOver =
     (moved.longLots === 0 && moved.shortLots === 0) ||
@@ -71,13 +222,13 @@ function countTrade(known: OwnTrades, moved: Entry, fill: Fill) {
 }
 
 /** Closing leaves the average price as it was; opening moves it. */
-function moveEntry(mode: PositionMode, entry: Entry, fill: Fill): Entry {
-  const { longLots, shortLots } = applyToHolding(mode, entry, fill)
+function moveEntry(mode: PositionMode, entry: Entry, change: HoldingChange, ticks: number): Entry {
+  const { longLots, shortLots } = applyToHolding(mode, entry, change)
   return {
     longLots: Math.max(0, longLots),
-    longTicks: average({ lots: entry.longLots, ticks: entry.longTicks }, longLots, fill.ticks),
+    longTicks: average({ lots: entry.longLots, ticks: entry.longTicks }, longLots, ticks),
     shortLots: Math.max(0, shortLots),
-    shortTicks: average({ lots: entry.shortLots, ticks: entry.shortTicks }, shortLots, fill.ticks),
+    shortTicks: average({ lots: entry.shortLots, ticks: entry.shortTicks }, shortLots, ticks),
   }
 }
 

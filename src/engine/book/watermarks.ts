@@ -1,4 +1,5 @@
-import type { ModeReason, Restriction } from '../../domain/trading-mode.ts'
+import { type ModeReason, type Restriction, strategyScope } from '../../domain/trading-mode.ts'
+import { applyMove } from './allocation.ts'
 import { splitPair, type WritableBook } from './book.ts'
 
 /** After the release of a loss limit, losses are counted from now on. */
@@ -16,7 +17,8 @@ const PARTS: { readonly [code in ModeReason]?: 'dayNet' | 'peak' } = {
 }
 
 function forgetStreak(book: WritableBook, scope: string): void {
-  for (const [pair, trades] of book.ownTrades) {
-    if (`strategy:${splitPair(pair)[0]}` === scope) book.ownTrades.set(pair, { ...trades, lostInRow: 0 })
+  for (const pair of [...book.ownTrades.keys()]) {
+    const [strategyId, symbol] = splitPair(pair)
+    if (strategyScope(strategyId) === scope) applyMove(book, symbol, { kind: 'streakForgotten', strategyId })
   }
 }

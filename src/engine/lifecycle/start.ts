@@ -1,5 +1,7 @@
+import { type Instrument, isInverse } from '../../domain/instrument.ts'
 import type { Order } from '../../domain/order.ts'
 import { isFlat, netLots } from '../../domain/position.ts'
+import type { InstrumentGrids } from '../../domain/record.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
 import { isOwned } from '../resolution/unowned-fills.ts'
@@ -62,10 +64,7 @@ export function startRun(core: Core): void {
       configHash: settings.configHash,
       strategies: [...settings.strategies.keys()],
       grids: Object.fromEntries(
-        [...settings.instruments].map(([symbol, { tick, lot }]) => [
-          symbol,
-          { tick: tick.step, lot: lot.step },
-        ]),
+        [...settings.instruments].map(([symbol, instrument]) => [symbol, gridsOf(instrument)]),
       ),
     },
     true,
@@ -84,6 +83,11 @@ export function startRun(core: Core): void {
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   noteStart(core.run, { saidAt: core.now })
   askForAccount(core)
+}
+
+function gridsOf(instrument: Instrument): InstrumentGrids {
+  const { tick, lot } = instrument
+  return { tick: tick.step, lot: lot.step, ...(isInverse(instrument) && { isInverse: true }) }
 }
 
 function markInFlightUnknown(core: Core): void {

@@ -16,6 +16,7 @@ import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { moneyOf } from '../book/apply-fill.ts'
 import { accountHoldingOf, holdingOf, pairKey, splitPair } from '../book/book.ts'
+import { ownMoneyOf } from '../book/own-trades.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { askForPositionSoon } from './readings.ts'
@@ -120,9 +121,9 @@ export function settledOf({ book }: Core, symbol: string): number {
   return net
 }
 
-/** The same of a strategy, which has no funding. */
+/** The same of a strategy, by its own lots at its own prices. It has no funding. */
 export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
-  const money = book.money.get(pairKey(id, symbol))
+  const money = ownMoneyOf(book, pairKey(id, symbol))
   return money ? Number(money.profit.minus(money.fees).toString()) : 0
 }
 

@@ -7,6 +7,7 @@ import type { InstrumentMoment } from '../../domain/snapshot.ts'
 import { own } from '../../lib/own.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
 import { accountHoldingOf, type Book, holdingOf, openOrdersOf, pairOf } from '../book/book.ts'
+import { ownMoneyOf } from '../book/own-trades.ts'
 
 /** What can be worked out from the open orders of an instrument and from what the account holds of it. */
 export interface InstrumentTotals {
@@ -77,7 +78,7 @@ export function momentOf(
     positionReadAt,
     orders: orders.get(id) ?? NO_ORDERS,
     trades: owner.book.ownTrades.get(pairOf(id, symbol)),
-    money: owner.book.money.get(pairOf(id, symbol)),
+    money: ownMoneyOf(owner.book, pairOf(id, symbol)),
   }
   own(shown).set(id, moment)
   return moment

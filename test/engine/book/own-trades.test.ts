@@ -29,7 +29,7 @@ function bookOf(mode: PositionMode, trades: readonly Trade[]) {
       ...({ fee: '0.1', profit: '0', scope: 'maker', source: 'API', filledAt: MOMENT_AT } as const),
       ...trade,
     }
-    countOwnFill(book, STRATEGY, fill, true)
+    countOwnFill(book, STRATEGY, { fill })
     book.holdings.set(PAIR, applyToHolding(mode, book.holdings.get(PAIR) ?? FLAT, fill))
   })
   return book
@@ -70,22 +70,21 @@ test('in hedge mode both sides have one', () => {
 test('what others have closed is not counted again', () => {
   const book = bookOf('one_way_mode', [{ side: 'buy', ticks: 100, lots: 5 }])
   book.holdings.set(PAIR, FLAT)
-  const fill = { ...bookOf('one_way_mode', []), side: 'buy', tradeSide: 'open' } as const
-  countOwnFill(
-    book,
-    STRATEGY,
-    {
-      ...({
-        tradeId: toTradeId('later'),
-        orderId: toOrderId('o'),
-        symbol: 'BTCUSDT',
-        side: fill.side,
-      } as const),
-      ...({ tradeSide: 'open', ticks: 200, lots: 1, fee: '0', profit: '0', scope: 'taker' } as const),
-      ...{ source: 'API', filledAt: MOMENT_AT },
-    },
-    true,
-  )
+  const later: Fill = {
+    tradeId: toTradeId('later'),
+    orderId: toOrderId('o'),
+    symbol: 'BTCUSDT',
+    side: 'buy',
+    tradeSide: 'open',
+    ticks: 200,
+    lots: 1,
+    fee: '0',
+    profit: '0',
+    scope: 'taker',
+    source: 'API',
+    filledAt: MOMENT_AT,
+  }
+  countOwnFill(book, STRATEGY, { fill: later })
   expect(book.ownTrades.get(PAIR)?.entry).toMatchObject({ longLots: 1, longTicks: 200 })
 })
 

@@ -3,6 +3,7 @@ import { accountHoldingOf } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
+import { formerNetOf } from '../world/account-plan.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Mark and last price differ, and the market moves between two looks: as a share of what is held, and an amount. */
@@ -133,12 +134,13 @@ class TrueNet {
 
   constructor(world: World) {
     this.#world = world
+    this.highest = formerNetOf(world.plan)
   }
 
   look(): void {
-    const { time, exchange, settings } = this.#world
+    const { time, exchange, settings, plan } = this.#world
     const { coins, positions } = exchange.ledger()
-    let net = 0
+    let net = formerNetOf(plan)
     for (const { realisedProfit, fees, funding } of coins)
       net += Number(realisedProfit) - Number(fees) + Number(funding)
     let notional = 0

@@ -13,43 +13,58 @@ const LATER: ReadonlySet<JournalRecord['kind']> = new Set(['adopt', 'foreign', '
 
 /**
  * Equity is capital, everything that fills have realised and cost, whoever's they were or may turn out to be, funding,
- * and what the exchange says is not realised: counted here from the records alone. It is taken anew where the last reading and the book
- * speak of the same position, and stays what it was where they do not. In worlds of one instrument, where one reading
- * says it all.
+ * and what the exchange says is not realised: counted here from the records alone. Of each instrument it is taken anew
+ * where the last reading and the book speak of the same position, and stays what it was where they do not. What was made
+ * on instruments that are not configured any more is part of it.
  */
 export function watchEquity(world: World): WorldWatcher {
   const fold = new SettledFold()
   const capital = Number(world.settings.capital?.toString())
-  const [symbol] = world.plan.symbols
-  if (world.plan.symbols.length > 1 || symbol === undefined || Number.isNaN(capital)) return {}
-  let read: PositionReading | undefined
-  let net: number | undefined
-  let tolerance = TOLERANCE
+  const { symbols } = world.plan
+  if (Number.isNaN(capital)) return {}
+  const readings = new Map<string, PositionReading>()
+  const nets = new Map<string, { readonly net: number; readonly tolerance: number }>()
   return {
     onBirth() {
       fold.restart(world.process.journal.loadAll())
-      read = undefined
-      net = undefined
+      readings.clear()
+      nets.clear()
     },
     afterStep(event, effects) {
       const { engine } = world.process
       const records = effects.flatMap((effect) => (effect.kind === 'record' ? [effect.record] : []))
       for (const record of records) fold.add(record)
-      if (engine === undefined || !concerns(event, symbol)) return
+      const symbol = symbols.find((one) => concerns(event, one))
+      if (engine === undefined || symbol === undefined) return
       const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
-      if (event.kind === 'positionRead' && !isRefused) read = event.reading
-      if (records.some(({ kind }) => LATER.has(kind))) net = undefined
-      else if (read !== undefined && agrees(engine.book, read)) {
-        net = fold.settled + unrealisedOf(read)
-        tolerance = toleranceOf(world, read)
+      if (event.kind === 'positionRead' && !isRefused) readings.set(symbol, event.reading)
+      if (records.some(({ kind }) => LATER.has(kind))) nets.clear()
+      else {
+        for (const one of symbols.filter((other) => concerns(event, other))) {
+          const read = readings.get(one)
+          if (read === undefined || !agrees(engine.book, read)) continue
+          nets.set(one, {
+            net: fold.settledOf(one) + unrealisedOf(read),
+            tolerance: toleranceOf(world, read),
+          })
+        }
       }
       // While the figures differ, MON1 says what counts.
-      if (engine.equity === undefined || net === undefined || engine.disputes.size > 0) return
+      if (engine.equity === undefined || engine.disputes.size > 0) return
+      const parts = symbols.map((one) => nets.get(one))
+      if (parts.includes(undefined)) return
+      const others = fold.symbols.filter((one) => !symbols.includes(one))
+      const net = addUp([...parts.map((part) => part?.net ?? 0), ...others.map((one) => fold.settledOf(one))])
+      const tolerance = TOLERANCE + addUp(parts.map((part) => part?.tolerance ?? 0))
       const { equity } = engine.equity
       if (Math.abs(equity - capital - net) > tolerance)
         violate(world, 'MONEY', `the equity is ${equity}, its parts come to ${capital + net}`)
     },
   }
+}
+
+function addUp(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0)
 }
 
 /** Whether what the instrument has made is looked at. */
@@ -78,33 +93,52 @@ function agrees({ account }: Book, { symbol, rows }: PositionReading): boolean {
   return longLots === lotsOf('long') && shortLots === lotsOf('short')
 }
 
-/** Realised less fees, and funding, of everything in the journal, each fill once. */
+/** Realised less fees, and funding, of everything in the journal, each fill once, by instrument. */
 class SettledFold {
   #trades = new Set<string>()
-  settled = 0
+  #settled = new Map<string, number>()
 
   restart(records: readonly JournalRecord[]): void {
     this.#trades = new Set()
-    this.settled = 0
+    this.#settled = new Map()
     for (const record of records) this.add(record)
   }
 
   add(record: JournalRecord): void {
-    for (const [id, amount] of amountsIn(record)) {
+    for (const { id, symbol, amount } of amountsIn(record)) {
       if (id !== undefined && this.#trades.has(id)) continue
       if (id !== undefined) this.#trades.add(id)
-      this.settled += amount
+      this.#settled.set(symbol, this.settledOf(symbol) + amount)
     }
+  }
+
+  get symbols(): readonly string[] {
+    return [...this.#settled.keys()]
+  }
+
+  settledOf(symbol: string): number {
+    return this.#settled.get(symbol) ?? 0
   }
 }
 
-function amountsIn(record: JournalRecord): readonly (readonly [id: string | undefined, amount: number])[] {
-  if (record.kind === 'funding') return [[undefined, Number(record.change)]]
+interface Amount {
+  /** Of a fill. */
+  readonly id: string | undefined
+  readonly symbol: string
+  readonly amount: number
+}
+
+function amountsIn(record: JournalRecord): readonly Amount[] {
+  if (record.kind === 'funding')
+    return [{ id: undefined, symbol: record.symbol, amount: Number(record.change) }]
   if (record.kind !== 'fills') return []
   return record.fills.map((fill) => {
-    const { profit = '0', fee = '0', otherFees = [] } = fill
-    const others = otherFees.reduce((sum, { amount, price = '0' }) => sum + Number(amount) * Number(price), 0)
-    return [fillKey(fill), Number(profit) - Number(fee) - others]
+    const { profit = '0', fee = '0', otherFees = [], symbol } = fill
+    const others = otherFees.reduce(
+      (paid, { amount, price = '0' }) => paid + Number(amount) * Number(price),
+      0,
+    )
+    return { id: fillKey(fill), symbol, amount: Number(profit) - Number(fee) - others }
   })
 }
 

@@ -1,3 +1,4 @@
+import { watchStrategyAccounts, watchStrategyLosses } from './account-invariants.ts'
 import { watchBelief } from './belief-invariants.ts'
 import { watchClocks } from './clock-invariants.ts'
 import { watchEquity, watchPeak } from './equity-invariants.ts'
@@ -35,6 +36,7 @@ import { watchAnswers, watchDecisions, watchGrants, watchIdentical } from './hea
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchLosses, watchPaces } from './reached-invariants.ts'
 import { watchRefusedReads } from './reading-invariants.ts'
+import { watchOrderPace } from './pace-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchLease } from './lease-invariants.ts'
 import { watchNeedlessCancels, watchRestricted } from './restricted-invariants.ts'
@@ -102,6 +104,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK1', watch: watchPositionValue },
   { id: 'RSK1', watch: watchGross },
   { id: 'RSK1', watch: watchRiskChecks },
+  { id: 'RSK1', watch: watchOrderPace },
   { id: 'RSK1', watch: watchLadders },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK2', watch: watchRestricted },
@@ -123,6 +126,8 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'MON2', watch: watchFills },
   { id: 'MONEY', watch: watchFunding },
   { id: 'MONEY', watch: watchEquity },
+  { id: 'MONEY', watch: watchStrategyAccounts },
+  { id: 'MONEY', watch: watchStrategyLosses },
   { id: 'RSK2', watch: watchPeak },
   { id: 'RSK2', watch: watchLosses },
   { id: 'RSK2', watch: watchPaces },

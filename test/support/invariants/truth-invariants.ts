@@ -1,11 +1,12 @@
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
-import { marginFeesOf } from '../../../src/domain/fill-money.ts'
+import { marginFeesOf, type Money } from '../../../src/domain/fill-money.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { fillKeyOf, tradeIdOf } from '../virtual/exchange-truth.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
 import { hidesMoney, recordedFills } from './fill-invariants.ts'
 import { OTHER_SYMBOL } from '../months/api-trader.ts'
+import { FORMER_SYMBOL } from '../world/account-plan.ts'
 import { hasUnseen, isOfApi, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -57,8 +58,13 @@ function bookOfEverything({ process, plan }: World): Book {
 
 function checkCounts(world: World, book: Book): void {
   const fills = shownFills(world)
-  const counted = [...book.money.values()].reduce((sum, money) => sum + money.fills, 0)
+  const counted = ofExchange(book).reduce((sum, money) => sum + money.fills, 0)
   if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
+}
+
+/** What was made at the exchange of the world, and not in the journal of before. */
+function ofExchange({ money }: Book): readonly Money[] {
+  return [...money].filter(([pair]) => !pair.endsWith(`|${FORMER_SYMBOL}`)).map(([, made]) => made)
 }
 
 /** What the strategies hold together is what the account does, less what is nobody's. */
@@ -92,7 +98,7 @@ export function watchMoney(world: World): WorldWatcher {
       const { book } = world.process.engine ?? {}
       const coin = world.exchange.ledger().coins[0]
       if (!book || !coin) return
-      const money = [...book.money.values()]
+      const money = ofExchange(book)
       const others = world.exchange.truth.fillsInOrder.filter((fill) => fill.symbol === OTHER_SYMBOL)
       const unseen = new Set([...unseenFills(world), ...others])
       const hidden = world.exchange.truth.fillsInOrder.filter((fill) => hidesMoney(world, fill))

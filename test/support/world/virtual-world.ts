@@ -10,6 +10,7 @@ import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.t
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Instrument as ListedInstrument } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
+import { paceLimitsOf, recordsOfFormer } from './account-plan.ts'
 import { limitsOf, ORDER_LOTS_MAX } from './world-limits.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
 import { passCalm } from './calm.ts'
@@ -68,6 +69,8 @@ const FAR_MS_MAX = 60 * 86_400_000
 /** One step of the clock in two is that much smaller: what took place just now is then a moment ahead, or long ago. */
 const STEP_SCALE = 200
 const DISK_FULL_MS = [100, 4000] as const
+/** So long ago an earlier run has traded what is not configured any more, ms. */
+const FORMER_MS = 3_600_000
 /** Told to stop later than this, the process could still be stopping when the faults are over. */
 const TERMINATED_UNTIL_MS = 15_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
@@ -159,7 +162,8 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
         return quiet.stretch(TIME_MS)
       },
     },
-    pageFills: plan.pageFills,
+    // A page of two rows may be full of the two fills of one trade, and cannot be followed.
+    pageFills: Math.max(3, plan.pageFills),
     clocks: [{ skewMs: plan.skewMs, driftPpm: plan.driftPpm }, ...plan.otherClocks],
     onStop: plan.stop,
     isKilled: () => world.facts.killedAt !== undefined,
@@ -241,6 +245,9 @@ function createFacts(): World['facts'] {
 /** Trouble, then calm, then a stop that must come to a clean end. */
 function runPhases(world: World, faults: VirtualFaults): void {
   const { time, process, plan, facts } = world
+  const former = { at: START_AT - FORMER_MS, positionMode: plan.positionMode }
+  for (const record of recordsOfFormer(plan, former)) process.journal.append(record)
+  process.journal.flush()
   process.start()
   passMonths(world)
   time.runUntil(time.now + plan.faultyMs, () => world.violations.length > 0)
@@ -494,6 +501,7 @@ function noteFacts(world: World): ProcessWatcher {
 function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
   const instruments = new Map(listed.map((one) => [one.symbol, toInstrument(one)]))
   const limited = limitsOf(plan)
+  const pace = paceLimitsOf(plan)
   const strategies = plan.strategies.map(({ id, symbols }): [StrategyId, StrategySettings] => [
     toStrategyId(id),
     {
@@ -503,7 +511,13 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       limits: new Map(
         symbols.map((symbol) => [
           symbol,
-          { positionMax: 12, orderSizeMax: ORDER_LOTS_MAX, openOrdersMax: 20, ...limited.strategy },
+          {
+            positionMax: 12,
+            orderSizeMax: ORDER_LOTS_MAX,
+            openOrdersMax: 20,
+            ...limited.strategy,
+            ...pace.strategy,
+          },
         ]),
       ),
     },
@@ -526,6 +540,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       orderNotionalMax: plan.orderNotionalMax,
       grossNotionalMax: plan.grossNotionalMax,
       ...limited.account,
+      ...pace.account,
     },
     ...limited.losses,
     figures: FIGURES,

@@ -35,6 +35,7 @@ export function limitsOf({
   isOfMoney,
   strategies,
   positionNotionalMax,
+  timeZone = 'UTC',
 }: WorldPlan) {
   const byValue = positionNotionalMax === undefined ? {} : { positionNotionalMax }
   if (!isLimited) return { account: {}, strategy: byValue, losses: { capital: CAPITAL } }
@@ -45,7 +46,7 @@ export function limitsOf({
       : WIDE
   const limits = new Map<Scope, LossLimits>([[ACCOUNT, { daily, ...(isLimitedByEquity && { drawdown }) }]])
   for (const { id } of strategies) limits.set(strategyScope(id), ofStrategy)
-  const losses: LossSettings = { timeZone: 'UTC', coolDownMs: 0, limits }
+  const losses: LossSettings = { timeZone, coolDownMs: 0, limits }
   return {
     account: { ...ofAccount, ...(isLimitedByEquity && { leverageMax: 3, identicalPerMinute: 40 }) },
     strategy: { ...byValue, rejectionsPerMinute, ...(isLimitedByEquity && { identicalPerMinute: 25 }) },

@@ -4,6 +4,7 @@ import { type Random, createRandom } from '../../../src/lib/random.ts'
 import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-faults.ts'
 import { QUIET_WAYS } from '../months/quiet.ts'
 import { STRATEGY_KINDS } from '../virtual/virtual-strategies.ts'
+import { accountPlanFields, drawAccountPlan } from './account-plan.ts'
 
 const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
 
@@ -110,6 +111,7 @@ export const worldPlanSchema = z.strictObject({
       indexLagMs: z.int().nonnegative(),
     })
     .optional(),
+  ...accountPlanFields,
 })
 
 export type WorldPlan = z.infer<typeof worldPlanSchema>
@@ -141,7 +143,7 @@ export function planWorld(seed: string): WorldPlan {
     faults: drawFaults({ part, plan: { core: { idempotency } }, rates: RATES }),
     skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,
     driftPpm: pick(part('driftPpm'), [0, 0, 50, -200, 500]),
-    pageFills: pick(part('pageFills'), [2, 5, 100]),
+    pageFills: pick(part('pageFills'), [3, 5, 100]),
     onRestart: pick(part('onRestart'), ['cancel', 'adopt'] as const),
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
@@ -165,6 +167,7 @@ export function planWorld(seed: string): WorldPlan {
     isLimited: part('isLimited').integer(5) === 0,
     isLimitedByEquity: part('isLimitedByEquity').integer(2) === 0,
     isTight: part('isTight').integer(2) === 0,
+    ...drawAccountPlan(part),
   }
 }
 

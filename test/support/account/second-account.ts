@@ -1,0 +1,387 @@
+import { type Fill } from '../../../src/domain/fill.ts'
+import { type JournalRecord, type WatermarkRecord } from '../../../src/domain/record.ts'
+
+/** Lots of one side with what was paid for them, in ticks times lots. */
+export interface Leg {
+  readonly lots: number
+  readonly cost: number
+}
+
+/** What one strategy has made of one instrument; money in the margin coin. */
+export interface OwnerFigures {
+  readonly long: Leg
+  readonly short: Leg
+  readonly profit: number
+  readonly fees: number
+  /** Trades in a row, from flat to flat, that lost. */
+  readonly lostInRow: number
+}
+
+export interface InstrumentFigures {
+  readonly longLots: number
+  readonly shortLots: number
+  /** As booked, whoever's the fills are, with fees taken off and funding added. */
+  readonly settled: number
+  readonly owners: ReadonlyMap<string, OwnerFigures>
+  /** Something was adopted: nobody knows at which price. */
+  readonly isUncertain: boolean
+  /** A fill waits for its order. */
+  readonly isWaiting: boolean
+}
+
+interface Owner {
+  long: Leg
+  short: Leg
+  profit: number
+  fees: number
+  trade: number
+  lostInRow: number
+}
+
+type Side = 'long' | 'short'
+
+type Happening =
+  | { readonly kind: 'fill'; readonly fill: Fill; readonly waits: boolean }
+  | { readonly kind: 'adopted'; readonly longLots: number; readonly shortLots: number }
+  | { readonly kind: 'released'; readonly strategyId: string }
+
+const NONE: Leg = { lots: 0, cost: 0 }
+const NOBODY = ''
+
+export interface SecondAccountOptions {
+  readonly isOneWay: boolean
+  /** By symbol, what a tick of a lot is worth in the margin coin. */
+  readonly unitOf: (symbol: string) => number
+}
+
+/**
+ * A second account of each strategy and instrument, kept from the journal's records. On purpose it shares no code with the
+ * product: it keeps what was paid instead of average prices, and begins anew from the first fill when an owner becomes
+ * known, instead of from a state in between.
+ */
+export class SecondAccount {
+  readonly #options: SecondAccountOptions
+  #strategyOf = new Map<string, string>()
+  #nameOf = new Map<string, string>()
+  #disowned = new Set<string>()
+  #seen = new Set<string>()
+  #happened = new Map<string, Happening[]>()
+  #funding = new Map<string, number>()
+  #held = new Set<string>()
+  #folded = new Map<string, InstrumentFigures>()
+  /** By scope, as the records have it. */
+  watermarks = new Map<string, WatermarkRecord['watermarks'][number]>()
+
+  constructor(options: SecondAccountOptions) {
+    this.#options = options
+  }
+
+  restart(records: readonly JournalRecord[]): void {
+    this.#strategyOf = new Map()
+    this.#nameOf = new Map()
+    this.#disowned = new Set()
+    this.#seen = new Set()
+    this.#happened = new Map()
+    this.#funding = new Map()
+    this.#held = new Set()
+    this.#folded = new Map()
+    this.watermarks = new Map()
+    for (const record of records) this.add(record)
+  }
+
+  get symbols(): Iterable<string> {
+    return new Set([...this.#happened.keys(), ...this.#funding.keys()])
+  }
+
+  /** The instruments that the strategy of an order, or a fill, may have changed are worked out anew. */
+  add(record: JournalRecord): void {
+    switch (record.kind) {
+      case 'send':
+        for (const { clientOid, strategyId } of record.orders) this.#strategyOf.set(clientOid, strategyId)
+        return
+      case 'outcome':
+        for (const { clientOid, orderId, outcome } of record.items)
+          if (outcome === 'accepted' || outcome === 'exists') this.#name(orderId, clientOid)
+        return
+      case 'cancelAnswered':
+        for (const { clientOid, orderId } of record.listed) this.#name(orderId, clientOid)
+        return
+      case 'settle':
+        for (const { clientOid, orderId } of record.orders) this.#name(orderId, clientOid)
+        return
+      case 'foreign':
+        for (const orderId of record.orderIds) this.#disowned.add(orderId)
+        return this.#folded.clear()
+      case 'fills':
+        for (const fill of record.fills) this.#addFill(fill, record.waiting?.includes(fill.orderId) ?? false)
+        return
+      case 'adopt':
+        return this.#note(record.symbol, { kind: 'adopted', ...record.holding })
+      case 'funding':
+        this.#funding.set(record.symbol, (this.#funding.get(record.symbol) ?? 0) + Number(record.change))
+        return void this.#folded.delete(record.symbol)
+      case 'restricted':
+        return void this.#held.add(`${record.scope}|${record.code}`)
+      case 'released':
+        return this.#release(record.scope, record.code)
+      case 'watermark':
+        for (const watermark of record.watermarks) this.watermarks.set(watermark.scope, watermark)
+        return
+      case 'boot':
+      case 'decision':
+      case 'cancel':
+      case 'expire':
+      case 'entry':
+      case 'call':
+      case 'callEnded':
+      case 'denial':
+      case 'prune':
+      case 'repaired':
+      case 'archived':
+      case 'candles':
+        return
+    }
+  }
+
+  of(symbol: string): InstrumentFigures {
+    const known = this.#folded.get(symbol)
+    if (known) return known
+    const figures = this.#fold(symbol)
+    this.#folded.set(symbol, figures)
+    return figures
+  }
+
+  #name(orderId: string | undefined, clientOid: string): void {
+    if (orderId === undefined || this.#nameOf.has(orderId)) return
+    this.#nameOf.set(orderId, clientOid)
+    this.#folded.clear()
+  }
+
+  #addFill(fill: Fill, waits: boolean): void {
+    const key = `${fill.tradeId}/${fill.orderId}`
+    if (this.#seen.has(key)) return
+    this.#seen.add(key)
+    // Of others from the beginning, unless it is known or may be ours.
+    const isOurs = this.#nameOf.has(fill.orderId) || fill.source === 'API' || waits
+    this.#note(fill.symbol, { kind: 'fill', fill, waits: isOurs })
+  }
+
+  #note(symbol: string, happening: Happening): void {
+    this.#happened.set(symbol, [...(this.#happened.get(symbol) ?? []), happening])
+    this.#folded.delete(symbol)
+  }
+
+  #release(scope: string, code: string | undefined): void {
+    for (const key of [...this.#held]) {
+      const [held = '', reason = ''] = key.split('|')
+      if (held !== scope || (code === undefined ? reason === 'kill' : reason !== code)) continue
+      this.#held.delete(key)
+      const watermark = this.watermarks.get(scope)
+      if (reason === 'dailyLoss' && watermark) this.watermarks.set(scope, { ...watermark, dayNet: null })
+      if (reason.startsWith('drawdown') && watermark) this.watermarks.set(scope, { ...watermark, peak: null })
+      if (reason !== 'losingStreak') continue
+      const strategyId = scope.slice(scope.indexOf(':') + 1)
+      for (const symbol of this.#happened.keys()) this.#note(symbol, { kind: 'released', strategyId })
+    }
+  }
+
+  /** Undefined while a fill waits for its order. */
+  #ownerOf(fill: Fill, waits: boolean): string | undefined {
+    if (!waits) return NOBODY
+    const name = this.#nameOf.get(fill.orderId)
+    if (name !== undefined) return this.#strategyOf.get(name) ?? NOBODY
+    return this.#disowned.has(fill.orderId) ? NOBODY : undefined
+  }
+
+  #fold(symbol: string): InstrumentFigures {
+    const state = new Position(this.#options.isOneWay, this.#options.unitOf(symbol))
+    let settled = this.#funding.get(symbol) ?? 0
+    let isWaiting = false
+    for (const happening of this.#happened.get(symbol) ?? []) {
+      if (happening.kind === 'adopted') state.adopt(happening)
+      else if (happening.kind === 'released') state.forgetStreak(happening.strategyId)
+      else {
+        const { fill, waits } = happening
+        const owner = this.#ownerOf(fill, waits)
+        isWaiting ||= owner === undefined
+        settled += Number(fill.profit || 0) - feeOf(fill)
+        state.trade(fill, owner ?? `~${fill.orderId}`)
+      }
+    }
+    const { long, short } = state.account
+    return {
+      longLots: long.lots,
+      shortLots: short.lots,
+      settled,
+      owners: state.owners,
+      isUncertain: state.isUncertain,
+      isWaiting,
+    }
+  }
+}
+
+function feeOf({ fee, otherFees = [] }: Fill): number {
+  return otherFees.reduce(
+    (sum, { amount, price = '0' }) => sum + Number(amount) * Number(price),
+    Number(fee || 0),
+  )
+}
+
+/** One instrument: what the account has, and whose it is. */
+class Position {
+  readonly #isOneWay: boolean
+  readonly #unit: number
+  readonly account: Owner = createOwner()
+  readonly owners = new Map<string, Owner>()
+  isUncertain = false
+
+  constructor(isOneWay: boolean, unit: number) {
+    this.#isOneWay = isOneWay
+    this.#unit = unit
+  }
+
+  trade(fill: Fill, name: string): void {
+    const { lots, profit } = fill
+    const before = { long: this.account.long.lots, short: this.account.short.lots }
+    const brought = this.#move(this.account, fill, lots) * this.#unit
+    // What was booked beyond the price goes with the lots, one by one.
+    const beyond = profit ? (Number(profit) - brought) / lots : 0
+    const paid = feeOf(fill) / lots
+    const count = (owner: Owner, part: number, lotsPaid = part): void => {
+      const was = directionOf(owner)
+      const gained = this.#move(owner, fill, part) * this.#unit + beyond * lotsPaid
+      owner.profit += gained
+      owner.fees += paid * lotsPaid
+      owner.trade += gained - paid * lotsPaid
+      const hasTurned = this.#isOneWay && was !== 0 && directionOf(owner) !== was
+      if (!isFlat(owner) && !hasTurned) return
+      owner.lostInRow = owner.trade < -1e-9 ? owner.lostInRow + 1 : 0
+      owner.trade = 0
+    }
+    if (name === NOBODY) return this.#takeFromAll(fill, before, count)
+    const owner = this.#ownerNamed(name)
+    if (name.startsWith('~')) return void this.#move(owner, fill, lots, true)
+    const side = this.#isOneWay ? undefined : this.#sideClosed(fill)
+    const own = side === undefined ? lots : Math.min(lots, owner[side].lots)
+    // Beyond its own part it has closed what others held; fee and surcharge are the order's own.
+    count(owner, own, lots)
+    if (own < lots) this.#take(fill, lots - own, count)
+  }
+
+  /** What is missing is gone at a price that nobody knows. */
+  adopt({ longLots, shortLots }: { readonly longLots: number; readonly shortLots: number }): void {
+    this.isUncertain = true
+    const before = { long: this.account.long.lots, short: this.account.short.lots }
+    const lose = (side: Side, lots: number): void => {
+      const direction = this.#isOneWay === (side === 'short') ? 'buy' : 'sell'
+      const change = { side: direction, tradeSide: 'close', ticks: 0, lots } as const
+      this.#takeFromAll(change, before, (owner, part) => {
+        const leg = owner[side]
+        owner[side] = { lots: leg.lots - part, cost: leg.cost - (leg.cost * part) / leg.lots }
+        if (isFlat(owner)) owner.trade = 0
+      })
+    }
+    if (this.#isOneWay) {
+      const change = longLots - shortLots - (before.long - before.short)
+      if (change !== 0) lose(change > 0 ? 'short' : 'long', Math.abs(change))
+    } else {
+      if (longLots < before.long) lose('long', before.long - longLots)
+      if (shortLots < before.short) lose('short', before.short - shortLots)
+    }
+    this.account.long = { lots: longLots, cost: 0 }
+    this.account.short = { lots: shortLots, cost: 0 }
+  }
+
+  forgetStreak(strategyId: string): void {
+    const owner = this.owners.get(strategyId)
+    if (owner) owner.lostInRow = 0
+  }
+
+  #ownerNamed(name: string): Owner {
+    const owner = this.owners.get(name) ?? createOwner()
+    this.owners.set(name, owner)
+    return owner
+  }
+
+  /** The side that a fill closes, if it is held. */
+  #sideClosed({ side, tradeSide }: Pick<Fill, 'side' | 'tradeSide'>): Side | undefined {
+    if (this.#isOneWay) return side === 'buy' ? 'short' : 'long'
+    if (tradeSide === 'open') return undefined
+    return side === 'buy' ? 'long' : 'short'
+  }
+
+  /** Closes what is held on the other side, opens the rest, and returns what closing has brought, in ticks times lots. */
+  #move(
+    owner: Owner,
+    fill: Pick<Fill, 'side' | 'tradeSide' | 'ticks'>,
+    lots: number,
+    mayOwe = false,
+  ): number {
+    const closing = this.#sideClosed(fill)
+    const opening =
+      this.#isOneWay || fill.tradeSide === 'open' ? (fill.side === 'buy' ? 'long' : 'short') : undefined
+    let left = lots
+    let brought = 0
+    if (closing !== undefined) {
+      const leg = owner[closing]
+      const closed = opening === undefined && mayOwe ? left : Math.min(left, Math.max(0, leg.lots))
+      const cost = leg.lots > 0 ? (leg.cost * closed) / leg.lots : 0
+      brought = (closed * fill.ticks - cost) * (closing === 'long' ? 1 : -1)
+      owner[closing] = { lots: leg.lots - closed, cost: leg.cost - cost }
+      left -= closed
+    }
+    if (opening !== undefined && left > 0) {
+      const leg = owner[opening]
+      owner[opening] = { lots: leg.lots + left, cost: leg.cost + left * fill.ticks }
+    }
+    return brought
+  }
+
+  /** Others have traded: first what nobody holds is gone, then what the strategies do. */
+  #takeFromAll(
+    fill: Pick<Fill, 'side' | 'tradeSide' | 'ticks' | 'lots'>,
+    before: { readonly long: number; readonly short: number },
+    settle: (owner: Owner, part: number) => void,
+  ): void {
+    const side = this.#sideClosed(fill)
+    if (side === undefined) return
+    const other = side === 'long' ? 'short' : 'long'
+    const net = ({ long, short }: { readonly long: number; readonly short: number }): number =>
+      side === 'long' ? long - short : short - long
+    const there = this.#isOneWay ? net(before) : before[side]
+    let claimed = 0
+    for (const owner of this.owners.values())
+      claimed += owner[side].lots - (this.#isOneWay ? owner[other].lots : 0)
+    const closed = Math.min(fill.lots, Math.max(0, there))
+    this.#take(fill, closed - Math.max(0, there - claimed), settle)
+  }
+
+  #take(
+    fill: Pick<Fill, 'side' | 'tradeSide'>,
+    all: number,
+    settle: (owner: Owner, part: number) => void,
+  ): void {
+    const side = this.#sideClosed(fill)
+    let left = all
+    const names = [...this.owners.keys()].sort((one, other) => (one < other ? -1 : 1))
+    for (const name of names) {
+      const owner = this.#ownerNamed(name)
+      if (side === undefined || left <= 0 || owner[side].lots <= 0) continue
+      const part = Math.min(left, owner[side].lots)
+      settle(owner, part)
+      left -= part
+    }
+  }
+}
+
+function createOwner(): Owner {
+  return { long: NONE, short: NONE, profit: 0, fees: 0, trade: 0, lostInRow: 0 }
+}
+
+function isFlat({ long, short }: Owner): boolean {
+  return long.lots <= 0 && short.lots <= 0
+}
+
+function directionOf({ long, short }: Owner): number {
+  return Math.sign(long.lots - short.lots)
+}

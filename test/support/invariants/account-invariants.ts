@@ -1,0 +1,284 @@
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type PositionReading } from '../../../src/domain/position.ts'
+import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import {
+  type InstrumentFigures,
+  type Leg,
+  type OwnerFigures,
+  SecondAccount,
+} from '../account/second-account.ts'
+import { hasUnseen } from '../faults/foreign-fills.ts'
+import { hidesMoney } from './fill-invariants.ts'
+import { KnownPrices } from './known-prices.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** What floats may differ by after some thousands of sums, margin coin. */
+const TOLERANCE = 1e-5
+/** A record of these may change whose something is, or what it has made. */
+const MOVING: ReadonlySet<JournalRecord['kind']> = new Set([
+  'fills',
+  'outcome',
+  'cancelAnswered',
+  'settle',
+  'foreign',
+  'adopt',
+  'released',
+])
+
+export function createSecondAccount({ plan, settings }: World): SecondAccount {
+  return new SecondAccount({
+    isOneWay: plan.positionMode === 'one_way_mode',
+    unitOf: (symbol) => {
+      const { tick, lot } = settings.instruments.get(symbol) ?? {}
+      return tick && lot ? (tick.units / tick.scale) * (lot.units / lot.scale) : Number.NaN
+    },
+  })
+}
+
+/**
+ * What each strategy holds, has paid and has made, and how many trades it has lost in a row, is what a second account
+ * of the records says; and at the end the strategies together have made what the exchange's ledger says.
+ */
+export function watchStrategyAccounts(world: World): WorldWatcher {
+  const second = createSecondAccount(world)
+  return {
+    onBirth: () => second.restart(world.process.journal.loadAll()),
+    afterStep(_, effects) {
+      const records = recordsIn(effects)
+      for (const record of records) second.add(record)
+      if (!records.some(({ kind }) => MOVING.has(kind))) return
+      for (const symbol of world.plan.symbols) compareOwners(world, symbol, second.of(symbol))
+    },
+    atEnd() {
+      if (world.violations.length === 0) compareWithLedger(world, second)
+    },
+  }
+}
+
+function recordsIn(effects: readonly Effect[]): readonly JournalRecord[] {
+  return effects.flatMap((effect) => (effect.kind === 'record' ? [effect.record] : []))
+}
+
+function compareOwners(world: World, symbol: string, { owners, isUncertain }: InstrumentFigures): void {
+  const { book } = world.process.engine ?? {}
+  if (!book) return
+  for (const id of world.settings.strategies.keys()) {
+    const expected = owners.get(id)
+    const { entry, profit, fees, lostInRow = 0 } = book.ownTrades.get(`${id}|${symbol}`) ?? {}
+    if (!expected || !entry) {
+      if (expected || entry) violate(world, 'MONEY', `only one account knows trades of ${id} on ${symbol}`)
+      continue
+    }
+    const { longLots, longTicks, shortLots, shortTicks } = entry
+    const isSame =
+      isLeg(expected.long, longLots, longTicks) &&
+      isLeg(expected.short, shortLots, shortTicks) &&
+      (isUncertain ||
+        (isClose(expected.profit, Number(profit)) &&
+          isClose(expected.fees, Number(fees)) &&
+          expected.lostInRow === lostInRow))
+    if (!isSame)
+      violate(
+        world,
+        'MONEY',
+        `${id} on ${symbol}: ${JSON.stringify({ entry, profit, fees, lostInRow })}, by a second account ${describe(expected)}`,
+      )
+  }
+}
+
+function describe({ long, short, profit, fees, lostInRow }: OwnerFigures): string {
+  return JSON.stringify({ long, short, profit, fees, lostInRow })
+}
+
+function isLeg({ lots, cost }: Leg, otherLots: number, ticks: number): boolean {
+  return lots === otherLots && (lots === 0 || Math.abs(cost / lots - ticks) < 1e-6 * ticks)
+}
+
+function isClose(one: number, other: number): boolean {
+  return Math.abs(one - other) <= TOLERANCE
+}
+
+/** What strategies have made together is what the account did, where nothing of it is anybody else's. */
+function compareWithLedger(world: World, second: SecondAccount): void {
+  const { exchange, plan } = world
+  const { coins, positions } = exchange.ledger()
+  const [coin] = coins
+  const isOurs = exchange.truth.fillsInOrder.every((fill) => {
+    const order = exchange.truth.orders.get(String(fill.orderSequence))
+    return world.facts.strategyOf.has(order?.clientOid ?? '') && !hidesMoney(world, fill)
+  })
+  if (!coin || !isOurs || plan.symbols.some((symbol) => hasUnseen(world, symbol))) return
+  let net = 0
+  let theirs = Number(coin.realisedProfit) - Number(coin.fees)
+  for (const { unrealised } of positions) theirs += Number(unrealised)
+  for (const symbol of plan.symbols) {
+    const { owners, isUncertain, isWaiting } = second.of(symbol)
+    if (isUncertain || isWaiting) return
+    const marks = positions.filter((position) => position.symbol === symbol)
+    const unit = createUnit(world, symbol)
+    for (const { long, short, profit, fees } of owners.values()) {
+      net += profit - fees
+      const [mark] = marks
+      // Where strategies hold against each other and the account nothing, any price says the same.
+      const ticks = mark ? markOf(mark) / unit.tick : 0
+      net += (long.lots * ticks - long.cost - (short.lots * ticks - short.cost)) * unit.value
+    }
+  }
+  if (Math.abs(net - theirs) > 1e-3)
+    violate(world, 'MONEY', `the strategies have made ${net} together, the exchange says ${theirs}`)
+}
+
+/** The price at which the exchange values a position. */
+function markOf(
+  position: Readonly<Record<'holdSide' | 'size' | 'openPriceAvg' | 'unrealised', string>>,
+): number {
+  const gained = Number(position.unrealised) / Number(position.size)
+  return Number(position.openPriceAvg) + (position.holdSide === 'long' ? gained : -gained)
+}
+
+function createUnit({ settings }: World, symbol: string): { readonly tick: number; readonly value: number } {
+  const { tick, lot } = settings.instruments.get(symbol) ?? {}
+  const price = tick ? tick.units / tick.scale : Number.NaN
+  return { tick: price, value: price * (lot ? lot.units / lot.scale : Number.NaN) }
+}
+
+/**
+ * What limits of a strategy are judged by: its net profit, with what it holds at our own price, and how much of its day and
+ * its drawdown is used. It is counted anew where reading and book speak of the same position, as the equity is.
+ */
+export function watchStrategyLosses(world: World): WorldWatcher {
+  const { losses } = world.settings
+  if (!losses) return {}
+  const second = createSecondAccount(world)
+  const prices = new KnownPrices()
+  const readings = new Map<string, PositionReading>()
+  /** By strategy and symbol; undefined where it has to be counted anew. */
+  const worths = new Map<string, number | undefined>()
+  return {
+    onBirth() {
+      second.restart(world.process.journal.loadAll())
+      prices.forget()
+      readings.clear()
+      worths.clear()
+    },
+    afterStep(event, effects, now) {
+      const { engine } = world.process
+      prices.note(event, now)
+      const records = recordsIn(effects)
+      for (const record of records) second.add(record)
+      for (const record of records) if (record.kind === 'watermark') checkDay(world, record, losses.timeZone)
+      if (engine === undefined) return
+      // They change what was made after losses were judged in the same step, or new prices were compared.
+      const isLater = records.some(({ kind }) => LATER.has(kind))
+      const isWaiting = event.kind === 'snapshotTaken' && engine.disputes.size > 0
+      if (isLater || isWaiting) return worths.clear()
+      const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
+      if (isRefused) return
+      if (event.kind === 'positionRead') readings.set(event.reading.symbol, event.reading)
+      const compared = symbolsIn(event)
+      if (compared.length === 0) return
+      for (const symbol of compared) {
+        const figures = second.of(symbol)
+        const isAgreed = agrees(readings.get(symbol), figures)
+        const price = priceOf(prices, symbol)
+        const isFresh = prices.ageOf(symbol, now) <= world.settings.limits.dataAgeMaxMs
+        for (const { id } of world.settings.strategies.values()) {
+          if (isAgreed)
+            worths.set(
+              `${id}|${symbol}`,
+              isFresh ? worthAt(world, symbol, figures.owners.get(id), price) : undefined,
+            )
+        }
+      }
+      for (const { id, symbols } of world.settings.strategies.values()) {
+        if (!symbols.some((symbol) => compared.includes(symbol))) continue
+        const parts = symbols.map((symbol) => {
+          const { owners, isUncertain } = second.of(symbol)
+          const owner = owners.get(id)
+          if (isUncertain) return undefined
+          const isHeld = owner !== undefined && (owner.long.lots > 0 || owner.short.lots > 0)
+          return isHeld ? worths.get(`${id}|${symbol}`) : (owner?.profit ?? 0) - (owner?.fees ?? 0)
+        })
+        if (parts.includes(undefined)) continue
+        const net = parts.reduce<number>((sum, part) => sum + (part ?? 0), 0)
+        compareUsed(world, second, strategyScope(id), net)
+      }
+    },
+  }
+}
+
+const LATER: ReadonlySet<JournalRecord['kind']> = new Set(['adopt', 'foreign', 'settle', 'outcome'])
+
+function symbolsIn(event: EngineEvent): readonly string[] {
+  if (event.kind === 'positionRead') return [event.reading.symbol]
+  return event.kind === 'fillsRead' ? [...new Set(event.reading.fills.map(({ symbol }) => symbol))] : []
+}
+
+function agrees(reading: PositionReading | undefined, { longLots, shortLots }: InstrumentFigures): boolean {
+  if (!reading) return false
+  const lotsOf = (side: 'long' | 'short'): number =>
+    reading.rows.reduce((sum, { holdSide, lots }) => sum + (holdSide === side ? lots : 0), 0)
+  return lotsOf('long') === longLots && lotsOf('short') === shortLots
+}
+
+function priceOf({ tickers }: KnownPrices, symbol: string): number {
+  if (!tickers) return Number.NaN
+  const [bid, ask, last] = (['bidPr', 'askPr', 'lastPr'] as const).map((field) => tickers.read(symbol, field))
+  if (!bid || !ask || !last || bid > ask) return Number.NaN
+  return last < bid ? bid : last > ask ? ask : last
+}
+
+function worthAt(
+  world: World,
+  symbol: string,
+  owner: OwnerFigures | undefined,
+  price: number,
+): number | undefined {
+  if (!owner) return 0
+  const { tick, value } = createUnit(world, symbol)
+  const { long, short, profit, fees } = owner
+  const ticks = price / tick
+  const held = (long.lots * ticks - long.cost - (short.lots * ticks - short.cost)) * value
+  return Number.isNaN(held) ? undefined : profit - fees + held
+}
+
+function compareUsed(world: World, second: SecondAccount, scope: string, net: number): void {
+  const used = world.process.engine?.losses.get(scope)
+  if (!used) return
+  const { dayNet = null, peak = null } = second.watermarks.get(scope) ?? {}
+  if (Math.abs(used.net - net) > TOLERANCE)
+    violate(world, 'MONEY', `${scope} has made ${used.net}, by a second account ${net}`)
+  else if (dayNet !== null && Math.abs(used.dayLoss - Math.max(0, dayNet - net)) > TOLERANCE)
+    violate(world, 'RSK2', `${scope}: lost ${used.dayLoss} that day, by a second account ${dayNet - net}`)
+  else if (peak !== null && used.drawdown < peak - net - TOLERANCE)
+    violate(world, 'RSK2', `${scope}: ${used.drawdown} below the peak, by a second account ${peak - net}`)
+}
+
+/** A day begins at midnight on the wall clock of its zone, and it is the day of now. */
+function checkDay(
+  world: World,
+  { at, watermarks }: Extract<JournalRecord, { kind: 'watermark' }>,
+  timeZone: string,
+): void {
+  for (const { scope, dayFrom } of watermarks) {
+    const [date, time] = wallClock(dayFrom, timeZone)
+    const [before] = wallClock(dayFrom - 1, timeZone)
+    if (date === before || !/^0[0-3]:00:00$/.test(time))
+      violate(world, 'RSK2', `the day of ${scope} begins at ${date} ${time} in ${timeZone}`)
+    // Clocks may be set; a day that is over is counted on until the figures agree.
+    if (scope === ACCOUNT && dayFrom > at + DAY_MS)
+      violate(world, 'RSK2', `the day of ${scope} begins at ${dayFrom}, and it is ${at}`)
+  }
+}
+
+const DAY_MS = 86_400_000
+
+function wallClock(at: number, timeZone: string): readonly [date: string, time: string] {
+  const text = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(
+    at,
+  )
+  const [date = '', time = ''] = text.split(' ')
+  return [date, time]
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { toOrderId, toTradeId } from '../../../src/domain/ids.ts'
+import { type Random } from '../../../src/lib/random.ts'
+
+/** An instrument that an earlier run has traded, by hand, and that is not configured any more. */
+export const FORMER_SYMBOL = 'ADAUSDT'
+
+/** Parts of a plan that have to do with what strategies may do and have made. Absent: as worlds were before. */
+export const accountPlanFields = {
+  /** In which a day of losses begins. */
+  timeZone: z.string().optional(),
+  /** Orders that may leave within a minute, of each strategy; of the account twice as many. */
+  ordersPerMinute: z.int().positive().optional(),
+  /** Whether orders that would trade with ours are denied. */
+  deniesSelfTrades: z.boolean().optional(),
+  /** What was lost on {@link FORMER_SYMBOL} before the world began, margin coin. */
+  formerLoss: z.int().positive().optional(),
+}
+
+export interface AccountPlan {
+  readonly timeZone?: string | undefined
+  readonly ordersPerMinute?: number | undefined
+  readonly deniesSelfTrades?: boolean | undefined
+  readonly formerLoss?: number | undefined
+}
+
+const FORMER_FEE = '0.25'
+const ZONES = ['Asia/Kolkata', 'America/New_York', 'Pacific/Auckland', 'Europe/Berlin'] as const
+
+export function drawAccountPlan(part: (name: string) => Random): AccountPlan {
+  const one = <Value>(name: string, values: readonly Value[]): Value | undefined =>
+    values[part(name).integer(values.length)]
+  const timeZone = one('timeZone', [undefined, ...ZONES])
+  const ordersPerMinute = one('ordersPerMinute', [undefined, undefined, undefined, undefined, 6, 25])
+  const deniesSelfTrades = one('deniesSelfTrades', [undefined, undefined, undefined, true])
+  const formerLoss = one('formerLoss', [undefined, undefined, undefined, 7])
+  return {
+    ...(timeZone !== undefined && { timeZone }),
+    ...(ordersPerMinute !== undefined && { ordersPerMinute }),
+    ...(deniesSelfTrades !== undefined && { deniesSelfTrades }),
+    ...(formerLoss !== undefined && { formerLoss }),
+  }
+}
+
+/** Limits beside those of every world: of the account and of each strategy. */
+export function paceLimitsOf({ ordersPerMinute, deniesSelfTrades }: AccountPlan) {
+  return {
+    account: {
+      ...(ordersPerMinute !== undefined && { ordersPerMinute: 2 * ordersPerMinute }),
+      ...(deniesSelfTrades === true && { selfTrade: 'deny' as const }),
+    },
+    strategy: ordersPerMinute === undefined ? {} : { ordersPerMinute },
+  }
+}
+
+/** What an earlier run has made by hand: profit less fees, margin coin. */
+export function formerNetOf({ formerLoss }: AccountPlan): number {
+  return formerLoss === undefined ? 0 : -formerLoss - 2 * Number(FORMER_FEE)
+}
+
+/** The journal of an earlier run, in which a person has bought and sold {@link FORMER_SYMBOL}. */
+export function recordsOfFormer(
+  { formerLoss }: AccountPlan,
+  { at, positionMode }: { readonly at: number; readonly positionMode: 'one_way_mode' | 'hedge_mode' },
+): readonly JournalRecord[] {
+  if (formerLoss === undefined) return []
+  const fill = {
+    symbol: FORMER_SYMBOL,
+    ticks: 100,
+    lots: 5,
+    fee: FORMER_FEE,
+    scope: 'taker',
+    source: 'WEB',
+    filledAt: at,
+  } as const
+  const close = positionMode === 'one_way_mode' ? 'sell' : 'buy'
+  const grids = { [FORMER_SYMBOL]: { tick: '0.001', lot: '1' } }
+  const ids = (name: string) => ({ tradeId: toTradeId(name), orderId: toOrderId(name) })
+  return [
+    {
+      kind: 'boot',
+      at,
+      exchangeAt: at,
+      epoch: 1,
+      version: '0',
+      environment: 'simulator',
+      positionMode,
+      configHash: '0',
+      strategies: [],
+      grids,
+    },
+    {
+      kind: 'fills',
+      at,
+      fills: [
+        { ...fill, ...ids('1'), side: 'buy', tradeSide: 'open', profit: '0' },
+        { ...fill, ...ids('2'), side: close, tradeSide: 'close', profit: String(-formerLoss) },
+      ],
+    },
+  ]
+}
