@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { OpenedJournal } from '../journal.ts'
 import type { TablesGiven } from '../journal-tables.ts'
-import { Connection, type PostgresPlace } from './connection.ts'
+import { COMMIT_LOCALLY, Connection, type PostgresPlace } from './connection.ts'
 import { follow, type Following, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
@@ -77,6 +77,7 @@ async function openOver(connection: Connection, options: OpenPostgresOptions): P
     const lease = new HeldLease({
       ...options,
       connection: new Connection(place, options.terms.lastingMs),
+      kills: new Connection(place, options.terms.lastingMs, COMMIT_LOCALLY),
       schema: place.schema,
       lastingMs: options.terms.lastingMs,
       taken,

@@ -78,16 +78,10 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   config: ['secret-key.ts', 'yaml', 'schema'],
   journal: [
     'booking.ts',
+    'journal-writer.ts',
     'journal.ts',
     'tables',
-    ...[
-      'record-chain.ts',
-      'durable-mark.ts',
-      'journal-failures.ts',
-      'journal-writer.ts',
-      'journal-layout.ts',
-      'until-durable.ts',
-    ],
+    ...['record-chain.ts', 'durable-mark.ts', 'journal-failures.ts', 'journal-layout.ts', 'until-durable.ts'],
     'packed-records.ts',
     ...['verify-journal.ts', 'journal-tables.ts', 'journal-reader.ts'],
     ...['postgres', 'fleet'],
