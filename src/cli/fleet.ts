@@ -175,7 +175,7 @@ export function formatFleet({ accounts, unread, workers, alerts, trouble }: Omit
           describeWriter(account),
           ...describeShown(account),
           ...describeKill(account),
-          ...account.standbys.map(describeStandby),
+          ...account.standbys.flatMap(describeStandby),
         ]
           .map(paragraph)
           .join('')}`,
@@ -254,9 +254,13 @@ function describeKill({ kill }: FleetAccount): readonly string[] {
   return [`! ${order}; nothing rests, says ${kill.answeredBy}`]
 }
 
-function describeStandby({ holder, behind, seenAgoMs, isFollowing }: FleetStandby): string {
-  if (!isFollowing) return `standby ${holder}: not seen for ${age(seenAgoMs)}`
-  return `standby ${holder}: ${behind === 1 ? '1 transaction' : `${behind} transactions`} behind, seen ${age(seenAgoMs)} ago`
+function describeStandby(standby: FleetStandby): readonly string[] {
+  const { holder, behind, seenAgoMs, isFollowing, differs } = standby
+  if (!isFollowing) return [`standby ${holder}: not seen for ${age(seenAgoMs)}`]
+  return [
+    `standby ${holder}: ${behind === 1 ? '1 transaction' : `${behind} transactions`} behind, seen ${age(seenAgoMs)} ago`,
+    ...(differs === '' ? [] : [`! it would trade otherwise than the writer: ${differs}`]),
+  ]
 }
 
 function instant(at: number): string {

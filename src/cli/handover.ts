@@ -1,8 +1,16 @@
 import type { Command } from 'commander'
 import { assertLossesDecided } from '../config/live-checks.ts'
-import { loadConfig } from '../config/load-config.ts'
-import { loadJournalPassword } from '../config/secrets.ts'
+import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import {
+  type Credentials,
+  credentialVariables,
+  loadCredentials,
+  loadJournalPassword,
+} from '../config/secrets.ts'
+import { ConfigError } from '../config/yaml/problem.ts'
+import { accessTo, fingerprintOf } from '../daemon/account/account-keys.ts'
 import { serverPlaceOf } from '../daemon/state/open-journal.ts'
+import { assertKeys, type JournalWriter } from '../journal/journal-writer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
@@ -37,16 +45,27 @@ async function handOver(options: HandoverOptions): Promise<number> {
   assertLossesDecided([loaded])
   if (config.journal === undefined) throw nothingToHandOver(config.file)
   const { Handover } = await import('../journal/postgres/handover.ts')
-  const handover = new Handover(serverPlaceOf(config, loadJournalPassword(config, request)))
+  const place = serverPlaceOf(config, loadJournalPassword(config, request))
+  const handover = new Handover(place)
   try {
     const before = await handover.look()
+    assertKeys(`${place.url} ${place.schema}`, before.writer, ownKeys(config, request))
     if (before.movedTo !== undefined)
       return say(
         EXIT_NOT_DONE,
         `the journal was moved from the server to ${before.movedTo}: nothing is moved`,
       )
     if (!before.isHeld) return say(EXIT_NOT_DONE, 'nobody trades this account: whoever is started next does')
-    const [standby] = before.followers
+    const refused = config.journal.onDifference === 'refuse'
+    const standbys = before.followers.filter(({ differs }) => !refused || differs === '')
+    const [barred] = before.followers
+    if (barred !== undefined && standbys.length === 0)
+      return say(
+        EXIT_NOT_DONE,
+        `${barred.holder} takes nothing over, since it would trade otherwise than the writer (journal.onDifference): ${barred.differs}
+  install the same on both machines, and restart the standby`,
+      )
+    const [standby] = standbys
     if (standby === undefined)
       return say(
         EXIT_NOT_DONE,
@@ -56,7 +75,8 @@ async function handOver(options: HandoverOptions): Promise<number> {
     const begunAt = systemClock.monotonic()
     let { token } = before
     await handover.ask(token)
-    say(0, `asked ${before.holder} to hand over; ${standby} stands by`)
+    say(0, `asked ${before.holder} to hand over; ${standby.holder} stands by`)
+    if (standby.differs !== '') say(0, `! it would trade otherwise than the writer: ${standby.differs}`)
     for (;;) {
       await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
       const now = await handover.look()
@@ -72,6 +92,22 @@ async function handOver(options: HandoverOptions): Promise<number> {
     }
   } finally {
     await handover.close()
+  }
+}
+
+/** Where this machine has no keys they are compared by whoever takes over. */
+function ownKeys(config: DaemonConfig, request: ConfigRequest): Pick<JournalWriter, 'keys' | 'by'> {
+  const access = accessTo(config, findCredentials(config, request))
+  const { apiKey } = credentialVariables(config.account.keys)
+  return { keys: access && fingerprintOf(access), by: `${config.name} on this machine (${apiKey})` }
+}
+
+function findCredentials(config: DaemonConfig, request: ConfigRequest): Credentials | undefined {
+  try {
+    return loadCredentials(config, request)
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined
+    throw error
   }
 }
 

@@ -15,7 +15,7 @@ import { systemTimers } from '../lib/timers.ts'
 import { formatData } from './call/call-print.ts'
 import { callForAnswer, processFrame, type Shown } from './call/call.ts'
 import { killFleets, type KillFleetsOptions } from './fleet/kill-fleet.ts'
-import { databaseOf, loadFleetPlaces } from './fleet/fleet-places.ts'
+import { databaseOf, type FleetConfig, loadFleetPlaces } from './fleet/fleet-places.ts'
 import { addOperatedOptions, loadOperated } from './operator/operated-config.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
 import { exitOf } from './process/exit-codes.ts'
@@ -59,14 +59,16 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 /**
- * On the server one order an account, which whoever has its lease obeys; of accounts whose journal is a file the kill
- * files of this machine. All are thrown before any is waited for, and nothing waits for a database but its own accounts.
+ * To the exchange first, whatever a database does: what rests is cancelled from here where the keys are. On the server
+ * one order an account, which whoever has its lease obeys; of accounts whose journal is a file the kill files of this
+ * machine. All are thrown before any is waited for, and nothing waits for a database but its own accounts.
  */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
   const order = { reason, by: operatorName() }
-  const { places, files, code } = loadFleetPlaces(options)
+  const { places, served, files, code } = loadFleetPlaces(options)
   const codes = [code]
+  const cancelling = Promise.all(served.map(cancelServed))
   for (const { config } of files) {
     const { directory } = config.state
     await collectCode(codes, () => {
@@ -80,7 +82,9 @@ async function killAll(options: KillOptions): Promise<number> {
     print(`== ${config.name}`)
     await collectCode(codes, () => kill({ ...own, reason, wait }))
   }
-  await ofDatabases
+  await cancelling
+  // What was on its way when it was cancelled may rest by now, where nobody has proved the contrary.
+  if ((await ofDatabases) !== 0) await Promise.all(served.map(cancelServed))
   return Math.max(...codes)
 }
 
@@ -98,12 +102,38 @@ async function killDatabases(
 }
 
 /** What is wrong with one keeps no other from being killed. */
-async function collectCode(codes: number[], act: () => Promise<number> | number): Promise<void> {
+async function collectCode(codes: number[], act: () => Promise<number> | number): Promise<number> {
+  let code: number
   try {
-    codes.push(await act())
+    code = await act()
   } catch (error) {
     print(messageOf(error))
-    codes.push(exitOf(error))
+    code = exitOf(error)
+  }
+  codes.push(code)
+  return code
+}
+
+/** What rests of an account whose journal is on a server; its daemon, which may be elsewhere, proves the rest. */
+async function cancelServed({ config, own }: FleetConfig): Promise<void> {
+  if (config.exchange.baseUrl === undefined) return
+  const say = (text: string): void => print(`${config.name}: ${text}`)
+  try {
+    const request = toConfigRequest({ ...own, config: config.file })
+    const missing = findMissingKeys(config, request)
+    if (missing !== undefined)
+      return say('not cancelled from here, where its keys are not; its daemon is told')
+    if (!isOf(config, request))
+      return say(`not cancelled from here: ${config.file} does not say this account now; its daemon is told`)
+    const answer = await cancelOnce(config, request)
+    if (restsNothing(answer)) return say('nothing rests at the exchange now')
+    say(
+      answer?.kind === 'accepted'
+        ? 'cancelled at the exchange from here'
+        : `not cancelled from here: ${answer?.code ?? 'not sent'} ${answer?.message ?? ''}; its daemon is told`,
+    )
+  } catch (error) {
+    say(`not cancelled from here: ${messageOf(error)}`)
   }
 }
 

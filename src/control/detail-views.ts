@@ -129,6 +129,9 @@ export const fleetSchema = z.strictObject({
           behind: z.int().meta({ description: 'transactions' }),
           seenAgoMs: z.number(),
           isFollowing: z.boolean(),
+          differs: z.string().meta({
+            description: 'what it would trade otherwise than the writer; empty: nothing',
+          }),
         }),
       ),
       shown: member.optional(),

@@ -22,6 +22,10 @@ export const METRICS = {
     type: 'gauge',
     help: 'Transactions that the writer had made since the look before.',
   },
+  intentd_standby_differs: {
+    type: 'gauge',
+    help: 'Settings and strategy code with which a standby would trade otherwise than the writer.',
+  },
   intentd_standby_seen_age_seconds: { type: 'gauge', help: 'Since a standby looked last.' },
   intentd_shared_limits_state: {
     type: 'gauge',

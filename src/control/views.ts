@@ -211,6 +211,9 @@ const standbySchema = z
       description: 'until it takes over, unless the lease is renewed; null: it cannot while it cannot look',
     }),
     trouble: z.string().nullable().meta({ description: 'why it cannot look' }),
+    differs: z.array(z.string()).meta({
+      description: 'settings and strategy code with which it would trade otherwise than the writer',
+    }),
   })
   .meta({ description: 'of one that follows a journal and trades nothing yet' })
 

@@ -8,6 +8,7 @@ import type { ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import type { Limiter } from '../exchange/limiter/limiter.ts'
 import type { OpenedJournal } from '../journal/journal.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -27,6 +28,7 @@ import { findWorldBefore, setWorldAside } from './embedded/simulator-world.ts'
 import type { ProductMarket } from './market-data/product-market.ts'
 import type { DaemonLogger } from './reporting/logger.ts'
 import { isHolder, openJournal } from './state/open-journal.ts'
+import { ownWriter } from './account/own-writer.ts'
 import { hasRetreated, retreatNote } from './state/retreat-note.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
 import { isEmbedded, stateDirectoryOf } from './state/state-place.ts'
@@ -242,6 +244,7 @@ async function openAccountJournal(
     journal = await openJournal({
       ...options,
       ...{ config, directory, password, clock: machineClock, following: standby?.following },
+      own: isEmbedded(config) ? undefined : ownWriterOf(options, directory),
       keepSince: () => clock.now() - RECORDS_KEPT_MS,
       keepKeysSince: () => clock.now() - KEYS_KEPT_MS,
     })
@@ -249,12 +252,22 @@ async function openAccountJournal(
     await standby?.end()
   }
   const whom = standby?.whom()
+  const differs = standby?.differs() ?? []
   const abandoned = journal.lease?.isAbandoned === true
   if (abandoned) retreatNote(directory, logger).leave()
   // A reload takes over from itself.
   if (whom !== undefined && !isHolder(whom, describeHolder(config.name, clock.now())))
-    logger.log(abandoned ? 'warn' : 'info', 'standby.tookOver', { ...(whom && { from: whom }), abandoned })
+    logger.log(abandoned ? 'warn' : 'info', 'standby.tookOver', {
+      ...(whom && { from: whom }),
+      abandoned,
+      ...(differs.length > 0 && { differs }),
+    })
   return { journal, whom }
+}
+
+function ownWriterOf({ loaded, credentials, clock }: Opening, directory: string): JournalWriter {
+  const { config } = loaded
+  return ownWriter(config, { directory, access: accessTo(config, credentials), now: clock.now() })
 }
 
 /** Loaded by who is one alone. */

@@ -37,6 +37,8 @@ export interface Standby {
   readonly following: Following
   /** Whom it followed last. */
   whom(): string
+  /** What of its settings and code was not the writer's when it looked last. */
+  differs(): readonly string[]
   /** It waits no longer. */
   end(): Promise<void>
 }
@@ -45,12 +47,13 @@ export interface Standby {
 export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const { config, clock, timers, logger, frame } = options
   let seen: Seen | undefined
-  const log = createFollowingLog(logger)
+  const log = createFollowingLog(logger, config.journal?.onDifference === 'refuse')
   const control = serveControl(
     new StandbyControl({
       ...options,
       ...{ name: config.name, environment: config.environment, exchange: config.exchange.baseUrl ?? '' },
       seen: () => seen,
+      refusesDifference: config.journal?.onDifference === 'refuse',
       fleet: createFleetSource(config, options.password),
     }),
     options,
@@ -76,6 +79,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
       },
     },
     whom: () => seen?.state.holder ?? '',
+    differs: () => seen?.state.differs ?? [],
     end: () => control.stop(),
   }
 }
@@ -91,12 +95,20 @@ const WORDS_MAX = 10
 /** Says whom it follows when that changes, and each thing that keeps it from following once, until it follows again. */
 export function createFollowingLog(
   logger: Pick<DaemonLogger, 'log'>,
-): (state: Pick<StandbyState, 'holder' | 'behind' | 'trouble'>) => void {
+  refusesDifference = false,
+): (state: Pick<StandbyState, 'holder' | 'behind' | 'trouble' | 'differs'>) => void {
   // Nobody, as long as nobody has ever written it.
   let followed = ''
   const said = new Set<string>()
-  return ({ holder, behind, trouble }) => {
+  let differed = ''
+  return ({ holder, behind, trouble, differs }) => {
     const whom = holder === '' ? {} : { holder }
+    const differing = differs.join(', ')
+    if (trouble === undefined && differing !== differed) {
+      differed = differing
+      if (differing === '') logger.log('info', 'standby.agrees', { ...whom })
+      else logger.log('warn', 'standby.differs', { ...whom, differs, takesOver: !refusesDifference })
+    }
     if (trouble !== undefined) {
       if (said.has(trouble) || said.size >= WORDS_MAX) return
       said.add(trouble)

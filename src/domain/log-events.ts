@@ -298,6 +298,9 @@ export const LOG_EVENTS = {
     'The thread of a strategy was ended, or ended by itself. The strategy is not asked for a while, and then starts again from its last state; if this repeats, fix it.',
   'strategy.hung':
     'Code of a strategy held the previous run up until the process was ended, or ran on after its thread was ended; the strategy is halted. Fix it, restart, and release it.',
+  'standby.agrees': 'A standby has the settings and the strategy code of its writer again; nothing to do.',
+  'standby.differs':
+    'A standby would trade with other settings or other strategy code than its writer: `differs` names the parts. Install the same on both machines and restart the standby (or reload the writer). With `takesOver: false` it takes nothing over until then (journal.onDifference: refuse).',
   'standby.following':
     'A standby follows the journal of the writer that it names, and is ready to take over.',
   'standby.tookOver':

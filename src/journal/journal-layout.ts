@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { randomHex } from '../lib/entropy.ts'
 import { layoutUnknown } from './journal-failures.ts'
+import { type JournalWriter, putWriter, readWriter } from './journal-writer.ts'
 import { nextLink } from './record-chain.ts'
 
 /** The number of the layout below. A file of a later one is refused. */
@@ -97,6 +98,8 @@ export interface JournalNature {
   readonly salt: string
   /** The link before the first record. */
   readonly first: string
+  /** Who wrote it last; undefined: nobody has said. */
+  readonly writer?: JournalWriter | undefined
 }
 
 export function openWriting(file: string): DatabaseSync {
@@ -135,6 +138,7 @@ export function makeTables(database: DatabaseSync, nature: JournalNature): Journ
   const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)')
   const { identity, salt, first } = nature
   for (const [name, value] of Object.entries({ identity, salt, first })) insert.run(name, value)
+  if (nature.writer) putWriter(database, nature.writer)
   database.exec('COMMIT')
   return nature
 }
@@ -145,7 +149,12 @@ export function readNature(database: DatabaseSync, file: string): JournalNature 
   if (layout < LAYOUT_FIRST || layout > LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
   const read = (name: string) =>
     String(database.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'])
-  const nature = { identity: read('identity'), salt: read('salt'), first: read('first') }
+  const nature = {
+    identity: read('identity'),
+    salt: read('salt'),
+    first: read('first'),
+    writer: readWriter(database),
+  }
   if (nextLink('', nature.identity, nature.salt) === nature.first) return nature
   throw new RangeError('its identity and salt do not fit together')
 }

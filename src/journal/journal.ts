@@ -1,6 +1,7 @@
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import type { Failure } from '../lib/failure.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
+import type { JournalWriter } from './journal-writer.ts'
 
 /** One entry of the book as text: its collection, its key there, and its value as JSON. */
 export interface BookRow {
@@ -129,8 +130,16 @@ export interface BookingStore {
   dropBookings(record: ArchivedRecord): void
 }
 
+/** A journal that says whose it is. */
+export interface WriterStore<Done = void | Promise<void>> {
+  /** Noted last, when the journal was opened; undefined: nobody has been yet. */
+  readonly writer: JournalWriter | undefined
+  /** Notes who writes it from now on, durably. */
+  noteWriter(writer: JournalWriter): Done
+}
+
 /** A journal as a daemon opens it, wherever it is. */
-export interface OpenedJournal extends Omit<Journal, 'close'>, BookingStore {
+export interface OpenedJournal extends Omit<Journal, 'close'>, BookingStore, WriterStore {
   /** Of one that several machines could write; absent where a lock of this machine is enough. */
   readonly lease?: WriterLease
   /** Why nothing can be written just now, where that may end by itself. */

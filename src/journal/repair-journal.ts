@@ -179,6 +179,7 @@ function buildAnew(
   try {
     journal.saveCheckpoint(checkpoint?.rows.map(({ row }) => row) ?? [])
     for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord)
+    if (found?.nature.writer) journal.noteWriter(found.nature.writer)
     journal.append(buildRecord(reason))
     journal.flush()
   } finally {

@@ -20,7 +20,8 @@ import {
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import { areBookingsWhole } from './tables/booking-table.ts'
 import { JournalTables, type TablesGiven, toContents } from './journal-tables.ts'
-import type { BookingStore, Journal, JournalContents, RowChange } from './journal.ts'
+import type { BookingStore, Journal, JournalContents, RowChange, WriterStore } from './journal.ts'
+import { type JournalWriter, putWriter } from './journal-writer.ts'
 import type { RecordBlock } from './packed-records.ts'
 import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
@@ -55,7 +56,7 @@ export function markFileOf(file: string): string {
  * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED, JOURNAL_COPY_UNFINISHED, JOURNAL_HELD,
  * JOURNAL_UNREADABLE
  */
-export function openSqliteJournal(options: SqliteJournalOptions): Journal & BookingStore {
+export function openSqliteJournal(options: SqliteJournalOptions): Journal & BookingStore & WriterStore<void> {
   const { file } = options
   try {
     makeDirectory(dirname(file), 0o700)
@@ -172,8 +173,9 @@ interface WaitingRecord {
   readonly bookings: readonly Booking[]
 }
 
-class SqliteJournal implements Journal, BookingStore {
+class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
   readonly salt: string
+  readonly writer: JournalWriter | undefined
   readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
   readonly #tables: JournalTables
   #onUnpacked: ((reason: string) => void) | undefined
@@ -190,6 +192,7 @@ class SqliteJournal implements Journal, BookingStore {
     this.#parts = { file, database, nature, mark }
     this.#onUnpacked = given.onUnpacked
     this.salt = nature.salt
+    this.writer = nature.writer
     this.#found = toContents(prefix)
     this.#checkpointed = prefix.start.sequence
     this.#tables = new JournalTables({ ...given, records: this.#found.records })
@@ -277,6 +280,10 @@ class SqliteJournal implements Journal, BookingStore {
     } catch (error) {
       throw failures.translateJournalError(error, this.#parts.file)
     }
+  }
+
+  noteWriter(writer: JournalWriter): void {
+    this.#write(() => putWriter(this.#parts.database, writer))
   }
 
   dropBookings(record: ArchivedRecord): void {

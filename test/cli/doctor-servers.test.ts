@@ -33,7 +33,9 @@ async function look(
   workspace.fill({ 'config/main.yaml': MAIN.replace(SIMULATOR_SECTION, ''), ...files })
   const { loaded, problems } = workspace.read(['exchange.baseUrl=http://127.0.0.1:1', ...settings])
   if (loaded === undefined) throw new Error(JSON.stringify(problems))
-  return examineServers(loaded.config, { cwd: workspace.directory, variables }, ' -c config/main.yaml')
+  const request = { cwd: workspace.directory, variables }
+  const own = { keys: 'aaaa', by: 'this machine', setup: { risk: '1' } }
+  return examineServers(loaded.config, request, { configOption: ' -c config/main.yaml', own })
 }
 
 const stateOf = (findings: readonly Finding[]) =>

@@ -20,7 +20,13 @@ function kill(state: OrderedKill['state'], number = 3): FleetAccount['kill'] {
   return { number, state, reason: 'drill', by: 'me', orderedAt: 0, ...answered }
 }
 
-const standby = { holder: 'spare on host-b, pid 7, /s', behind: 0, seenAgoMs: 1, isFollowing: true }
+const standby = {
+  holder: 'spare on host-b, pid 7, /s',
+  behind: 0,
+  seenAgoMs: 1,
+  isFollowing: true,
+  differs: '',
+}
 
 /** A server that takes orders as it is set, and whose accounts come on as it is asked. */
 class Server {

@@ -1,4 +1,8 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { openReading } from '../../src/journal/journal-layout.ts'
+import { readWriter } from '../../src/journal/journal-writer.ts'
 import { type Project, Projects } from './project.ts'
 import { findExchange, keysOf, startDaemon, startExchange, toVariables } from './remote-exchange.ts'
 import { shareOf } from '../support/share.ts'
@@ -54,9 +58,29 @@ test.concurrent('keys of another account on an old state are refused, and a new 
   const reason = String(other.events('account.refused')[0]?.['reason'])
   expect(code).toBe(78)
   expect(reason).toMatch(
-    /^STATE_OF_OTHER_KEYS: [^]*INTENTD_API_KEY[^]*state\.directory[^]*account\.fingerprint/,
+    /^STATE_OF_OTHER_KEYS: [^]*journal +keys [0-9a-f]{8} of [^]*INTENTD_API_KEY[^]*configuration +keys [0-9a-f]{8} of [^]*journal rekey/,
   )
   expect(other.events('recovery.started')).toEqual([])
-  const kept = project.read('.intentd/paper/account.fingerprint')
-  expect(kept).toMatch(/^[0-9a-f]{32}\n$/)
+})
+
+test.concurrent('the note of an earlier version beside the journal counts, and goes into the journal', async () => {
+  const project = projects.open()
+  const { place, exchange } = await openExchange(project)
+  project.write('.intentd/paper/account.fingerprint', `${'0'.repeat(32)}\n`)
+  const other = startDaemon(project, place)
+  const { code } = await other.ended
+  rmSync(join(project.directory, '.intentd/paper'), { recursive: true })
+  const first = startDaemon(project, place)
+  await first.untilEvent('daemon.running')
+  await first.stop()
+  const file = join(project.directory, '.intentd/paper/journal.sqlite')
+  const database = openReading(file)
+  const noted = readWriter(database)
+  database.close()
+  await exchange.stop()
+
+  expect(code).toBe(78)
+  expect(String(other.events('account.refused')[0]?.['reason'])).toContain('an earlier version')
+  expect(noted?.keys).toMatch(/^[0-9a-f]{32}$/)
+  expect(existsSync(join(project.directory, '.intentd/paper/account.fingerprint'))).toBe(false)
 })

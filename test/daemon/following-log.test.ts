@@ -8,7 +8,10 @@ function listen() {
   const log = createFollowingLog({
     log: (_level, event, fields) => void said.push([event, fields?.['reason'] ?? fields?.['holder']]),
   })
-  return { said, see: (trouble?: string, holder = HOLDER) => log({ holder, behind: 0, trouble }) }
+  return {
+    said,
+    see: (trouble?: string, holder = HOLDER) => log({ holder, behind: 0, trouble, differs: [] }),
+  }
 }
 
 test('a standby says whom it follows once, and again when it is another', () => {
@@ -47,12 +50,28 @@ test('words that are other ones at each look fill no log', () => {
 test('of a journal that nobody has written yet there is no writer to follow, and none is named', () => {
   const said: unknown[] = []
   const log = createFollowingLog({ log: (_level, event, fields) => void said.push([event, fields]) })
-  const nobody = { holder: '', behind: 0 }
+  const nobody = { holder: '', behind: 0, differs: [] }
   log({ ...nobody, trouble: 'connection lost' })
   log(nobody)
   log(nobody)
   expect(said).toEqual([
     ['standby.unable', { reason: 'connection lost' }],
     ['standby.following', { behind: 0 }],
+  ])
+})
+
+test('what it would trade otherwise than its writer is said once, and that it agrees again', () => {
+  const said: unknown[] = []
+  const log = createFollowingLog({ log: (_level, event, fields) => void said.push([event, fields]) }, true)
+  const state = { holder: HOLDER, behind: 0 }
+  for (const differs of [[], ['risk'], ['risk'], ['risk', 'code of grid is missing here'], []])
+    log({ ...state, differs })
+  expect(said.slice(1)).toEqual([
+    ['standby.differs', { holder: HOLDER, differs: ['risk'], takesOver: false }],
+    [
+      'standby.differs',
+      { holder: HOLDER, differs: ['risk', 'code of grid is missing here'], takesOver: false },
+    ],
+    ['standby.agrees', { holder: HOLDER }],
   ])
 })

@@ -3,7 +3,12 @@ import { formatStatus } from '../../src/cli/control/status.ts'
 import { noteLook, type Seen, StandbyControl } from '../../src/daemon/control/standby-control.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
-const STATE = { holder: 'live on a, pid 7', behind: 2, freeInMs: 13_000 }
+const STATE = {
+  holder: 'live on a, pid 7',
+  behind: 2,
+  freeInMs: 13_000,
+  differs: [] as readonly string[],
+}
 
 /** A standby of which everybody asks how it stands. */
 function openScene() {
@@ -12,6 +17,7 @@ function openScene() {
   const standby = new StandbyControl({
     ...{ name: 'live', version: '1', environment: 'demo', exchange: '', configOption: '', clock: time },
     ...{ logger: { listen: () => undefined }, fleet: undefined, seen: () => seen },
+    refusesDifference: true,
   })
   const look = (trouble?: string, state = STATE): void => {
     seen = noteLook(seen, { ...state, ...(trouble !== undefined && { trouble }) }, time.now())
@@ -47,6 +53,15 @@ test('one whose server is away says that it takes nothing over, and when it look
   expect(standby.readiness().isReady).toBe(false)
 })
 
+test('one that would trade otherwise than its writer says what, and is not ready to take over', () => {
+  const { look, said, standby } = openScene()
+  look(undefined, { ...STATE, differs: ['risk', 'strategy grid is missing here'] })
+
+  expect(said()).toMatch('! it would trade otherwise than the writer: risk, strategy grid is missing here')
+  expect(standby.metrics()).toMatch(/intentd_standby_differs 2\b/)
+  expect(standby.readiness()).toMatchObject({ isReady: false, checks: { setup: { ok: false } } })
+})
+
 test('one that could never look says why', () => {
   const { look, said, standby } = openScene()
   look('no route')
@@ -58,7 +73,7 @@ test('one that could never look says why', () => {
 
 test('of a journal that nobody has written yet it names no writer', () => {
   const { look, said, standby } = openScene()
-  look(undefined, { holder: '', behind: 1, freeInMs: 0 })
+  look(undefined, { holder: '', behind: 1, freeInMs: 0, differs: [] })
 
   expect(said()).toMatch(
     /standby nobody has written the journal yet; looked [^;]* and was 1 transaction behind/,

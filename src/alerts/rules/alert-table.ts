@@ -520,6 +520,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ strategy }) => `strategy ${showFact(strategy)} blocked the last run, and is halted`,
     command: ({ strategy }) => `release strategy:${toArgument(strategy)} --reason "..."`,
   },
+  'standby.agrees': SILENT,
+  'standby.differs': {
+    urgency: warning,
+    by: [],
+    title: ({ differs, takesOver }) =>
+      `a standby differs from its writer: ${showFact(differs)}${takesOver === false ? '; it takes nothing over' : ''}`,
+  },
   'standby.following': SILENT,
   'standby.tookOver': {
     urgency: ({ abandoned }) => (abandoned === true ? urgent : info),

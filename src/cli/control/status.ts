@@ -140,7 +140,7 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
 
 function describeStandby({ standby, now }: StatusView): string {
   if (standby === undefined) return ''
-  const { holder, behind, seenAt, freeInMs, trouble } = standby
+  const { holder, behind, seenAt, freeInMs, trouble, differs } = standby
   const whom = holder === '' ? 'nobody has written the journal yet' : `follows ${holder}`
   const transactions = behind === 1 ? '1 transaction' : `${behind ?? 0} transactions`
   const looked =
@@ -153,7 +153,9 @@ function describeStandby({ standby, now }: StatusView): string {
       : freeInMs === null
         ? ''
         : `takes over in ${age(freeInMs)} unless the lease is renewed`
-  return line('standby', looked) + (next === '' ? '' : line('', next))
+  const other =
+    differs.length === 0 ? '' : `! it would trade otherwise than the writer: ${differs.join(', ')}`
+  return line('standby', looked) + [next, other].map((text) => (text === '' ? '' : line('', text))).join('')
 }
 
 /** `with 2 other daemons (at most 3) for 60 s: tickers 5 of 20, …` */

@@ -11,10 +11,20 @@ import {
 } from '../../config/secrets.ts'
 import { ConfigError, formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import { accessTo } from '../../daemon/account/account-keys.ts'
+import { ownWriter } from '../../daemon/account/own-writer.ts'
 import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
+import { isEmbedded } from '../../daemon/state/state-place.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { addConfigOptions, type ConfigOptions, repeatOptions, toConfigRequest } from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
-import { examineDisk, examineFiles, examineLocks, examineRuntime, examineSocket } from './examine-machine.ts'
+import {
+  examineDisk,
+  examineFiles,
+  examineLocks,
+  examineOwner,
+  examineRuntime,
+  examineSocket,
+} from './examine-machine.ts'
 import { examineServers } from './examine-servers.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from './finding.ts'
@@ -90,13 +100,16 @@ async function examineAccount(
 ): Promise<readonly Finding[]> {
   const { cwd } = request
   const keys = examineKeys(config, request)
+  const access = isEmbedded(config) ? undefined : accessTo(config, keys.credentials)
+  const own = ownWriter(config, { directory: config.state.directory, access, now: systemClock.now() })
   return [
     ...keys.findings,
+    ...examineOwner(config, own),
     ...examineFiles(config, cwd),
     examineDisk(config),
     examineSocket(config),
     ...examineLocks(config, accessTo(config, keys.credentials)),
-    ...(await examineServers(config, request, configOption)),
+    ...(await examineServers(config, request, { configOption, own })),
     ...(await examineExchange(config, keys.credentials)),
   ]
 }

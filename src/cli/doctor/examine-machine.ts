@@ -4,11 +4,15 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { accountLocks, readAccountHolder } from '../../daemon/account/account-lock.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
-import { CONTROL_SOCKET, stateDirectoryOf } from '../../daemon/state/state-place.ts'
+import { readFingerprint } from '../../daemon/account/account-keys.ts'
+import { CONTROL_SOCKET, JOURNAL_FILE, stateDirectoryOf } from '../../daemon/state/state-place.ts'
+import { isBlank, openReading } from '../../journal/journal-layout.ts'
+import { assertKeys, type JournalWriter, readWriter } from '../../journal/journal-writer.ts'
+import { isJournalFile } from '../../journal/sqlite-journal.ts'
 import { objectToPath, SOCKET_PATH_MAX } from '../../lib/net/socket-path.ts'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import type { LockHolder } from '../../lib/process-lock.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
 /** Group and others. */
@@ -49,6 +53,34 @@ function examineSystem(platform: NodeJS.Platform): Finding {
     platform,
     'not supported for trading: file modes and signals are not what the documents say',
   )
+}
+
+/** Whose keys a journal in a file was written with; that on a server is looked at with the server. */
+export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly Finding[] {
+  const what = 'journal, keys'
+  const { directory } = config.state
+  try {
+    const noted = config.journal === undefined ? readNoted(join(directory, JOURNAL_FILE)) : undefined
+    const keys = noted?.keys ?? readFingerprint(directory)
+    if (keys === undefined || own.keys === undefined) return []
+    assertKeys(directory, { keys, by: noted?.by ?? 'an earlier version' }, own)
+    return [ok(what, 'the journal was written with these keys')]
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'STATE_OF_OTHER_KEYS')
+      return [finding('notChecked', what, messageOf(error), 'a start says what is wrong with it')]
+    const { journal, configuration } = error.facts
+    return [finding('fail', what, `written with ${journal}, and here are ${configuration}`, error.hint ?? '')]
+  }
+}
+
+function readNoted(file: string): JournalWriter | undefined {
+  if (!isJournalFile(file)) return undefined
+  const database = openReading(file)
+  try {
+    return isBlank(database) ? undefined : readWriter(database)
+  } finally {
+    database.close()
+  }
 }
 
 /** `.env`, the configuration and the state directory: who may read and write them. */

@@ -7,6 +7,7 @@ import { LOG_EVENTS } from '../../domain/log-events.ts'
 import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { isJournalFile } from '../../journal/sqlite-journal.ts'
+import { differencesOf, type JournalWriter } from '../../journal/journal-writer.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.ts'
 import type { Secret } from '../../lib/secret.ts'
@@ -22,10 +23,10 @@ const REDIS_MIN = 7
 export async function examineServers(
   config: DaemonConfig,
   request: SecretsRequest,
-  configOption: string,
+  { configOption, own }: { readonly configOption: string; readonly own: JournalWriter },
 ): Promise<readonly Finding[]> {
   return [
-    ...(await examineJournalServer(config, request, configOption)),
+    ...(await examineJournalServer(config, request, { configOption, own })),
     ...(await examineRedis(config, request)),
   ]
 }
@@ -33,7 +34,7 @@ export async function examineServers(
 async function examineJournalServer(
   config: DaemonConfig,
   request: SecretsRequest,
-  configOption: string,
+  { configOption, own }: { readonly configOption: string; readonly own: JournalWriter },
 ): Promise<readonly Finding[]> {
   const { journal } = config
   if (journal === undefined) return []
@@ -41,7 +42,7 @@ async function examineJournalServer(
     const place = serverPlaceOf(config, loadJournalPassword(config, request))
     const { identity } = journalPlaceOf(config, config.state.directory)
     const { probeServer } = await import('../../journal/postgres/server-tables.ts')
-    const server = await probeServer(place, identity, systemClock)
+    const server = await probeServer(place, { identity, own }, systemClock)
     const file = join(config.state.directory, JOURNAL_FILE)
     // As a start would.
     if (server.journal !== 'written' && isJournalFile(file)) throw notCopied(file, place.schema, configOption)
@@ -53,12 +54,26 @@ async function examineJournalServer(
     return [
       ok('journal', `PostgreSQL ${server.version} at ${place.url} answers, and ${there}`),
       ...(server.maySayInFleet ? [] : [NOT_IN_FLEET]),
+      ...judgeSetup(differencesOf(own, server.writer), server.writer?.by ?? ''),
       judgeDurability(server),
       judgeCommit(Math.round(server.commitMs), config),
     ]
   } catch (error) {
     return [finding('fail', 'journal', describe(error), hintOf(error, 'look at journal.url'))]
   }
+}
+
+/** Of a machine that would take over; that of the writer itself may have been changed since its start. */
+function judgeSetup(differs: readonly string[], by: string): readonly Finding[] {
+  if (differs.length === 0) return []
+  return [
+    finding(
+      'warn',
+      'journal, setup',
+      `this machine would trade otherwise than ${by}: ${differs.join(', ')}`,
+      'install the same configuration and strategies on both machines, or reload the daemon if it runs here',
+    ),
+  ]
 }
 
 const NOT_IN_FLEET = finding(

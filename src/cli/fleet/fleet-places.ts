@@ -9,12 +9,19 @@ import { exitOf } from '../process/exit-codes.ts'
 import { print } from '../process/operator.ts'
 import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
 
+export interface FleetConfig {
+  readonly config: DaemonConfig
+  readonly own: ConfigOptions
+}
+
 /** Where the accounts of a configuration have their journals. */
 export interface FleetPlaces {
   /** Databases, each once. */
   readonly places: readonly PostgresPlace[]
-  /** Accounts whose journal is a file, each with the options that address it alone. */
-  readonly files: readonly { readonly config: DaemonConfig; readonly own: ConfigOptions }[]
+  /** Accounts whose journal lies there, each with the options that address it alone. */
+  readonly served: readonly FleetConfig[]
+  /** Accounts whose journal is a file. */
+  readonly files: readonly FleetConfig[]
   /** The exit code of what could not be read: it keeps no other account from being found. */
   readonly code: number
 }
@@ -27,27 +34,30 @@ export function loadFleetPlaces(
   options: ConfigOptions & { readonly url?: string | undefined },
   load: (own: ConfigOptions) => DaemonConfig = loadOperated,
 ): FleetPlaces {
-  if (options.url !== undefined) return { places: [placeOf(options.url)], files: [], code: 0 }
+  if (options.url !== undefined) return { places: [placeOf(options.url)], served: [], files: [], code: 0 }
   const main = load(options)
   const places = new Map<string, PostgresPlace>()
-  const files: { config: DaemonConfig; own: ConfigOptions }[] = []
+  const files: FleetConfig[] = []
+  const served: FleetConfig[] = []
   let code = 0
   for (const file of [main.file, ...(main.accounts ?? [])]) {
     try {
       const own = file === main.file ? options : { ...options, config: file, set: [], state: undefined }
       const config = load(own)
       if (config.journal === undefined) files.push({ config, own })
-      else
+      else {
+        served.push({ config, own })
         places.set(
           config.journal.url,
           serverPlaceOf(config, loadJournalPassword(config, toConfigRequest(own))),
         )
+      }
     } catch (error) {
       print(messageOf(error))
       code = Math.max(code, exitOf(error))
     }
   }
-  return { places: [...places.values()], files, code }
+  return { places: [...places.values()], served, files, code }
 }
 
 /** A database among others, for people. */

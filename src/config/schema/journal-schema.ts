@@ -22,6 +22,10 @@ export const journalSchema = z
         description:
           'Where in the database the journal of this account is; made where there is none. Absent: intentd_ and the name.',
       }),
+    onDifference: z.enum(['warn', 'refuse']).optional().meta({
+      description:
+        'What a standby does that would trade with other settings or strategy code than the writer. warn: it says so, and takes over. refuse: it takes nothing over. Absent: warn.',
+    }),
     leaseMs: presetNumber(
       { min: 2000, max: 300_000, preset: 10_000 },
       'The right to write lasts so long without being renewed, in ms. It is renewed four times in it; another machine ' +

@@ -1,18 +1,19 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { type Credentials, credentialVariables } from '../../config/secrets.ts'
 import type { ConfigError } from '../../config/yaml/problem.ts'
 import type { RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { OpenedJournal } from '../../journal/journal.ts'
+import { assertKeys, type JournalWriter } from '../../journal/journal-writer.ts'
 import { sha256 } from '../../lib/digest.ts'
-import { writeDurably } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /** Enough of a digest to tell keys apart; the key cannot be found from it (SEC1). */
 const DIGEST_LENGTH = 32
 
-/** In the state directory: whose state it is. */
+/** In the state directory of an earlier version: whose state it is. */
 const FINGERPRINT_FILE = 'account.fingerprint'
 
 /** What a refusal says of the three; an answer that names none says that the rights or the address are wrong. */
@@ -92,33 +93,25 @@ export function keysMissing({ problems }: ConfigError): Failure {
 }
 
 /**
- * A state belongs to one account: its orders and positions are nobody else's. Once the exchange has taken the keys
- * they are noted; other keys are refused then.
+ * A state belongs to one account: its orders and positions are nobody else's. Once the exchange has accepted the keys
+ * they are noted in the journal; other keys are refused then.
  * @throws Failure STATE_OF_OTHER_KEYS
  */
-export function assertOwnState(
-  directory: string,
-  access: ExchangeAccess,
-  { keys, isAccepted }: { readonly keys: string | undefined; readonly isAccepted: boolean },
-): void {
-  const file = join(directory, FINGERPRINT_FILE)
-  const fingerprint = fingerprintOf(access)
-  const noted = readFingerprint(file)
-  if (noted === undefined && isAccepted) return writeDurably(file, `${fingerprint}\n`)
-  if (noted === undefined || noted === fingerprint) return
-  throw new Failure({
-    code: 'STATE_OF_OTHER_KEYS',
-    sentence: `the state directory was made with a key other than that of ${credentialVariables(keys).apiKey}, or at another exchange`,
-    facts: { directory, exchange: access.baseUrl },
-    hint:
-      'for another account name a state.directory of its own; ' +
-      `for a new key of the same account remove ${file} and start again`,
-  })
+export async function noteOwnState(
+  journal: Pick<OpenedJournal, 'writer' | 'noteWriter'>,
+  own: JournalWriter,
+  { directory, isAccepted }: { readonly directory: string; readonly isAccepted: boolean },
+): Promise<void> {
+  const noted = journal.writer?.keys ?? readFingerprint(directory)
+  assertKeys(directory, { keys: noted, by: journal.writer?.by ?? 'an earlier version' }, own)
+  await journal.noteWriter(isAccepted ? own : { ...own, keys: noted })
+  if (isAccepted) rmSync(join(directory, FINGERPRINT_FILE), { force: true })
 }
 
-function readFingerprint(file: string): string | undefined {
+/** What an earlier version has noted beside the journal. */
+export function readFingerprint(directory: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8').trim() || undefined
+    return readFileSync(join(directory, FINGERPRINT_FILE), 'utf8').trim() || undefined
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error

@@ -20,12 +20,13 @@ import { buildSummary, type RunSummary } from '../reporting/summary.ts'
 import { listUnattended } from '../reporting/unattended.ts'
 import { JournalPace } from '../state/journal-pace.ts'
 import { DiskSpace } from '../state/disk-space.ts'
+import { ownWriter } from './own-writer.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
 import type { WatchedLoop } from '../watchdog/loop-deadlines.ts'
 import { codeNameOf } from '../../strategy/load-strategy.ts'
 import { closeRunners, endingsOf, pausedOf } from '../strategies/strategies.ts'
-import { assertOwnState, keysRefused, toRefusal } from './account-keys.ts'
+import { keysRefused, noteOwnState, toRefusal } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import type { AccountOptions } from './account-options.ts'
 import { isBarred, isPoisoned, logFatal, retreatPolicy } from './breakdown.ts'
@@ -139,14 +140,14 @@ export class Account implements MarketListener {
    * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
-    const { config, settings, calls, directory, access, ledger } = this.#options
-    const { keys } = config.account
+    const { config, settings, calls, directory, access, ledger, journal, trusted } = this.#options
     const [instrument] = settings.instruments.values()
     // The keys of the exchange inside are its own.
     if (this.#state !== 'new' || instrument === undefined || ledger !== undefined) return
     const answer = await calls.client.readPosition({ instrument })
-    if (refusesKeys(answer)) throw keysRefused(answer, keys)
-    assertOwnState(directory, access, { keys, isAccepted: answer.kind === 'accepted' })
+    if (refusesKeys(answer)) throw keysRefused(answer, config.account.keys)
+    const own = ownWriter(config, { directory, access, now: trusted.clock.now() })
+    await noteOwnState(journal, own, { directory, isAccepted: answer.kind === 'accepted' })
   }
 
   /** The clock is synchronised: recovers, and trades. */

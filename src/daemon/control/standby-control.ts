@@ -18,6 +18,8 @@ export interface StandbyControlOptions {
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'listen'>
   readonly fleet: FleetSource | undefined
+  /** What differs from the writer keeps it from taking over. */
+  readonly refusesDifference: boolean
   /** Undefined before it has tried to look. */
   readonly seen: () => Seen | undefined
 }
@@ -67,6 +69,7 @@ export class StandbyControl implements Controlled {
         seenAt: found?.at ?? null,
         freeInMs: canTakeOver ? Math.round(found.state.freeInMs) : null,
         trouble: found?.state.trouble ?? null,
+        differs: [...(found?.state.differs ?? [])],
       },
     }
   }
@@ -89,7 +92,17 @@ export class StandbyControl implements Controlled {
     const found = this.#options.seen()
     const isFollowing = found?.at !== undefined && found.state.trouble === undefined
     const words = found ? (found.state.trouble ?? describeFollowed(found.state.holder)) : 'has not looked yet'
-    return { isReady: isFollowing, checks: { standby: { ok: isFollowing, found: words } } }
+    const differs = found?.state.differs ?? []
+    const isBarred = this.#options.refusesDifference && differs.length > 0
+    return {
+      isReady: isFollowing && !isBarred,
+      checks: {
+        standby: { ok: isFollowing, found: words },
+        ...(differs.length > 0 && {
+          setup: { ok: !isBarred, found: `differs from the writer: ${differs.join(', ')}` },
+        }),
+      },
+    }
   }
 
   metrics(): string {
@@ -100,6 +113,7 @@ export class StandbyControl implements Controlled {
         ['intentd_build_info', [{ labels: { version, environment }, value: 1 }]],
         ['intentd_ready', [{ value: Number(this.readiness().isReady) }]],
         ['intentd_standby', [{ value: 1 }]],
+        ['intentd_standby_differs', [{ value: found?.state.differs.length ?? 0 }]],
         ['intentd_standby_behind', found ? [{ value: found.state.behind }] : []],
         [
           'intentd_standby_seen_age_seconds',

@@ -4,6 +4,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { signedWithinMs } from '../../engine/orders/record-batch.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
+import type { JournalWriter } from '../../journal/journal-writer.ts'
 import type { TablesGiven } from '../../journal/journal-tables.ts'
 import { type FileToMigrate, migrateFile, type MigrationPlan } from '../../journal/migrate/migrate-file.ts'
 import { isJournalFile, markFileOf, openSqliteJournal } from '../../journal/sqlite-journal.ts'
@@ -37,6 +38,8 @@ export interface JournalToOpen extends TablesGiven {
   readonly following?: Following | undefined
   /** What a command needs to address this account. */
   readonly configOption: string
+  /** Who is to write it; absent: nobody who trades. */
+  readonly own?: JournalWriter | undefined
 }
 
 /**
@@ -65,6 +68,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
     place: server,
     taker: takerOf(config, directory, options.clock.now()),
     terms: leaseTermsOf(config.journal, config),
+    refusesDifference: config.journal.onDifference === 'refuse',
     onAway: (away) => {
       if ('reason' in away) logger.log('warn', 'journal.away', { ...away })
       else logger.log('info', 'journal.back', { ...away })
@@ -140,7 +144,8 @@ export function isHolder(holder: string, process: LockHolder): boolean {
   return holder.startsWith(`${nameProcess(process)}, `)
 }
 
-function nameProcess({ name, host, pid }: LockHolder): string {
+/** For people. */
+export function nameProcess({ name, host, pid }: LockHolder): string {
   return `${name} on ${host}, pid ${pid}`
 }
 

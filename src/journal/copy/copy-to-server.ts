@@ -5,6 +5,7 @@ import { type Counted, countJournal } from './count-journal.ts'
 import { createMark, createMovedMark, type MarkReading, readMark } from '../durable-mark.ts'
 import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
 import { makeTables, openReading, removeDatabase } from '../journal-layout.ts'
+import { WRITER } from '../journal-writer.ts'
 import { markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
 import { readStoredRecords } from '../verify-journal.ts'
 import { type TableRow, toTableRow } from '../postgres/changes.ts'
@@ -148,6 +149,12 @@ async function clearServer(
     await connection.query(`DELETE FROM ${schema}.${table}`)
   for (const key of ['salt', 'first'] as const)
     await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [key, nature[key]])
+  await connection.query(`DELETE FROM ${schema}.meta WHERE name = $1`, [WRITER])
+  if (nature.writer)
+    await connection.query(`INSERT INTO ${schema}.meta VALUES ($1, $2)`, [
+      WRITER,
+      JSON.stringify(nature.writer),
+    ])
 }
 
 async function writeRows(

@@ -25,6 +25,8 @@ export interface FleetStandby {
   /** By the server's clock, ms. */
   readonly seenAgoMs: number
   readonly isFollowing: boolean
+  /** What it would trade otherwise than the writer, in words; empty: nothing that is known of. */
+  readonly differs: string
 }
 
 /** An account by its journal. */
@@ -120,7 +122,8 @@ function toSelect({ schema, hasOrder }: FoundJournal, place: number): string {
       extract(epoch FROM expires_at - statement_timestamp()) * 1000 AS left_ms,
       extract(epoch FROM expires_at + validity - statement_timestamp()) * 1000 AS free_in_ms,
       (SELECT jsonb_agg(jsonb_build_object('holder', f.holder, 'behind', greatest(0, l.feed_place - f.feed_place),
-          'seenAgoMs', greatest(0, extract(epoch FROM clock_timestamp() - f.seen_at) * 1000)) ORDER BY f.seen_at DESC, f.place)
+          'seenAgoMs', greatest(0, extract(epoch FROM clock_timestamp() - f.seen_at) * 1000),
+          'differs', coalesce(to_jsonb(f) ->> 'differs', '')) ORDER BY f.seen_at DESC, f.place)
         FROM ${of}.followers f WHERE f.seen_at > clock_timestamp() - interval '${LISTED_FOR}') AS followers,
       ${hasOrder ? killOrderColumn(schema) : 'NULL::jsonb AS kill'}
     FROM ${of}.lease l)`
@@ -144,11 +147,12 @@ function toAccount(schema: string, row: Readonly<Record<string, unknown>>): Omit
 
 function toStandbys(followers: unknown): readonly FleetStandby[] {
   const rows = Array.isArray(followers) ? (followers as readonly Readonly<Record<string, unknown>>[]) : []
-  return rows.map(({ holder, behind, seenAgoMs }) => ({
+  return rows.map(({ holder, behind, seenAgoMs, differs }) => ({
     holder: String(holder),
     behind: Number(behind),
     seenAgoMs: Math.round(Number(seenAgoMs)),
     isFollowing: Number(seenAgoMs) <= SEEN_WITHIN_MS,
+    differs: typeof differs === 'string' ? differs : '',
   }))
 }
 

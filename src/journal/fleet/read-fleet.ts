@@ -1,6 +1,6 @@
 import type { FleetAlert, FleetState } from '../journal.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { Connection, type PostgresPlace, sqlStateOf } from '../postgres/connection.ts'
+import { COMMIT_LOCALLY, Connection, type PostgresPlace, sqlStateOf } from '../postgres/connection.ts'
 import type { KillOrderRow } from '../postgres/kill-order.ts'
 import { FLEET_SCHEMA, IS_CONNECTED } from '../postgres/fleet-member.ts'
 import { isRefusal, translatePostgresError } from '../postgres/postgres-failures.ts'
@@ -19,9 +19,10 @@ import { type KillOrdered, orderKills } from './order-kills.ts'
 const ANSWER_MS_MAX = 10_000
 /**
  * Whoever holds a lock on one journal for longer keeps no other from being read or killed. What is read of many accounts
- * at once looks dear to the server, and compiling it takes ten times as long as doing it.
+ * at once looks dear to the server, and compiling it takes ten times as long as doing it. The one thing that is written
+ * is an order to kill, which waits for no other server: one that is dead must not keep it back.
  */
-const SETTINGS = 'SET lock_timeout = 1000; SET jit = off'
+const SETTINGS = `SET lock_timeout = 1000; SET jit = off; ${COMMIT_LOCALLY}`
 
 /** Of the stream of alerts, beside the accounts. */
 const ALERTS_SHOWN = 10

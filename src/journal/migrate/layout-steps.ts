@@ -24,6 +24,7 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
   // Packed records. A server's are never packed.
   5: { file: BLOCKS_TABLE, server: '' },
   // A fill is named by trade and order. Its kind and its fees in other coins are unknown for fills of before.
+  // On a server a standby says what it would trade otherwise.
   6: {
     file: `
       DROP INDEX fills_by_time;
@@ -35,7 +36,8 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
     server: `
       ALTER TABLE fills ADD COLUMN "fillKind" text NOT NULL DEFAULT '', ADD COLUMN "otherFees" text NOT NULL DEFAULT '';
       ALTER TABLE fills ALTER COLUMN "fillKind" DROP DEFAULT, ALTER COLUMN "otherFees" DROP DEFAULT,
-        DROP CONSTRAINT fills_pkey, ADD PRIMARY KEY ("tradeId", "orderId");`,
+        DROP CONSTRAINT fills_pkey, ADD PRIMARY KEY ("tradeId", "orderId");
+      ALTER TABLE followers ADD COLUMN differs text NOT NULL DEFAULT '';`,
     rows: nameFillsByOrder,
   },
 }

@@ -23,6 +23,9 @@ const CONNECT_MS_MAX = 5000
 const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`
 
+/** For what must not wait for another server: a kill, and how far it is. */
+export const COMMIT_LOCALLY = 'SET synchronous_commit = local'
+
 type Row = Readonly<Record<string, unknown>>
 
 /**

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
-import { messageOf } from '../../lib/failure.ts'
-import type { Connection, PostgresPlace } from './connection.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { assertKeys, differencesOf, type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
+import { type Connection, type PostgresPlace, serverName } from './connection.ts'
 import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { isAway, isPassing } from './postgres-failures.ts'
 import type { Replica } from './replica.ts'
@@ -17,6 +18,8 @@ export interface StandbyState {
   readonly behind: number
   /** Until it could take over by itself, ms; 0 where it may now. */
   readonly freeInMs: number
+  /** What of its settings and code is not the writer's; empty where all is, or that is not known. */
+  readonly differs: readonly string[]
   /** Why it could not look; then the rest is from before. */
   readonly trouble?: string | undefined
 }
@@ -36,10 +39,14 @@ export interface FollowOptions {
   readonly terms: LeaseTerms
   readonly clock: Clock
   readonly following: Following
+  /** Who is to write it. */
+  readonly own?: JournalWriter | undefined
+  /** What differs keeps it from taking over. */
+  readonly refusesDifference?: boolean
 }
 
 /** Of a journal that it has not seen yet. */
-const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0 }
+const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 
 /** Tries again what a server that is away does not answer: a standby that ended would be started again too often. */
 export async function waitForServer<Result>(
@@ -69,17 +76,22 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
     try {
       state = await look(options)
       following.onState(state)
-      if (state.freeInMs === 0) {
+      const isRefused = options.refusesDifference === true && state.differs.length > 0
+      if (state.freeInMs === 0 && !isRefused) {
         const taken = await tryToTake(options)
         if (taken) return taken
       }
     } catch (error) {
       // What the server itself refuses is refused again.
-      if (!isPassing(error)) throw error
+      if (!isPassing(error) || isOfOtherKeys(error)) throw error
       following.onState({ ...state, trouble: messageOf(error) })
     }
     await following.pause(FOLLOW_MS)
   }
+}
+
+function isOfOtherKeys(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'STATE_OF_OTHER_KEYS'
 }
 
 /** Places that come and go leave nothing behind for ever. */
@@ -89,23 +101,30 @@ async function forgetFollowers({ connection, place }: FollowOptions): Promise<vo
   await connection.query(old).catch(() => undefined)
 }
 
-async function look({ connection, place, replica, taker }: FollowOptions): Promise<StandbyState> {
+async function look({ connection, place, replica, taker, own }: FollowOptions): Promise<StandbyState> {
   const behind = await replica.catchUp()
   const schema = quoteName(place.schema)
   const [row = {}] = await connection.query(
     `SELECT holder, feed_place, CASE WHEN released OR place = $1 THEN 0
-        ELSE greatest(0, extract(epoch FROM expires_at + validity - clock_timestamp()) * 1000) END AS free_in_ms
+        ELSE greatest(0, extract(epoch FROM expires_at + validity - clock_timestamp()) * 1000) END AS free_in_ms,
+        (SELECT value FROM ${schema}.meta WHERE name = $2) AS writer
       FROM ${schema}.lease`,
-    [taker.place],
+    [taker.place, WRITER],
   )
   // One that knows more than the server is no standby of it, and is not listed as one.
   replica.assertWithin(Number(row['feed_place']))
+  const writer = parseWriter(row['writer'])
+  // The first one that writes may note its keys while this one follows.
+  if (own) assertKeys(serverName(place), writer, own)
+  const differs = differencesOf(own, writer)
   await connection.query(
-    `INSERT INTO ${schema}.followers VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT (place)
-      DO UPDATE SET holder = EXCLUDED.holder, feed_place = EXCLUDED.feed_place, seen_at = EXCLUDED.seen_at`,
-    [taker.place, taker.name, replica.feedPlace],
+    `INSERT INTO ${schema}.followers (place, holder, feed_place, seen_at, differs)
+      VALUES ($1, $2, $3, clock_timestamp(), $4) ON CONFLICT (place)
+      DO UPDATE SET holder = EXCLUDED.holder, feed_place = EXCLUDED.feed_place, seen_at = EXCLUDED.seen_at,
+        differs = EXCLUDED.differs`,
+    [taker.place, taker.name, replica.feedPlace, differs.join(', ')],
   )
-  return { holder: String(row['holder']), behind, freeInMs: Number(row['free_in_ms']) }
+  return { holder: String(row['holder']), behind, freeInMs: Number(row['free_in_ms']), differs }
 }
 
 async function tryToTake(options: FollowOptions): Promise<TakenLease | undefined> {

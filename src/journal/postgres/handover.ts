@@ -1,3 +1,4 @@
+import { type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
 import { Connection, type PostgresPlace } from './connection.ts'
 import { translatePostgresError } from './postgres-failures.ts'
 import { quoteName } from './tables.ts'
@@ -14,8 +15,10 @@ export interface LeaseState {
   readonly isHeld: boolean
   /** Where the journal lies now, machine and file; undefined where it is here. */
   readonly movedTo: string | undefined
-  /** Standbys that follow now. */
-  readonly followers: readonly string[]
+  /** Standbys that follow now, with what each would trade otherwise than the writer; empty: nothing. */
+  readonly followers: readonly { readonly holder: string; readonly differs: string }[]
+  /** Who wrote it last. */
+  readonly writer: JournalWriter | undefined
 }
 
 /** For whoever wants an account moved: looks at its lease, and asks. */
@@ -31,17 +34,22 @@ export class Handover {
   /** @throws Failure JOURNAL_UNREACHABLE */
   async look(): Promise<LeaseState> {
     const [lease = {}] = await this.#query(
-      'SELECT token, holder, NOT released AS held, moved_to FROM $schema.lease',
+      `SELECT token, holder, NOT released AS held, moved_to,
+          (SELECT value FROM $schema.meta WHERE name = '${WRITER}') AS writer FROM $schema.lease`,
     )
     const followers = await this.#query(
-      `SELECT holder FROM $schema.followers WHERE seen_at > clock_timestamp() - interval '${SEEN_WITHIN}'`,
+      `SELECT holder, coalesce(to_jsonb(f) ->> 'differs', '') AS differs FROM $schema.followers f WHERE seen_at > clock_timestamp() - interval '${SEEN_WITHIN}'`,
     )
     return {
       token: Number(lease['token']),
       holder: String(lease['holder']),
       isHeld: lease['held'] === true,
       movedTo: typeof lease['moved_to'] === 'string' ? lease['moved_to'] : undefined,
-      followers: followers.map(({ holder }) => String(holder)),
+      followers: followers.map(({ holder, differs }) => ({
+        holder: String(holder),
+        differs: String(differs),
+      })),
+      writer: parseWriter(lease['writer']),
     }
   }
 

@@ -5,10 +5,16 @@ import { LAYOUT } from '../journal-layout.ts'
 import type { FleetNews, OrderedKill, WriterLease } from '../journal.ts'
 import type { Connection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
-import { answerKill, killOrderColumn, parseKillOrder } from './kill-order.ts'
+import { answerKill, killOrderColumn, parseKillOrder, readKillOrder } from './kill-order.ts'
 import { type Instant, instantOf, LeaseTerm } from './lease-term.ts'
 import { leaseLost } from './postgres-failures.ts'
 import { quoteName, STILL_HELD } from './tables.ts'
+
+/**
+ * A renewal that takes longer may wait for another server that is dead. Then a kill is looked for over a connection of
+ * its own, this often, ms.
+ */
+const KILL_LOOK_MS = 1000
 
 /** How long an end waits for its last alerts to be taken, ms. */
 const LAST_WORD_MS = 500
@@ -78,6 +84,8 @@ export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingM
   /** For people: who has it. */
   readonly holder: string
   readonly timers: Timers
+  /** Made when it is needed; commits on it wait for no other server. Absent: nobody obeys a kill here. */
+  readonly kills?: Pick<Connection, 'query' | 'close'>
 }
 
 /**
@@ -172,12 +180,13 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
 
   /** It is renewed no more, and runs out. Why it ended is said where there is a way to. */
   async close(): Promise<void> {
-    const { connection, timers } = this.#options
+    const { connection, kills, timers } = this.#options
     this.#end()
     const isOver = Promise.withResolvers<void>()
     const cancel = timers.after(LAST_WORD_MS, isOver.resolve)
     await Promise.race([this.#showNews(true), isOver.promise])
     cancel()
+    await kills?.close()
     await connection.close()
   }
 
@@ -201,6 +210,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     if (this.objection() !== undefined) return
     const asked = instantOf(clock)
     let hasFailed = false
+    const stopLooking = this.#lookForKills()
     try {
       const [row] = await connection.query(
         `UPDATE ${quoteName(schema)}.lease SET expires_at = clock_timestamp() + $2 * interval '1 ms'
@@ -217,11 +227,39 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
       // It is tried again until its time is over.
       this.#lastTrouble = messageOf(error)
       hasFailed = true
+    } finally {
+      stopLooking()
     }
     if (this.#isOver || this.#failure !== undefined) return
     this.#waitToRenew(hasFailed)
     await this.answerKill()
     await this.#showNews()
+  }
+
+  /** Until it is stopped: what keeps a renewal back must not keep a kill back. */
+  #lookForKills(): () => void {
+    const { kills, timers, schema } = this.#options
+    if (kills === undefined) return () => undefined
+    let isStopped = false
+    let cancel = (): void => undefined
+    const look = async (): Promise<void> => {
+      try {
+        const kill = await readKillOrder(kills, schema)
+        if (!isStopped) this.#kill = kill
+        await this.answerKill()
+      } catch (error) {
+        this.#lastTrouble = messageOf(error)
+      }
+      if (!isStopped) wait()
+    }
+    const wait = (): void => {
+      cancel = timers.after(KILL_LOOK_MS, () => void look())
+    }
+    wait()
+    return () => {
+      isStopped = true
+      cancel()
+    }
   }
 
   /** One after the other: what is on its way to the server is no news any more. */
@@ -246,13 +284,13 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
 
   /** What the listener says of the kill is written. What cannot be now is at the next renewal. */
   async answerKill(): Promise<void> {
-    const { connection, schema } = this.#options
+    const { connection, kills = connection, schema } = this.#options
     const kill = this.#kill
     if (kill === undefined || this.#isOver || this.objection() !== undefined) return
     const state = this.#onKill?.(kill)
     if (state === undefined || state === kill.state) return
     try {
-      await answerKill(connection, schema, { token: this.token, number: kill.number, state })
+      await answerKill(kills, schema, { token: this.token, number: kill.number, state })
       if (this.#kill === kill) this.#kill = { ...kill, state }
     } catch (error) {
       this.#lastTrouble = messageOf(error)

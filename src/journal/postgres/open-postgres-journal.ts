@@ -2,16 +2,18 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { OpenedJournal } from '../journal.ts'
 import type { TablesGiven } from '../journal-tables.ts'
-import { Connection, type PostgresPlace } from './connection.ts'
+import { COMMIT_LOCALLY, Connection, type PostgresPlace } from './connection.ts'
 import { follow, type Following, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { leaseHeld, translatePostgresError } from './postgres-failures.ts'
 import { type OnAway, PostgresJournal } from './postgres-journal.ts'
 import { Replica } from './replica.ts'
+import type { JournalWriter } from '../journal-writer.ts'
 import {
   assertServerVersion,
   openServerTables,
+  readServerNature,
   readDurability,
   type ServerDurability,
 } from './server-tables.ts'
@@ -19,6 +21,10 @@ import {
 export interface OpenPostgresOptions extends TablesGiven {
   readonly place: PostgresPlace
   readonly identity: string
+  /** Who is to write it; absent: nobody who trades. */
+  readonly own?: JournalWriter | undefined
+  /** A standby that trades with other settings or code takes nothing over. */
+  readonly refusesDifference?: boolean
   /** Of the replica. Whoever opens it holds its directory. */
   readonly file: string
   readonly taker: LeaseTaker
@@ -42,7 +48,7 @@ export interface OpenedPostgres extends ServerDurability {
 /**
  * The journal on PostgreSQL, with the right to write it: the schema is made where there is none, the replica brought
  * to where the server is, the lease taken, and what is there proved.
- * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, JOURNAL_MOVED, JOURNAL_CORRUPT,
+ * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS, JOURNAL_MOVED, JOURNAL_CORRUPT,
  * JOURNAL_SERVER_OLD
  */
 export async function openPostgresJournal(options: OpenPostgresOptions): Promise<OpenedPostgres> {
@@ -57,10 +63,10 @@ export async function openPostgresJournal(options: OpenPostgresOptions): Promise
 }
 
 async function openOver(connection: Connection, options: OpenPostgresOptions): Promise<OpenedPostgres> {
-  const { place, identity, file, following } = options
+  const { place, file, following } = options
   const openReplica = async () => {
     await assertServerVersion(connection, place)
-    const nature = await openServerTables(connection, place, identity)
+    const nature = await openServerTables(connection, place, options)
     return { nature, replica: await Replica.open({ connection, place, nature, file }) }
   }
   const { nature, replica } = await (following ? waitForServer(openReplica, following) : openReplica())
@@ -71,6 +77,7 @@ async function openOver(connection: Connection, options: OpenPostgresOptions): P
     const lease = new HeldLease({
       ...options,
       connection: new Connection(place, options.terms.lastingMs),
+      kills: new Connection(place, options.terms.lastingMs, COMMIT_LOCALLY),
       schema: place.schema,
       lastingMs: options.terms.lastingMs,
       taken,
@@ -81,9 +88,11 @@ async function openOver(connection: Connection, options: OpenPostgresOptions): P
       lease.noteKill(await readKillOrder(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()
+      // Somebody may have noted himself while this one waited.
+      const writer = (await readServerNature(connection, place))?.writer
       const journal = new PostgresJournal({
         ...options,
-        ...{ connection, nature, replica, prefix, lease, schema: place.schema },
+        ...{ connection, nature, replica, prefix, lease, writer, schema: place.schema },
       })
       const isEmpty = prefix.last.sequence === 0
       const { commitMs } = taken

@@ -9,11 +9,13 @@ import type { JournalContents, OpenedJournal, RowChange, WriterLease } from '../
 import { untilDurable } from '../until-durable.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
 import type { JournalNature } from '../journal-layout.ts'
+import type { JournalWriter } from '../journal-writer.ts'
 import { readChanges, toServerText } from './changes.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import type { HeldLease } from './lease.ts'
 import { foundOf, isPassing, notWritten } from './postgres-failures.ts'
 import { putFeedPlace, type Replica } from './replica.ts'
+import { noteServerWriter } from './server-tables.ts'
 import { LEASE_GONE, quoteName } from './tables.ts'
 
 /** A server that cannot be reached is tried again this often, and so long at most where the lease lasts: both ms. */
@@ -38,6 +40,7 @@ export interface PostgresJournalOptions extends TablesGiven {
   readonly replica: Replica
   readonly prefix: VerifiedPrefix
   readonly lease: HeldLease
+  readonly writer: JournalWriter | undefined
   /** Of the replica, for whoever reads of it. */
   readonly file: string
   readonly clock: Pick<Clock, 'monotonic'>
@@ -62,6 +65,7 @@ export type OnAway = (away: { readonly reason: string } | { readonly afterMs: nu
 export class PostgresJournal implements OpenedJournal {
   readonly salt: string
   readonly lease: WriterLease
+  readonly writer: JournalWriter | undefined
   readonly #options: Omit<PostgresJournalOptions, 'prefix' | 'usedKeys' | 'bookings'>
   readonly #tables: JournalTables
   #found: JournalContents | undefined
@@ -81,6 +85,7 @@ export class PostgresJournal implements OpenedJournal {
     const { nature, replica, lease } = options
     this.#options = options
     this.salt = nature.salt
+    this.writer = options.writer
     this.#found = toContents(prefix)
     this.#checkpointed = prefix.start.sequence
     this.#tables = new JournalTables({
@@ -168,6 +173,16 @@ export class PostgresJournal implements OpenedJournal {
       yield* this.#tables.bookings(kind, span)
     } catch (error) {
       throw translateJournalError(error, this.#options.file)
+    }
+  }
+
+  async noteWriter(writer: JournalWriter): Promise<void> {
+    this.#assertSound()
+    const { connection, schema, lease } = this.#options
+    try {
+      await noteServerWriter(connection, schema, { token: lease.token, writer })
+    } catch (error) {
+      throw notWritten(error)
     }
   }
 

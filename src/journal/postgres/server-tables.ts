@@ -1,12 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type JournalNature, createNature, LAYOUT } from '../journal-layout.ts'
+import { assertKeys, type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
 import { foreign } from '../journal-failures.ts'
-import { Connection, type PostgresPlace, sqlStateOf } from './connection.ts'
+import { Connection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
 import { type TableRow, toServerText } from './changes.ts'
 import { FLEET_SCHEMA } from './fleet-member.ts'
 import { ensureKillOrder } from './kill-order.ts'
 import { layoutOther, movedAway, notAllowed, serverOld, translatePostgresError } from './postgres-failures.ts'
-import { type JournalTable, quoteName, schemaSql, toLayout } from './tables.ts'
+import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './tables.ts'
 
 /** Rows that are read at a time: some hundred kilobytes. */
 const PAGE_ROWS = 1000
@@ -32,16 +33,23 @@ export async function assertServerVersion(
 
 type Asking = Pick<Connection, 'query' | 'within'>
 
-/** What the journal on the server is, which is made where there is none yet. */
+/** Whose journal it is to be. */
+export interface ServerOwner {
+  readonly identity: string
+  /** Who is to write it; absent: nobody who trades. */
+  readonly own?: JournalWriter | undefined
+}
+
+/** What the journal on the server is, which is made where there is none yet. @throws Failure STATE_OF_OTHER_KEYS */
 export async function openServerTables(
   connection: Asking,
   place: PostgresPlace,
-  identity: string,
+  { identity, own }: ServerOwner,
 ): Promise<JournalNature> {
   const found = await readServerNature(connection, place)
   if (found) {
     await ensureKillOrder(connection, place.schema)
-    return assertIdentity(found, place, identity)
+    return assertOwner(found, place, { identity, own })
   }
   const nature = createNature(identity)
   try {
@@ -49,7 +57,7 @@ export async function openServerTables(
     return nature
   } catch (error) {
     const made = MADE_BY_ANOTHER.has(sqlStateOf(error) ?? '') && (await readServerNature(connection, place))
-    if (made) return assertIdentity(made, place, identity)
+    if (made) return assertOwner(made, place, { identity, own })
     throw error
   }
 }
@@ -62,8 +70,11 @@ export async function makeServerTables(
 ): Promise<void> {
   await connection.query(schemaSql(schema))
   await ensureKillOrder(connection, schema)
-  const { identity, salt, first } = nature
-  const meta = Object.entries({ layout: String(LAYOUT), identity, salt, first })
+  const { identity, salt, first, writer } = nature
+  const meta = Object.entries({
+    ...{ layout: String(LAYOUT), identity, salt, first },
+    ...(writer && { [WRITER]: JSON.stringify(writer) }),
+  })
   for (const [name, value] of meta)
     await connection.query(`INSERT INTO ${quoteName(schema)}.meta VALUES ($1, $2)`, [name, value])
 }
@@ -90,16 +101,33 @@ export async function readServerNature(
   const read = (name: string): string => values.get(name) ?? ''
   const layout = toLayout(read('layout'))
   if (layout !== LAYOUT && !(evenOlder && layout < LAYOUT)) throw layoutOther(place, read('layout'))
-  return { identity: read('identity'), salt: read('salt'), first: read('first'), layout }
+  const writer = parseWriter(values.get(WRITER))
+  return { identity: read('identity'), salt: read('salt'), first: read('first'), layout, writer }
 }
 
-function assertIdentity(
-  nature: JournalNature,
-  { url, schema }: PostgresPlace,
-  identity: string,
-): JournalNature {
-  if (nature.identity === identity) return nature
-  throw foreign(`${url} ${schema}`, nature.identity, identity)
+function assertOwner(
+  nature: ServerNature,
+  place: PostgresPlace,
+  { identity, own }: ServerOwner,
+): ServerNature {
+  const where = serverName(place)
+  if (nature.identity !== identity) throw foreign(where, nature.identity, identity)
+  if (own) assertKeys(where, nature.writer, own)
+  return nature
+}
+
+/** Notes who writes it from now on: only whoever has the lease may. */
+export async function noteServerWriter(
+  connection: Pick<Connection, 'query'>,
+  schema: string,
+  { token, writer }: { readonly token: number; readonly writer: JournalWriter },
+): Promise<void> {
+  const of = quoteName(schema)
+  await connection.query(
+    `INSERT INTO ${of}.meta SELECT $2, $3 FROM ${of}.lease WHERE ${STILL_HELD}
+      ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value`,
+    [token, WRITER, JSON.stringify(writer)],
+  )
 }
 
 /** @param rows As SQLite has them. */
@@ -166,6 +194,8 @@ export interface ProbedServer extends ServerDurability {
   readonly maySayInFleet: boolean
   /** How long a commit took, ms. */
   readonly commitMs: number
+  /** Who wrote it last. */
+  readonly writer: JournalWriter | undefined
 }
 
 /** An answer that takes longer is none, ms. */
@@ -177,19 +207,20 @@ const ANSWER_MS_MAX = 10_000
  */
 export async function probeServer(
   place: PostgresPlace,
-  identity: string,
+  owner: ServerOwner,
   clock: Pick<Clock, 'monotonic'>,
 ): Promise<ProbedServer> {
   const connection = new Connection(place, ANSWER_MS_MAX)
   try {
     const version = await assertServerVersion(connection, place)
     const nature = await readServerNature(connection, place)
-    if (nature) assertIdentity(nature, place, identity)
+    if (nature) assertOwner(nature, place, owner)
     const journal = await readWhatIsThere(connection, place, nature !== undefined)
     const durability = await readDurability(connection)
     return {
       ...{ version, journal, ...durability, maySayInFleet: await maySayInFleet(connection) },
       commitMs: await measureCommit(connection, clock),
+      writer: nature?.writer,
     }
   } catch (error) {
     throw translatePostgresError(error, place)

@@ -82,7 +82,7 @@ export function cleanText(text: string): string {
  * - `feed`: what each transaction changed in them, for those who follow;
  * - `lease`: one row, who may write, and until when. Every write names its token, in its own transaction, and
  *   leaves the link of the last record, so that a tail cannot be lost without notice;
- * - `followers`: who follows, and how far.
+ * - `followers`: who follows, how far, and what it would trade otherwise than the writer.
  */
 export function schemaSql(schema: string): string {
   return `
@@ -103,7 +103,8 @@ export function schemaSql(schema: string): string {
     );
     INSERT INTO lease VALUES (true, 0, '', '', now(), now(), '0', true, NULL, 0, 0, '', NULL);
     CREATE TABLE followers (
-      place text PRIMARY KEY, holder text NOT NULL, feed_place bigint NOT NULL, seen_at timestamptz NOT NULL
+      place text PRIMARY KEY, holder text NOT NULL, feed_place bigint NOT NULL, seen_at timestamptz NOT NULL,
+      differs text NOT NULL DEFAULT ''
     );
     ${functionsSql(schema)}
   `

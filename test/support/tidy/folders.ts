@@ -78,6 +78,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   config: ['secret-key.ts', 'yaml', 'schema'],
   journal: [
     'booking.ts',
+    'journal-writer.ts',
     'journal.ts',
     'tables',
     ...['record-chain.ts', 'durable-mark.ts', 'journal-failures.ts', 'journal-layout.ts', 'until-durable.ts'],

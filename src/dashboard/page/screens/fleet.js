@@ -104,6 +104,13 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
                 : html`<${Badge} tone="bad" sign="✕">not seen for ${age(row.seenAgoMs)}<//>`,
           ],
           ['transactions behind', (row) => row.behind, 'number'],
+          [
+            'as its writer',
+            (row) =>
+              row.differs === ''
+                ? html`<${Badge} tone="ok">yes<//>`
+                : html`<${Badge} tone="bad" sign="✕">differs: ${row.differs}<//>`,
+          ],
           ['who', (row) => row.holder, 'wrap'],
         ]}
       />

@@ -1,0 +1,77 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { Failure } from '../lib/failure.ts'
+
+/** What `meta` says of whoever writes a journal: whose keys it trades with, and by which settings and code. */
+export interface JournalWriter {
+  /** A digest of the exchange and the key; undefined while no exchange has accepted any. */
+  readonly keys: string | undefined
+  /** For people: the process, with the variable of its key. */
+  readonly by: string
+  /** Digests by name: the parts of the configuration that decide what is traded, and the code of each strategy. */
+  readonly setup: Readonly<Record<string, string>>
+}
+
+/** The row of `meta`, in a file and on a server. */
+export const WRITER = 'writer'
+
+/** Enough of a digest for people to tell two apart. */
+const SHOWN_CHARACTERS = 8
+
+/** Undefined also where it is not what was written: the next run notes it anew. */
+export function parseWriter(text: unknown): JournalWriter | undefined {
+  if (typeof text !== 'string') return undefined
+  try {
+    return JSON.parse(text) as JournalWriter
+  } catch {
+    return undefined
+  }
+}
+
+export function readWriter(database: DatabaseSync): JournalWriter | undefined {
+  return parseWriter(database.prepare('SELECT value FROM meta WHERE name = ?').get(WRITER)?.['value'])
+}
+
+export function putWriter(database: DatabaseSync, writer: JournalWriter): void {
+  database.prepare('REPLACE INTO meta (name, value) VALUES (?, ?)').run(WRITER, JSON.stringify(writer))
+}
+
+/**
+ * A journal belongs to one account: its orders and positions are those of no other.
+ * @param where A state directory, or a server with its schema.
+ * @throws Failure STATE_OF_OTHER_KEYS, which names both
+ */
+export function assertKeys(
+  where: string,
+  found: Pick<JournalWriter, 'keys' | 'by'> | undefined,
+  own: Pick<JournalWriter, 'keys' | 'by'>,
+): void {
+  if (found?.keys === undefined || own.keys === undefined || found.keys === own.keys) return
+  throw new Failure({
+    code: 'STATE_OF_OTHER_KEYS',
+    sentence: 'the journal was written with another key, or at another exchange, than this configuration has',
+    facts: { where, journal: describeKeys(found), configuration: describeKeys(own) },
+    hint:
+      'for another account name a state.directory of its own, and on a server a journal.schema; ' +
+      'for a new key of the same account `intentd journal rekey` compares it with the exchange, and takes it over',
+  })
+}
+
+function describeKeys({ keys = '', by }: Pick<JournalWriter, 'keys' | 'by'>): string {
+  return `keys ${keys.slice(0, SHOWN_CHARACTERS)} of ${by}`
+}
+
+/** The names of what two of them do not trade alike with, in the order of the names; none where one is not known. */
+export function differencesOf(
+  own: Pick<JournalWriter, 'setup'> | undefined,
+  other: Pick<JournalWriter, 'setup'> | undefined,
+): readonly string[] {
+  if (own === undefined || other === undefined) return []
+  const names = new Set([...Object.keys(own.setup), ...Object.keys(other.setup)])
+  return [...names]
+    .filter((name) => own.setup[name] !== other.setup[name])
+    .map((name) => {
+      if (own.setup[name] === undefined) return `${name} is missing here`
+      return other.setup[name] === undefined ? `${name} is only here` : name
+    })
+    .toSorted()
+}
