@@ -18,6 +18,12 @@ export type Move =
       /** What of that somebody has closed. */
       readonly taken: readonly HoldingChange[]
     }
+  | {
+      readonly kind: 'assign'
+      readonly owner: string
+      /** What it takes over of what no strategy held: the account's position stays as it is. */
+      readonly taken: readonly HoldingChange[]
+    }
 
 /** A symbol with fills that wait for their order. */
 export interface UnsettledAllocation {

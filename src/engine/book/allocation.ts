@@ -174,6 +174,14 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
     for (const change of move.taken) takeFromStrategies(book, symbol, change)
     return
   }
+  if (move.kind === 'assign') {
+    const { owner, taken } = move
+    const holding = taken.reduce(
+      (held, change) => applyToHolding(positionMode, held, change),
+      holdingOf(book, owner, symbol),
+    )
+    return storeHolding(book, { owner, symbol, holding })
+  }
   const { owner, change } = move
   book.account.set(symbol, applyToHolding(positionMode, accountHoldingOf(book, symbol), change))
   if (owner === NOBODY) return takeFromStrategies(book, symbol, change)

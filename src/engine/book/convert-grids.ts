@@ -221,10 +221,8 @@ class Counts {
 
   move(move: Move): Move {
     if (move.kind === 'fill') return { ...move, change: this.priced(move.change) }
-    return {
-      ...move,
-      holding: this.holding(move.holding),
-      taken: move.taken.map((change) => this.priced(change)),
-    }
+    const taken = move.taken.map((change) => this.priced(change))
+    if (move.kind === 'assign') return { ...move, taken }
+    return { ...move, holding: this.holding(move.holding), taken }
   }
 }

@@ -2,7 +2,7 @@ import type { Fill } from '../../domain/fill.ts'
 import { feeOf, profitOf } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import { type Entry, OWN_FILLS_MAX, type OwnFill, type OwnTrades } from '../../domain/own-trades.ts'
-import { applyToHolding } from '../../domain/position.ts'
+import { applyToHolding, type Holding, type HoldingChange } from '../../domain/position.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { holdingOf, pairKey, type WritableBook } from './book.ts'
 
@@ -23,11 +23,7 @@ export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill,
   const pair = pairKey(strategyId, fill.symbol)
   const known = book.ownTrades.get(pair) ?? NOTHING
   const held = isFirst ? holdingOf(book, strategyId, fill.symbol) : known.entry
-  const entry = {
-    ...known.entry,
-    longLots: Math.min(known.entry.longLots, held.longLots),
-    shortLots: Math.min(known.entry.shortLots, held.shortLots),
-  }
+  const entry = heldEntry(known, held)
   const dayAt = Math.floor(fill.filledAt / DAY_MS) * DAY_MS
   const isNewDay = dayAt > known.dayAt
   // A fill of yesterday that became known only today does not count for today.
@@ -42,6 +38,51 @@ export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill,
     dayFees: sum(isNewDay ? '0' : known.dayFees, isToday ? fee : ZERO),
     fills: [...known.fills.slice(1 - OWN_FILLS_MAX), toOwnFill(fill)],
   })
+}
+
+/**
+ * Counts what a strategy takes over of what no strategy held: what the account has paid for it is its price from then on.
+ * A trade that ends by it counts for no streak.
+ * @param change.ticks Undefined where nobody knows it: then the entry lacks what was added.
+ */
+export function countTakenOver(
+  book: WritableBook,
+  strategyId: string,
+  symbol: string,
+  change: HoldingChange & { readonly ticks: number | undefined },
+): void {
+  const pair = pairKey(strategyId, symbol)
+  const known = book.ownTrades.get(pair) ?? NOTHING
+  const entry = heldEntry(known, holdingOf(book, strategyId, symbol))
+  const moved = moveEntry(book.positionMode, entry, { ...change, ticks: change.ticks ?? 0 })
+  const isPriced = change.ticks !== undefined
+  const isOver = moved.longLots === 0 && moved.shortLots === 0
+  book.ownTrades.set(pair, {
+    ...known,
+    entry: isPriced ? moved : withoutOpened(entry, moved),
+    ...(isOver && { tradeNet: '0' }),
+  })
+}
+
+/** Of a change without a price only what it closes counts. */
+function withoutOpened(entry: Entry, moved: Entry): Entry {
+  const longLots = Math.min(entry.longLots, moved.longLots)
+  const shortLots = Math.min(entry.shortLots, moved.shortLots)
+  return {
+    longLots,
+    longTicks: longLots === 0 ? 0 : entry.longTicks,
+    shortLots,
+    shortTicks: shortLots === 0 ? 0 : entry.shortTicks,
+  }
+}
+
+/** Where less is held than the entry says, others have closed a part of it. */
+function heldEntry({ entry }: OwnTrades, held: Holding): Entry {
+  return {
+    ...entry,
+    longLots: Math.min(entry.longLots, held.longLots),
+    shortLots: Math.min(entry.shortLots, held.shortLots),
+  }
 }
 
 function toOwnFill(fill: Fill): OwnFill {
@@ -71,7 +112,7 @@ function countTrade(known: OwnTrades, moved: Entry, fill: Fill) {
 }
 
 /** Closing leaves the average price as it was; opening moves it. */
-function moveEntry(mode: PositionMode, entry: Entry, fill: Fill): Entry {
+function moveEntry(mode: PositionMode, entry: Entry, fill: HoldingChange & Pick<Fill, 'ticks'>): Entry {
   const { longLots, shortLots } = applyToHolding(mode, entry, fill)
   return {
     longLots: Math.max(0, longLots),

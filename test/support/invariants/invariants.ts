@@ -1,3 +1,4 @@
+import { watchAdoptions } from './adopt-invariants.ts'
 import { watchBelief } from './belief-invariants.ts'
 import { watchClocks } from './clock-invariants.ts'
 import { watchEquity, watchPeak } from './equity-invariants.ts'
@@ -113,6 +114,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK3', watch: watchStopConfirmed },
   { id: 'RSK3', watch: watchRetreat },
   { id: 'RSK4', watch: watchUnowned },
+  { id: 'RSK4', watch: watchAdoptions },
   { id: 'CLOSE', watch: watchCloses },
   { id: 'REPEAT', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },
