@@ -17,7 +17,7 @@ import { callForAnswer, processFrame, type Shown } from './call/call.ts'
 import { killFleets, type KillFleetsOptions } from './fleet/kill-fleet.ts'
 import { databaseOf, type FleetConfig, loadFleetPlaces } from './fleet/fleet-places.ts'
 import { addOperatedOptions, loadOperated } from './operator/operated-config.ts'
-import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
+import { explainSilence, leaveOrder, lookFor, operatorName, print, printResult } from './process/operator.ts'
 import { exitOf } from './process/exit-codes.ts'
 import {
   type ConfigOptions,
@@ -144,13 +144,13 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   leaveOrder(directory, () =>
     throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
   )
-  print(`killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`)
+  printResult(`killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`)
   const seen = await lookFor(() => readKillState(directory), Math.min(wait, SEEN_WITHIN_MS))
   if (seen === undefined) return cancelHere(config, request)
   print(`seen by the daemon (pid ${seen.pid}); it cancels everything and proves it`)
   const end = await lookFor(() => endOf(directory), wait)
   if (end === 'released') {
-    print('somebody has released the switch meanwhile: the daemon trades')
+    printResult('somebody has released the switch meanwhile: the daemon trades')
     return EXIT_NOT_PROVED
   }
   if (end === undefined) {
@@ -158,7 +158,7 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
     return EXIT_NOT_PROVED
   }
   const release = `intentd release${repeatOptions(options)} --reason ...`
-  print(`clean: nothing rests, twice confirmed; \`${release}\` lets it trade again`)
+  printResult(`clean: nothing rests, twice confirmed; \`${release}\` lets it trade again`)
   return 0
 }
 
@@ -166,14 +166,14 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
 async function sayUnproved(config: DaemonConfig): Promise<void> {
   const socket = findSocket(config)
   if (socket === undefined) {
-    print(
+    printResult(
       'not proved: the daemon that saw it runs no more. One that starts here obeys before its first order; look at the exchange for what rests',
     )
     return
   }
   const reply = await withClient(socket, (client) => client.read('/v1/status'))
   if (reply.kind === 'silent') explainReply(config, reply)
-  else print('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
+  else printResult('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
 }
 
 /** How a kill has come out, if it has. */
@@ -208,10 +208,10 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
   const answer = await cancelOnce(config, request)
   if (answer?.kind === 'accepted') process.stdout.write(`${formatData(answer.data.data)}\n`)
   if (restsNothing(answer)) {
-    print('nothing rests at the exchange')
+    printResult('nothing rests at the exchange')
     if (!isSilent) return 0
   }
-  print(
+  printResult(
     answer?.kind === 'accepted' || restsNothing(answer)
       ? 'cancelled from here once: what was in flight then is found by the next start, or look at the exchange'
       : `not cancelled: ${answer?.code ?? 'not sent'} ${answer?.message ?? ''}; cancel by hand at the exchange`,

@@ -42,6 +42,7 @@ export const VERBS: readonly Verbs[] = [
     load: async () => (await import('./control/mode.ts')).addModeCommands,
   },
   { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
+  { names: ['adopt'], load: async () => (await import('./adopt.ts')).addAdoptCommand },
   { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
   { names: ['dashboard'], load: async () => (await import('./control/dashboard.ts')).addDashboardCommand },
   { names: ['log-level'], load: async () => (await import('./control/log-level.ts')).addLogLevelCommand },

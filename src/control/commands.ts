@@ -15,6 +15,15 @@ const scope = z
 const controlOrderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']) }),
   z.strictObject({ kind: z.literal('flatten'), scope }),
+  z.strictObject({
+    kind: z.literal('adopt'),
+    symbol: z
+      .string()
+      .min(1)
+      .max(SCOPE_MAX)
+      .meta({ description: 'what no strategy holds of it is handed over' }),
+    strategyId: z.string().min(1).max(SCOPE_MAX).meta({ description: 'to this strategy' }),
+  }),
   z.strictObject({ kind: z.literal('release'), scope }),
   z.strictObject({ kind: z.literal('kill') }),
   z.strictObject({ kind: z.literal('releaseKill') }),

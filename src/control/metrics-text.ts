@@ -70,6 +70,10 @@ export const METRICS = {
   intentd_unknown_orders: { type: 'gauge', help: 'Orders whose fate is not known.' },
   intentd_unknown_order_age_seconds: { type: 'gauge', help: 'Age of the oldest of them; 0 for none.' },
   intentd_position_size: { type: 'gauge', help: 'Held, in base coin, short negative; label: instrument.' },
+  intentd_position_unattended: {
+    type: 'gauge',
+    help: 'Of that what no strategy trades, both sides added up; 0 for none; label: instrument.',
+  },
   intentd_profit_net: {
     type: 'gauge',
     help: 'Realised less fees, with unrealised where it is known, margin coin; label: strategy.',

@@ -34,10 +34,20 @@ export const positionSchema = z.strictObject({
       'exchange: some lots are explained by no fill, and their price is what it states; null: it has stated it once, and nothing is counted by it yet',
   }),
   markPrice: z.number().nullable(),
-  unrealisedProfit: amount.nullable().meta({ description: 'by the exchange; null: it does not say it' }),
+  unrealisedProfit: amount.nullable().meta({
+    description: 'by the exchange; null: it does not say it, or its last reading is of another size',
+  }),
   liquidationPrice: z.number().nullable(),
   readAgeMs: ageMs,
   strategies: z.record(z.string(), amount).meta({ description: 'what each strategy holds of it' }),
+})
+
+export const unattendedSchema = z.strictObject({
+  strategy: z.string().nullable().meta({ description: 'null: no strategy holds it' }),
+  symbol: z.string(),
+  side: z.enum(['long', 'short']),
+  size: amount,
+  why: z.string().meta({ description: 'why nobody trades it, and what to do' }),
 })
 
 export const orderSchema = z.strictObject({
@@ -165,6 +175,7 @@ export const accountSchema = z.strictObject({
     machineMs: z.number().meta({ description: "The exchange's clock less this machine's" }),
   }),
   positions: z.array(positionSchema),
+  unattended: z.array(unattendedSchema).meta({ description: 'what is held and no strategy trades' }),
   openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
   /** Unix ms: since when the oldest order is unknown. */
   unknownSince: instant.nullable(),

@@ -168,7 +168,10 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
     feeds: feedsOf(strategies, 'public'),
   })
   const watchdog = new Watchdog({
-    ...{ logger, logName: config.name, timers, noteFile: hangNoteOf(main.directory) },
+    logger,
+    logName: config.name,
+    timers,
+    noteFile: hangNoteOf(main.directory),
     requestTimeoutMs: config.exchange.requestTimeoutMs,
     stopTimeoutMs: Math.max(...all.map(({ opening }) => stopTimeoutOf(opening.loaded.config))),
     strategies: all.flatMap(({ opening, directory }) =>
@@ -192,11 +195,21 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
     accounts.push(account)
     controls.push(
       openControl({
-        ...{ config: loaded.config, directory: opened.directory, accounts: [account], off, market },
-        ...{ logger: accountLog, clock: trusted.clock, version, onReload: options.onReload },
+        config: loaded.config,
+        directory: opened.directory,
+        accounts: [account],
+        off,
+        market,
+        logger: accountLog,
+        clock: trusted.clock,
+        version,
+        onReload: options.onReload,
         processStartedAt: options.processStartedAt,
-        ...{ sharedLimits: shared, sharedTickers },
-        ...{ name: loaded.config.name, environment: config.environment, exchange: access.baseUrl },
+        sharedLimits: shared,
+        sharedTickers,
+        name: loaded.config.name,
+        environment: config.environment,
+        exchange: access.baseUrl,
         configOption: options.configOptionOf?.(loaded.config) ?? '',
         speed: embedded?.speed ?? 1,
         timers: options.timers,

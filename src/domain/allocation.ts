@@ -22,8 +22,20 @@ export type Move =
       /** What of that somebody has closed. */
       readonly taken: readonly HoldingChange[]
     }
+  | {
+      readonly kind: 'assign'
+      readonly owner: string
+      /** What it takes over of what no strategy held: the account's position stays as it is. */
+      readonly taken: readonly TakenOver[]
+    }
   /** An operator has released a strategy: the trades that it lost in a row are counted anew. */
   | { readonly kind: 'streakForgotten'; readonly strategyId: string }
+
+/** Lots that a strategy takes over. */
+export interface TakenOver extends HoldingChange {
+  /** What the account has paid for them, in ticks; undefined where nobody knows it. */
+  readonly ticks: number | undefined
+}
 
 /** A fill as it moves what its owners have made. */
 export interface PricedFill {

@@ -95,7 +95,7 @@ export const LOG_EVENTS = {
   'equity.disputed':
     'Two figures of one amount differ, or one is not known: of the profit of a position (ours and the exchange’s), or of all fills (the book and a second count of them). While they differ the worse one reduces; nothing is closed for it. Compare the position with the exchange.',
   'fees.uncounted':
-    'A fee was taken in a coin of which neither the tickers nor the configuration have a price: it is not counted in profit, equity and the limits on losses, and shown as not counted everywhere. Set `account.feeCoins` for this coin. Logged for the first such fee of a coin.',
+    'A fee was taken in a coin of which neither the tickers nor the configuration have a price: it is not counted in profit, equity and the limits on losses, and shown as not counted everywhere. Set `account.feeCoins` for this coin and restart: the fees from then on are counted. Logged for the first such fee of a coin.',
   'fill.deleveraged':
     'The exchange closed a part of a position against the liquidation of somebody else (auto-deleveraging); look at what is held, then release the instrument if it is halted.',
   'fill.delivered': 'A contract was delivered: its position is closed, as agreed.',
@@ -229,10 +229,14 @@ export const LOG_EVENTS = {
     'Either the event loop stood still, and the process ends by SIGABRT (134 in a shell), with the strategy whose code ran; or another loop, which is named, did not come back, and the run ends with 79. The supervisor starts it again, and it recovers.',
   'position.adopted':
     "The exchange's position is not what the fills explain, and was adopted; find out who traded, then release the instrument.",
+  'position.assigned':
+    'A strategy takes over what no strategy held of an instrument: an operator said so (`adopt`), or a flatten closes it this way.',
   'position.leverageChanged':
     'Two readings of a position say another leverage than before, and the configuration says none; if nobody meant it, set it back at the exchange, and set instruments.SYMBOL.leverage, so that nothing is added under another.',
+  'position.notAssigned':
+    'A position was to be handed to a strategy, and was not; `why` says what is in the way.',
   'position.unattended':
-    'A position is held that no strategy trades: its strategy was removed, disabled or no longer lists the instrument, or the instrument is no longer configured. Put it back and flatten it, or close it by hand.',
+    'A position is held that no strategy trades: its strategy was removed, disabled or no longer lists the instrument, the instrument is no longer configured, or others opened it. `why` says what to do: put the strategy back and flatten it, hand it to a strategy with `adopt`, flatten the instrument, or close it by hand.',
   'position.unexplained':
     "The exchange's position is not what the fills explain. It is not confirmed yet: it is read again at once, and adopted if it says the same.",
   'quote.changed': 'A strategy wants another ladder.',

@@ -27,6 +27,7 @@ export type JournalRecord =
   | SettleRecord
   | ExpireRecord
   | AdoptRecord
+  | AssignedRecord
   | EntryRecord
   | CallRecord
   | CallEndedRecord
@@ -226,6 +227,20 @@ export interface AdoptRecord extends Dated {
   readonly symbol: string
   readonly holding: Holding
   readonly was: Holding
+}
+
+/** A strategy takes over what the account holds of an instrument beside all strategies: an operator says so, or a flatten. */
+export interface AssignedRecord extends Dated {
+  readonly kind: 'assigned'
+  readonly symbol: string
+  readonly strategyId: string
+  /** What no strategy held, or the part of it that this one takes over. */
+  readonly holding: Holding
+  /** What the account paid on average for each side, which need not be whole; absent where that is not known. */
+  readonly longTicks?: number
+  readonly shortTicks?: number
+  readonly reason: string
+  readonly by: string
 }
 
 /**

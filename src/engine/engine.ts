@@ -57,6 +57,7 @@ import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusa
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
 import { forgetSatisfied } from './state/totals.ts'
+import { type AdoptCommand, adoptForFlatten, adoptUnclaimed, objectToAdoption } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
 import { judgePace } from './state/limit-pace.ts'
@@ -103,6 +104,8 @@ export interface Engine {
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
   /** The same for a call on the account. */
   isCallHeldBack(callId: number): boolean
+  /** Why a strategy cannot take over what no strategy holds of an instrument; undefined where it can. */
+  objectToAdoption(command: AdoptCommand): string | undefined
   /** By scope: what was lost, where losses are limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
@@ -165,6 +168,7 @@ export function resumeEngine(core: Core): Engine {
     instrument: (symbol) => core.instruments.get(symbol),
     objectTo: (batch, now) => objectToBatch(core, batch, now),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
+    objectToAdoption: (command) => objectToAdoption(core, command),
     losses: core.losses.used,
     get equity() {
       return accountEquityOf(core)
@@ -192,6 +196,7 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
   settleWaitingFills(core)
+  adoptForFlatten(core)
   lookAtInstruments(core, touched)
   // Again: a resolution that has just ended may have found the order of fills that waited for it.
   settleWaitingFills(core)
@@ -367,6 +372,8 @@ function handleCommand(core: Core, command: EngineCommand): void {
     case 'restrict':
     case 'flatten':
       return holdScope(core, command)
+    case 'adopt':
+      return adoptUnclaimed(core, command)
     case 'haltStrategy':
       return haltStrategy(core, command)
     case 'release':

@@ -92,6 +92,8 @@ export type EngineCommand =
   | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & CommandSource)
   /** Closes everything in a scope, and holds it halted until it is released. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
+  /** Hands what the account holds of an instrument beside all strategies to one of those that trade it. */
+  | ({ readonly kind: 'adopt'; readonly symbol: string; readonly strategyId: string } & CommandSource)
   /** Ends everything that holds the scope, except a kill. */
   | ({ readonly kind: 'release'; readonly scope: Scope } & CommandSource)
   /** Throws the kill switch, or releases it. */

@@ -43,10 +43,15 @@ export function eachRow<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
     const [issue] = item.safeParse(row).error?.issues ?? []
     const fields = typeof row === 'object' && row !== null ? Object.entries(row) : []
     const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string')
-    const where = issue === undefined ? '' : `${issue.path.join('.')}: ${issue.message}`
-    return { unreadable: where, texts: Object.fromEntries(texts) }
+    return { unreadable: describeIssue(issue), texts: Object.fromEntries(texts) }
   })
   return z.array(z.union([item, unreadable])) as unknown as z.ZodArray<Item>
+}
+
+/** An entry that is no object at all has no field to name. */
+function describeIssue(issue: z.core.$ZodIssue | undefined): string {
+  if (issue === undefined) return 'it is not as the document describes'
+  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
 }
 
 export function isUnreadable(row: object): row is UnreadableRow {

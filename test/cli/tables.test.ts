@@ -44,6 +44,9 @@ const PROFIT: ProfitView = {
 }
 const ACCOUNT: AccountView = {
   ...{ name: ID, coin: 'USDT', phase: 'running', mode: 'reducing', isTrading: true },
+  unattended: [
+    { strategy: null, symbol: SYMBOL, side: 'long', size: LARGE, why: 'nobody trades it '.repeat(9) },
+  ],
   hindrances: [`the prices of ${SYMBOL} are stale `.repeat(5)],
   kill: { phase: 'proving', isReleaseAsked: true },
   restrictions: [
@@ -152,8 +155,8 @@ test('who holds a position is never cut: what has no room beside it stands below
 
   expect(formatPositions([{ ...held, strategies }])).toBe(
     [
-      'position        size    entry     mark  unrealised   read',
-      'BTCUSDT short  0.014  60036.3  60041.4       -0.01  1.0 s',
+      'position        size    entry     mark  by the exchange   read',
+      'BTCUSDT short  0.014  60036.3  60041.4            -0.01  1.0 s',
       '  held by grid-btc 0.004, market-maker-btc -0.01, trend-btc-of-the-hour 0.02',
       '',
     ].join('\n'),

@@ -119,6 +119,7 @@ export class BusyDaemon {
         losses: [],
         isLossLimited: false,
         disputes: [],
+        unattended: [],
         peak: null,
         drawdown: null,
         unknownSince: null,

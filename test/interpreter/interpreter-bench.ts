@@ -101,6 +101,7 @@ export class InterpreterBench {
       objectTo: (batch) =>
         'body' in batch && batch.body === this.heldBack ? 'trading was restricted meanwhile' : undefined,
       staleReadings: () => [],
+      objectToAdoption: () => undefined,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],
       refusals: [],

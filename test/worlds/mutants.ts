@@ -1289,4 +1289,24 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'for (const key of [...book.holdings.keys()].sort()) {',
     replace: 'for (const key of book.holdings.keys()) {',
   },
+  {
+    name: 'adopt-takes-all',
+    what: 'a strategy takes over all that the account holds, also what other strategies hold',
+    find: 'assign(core, { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by })',
+    replace:
+      'assign(core, { symbol, strategyId, holding: core.book.account.get(symbol) ?? FLAT, reason, by })',
+  },
+  {
+    name: 'flatten-leaves-what-nobody-holds',
+    what: 'a flatten is done while the account still holds what others have opened',
+    find: 'if (longLots === 0 && shortLots === 0) return false\n  const traders',
+    replace: 'if (longLots >= 0) return false\n  const traders',
+  },
+  {
+    name: 'adopt-forgotten-by-the-fold',
+    what: 'what a strategy has taken over is recorded, and the book does not have it',
+    find: '    const { owner, taken } = move\n    const holding = taken.reduce(',
+    replace:
+      '    const { owner, taken } = move\n    if (taken.length > 0) return storeHolding(book, { owner, symbol, holding: holdingOf(book, owner, symbol) })\n    const holding = taken.reduce(',
+  },
 ]

@@ -9,8 +9,8 @@ export interface AlertRule {
   readonly title: (facts: Facts) => string
   /** The fields that make two of them the same alert. */
   readonly by: readonly string[]
-  /** What to type next, behind `intentd`. */
-  readonly command?: (facts: Facts) => string
+  /** What to type next, behind `intentd`; undefined: nothing helps. */
+  readonly command?: (facts: Facts) => string | undefined
   /** Other lines of this event are nobody's business. */
   readonly when?: (facts: Facts) => boolean
   /** Over with this event, of the same fields: its end is an alert too. An alert only when it lasts. */

@@ -5,6 +5,9 @@ import { type Facts, showFact, showScope, toArgument } from './facts.ts'
 const SILENT = 'silent'
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
+/** What the account's own settings hold ends by itself once they are right, and a release before would end nothing. */
+const releaseUnlessMeasured = ({ scope, code }: Facts) =>
+  ['positionMode', 'marginMode', 'leverage'].includes(String(code)) ? undefined : release({ scope })
 const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`
 /** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: Facts) =>
@@ -418,17 +421,21 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol }) => `the position in ${showFact(symbol)} was not what our fills explain`,
     command: releaseSymbol,
   },
+  'position.assigned': SILENT,
   'position.leverageChanged': {
     urgency: warning,
     by: ['symbol'],
     title: ({ symbol, was, is }) =>
       `the leverage of ${showFact(symbol)} was changed from ${showFact(was)} to ${showFact(is)}`,
   },
+  'position.notAssigned': SILENT,
   'position.unattended': {
     urgency: warning,
     by: ['strategy', 'symbol', 'side'],
     title: ({ strategy, symbol }) =>
       `nobody trades the position in ${showFact(symbol)}${strategy === undefined ? '' : ` of strategy ${showFact(strategy)}`}`,
+    command: ({ strategy, symbol }) =>
+      strategy === undefined ? `adopt ${toArgument(symbol)} --to ID --reason "..."` : undefined,
   },
   'position.unexplained': SILENT,
   'prices.back': SILENT,
@@ -564,7 +571,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: ['scope', 'code'],
     title: ({ scope, code }) => `trading is halted for ${showScope(scope)} (${showFact(code)})`,
-    command: release,
+    command: releaseUnlessMeasured,
   },
   'trading.killed': {
     urgency: urgent,
@@ -579,7 +586,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['scope', 'code'],
     title: ({ scope, code }) =>
       `only orders that reduce are sent for ${showScope(scope)} (${showFact(code)})`,
-    command: release,
+    command: releaseUnlessMeasured,
   },
   'trading.released': {
     urgency: info,

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import { randomHex } from '../../lib/entropy.ts'
-import { operatorName, print } from '../process/operator.ts'
+import { operatorName, print, printResult } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import type { ConfigOptions } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
@@ -28,6 +28,6 @@ async function setLogLevel(level: 'info', options: ConfigOptions): Promise<numbe
   }
   const reply = await withClient(socket, (client) => client.command(request))
   if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
-  print((reply.body as ControlAnswer).text)
+  printResult((reply.body as ControlAnswer).text)
   return 0
 }

@@ -40,7 +40,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
         isNumber: true,
       },
       { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
-      { title: 'unrealised', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
+      { title: 'by the exchange', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
       { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
       {
         title: 'held by',

@@ -4,6 +4,7 @@ import {
   describeUncounted,
   type Money,
   NO_MONEY,
+  sumMoney,
   toFillMoney,
   uncountedOf,
 } from '../../domain/fill-money.ts'
@@ -56,7 +57,8 @@ export function addProfitCommand(program: Command, { setExit }: VerbFrame): void
 
 function showProfit(options: ProfitOptions): number {
   withRows(options, (rows) => {
-    process.stdout.write(formatProfit(sumBy(rows, options.by), options))
+    const { made, uncounted } = sumBy(rows, options.by)
+    process.stdout.write(formatProfit(made, { ...options, uncounted }))
     process.stderr.write(`from ${rows.file}; unrealised profit is in \`intentd status\`\n`)
   })
   return 0
@@ -67,7 +69,13 @@ interface Sum {
   funding: Decimal
 }
 
-function sumBy({ config, fills, funding }: OpenedRows, by: By): readonly ProfitRow[] {
+interface Summed {
+  readonly made: readonly ProfitRow[]
+  /** What is not known of all rows, in words. */
+  readonly uncounted: string
+}
+
+function sumBy({ config, fills, funding }: OpenedRows, by: By): Summed {
   const sums = new Map<string, Sum>()
   const sumOf = (name: string, coin: string): Sum => {
     const key = JSON.stringify([name, coin])
@@ -89,21 +97,23 @@ function sumBy({ config, fills, funding }: OpenedRows, by: By): readonly ProfitR
     const sum = sumOf(name, payment.coin)
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
-  return [...sums]
-    .map(([key, { money: made, funding: paid }]): ProfitRow => {
+  const made = [...sums]
+    .map(([key, { money: own, funding: paid }]): ProfitRow => {
       const [name = '', coin = ''] = JSON.parse(key) as string[]
       return {
         name,
         coin,
-        fills: made.fills,
-        net: made.profit.minus(made.fees).plus(paid).toString(),
-        realised: made.profit.toString(),
-        fees: made.fees.toString(),
+        fills: own.fills,
+        net: own.profit.minus(own.fees).plus(paid).toString(),
+        realised: own.profit.toString(),
+        fees: own.fees.toString(),
         funding: by === 'strategy' && name !== '(account)' ? '' : paid.toString(),
-        uncounted: describeUncounted(uncountedOf(made)),
+        uncounted: describeUncounted(uncountedOf(own)),
       }
     })
     .toSorted((one, other) => one.name.localeCompare(other.name) || one.coin.localeCompare(other.coin))
+  const all = sumMoney([...sums.values()].map(({ money: part }) => part))
+  return { made, uncounted: describeUncounted(uncountedOf(all)) }
 }
 
 /** `2025-06-02`, as the wall in the time zone says. */
@@ -113,11 +123,17 @@ function dayOf(at: number, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(begin)
 }
 
+/** How rows are shown. */
+interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
+  /** What is not known of all rows, for the total. */
+  readonly uncounted?: string
+}
+
 const CSV = ['name', 'coin', 'fills', 'net', 'realised', 'fees', 'funding', 'uncounted'] as const
 
 export function formatProfit(
   rows: readonly ProfitRow[],
-  { by, json, csv }: Pick<ProfitOptions, 'by' | 'json' | 'csv'>,
+  { by, json, csv, uncounted: uncountedInAll = '' }: ProfitForm,
 ): string {
   if (json) return `${JSON.stringify(rows, undefined, 2)}\n`
   if (csv) {
@@ -141,12 +157,12 @@ export function formatProfit(
         ? [{ title: '', of: ({ uncounted }: ProfitRow) => uncounted, isBelow: true }]
         : []),
     ],
-    [...rows, ...totalOf(rows)],
+    [...rows, ...totalOf(rows, uncountedInAll)],
   )
 }
 
 /** Where all is in one coin, and there is something to add. */
-function totalOf(rows: readonly ProfitRow[]): readonly ProfitRow[] {
+function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly ProfitRow[] {
   const coins = new Set(rows.map(({ coin }) => coin))
   if (coins.size !== 1 || rows.length < 2) return []
   const sum = (of: (row: ProfitRow) => string): string =>
@@ -162,7 +178,7 @@ function totalOf(rows: readonly ProfitRow[]): readonly ProfitRow[] {
       fees: sum(({ fees }) => fees),
       funding: sum(({ funding }) => funding),
       net: sum(({ net }) => net),
-      uncounted: '',
+      uncounted,
     },
   ]
 }

@@ -7,6 +7,7 @@ import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import type { ShownAccount } from '../../daemon/account/shown-account.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
 import { viewAccount } from '../../daemon/control/account-view.ts'
+import { describeFall } from '../../daemon/reporting/summary-text.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
 import { describeUncounted } from '../../domain/fill-money.ts'
 import { TRADING_MODES } from '../../domain/trading-mode.ts'
@@ -206,12 +207,7 @@ function formatAccount(
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
     ...restrictions.map(formatRestriction),
     account.kill ? line('kill', describeKill(account.kill)) : '',
-    ...listUnattended(account).map((what) =>
-      line(
-        '',
-        `! ${what} is held, and nobody trades it: put the strategy back and flatten it, or close it by hand`,
-      ),
-    ),
+    ...account.unattended.map((one) => line('', `! ${describeUnattended(one)}`)),
     isLive ? line('ages', describeAges(account)) : '',
     line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
     line('today', describeProfit(profit.today)),
@@ -238,21 +234,21 @@ function describeKill({ phase, isReleaseAsked }: NonNullable<AccountView['kill']
   return isReleaseAsked ? `${proof}; a release waits for that` : proof
 }
 
-/** Of strategies that were removed, or do not list the instrument any more. */
-function listUnattended({ positions, strategies }: AccountView): readonly string[] {
-  const isTraded = (id: string, symbol: string): boolean =>
-    strategies.some((strategy) => strategy.id === id && strategy.symbols.includes(symbol))
-  return positions.flatMap(({ symbol, strategies: held }) =>
-    Object.entries(held).flatMap(([id, size]) =>
-      isTraded(id, symbol) ? [] : [`${symbol} ${size} of ${id}`],
-    ),
-  )
+function describeUnattended({
+  strategy,
+  symbol,
+  side,
+  size,
+  why,
+}: AccountView['unattended'][number]): string {
+  if (strategy === null) return `${symbol} ${side} ${size} is held: ${why}`
+  return `${symbol} ${side} ${size} of ${strategy} is held, and nobody trades it, since ${why}: put the strategy back and flatten it, or close it by hand`
 }
 
 function describeEquity({ equity, peak, drawdown }: AccountView): string {
-  const fallen =
-    peak === null || drawdown === null ? '' : `, ${money(drawdown)} below its peak of ${money(peak)}`
-  return `${money(equity ?? '0')}${fallen}`
+  if (equity === null || peak === null || drawdown === null) return money(equity)
+  const fall = describeFall({ equity: Number(equity), peak: Number(peak), drawdown: Number(drawdown) })
+  return `${money(equity)}, ${fall}`
 }
 
 /** The account, or a strategy, may be active, and nothing trade all the same. */
@@ -307,13 +303,20 @@ function describeUnknown({ unknownSince }: AccountView): string {
 }
 
 /** Of what was closed and paid: two spans of time are compared. What is held now is in a line of its own. */
-function describeProfit({ realised, fees, funding, fills, uncounted }: ProfitView): string {
-  const net = decimal(realised)
-    .minus(decimal(fees))
-    .plus(decimal(funding ?? '0'))
+function describeProfit(profit: ProfitView): string {
+  const { realised, fees, funding, fills, uncounted } = profit
   const parts = [`${money(realised)} realised`, `${money(fees)} fees`, `${money(funding)} funding`]
   const unknown = uncounted === null ? '' : `; ${describeUncounted(uncounted)}`
-  return `${money(net.toString())} net: ${parts.join(', ')}; ${fills} fills${unknown}`
+  return `${money(netOf(profit))} net: ${parts.join(', ')}; ${fills} fills${unknown}`
+}
+
+function netOf(profit: ProfitView | undefined): string | null {
+  if (profit === undefined) return null
+  const { realised, fees, funding } = profit
+  return decimal(realised)
+    .minus(decimal(fees))
+    .plus(decimal(funding ?? '0'))
+    .toString()
 }
 
 /** A journal has no prices: what is held in one that nobody runs is worth nobody knows what. */
@@ -353,7 +356,8 @@ function formatStrategies({ strategies, restrictions, profit }: AccountView): st
           ),
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
-      { title: 'net', of: ({ id }) => money(profit.strategies[id]?.net ?? null), isNumber: true },
+      // Realised less fees, as in the lines above: what is held now has a column of its own.
+      { title: 'net', of: ({ id }) => money(netOf(profit.strategies[id])), isNumber: true },
       { title: 'realised', of: ({ id }) => money(profit.strategies[id]?.realised ?? null), isNumber: true },
       { title: 'fees', of: ({ id }) => money(profit.strategies[id]?.fees ?? null), isNumber: true },
       {

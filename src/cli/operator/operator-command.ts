@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import {
+  adviseUnclaimed,
   adviseUnclosable,
   type CommandAnswer,
   type ControlCommand,
@@ -19,7 +20,7 @@ import { listHolders } from '../../daemon/state/state-directory.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
-import { explainSilence, leaveOrder, lookFor, operatorName, print } from '../process/operator.ts'
+import { explainSilence, leaveOrder, lookFor, operatorName, print, printResult } from '../process/operator.ts'
 import { type ConfigOptions, durationOption, repeatOptions, toShellWord } from '../process/options.ts'
 
 const READ_WITHIN_MS = 10_000
@@ -38,17 +39,19 @@ export interface CommandOptions extends ConfigOptions {
 /** A command without who gives it, and why. */
 type Order<Whole = ControlCommand> = Whole extends unknown ? Omit<Whole, 'reason' | 'by'> : never
 
+const ANY_SCOPE = "an instrument, strategy:ID, or '*' for the account"
+/** By the argument of a verb, its help. */
+const SCOPES = {
+  '<scope>': ANY_SCOPE,
+  '[scope]': ANY_SCOPE,
+  '<strategy>': 'the id of a strategy',
+  '<symbol>': 'an instrument',
+}
+
 /** A verb that leaves a command for the daemon; `scope` is its argument. */
-export function addOperatorCommand(
-  program: Command,
-  verb: string,
-  scope: '<scope>' | '[scope]' | '<strategy>',
-): Command {
+export function addOperatorCommand(program: Command, verb: string, scope: keyof typeof SCOPES): Command {
   return addOperatedOptions(program.command(verb))
-    .argument(
-      scope,
-      scope === '<strategy>' ? 'the id of a strategy' : "an instrument, strategy:ID, or '*' for the account",
-    )
+    .argument(scope, SCOPES[scope])
     .requiredOption('--reason <text>', 'why; kept in the journal', parseReason)
     .addOption(durationOption('--wait <duration>', 'how long to wait for the daemon', READ_WITHIN_MS))
 }
@@ -66,9 +69,12 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const config = loadOperated(options)
   const { directory } = config.state
   if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
-  if (order.kind !== 'release' && !isConfigured(config, order.scope)) return EXIT_USAGE
+  const isKnown = order.scope === undefined || scopesAt(config).includes(order.scope)
+  // What is not configured any more may still be restricted: the daemon is asked first.
   const isHeld = listHolders(directory).length > 0
+  if (!isKnown && (order.kind !== 'release' || !isHeld)) return printUnconfigured(config, String(order.scope))
   if (!isHeld && order.kind === 'release' && order.scope !== undefined) return printUnreleased(directory)
+  if (!isHeld && order.kind === 'adopt') return printUnadopted(directory)
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
@@ -83,6 +89,7 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const isOfKill = order.scope === undefined
   if (answer?.isTooOld && !isOfKill) return printTooOld()
   if (answer === undefined && !(isOfKill && isObeyed)) return printNoAnswer(file)
+  if (answer && !isKnown && answer.lifted.length === 0) return printUnconfigured(config, String(order.scope))
   return answer && !isOfKill
     ? printAnswer(order, answer, repeatOptions(options))
     : printOfKill(isObeyed, answer)
@@ -93,6 +100,12 @@ function printUnreleased(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and nothing was left for the next one: start it, look at what is restricted then, and release it`,
   )
+  return EXIT_WAITING
+}
+
+/** What no strategy holds when a daemon runs again may be something else. */
+function printUnadopted(directory: string): number {
+  print(`not done: no daemon runs here (${directory}), and only one that runs knows what no strategy holds`)
   return EXIT_WAITING
 }
 
@@ -120,12 +133,14 @@ async function waitFor({ file, order, directory, withinMs }: Posted) {
 /** Nothing of it is left for the moment when it takes over. */
 function printAtStandby(writer: string): number {
   const where = writer === '' ? '' : `, which is ${writer}`
-  print(`not done: a standby has read this, and obeys nothing: give it to whoever writes the account${where}`)
+  printResult(
+    `not done: a standby has read this, and obeys nothing: give it to whoever writes the account${where}`,
+  )
   return EXIT_NOT_DONE
 }
 
 function printTooOld(): number {
-  print(
+  printResult(
     'not done: the daemon was started after this release was given; look at what is restricted now, and say it again',
   )
   return EXIT_NOT_DONE
@@ -133,18 +148,18 @@ function printTooOld(): number {
 
 function printOfKill(isObeyed: boolean, answer: CommandAnswer | undefined): number {
   if (answer?.isTooOld) {
-    print(
+    printResult(
       'not done: the kill that stands was thrown after this release was given; say it again, if this kill is to end',
     )
     return EXIT_NOT_DONE
   }
   if (answer?.killFiles.length === 0) {
-    print('not done: no kill stands; name the scope that is to be released')
+    printResult('not done: no kill stands; name the scope that is to be released')
     printHeld(answer)
     return EXIT_NOT_DONE
   }
   const proof = 'the daemon has read it, and releases the switch once it is proved that nothing rests'
-  print(isObeyed ? 'released: the kill switch' : proof)
+  printResult(isObeyed ? 'released: the kill switch' : proof)
   return isObeyed ? 0 : EXIT_WAITING
 }
 
@@ -156,14 +171,17 @@ function isScope(scope: Scope): boolean {
 }
 
 /** As the core looks at it, so that nothing is left for a daemon which would refuse it. */
-function isConfigured(config: DaemonConfig, scope: Scope): boolean {
-  const scopes = scopesOf(config)
+function scopesAt(config: DaemonConfig): readonly Scope[] {
   // What is no longer in the file may still run: the daemon says what it does with it.
   const running = listHolders(config.state.directory).length > 0 ? readRunningConfig(config) : undefined
-  if ([...scopes, ...(running ? scopesOf(running) : [])].includes(scope)) return true
+  return [...scopesOf(config), ...(running ? scopesOf(running) : [])]
+}
+
+function printUnconfigured(config: DaemonConfig, scope: Scope): number {
+  const scopes = scopesOf(config)
   print(`not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}\nscopes: ${scopes.join(', ')}`)
   if (scope.startsWith('strategy:')) print(UNCONFIGURED)
-  return false
+  return EXIT_USAGE
 }
 
 function scopesOf({ instruments, strategies }: DaemonConfig): readonly Scope[] {
@@ -180,29 +198,40 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
+/** What has come of it stands on standard output, done or not. */
 function printAnswer(order: Order, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer
+  if (kind === 'adopt') return printAdoption(order, answer)
   const code = kind === 'flatten' ? 'flatten' : 'operator'
   const own = held.find((one) => one.scope === scope && one.code === code)
   const mode = kind === 'restrict' ? order.mode : 'halted'
   const isDone = kind === 'release' ? lifted.length > 0 : !answer.isScopeUnknown && own?.mode === mode
-  if (isDone && kind === 'flatten') print('obeyed; its log says flatten.done when nothing is left to close')
-  else if (!isDone && kind === 'release') print(describeRefusedRelease(String(scope), [answer]))
+  if (isDone && kind === 'flatten')
+    printResult('obeyed; its log says flatten.done when nothing is left to close')
+  else if (!isDone && kind === 'release') printResult(describeRefusedRelease(String(scope), [answer]))
   else if (!isDone && own && !answer.isScopeUnknown)
-    print(
+    printResult(
       `not done: a restriction never loosens; \`intentd release ${toShellWord(scope ?? '')}${repeated} --reason ...\` first`,
     )
-  else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
-  for (const advice of adviseUnclosable(answer.unclosable)) print(advice)
-  for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
-  for (const sentence of describeStillHeld(answer)) print(sentence)
+  else if (!isDone) printResult(`not done: the daemon runs with another configuration, without ${scope}`)
+  for (const advice of adviseUnclosable(answer.unclosable)) printResult(advice)
+  for (const restriction of lifted) printResult(`lifted: ${wordsOf(restriction)}`)
+  for (const sentence of describeStillHeld(answer)) printResult(sentence)
+  for (const advice of adviseUnclaimed(answer, repeated)) printResult(advice)
   printHeld(answer)
   return isDone ? 0 : EXIT_NOT_DONE
 }
 
+function printAdoption(order: Extract<Order, { kind: 'adopt' }>, { refusal }: CommandAnswer): number {
+  const { scope, strategy } = order
+  if (refusal !== undefined) printResult(`not done: ${refusal}`)
+  else printResult(`done: ${strategy} holds now what no strategy held of ${scope}`)
+  return refusal === undefined ? 0 : EXIT_NOT_DONE
+}
+
 function printHeld({ held }: CommandAnswer): void {
-  for (const restriction of held) print(`held: ${wordsOf(restriction)}`)
+  for (const restriction of held) printResult(`held: ${wordsOf(restriction)}`)
 }
 
 function wordsOf({ scope, mode, code, reason, by, at }: Restriction): string {

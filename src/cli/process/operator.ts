@@ -16,10 +16,19 @@ export function operatorName(): string {
   return `${userInfo().username}@${hostname()}`
 }
 
-/** Says how far an order is: in lines as wide as the terminal, or whole where it is piped. */
+/** Says how far an order is, or what went wrong: in lines as wide as the terminal, or whole where it is piped. */
 export function print(text: string): void {
-  const { isTTY, columns } = process.stderr
-  process.stderr.write(`${isTTY ? wrapForScreen(text, columns || COLUMNS) : text}\n`)
+  writeLines(process.stderr, text)
+}
+
+/** Says what has come of a command: that is what it was given for, so it goes to standard output. */
+export function printResult(text: string): void {
+  writeLines(process.stdout, text)
+}
+
+function writeLines(output: NodeJS.WriteStream, text: string): void {
+  const { isTTY, columns } = output
+  output.write(`${isTTY ? wrapForScreen(text, columns || COLUMNS) : text}\n`)
 }
 
 const said = new Set<string>()

@@ -13,7 +13,7 @@ import { explainReply, findSocket, withClient } from '../control/find-daemon.ts'
 import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 import { asStarted } from '../operator/operated-config.ts'
-import { operatorName, print } from '../process/operator.ts'
+import { operatorName, print, printResult } from '../process/operator.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { addConfigOptions, type ConfigOptions, durationOption, toConfigRequest } from '../process/options.ts'
 import { EXIT_NOTHING, planChange } from './plan.ts'
@@ -43,7 +43,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   } = loadAccounts(toConfigRequest(options))
   const mainFile = readMainFile(config)
   if (mainFile !== undefined && mainFile !== resolve(config.file)) {
-    print(
+    printResult(
       `not done: this account is one of a daemon with ${mainFile}, which a reload reads: give that with -c`,
     )
     return EXIT_REFUSED
@@ -52,7 +52,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   const configs = [config, ...further]
   const socket = findAnySocket(configs)
   if (socket === undefined) {
-    print('no daemon runs with this state: the next start takes the configuration as it is then')
+    printResult('no daemon runs with this state: the next start takes the configuration as it is then')
     return EXIT_NOT_YET
   }
   // One that is off is tried again.
@@ -61,7 +61,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   const isRetry = planned.kind === 'none' && planned.exitCode === EXIT_NOTHING && isOneOff
   if (planned.kind === 'none' && !isRetry) return planned.exitCode
   if (planned.kind === 'planned' && planned.plans.some(({ changes }) => changes.refused.length > 0)) {
-    print('not done: the lines with ! want a new process')
+    printResult('not done: the lines with ! want a new process')
     return EXIT_REFUSED
   }
   const forget = onBreakdown(reportStray)
@@ -105,13 +105,13 @@ async function order(
     if (now === undefined || now === before) continue
     if (isRetry) return reportRetry(configs)
     if (readRunning(configs) === runningBefore) {
-      print('not done: it goes on with the configuration before; its log says why (reload.failed)')
+      printResult('not done: it goes on with the configuration before; its log says why (reload.failed)')
       return EXIT_REFUSED
     }
-    print('done: it runs with the new configuration')
+    printResult('done: it runs with the new configuration')
     return 0
   }
-  print('not done in this time; its log says why (reload.refused, reload.failed)')
+  printResult('not done in this time; its log says why (reload.refused, reload.failed)')
   return EXIT_NOT_YET
 }
 
@@ -124,7 +124,7 @@ function reportRetry(configs: readonly DaemonConfig[]): number {
   const off = listOff(configs)
   const tried =
     off.length === 0 ? 'done: every account is on' : `still off, status says why: ${off.join(', ')}`
-  print(tried)
+  printResult(tried)
   return off.length === 0 ? 0 : EXIT_REFUSED
 }
 

@@ -131,8 +131,9 @@ const calendarSchema = z
 export const DATA_AGE_MS_MAX = 600_000
 
 /**
- * Limits of the whole account, each a number or a decimal; risk checks know them by these names. None has a default:
- * what is not said is not allowed to be guessed. The age of readings follows from how often they are read.
+ * Limits of the whole account, each a number or a decimal; risk checks know them by these names. What an order or a
+ * position may be worth has no default, since it must not be guessed. The age of readings follows from how often they are
+ * read, and the limits on losses and pace have the values that their own schemas name.
  */
 const riskSchema = z
   .strictObject({

@@ -7,7 +7,7 @@ import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
  * Limits of one strategy: sizes in the base coin, a value in the quote coin, or numbers; risk checks know them by these
- * names. None has a default: what is not said is not allowed to be guessed.
+ * names. Sizes have no default, since they must not be guessed; pace and losses have those that their schemas name.
  */
 const strategyRiskSchema = z
   .strictObject({
@@ -22,7 +22,7 @@ const strategyRiskSchema = z
     pace: strategyPaceSchema.prefault({}),
     losses: strategyLossesSchema.prefault({}),
   })
-  .meta({ description: 'Limits of this strategy. None has a default.' })
+  .meta({ description: 'Limits of this strategy. Sizes have no default; `pace` and `losses` have.' })
 
 /** Any read endpoint of the exchange, read again and again. */
 const feedSchema = z

@@ -17,7 +17,7 @@ import { Health } from '../reporting/health.ts'
 import { RecentActivity } from '../reporting/recent-activity.ts'
 import { RunStatistics } from '../reporting/run-statistics.ts'
 import { buildSummary, type RunSummary } from '../reporting/summary.ts'
-import { listUnattended } from '../reporting/unattended.ts'
+import { listUnattended, type UnattendedPosition } from '../reporting/unattended.ts'
 import { JournalPace } from '../state/journal-pace.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { ownWriter } from './own-writer.ts'
@@ -195,15 +195,19 @@ export class Account implements MarketListener {
     const isThrown = killSwitch.isThrown()
     // A kill that was just seen comes before its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
+    const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
+    const judged = judgeScope(command, { book: this.#engine.book, settings: this.#options.settings })
+    if (lifted.length > 0) this.#sayUnattended(({ symbol }) => judged.unclaimed?.[symbol] !== undefined)
     return {
       ...{ held: [...restrictions.values()], lifted },
       stillHeld: describeDropped({ book: this.#engine.book, settings: this.#options.settings }, lifted),
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
+      ...(refusal !== undefined && { refusal }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
-      ...judgeScope(command, { book: this.#engine.book, settings: this.#options.settings }),
+      ...judged,
     }
   }
 
@@ -318,11 +322,12 @@ export class Account implements MarketListener {
     )
   }
 
-  /** What the last run has left to nobody is said before anything else happens. */
-  #sayUnattended(): void {
+  /** What the last run has left to nobody is said before anything else happens, and what a release leaves after it. */
+  #sayUnattended(isMeant: (position: UnattendedPosition) => boolean = () => true): void {
     const { config, settings, book, logger } = this.#options
     const unattended = listUnattended({ settings, strategies: config.strategies, book, grids: this.#grids })
-    for (const position of unattended) logger.log('warn', 'position.unattended', { ...position })
+    for (const position of unattended.filter(isMeant))
+      logger.log('warn', 'position.unattended', { ...position })
   }
 
   #createRecent(): RecentActivity {

@@ -6,6 +6,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
+import { adviseRest } from '../reporting/unattended.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */
 const COMMANDS_MAX = 20
@@ -26,6 +27,8 @@ const scope = z.string().min(1).max(SCOPE_MAX)
 const commandSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']), ...ordered }),
   z.strictObject({ kind: z.literal('flatten'), scope, ...ordered }),
+  /** What no strategy holds of the instrument goes to that strategy. */
+  z.strictObject({ kind: z.literal('adopt'), scope, strategy: scope, ...ordered }),
   /** Without a scope the kill switch is released. */
   z.strictObject({ kind: z.literal('release'), scope: scope.optional(), ...ordered }),
 ])
@@ -46,6 +49,10 @@ export interface CommandAnswer {
   readonly isScopeUnknown: boolean
   /** What a flatten does not close: of strategies that are not configured there any more. */
   readonly unclosable: Readonly<Record<string, string>>
+  /** What no strategy holds in the scope of a release, by instrument. */
+  readonly unclaimed?: Readonly<Record<string, string>>
+  /** Why an adoption was refused; absent where it was not. */
+  readonly refusal?: string
   /** Unix ms: a release came before then, and ended nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
   /** The kill that stands was thrown, or the daemon was started, after this release was given: it ended nothing. */
@@ -83,6 +90,16 @@ export function adviseUnclosable(unclosable: CommandAnswer['unclosable']): reado
   return Object.entries(unclosable).map(
     ([holder, size]) =>
       `no flatten closes ${holder} ${size}, which is not configured any more: put the strategy back with that instrument, start again and flatten it, or close it by hand`,
+  )
+}
+
+/**
+ * What to do about what no strategy holds, in sentences.
+ * @param configOption What a command needs to address the daemon's configuration: ` -c live.yaml`.
+ */
+export function adviseUnclaimed({ unclaimed = {} }: CommandAnswer, configOption: string): readonly string[] {
+  return Object.entries(unclaimed).map(
+    ([symbol, size]) => `no strategy holds ${symbol} ${size}: ${adviseRest(symbol, configOption)}`,
   )
 }
 

@@ -1,7 +1,7 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { listScopes, type Scope } from '../../domain/trading-mode.ts'
 import type { EngineCommand } from '../../engine/event.ts'
-import { describeUnclosable } from '../../engine/lifecycle/flatten.ts'
+import { describeUnclaimed, describeUnclosable } from '../../engine/lifecycle/flatten.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
@@ -75,23 +75,34 @@ function processStartedAt(): number {
 }
 
 function toEngineCommand(command: ControlCommand): EngineCommand {
+  if (command.kind === 'adopt') {
+    const { kind, scope: symbol, strategy: strategyId, reason, by } = command
+    return { kind, symbol, strategyId, reason, by }
+  }
   if (command.kind !== 'release') return command
   const { scope, reason, by } = command
   return scope === undefined ? { kind: 'releaseKill', reason, by } : { kind: 'release', scope, reason, by }
 }
 
-type Scoped = Pick<CommandAnswer, 'isScopeUnknown' | 'unclosable' | 'coolsDownUntil'>
+type Scoped = Pick<CommandAnswer, 'isScopeUnknown' | 'unclosable' | 'unclaimed' | 'coolsDownUntil'>
 
-/** Whether a command named a scope that is configured, and what a flatten of it leaves. */
+/** Whether a command named a scope that is configured, and what a flatten or a release of it leaves to nobody. */
 export function judgeScope(
   command: EngineCommand,
   { settings, book }: Parameters<typeof describeUnclosable>[0],
 ): Scoped {
-  if (command.kind !== 'restrict' && command.kind !== 'flatten') {
-    const coolsDownUntil =
-      command.kind === 'release' ? coolDownEnd({ settings, book }, command.scope) : undefined
-    return { isScopeUnknown: false, unclosable: {}, ...(coolsDownUntil !== undefined && { coolsDownUntil }) }
+  if (command.kind === 'release') {
+    const coolsDownUntil = coolDownEnd({ settings, book }, command.scope)
+    const unclaimed = describeUnclaimed({ settings, book }, command.scope)
+    return {
+      isScopeUnknown: false,
+      unclosable: {},
+      unclaimed,
+      ...(coolsDownUntil !== undefined && { coolsDownUntil }),
+    }
   }
+  if (command.kind !== 'restrict' && command.kind !== 'flatten')
+    return { isScopeUnknown: false, unclosable: {} }
   const scopes = listScopes(settings.instruments.keys(), settings.strategies.keys())
   return {
     isScopeUnknown: !scopes.includes(command.scope),

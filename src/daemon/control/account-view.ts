@@ -13,6 +13,7 @@ import { splitPair } from '../../engine/book/book.ts'
 import { isOpen } from '../../engine/lifecycle/flatten.ts'
 import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
+import { listUnattended } from '../reporting/unattended.ts'
 import type { RecentFill } from '../reporting/recent-activity.ts'
 import { agesOf, findHindrances } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
@@ -54,6 +55,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       machineMs: Math.round(trusted.aheadOfMachineMs),
     },
     positions: [...viewPositions(account)],
+    unattended: viewUnattended(account),
     openOrders: countStates(orders),
     unknownSince:
       unknown.length === 0 ? null : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
@@ -116,6 +118,12 @@ export function viewPositions(account: ShownAccount): readonly PositionView[] {
   })
 }
 
+function viewUnattended({ config, settings, book, grids }: ShownAccount): AccountView['unattended'] {
+  return listUnattended({ settings, strategies: config.strategies, book, grids }).map(
+    ({ strategy, symbol, side, size, why }) => ({ strategy: strategy ?? null, symbol, side, size, why }),
+  )
+}
+
 function viewPosition(
   account: ShownAccount,
   symbol: string,
@@ -131,7 +139,8 @@ function viewPosition(
     size: lot ? showOnGrid(lot, lots) : `${lots} lots`,
     ...viewEntry(account, { symbol, side, stated: orNull(row?.openPriceAvg) }),
     markPrice: orNull(row?.markPrice),
-    unrealisedProfit: row?.unrealisedProfit || null,
+    // After a fill the last reading is of another size.
+    unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
     liquidationPrice: orNull(row?.liquidationPrice),
     strategies: holdersOf(account, symbol, side),
   }

@@ -26,6 +26,7 @@ import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { Account } from '../account/account.ts'
 import type { AccountOff } from '../account/shown-account.ts'
 import {
+  adviseUnclaimed,
   adviseUnclosable,
   type CommandAnswer,
   describeRefusedRelease,
@@ -280,7 +281,7 @@ function judge(
   const held = answers.flatMap((answer) => answer.held)
   const lifted = answers.flatMap((answer) => answer.lifted)
   return {
-    ...verdictOf(order, answers, around.isKilled),
+    ...verdictOf(order, answers, around),
     held: held.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
     lifted: lifted.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
     stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<string, string>,
@@ -290,7 +291,7 @@ function judge(
 function verdictOf(
   order: AccountOrder,
   answers: readonly CommandAnswer[],
-  isKilled: boolean,
+  { isKilled, configOption }: Pick<Surroundings, 'isKilled' | 'configOption'>,
 ): Pick<ControlAnswer, 'isObeyed' | 'text'> {
   const [held, lifted] = [
     answers.flatMap((answer) => answer.held),
@@ -316,11 +317,21 @@ function verdictOf(
             ].join('; '),
           }
         : { isObeyed: false, text: 'not done: the log says why' }
+    case 'adopt': {
+      const refusals = answers.flatMap(({ refusal }) => refusal ?? [])
+      return refusals.length < answers.length
+        ? { isObeyed: true, text: `${order.strategyId} holds now what no strategy held of ${order.symbol}` }
+        : { isObeyed: false, text: `not done: ${refusals.join('; ')}` }
+    }
     case 'release':
       return lifted.length > 0
         ? {
             isObeyed: true,
-            text: [`${order.scope} is released`, ...answers.flatMap(describeStillHeld)].join('; '),
+            text: [
+              `${order.scope} is released`,
+              ...answers.flatMap(describeStillHeld),
+              ...answers.flatMap((answer) => adviseUnclaimed(answer, configOption)),
+            ].join('; '),
           }
         : { isObeyed: false, text: describeRefusedRelease(order.scope, answers) }
     case 'kill':

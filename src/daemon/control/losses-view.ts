@@ -3,7 +3,7 @@ import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { decimal } from '../../lib/decimal.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
-import { toAmount } from '../reporting/money-figures.ts'
+import { roundAmount, toAmount } from '../reporting/money-figures.ts'
 
 /**
  * Capital and everything that was made, its peak and the fall from it, as limits look at them; null while a part is
@@ -27,7 +27,7 @@ export function viewEquity(
 export function viewLosses({ settings, engine, book }: ShownAccount): AccountView['losses'] {
   return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
     const used = engine.losses.get(scope)
-    const fallen = (scope === ACCOUNT ? used?.drawdownShare : used?.drawdown) ?? null
+    const fallen = roundKnown(scope === ACCOUNT ? used?.drawdownShare : used?.drawdown)
     const steps = DRAWDOWN_STEPS.flatMap((step) => {
       const max = drawdown?.[step]
       return max === undefined ? [] : [{ scope, limit: `drawdown.${step}`, used: fallen, max }]
@@ -37,11 +37,17 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
     )
     const inRow = Math.max(0, ...own.map(([, { lostInRow = 0 }]) => lostInRow))
     return [
-      ...(daily === undefined ? [] : [{ scope, limit: 'daily', used: used?.dayLoss ?? null, max: daily }]),
+      ...(daily === undefined
+        ? []
+        : [{ scope, limit: 'daily', used: roundKnown(used?.dayLoss), max: daily }]),
       ...steps,
       ...(streak === undefined ? [] : [{ scope, limit: 'streak', used: inRow, max: streak }]),
     ]
   })
+}
+
+function roundKnown(amount: number | undefined): number | null {
+  return amount === undefined ? null : roundAmount(amount)
 }
 
 /** The figures whose two witnesses differ now. */

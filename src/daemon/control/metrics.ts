@@ -3,6 +3,7 @@ import { type MetricName, renderMetrics, type Sample } from '../../control/metri
 import type { AccountView, StatusView } from '../../control/views.ts'
 import { strategyScope, TRADING_MODES, type TradingMode } from '../../domain/trading-mode.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
+import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 
@@ -95,6 +96,8 @@ function addAccount(account: AccountView, now: number, add: Add): void {
     sizes.set(symbol, (sizes.get(symbol) ?? 0) + (side === 'long' ? Number(size) : -Number(size)))
   for (const instrument of Object.keys(ages.tickersMs))
     add('intentd_position_size', sizes.get(instrument) ?? 0, { instrument })
+  for (const instrument of new Set([...Object.keys(ages.tickersMs), ...account.unattended.map(symbolOf)]))
+    add('intentd_position_unattended', sizeUnattended(account, instrument), { instrument })
   for (const [strategy, made] of Object.entries(profit.strategies)) {
     add('intentd_profit_net', Number(made.net), { strategy })
     add('intentd_profit_realised', Number(made.realised), { strategy })
@@ -124,6 +127,18 @@ function addAccount(account: AccountView, now: number, add: Add): void {
     add('intentd_limit_used_ratio', usedShare, { endpoint })
     add('intentd_limit_waited_seconds', waitedMsP99 / MS, { endpoint })
   }
+}
+
+function symbolOf({ symbol }: { readonly symbol: string }): string {
+  return symbol
+}
+
+/** Both sides added up, in the base coin. */
+function sizeUnattended({ unattended }: AccountView, instrument: string): number {
+  const sizes = unattended.filter(({ symbol }) => symbol === instrument).map(({ size }) => size)
+  // In lots only where no configuration ever said how large one is.
+  if (sizes.some((size) => size.endsWith('lots'))) return Number.NaN
+  return Number(sumDecimals(sizes.map(decimal)).toString())
 }
 
 function addSharedLimits(shared: NonNullable<StatusView['sharedLimits']>, add: Add): void {

@@ -1,13 +1,19 @@
 import type { RestrictionView } from '../../control/views.ts'
 import { MODE_REASONS, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 
-/** Ends by itself: the daemon measures it. */
-const VOLATILE: ReadonlySet<Restriction['code']> = new Set([
+/**
+ * Ends by itself: the daemon measures it. Released while the account still has another setting than the configuration,
+ * the next readings would restrict it again.
+ */
+const MEASURED: ReadonlySet<Restriction['code']> = new Set([
   'clockUnsynchronised',
   'diskLow',
   'equityDisputed',
   'rateLimited',
   'unknownOrders',
+  'positionMode',
+  'marginMode',
+  'leverage',
 ])
 
 /**
@@ -29,7 +35,7 @@ export function viewRestriction(
 
 /** What an operator types to end it, once the reason is gone. */
 function commandOf({ code, scope, by, isVolatile }: Restriction, configOption: string): string | null {
-  if (isVolatile === true || VOLATILE.has(code) || (code === 'flatten' && by === 'intentd')) return null
+  if (isVolatile === true || MEASURED.has(code) || (code === 'flatten' && by === 'intentd')) return null
   if (code === 'kill') return `intentd release${configOption} --reason "…"`
   return `intentd release${configOption} ${scope === '*' ? "'*'" : scope} --reason "…"`
 }

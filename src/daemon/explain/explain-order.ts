@@ -183,6 +183,7 @@ function describeRecord(
     case 'repaired':
       return describeAround(record)
     case 'adopt':
+    case 'assigned':
     case 'entry':
     case 'archived':
     case 'candles':

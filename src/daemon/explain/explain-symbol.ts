@@ -65,6 +65,8 @@ export function describeRecord(instruments: Instruments, record: JournalRecord, 
       return record.orders.map(({ clientOid, state }) => [state, `${clientOid}: ${record.reason}`])
     case 'adopt':
       return [['adopted', wordsOfAdoption(instruments, record)]]
+    case 'assigned':
+      return [['assigned', wordsOfAssigned(instruments, record)]]
     case 'foreign':
       return [['foreign', `fills of orders that are not ours: ${record.orderIds.join(', ')}`]]
     case 'entry':
@@ -120,4 +122,12 @@ function wordsOfAdoption(
   const { symbol, holding, was } = record
   const now = wordsOfHolding(instruments, symbol, holding)
   return `the exchange says ${now}, the fills said ${wordsOfHolding(instruments, symbol, was)}`
+}
+
+function wordsOfAssigned(
+  instruments: Instruments,
+  { symbol, holding, strategyId, reason, by }: Extract<JournalRecord, { kind: 'assigned' }>,
+): string {
+  const size = wordsOfHolding(instruments, symbol, holding)
+  return `${strategyId} takes over ${size}, which no strategy held: ${reason}, by ${by}`
 }

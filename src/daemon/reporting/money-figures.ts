@@ -41,6 +41,11 @@ export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFill
 /** Digits after the point that a float is shown with: as many as the wire has. */
 const DIGITS = 8
 
+/** Sums of floats without their last digits: 100, not 100.00000000000006. */
+export function roundAmount(amount: number): number {
+  return Number(amount.toFixed(DIGITS))
+}
+
 export function toAmount(amount: number): Decimal {
   return decimal(amount.toFixed(DIGITS))
 }

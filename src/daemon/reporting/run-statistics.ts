@@ -83,6 +83,7 @@ export class RunStatistics {
       case 'boot':
       case 'decision':
       case 'adopt':
+      case 'assigned':
       case 'entry':
       case 'call':
       case 'callEnded':

@@ -46,7 +46,7 @@ function moneyRows(summary: RunSummary): Row[] {
   return [
     ['profit', describeProfit(summary)],
     ['unrealised', describeUnrealised(summary)],
-    ...(summary.equity ? [['equity', describeEquity(summary.equity)] as const] : []),
+    ...(summary.equity ? [['equity', describeEquity(summary.equity, summary)] as const] : []),
     ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
     ...summary.unattended.map(toUnattendedRow),
   ]
@@ -69,9 +69,21 @@ function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPositi
   return ['UNATTENDED', `${symbol} ${side} ${size}${strategy === undefined ? '' : ` of ${strategy}`}: ${why}`]
 }
 
-function describeEquity({ equity, peak, drawdown }: Equity): string {
-  const [now, highest, fallen] = [equity, peak, drawdown].map((amount) => amount.toFixed(2))
-  return `${now}, ${fallen} below its peak of ${highest}`
+/** The balance is another sum: of the wallet, which need not hold the capital, without what is unrealised. */
+function describeEquity(equity: Equity, { capital }: RunSummary): string {
+  const made = capital === undefined ? undefined : equity.equity - Number(capital)
+  const from =
+    made === undefined
+      ? ''
+      : ` (the capital ${capital} ${made < 0 ? '-' : '+'} ${Math.abs(made).toFixed(2)} of all runs, unrealised too)`
+  return `${equity.equity.toFixed(2)}${from}, ${describeFall(equity)}`
+}
+
+/** Where an equity stands beside its peak, which rises only to what two readings have confirmed. */
+export function describeFall({ equity, peak, drawdown }: Equity): string {
+  const highest = peak.toFixed(2)
+  if (drawdown >= 0.005) return `${drawdown.toFixed(2)} below its peak of ${highest}`
+  return equity - peak >= 0.005 ? `above its confirmed peak of ${highest}` : `at its peak of ${highest}`
 }
 
 function paceRows({ limiter, wakeUpLateness, decisionLatency, rateLimited, unknowns }: RunSummary): Row[] {
@@ -104,7 +116,7 @@ function verdictRows({ clean, fault, exchange, restrictions, unrealisedProfit }:
     ending,
     ...held,
     ...(exchange.prices ? [['prices', describePrices(exchange.prices)] as const] : []),
-    ['balance', exchange.balance],
+    ['balance', `${exchange.balance} in the wallet, without what is unrealised`],
     ['books agree with the exchange', verdict],
   ]
 }

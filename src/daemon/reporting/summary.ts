@@ -12,7 +12,7 @@ import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import { headlineOf } from '../../lib/failure.ts'
-import { type MoneyFigures, toAmount, toMoneyFigures } from './money-figures.ts'
+import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './money-figures.ts'
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
@@ -49,6 +49,8 @@ export interface RunSummary {
   readonly unrealisedProfit?: string
   /** At the end, with its peak and the fall from it; absent where a part was not known. */
   readonly equity?: Equity
+  /** From which the equity counts: `account.capital`; absent where the equity is. */
+  readonly capital?: string
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
@@ -150,7 +152,8 @@ export function buildSummary(input: SummaryInput): RunSummary {
     ...ofRun,
     funding: statistics.funding.toString(),
     ...(account.unrealisedProfit === undefined ? {} : { unrealisedProfit: account.unrealisedProfit }),
-    ...(input.equity && { equity: input.equity }),
+    ...(input.equity && { equity: roundEquity(input.equity) }),
+    ...(input.equity && settings.capital && { capital: settings.capital.toString() }),
     positions: account.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,
@@ -166,6 +169,10 @@ export function buildSummary(input: SummaryInput): RunSummary {
     decisionLatency: statistics.decisionLatency.summary(),
     ...(input.exchange ? { exchange: compare(account, moneyOfAll(book), input.exchange) } : {}),
   }
+}
+
+function roundEquity({ equity, peak, drawdown }: Equity): Equity {
+  return { equity: roundAmount(equity), peak: roundAmount(peak), drawdown: roundAmount(drawdown) }
 }
 
 function summariseAccount({ grids, book, positions }: SummaryInput): AccountSummary {

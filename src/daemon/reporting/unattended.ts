@@ -48,12 +48,15 @@ function listUnclaimed(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
   return [...book.account.keys()].flatMap((symbol) => {
     const isTraded = settings.instruments.has(symbol) && unownedOf(book, symbol).length === 0
-    return isTraded ? describe(input, { symbol, why: OF_NOBODY }, unclaimedHolding(book, symbol)) : []
+    const why = `no strategy holds it, since somebody else has traded the instrument: ${adviseRest(symbol)}`
+    return isTraded ? describe(input, { symbol, why }, unclaimedHolding(book, symbol)) : []
   })
 }
 
-const OF_NOBODY =
-  'no strategy holds it, since somebody else has traded the instrument: close it by hand, by an order on the other side'
+/** What ends it that no strategy holds a position. */
+export function adviseRest(symbol: string, configOption = ''): string {
+  return `\`intentd adopt ${symbol} --to ID${configOption} --reason ...\` hands it to a strategy, \`intentd flatten ${symbol}${configOption} --reason ...\` closes it with everything else there`
+}
 
 /** And not nobody, nor an order that is not known yet: those show in the account's position. */
 function isStrategy(holder: string): boolean {

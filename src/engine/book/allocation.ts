@@ -3,7 +3,14 @@ import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from 
 import type { Fill } from '../../domain/fill.ts'
 import type { OrderId, StrategyId } from '../../domain/ids.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
-import { countOwnFill, countTaken, forgetStreak, forgetTaken, withOwnMoney } from './own-trades.ts'
+import {
+  countOwnFill,
+  countTaken,
+  countTakenOver,
+  forgetStreak,
+  forgetTaken,
+  withOwnMoney,
+} from './own-trades.ts'
 
 /**
  * Which strategy holds how much of the account's position. It follows from the fills of a symbol in their order, and from
@@ -191,6 +198,15 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
     return
   }
   if (move.kind === 'streakForgotten') return forgetStreak(book, pairKey(move.strategyId, symbol))
+  if (move.kind === 'assign') {
+    // The entry is compared with what the strategy held before.
+    for (const change of move.taken) countTakenOver(book, move.owner, symbol, change)
+    const holding = move.taken.reduce(
+      (held, change) => applyToHolding(positionMode, held, change),
+      holdingOf(book, move.owner, symbol),
+    )
+    return storeHolding(book, { owner: move.owner, symbol, holding }, undefined)
+  }
   const { owner, change, priced } = move
   book.account.set(symbol, applyToHolding(positionMode, accountHoldingOf(book, symbol), change))
   if (owner === NOBODY) return takeFromStrategies(book, symbol, change, priced)

@@ -19,6 +19,7 @@ import type { PositionMode } from '../../domain/instrument.ts'
 import { type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
 import type {
   AdoptRecord,
+  AssignedRecord,
   DecisionRecord,
   ExpireRecord,
   FundingRecord,
@@ -93,6 +94,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyExpire(book, record)
     case 'adopt':
       return applyAdopt(book, record)
+    case 'assigned':
+      return applyAssigned(book, record)
     case 'entry':
       return stateEntry(book, record)
     case 'foreign':
@@ -120,8 +123,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       for (const watermark of record.watermarks) book.watermarks.set(watermark.scope, watermark)
       return
     case 'callEnded':
-      book.calls.delete(pairKey(record.strategyId, record.key))
-      return
+      return void book.calls.delete(pairKey(record.strategyId, record.key))
     case 'cancel':
       for (const symbol of record.symbols) book.cancels.set(symbol, record.requestAt)
       return
@@ -235,6 +237,16 @@ function applyAdopt(book: WritableBook, { symbol, holding, was }: AdoptRecord): 
   const before = accountHoldingOf(book, symbol)
   applyMove(book, symbol, { kind: 'adopt', holding, taken: closedBetween(book.positionMode, was, holding) })
   moveAccountEntry(book, symbol, { before, ticks: undefined })
+}
+
+function applyAssigned(book: WritableBook, record: AssignedRecord): void {
+  const { symbol, strategyId, holding, longTicks, shortTicks } = record
+  const sides = [
+    { side: 'buy', tradeSide: 'open', lots: holding.longLots, ticks: longTicks },
+    { side: 'sell', tradeSide: 'open', lots: holding.shortLots, ticks: shortTicks },
+  ] as const
+  const taken = sides.filter(({ lots }) => lots > 0)
+  applyMove(book, symbol, { kind: 'assign', owner: strategyId, taken })
 }
 
 function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly HoldingChange[] {

@@ -96,7 +96,7 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
   }
   for (const [pair, move] of book.unsettledMoves) {
     if (splitPair(pair)[0] !== symbol) continue
-    const converted = counts.move(move)
+    const converted = counts.move(move, Number(was.tick) / Number(is.tick))
     changes.push((target) => target.unsettledMoves.set(pair, converted))
   }
   for (const [pair, trades] of book.ownTrades) {
@@ -224,17 +224,23 @@ class Counts {
     }
   }
 
-  move(move: Move): Move {
+  /** @param ticks As for {@link trades}. */
+  move(move: Move, ticks: number): Move {
     if (move.kind === 'fill') {
       const { priced } = move
       const change = this.priced(move.change)
       return { ...move, change, ...(priced && { priced: { ...priced, fill: this.fill(priced.fill) } }) }
     }
     if (move.kind === 'streakForgotten') return move
-    return {
-      ...move,
-      holding: this.holding(move.holding),
-      taken: move.taken.map((change) => this.priced(change)),
+    if (move.kind === 'assign') {
+      const taken = move.taken.map((change) => ({
+        ...change,
+        lots: this.lots(change.lots),
+        ticks: change.ticks === undefined ? undefined : change.ticks * ticks,
+      }))
+      return { ...move, taken }
     }
+    const taken = move.taken.map((change) => this.priced(change))
+    return { ...move, holding: this.holding(move.holding), taken }
   }
 }

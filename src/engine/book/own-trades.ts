@@ -1,4 +1,4 @@
-import { NOBODY, type PricedFill } from '../../domain/allocation.ts'
+import { NOBODY, type PricedFill, type TakenOver } from '../../domain/allocation.ts'
 import type { Fill } from '../../domain/fill.ts'
 import { feeOf, type Money, NO_MONEY, profitOf } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
@@ -187,11 +187,49 @@ function countChange(
   }
 }
 
+/** Where less is held than the entry says, others have closed a part of it. */
 function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
   return {
     ...entry,
     longLots: Math.min(entry.longLots, longLots),
     shortLots: Math.min(entry.shortLots, shortLots),
+  }
+}
+
+/**
+ * Counts what a strategy takes over of what no strategy held: what the account has paid for it is its price from then on.
+ * A trade that ends by it counts for no streak.
+ * Where nobody knows that price, the entry lacks what was added.
+ */
+export function countTakenOver(
+  book: WritableBook,
+  strategyId: string,
+  symbol: string,
+  change: TakenOver,
+): void {
+  const pair = pairKey(strategyId, symbol)
+  const before = book.ownTrades.get(pair)
+  const known = before ? withOwnMoney(book, pair, before) : { ...NOTHING, profit: '0', fees: '0' }
+  const entry = limitTo(known.entry, holdingOf(book, strategyId, symbol))
+  const moved = moveEntry(book.positionMode, entry, change, change.ticks ?? 0)
+  const isPriced = change.ticks !== undefined
+  const isOver = moved.longLots === 0 && moved.shortLots === 0
+  book.ownTrades.set(pair, {
+    ...known,
+    entry: isPriced ? moved : withoutOpened(entry, moved),
+    ...(isOver && { tradeNet: '0' }),
+  })
+}
+
+/** Of a change without a price only what it closes counts. */
+function withoutOpened(entry: Entry, moved: Entry): Entry {
+  const longLots = Math.min(entry.longLots, moved.longLots)
+  const shortLots = Math.min(entry.shortLots, moved.shortLots)
+  return {
+    longLots,
+    longTicks: longLots === 0 ? 0 : entry.longTicks,
+    shortLots,
+    shortTicks: shortLots === 0 ? 0 : entry.shortTicks,
   }
 }
 

@@ -5,6 +5,7 @@ import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../doma
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import { backedHolding, unclaimedHolding } from '../book/allocation.ts'
 import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
+import { hasClosableUnclaimed } from './adopt.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { announce, type Core } from '../state/core.ts'
@@ -13,8 +14,8 @@ import { release, type ReleaseCommand, restrict } from '../state/trading-mode.ts
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * Closes everything in a scope: resting orders are cancelled, the target of every strategy is zero, and nothing else
- * leaves until an operator releases the scope. It is a restriction like any other, so it goes on after a restart. A stop
+ * Closes everything in a scope: resting orders are cancelled, the target of every strategy is zero, also of what it takes
+ * over because no strategy holds it (`adopt.ts`), and nothing else leaves until an operator releases the scope. It is a restriction like any other, so it goes on after a restart. A stop
  * that flattens does the same for the account without a restriction.
  */
 export function startFlatten(core: Core, order: { scope: Scope; reason: string; by: string }): void {
@@ -84,7 +85,7 @@ function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   })
 }
 
-/** A flatten closes only what strategies hold. What the account holds beside that, somebody must close by hand. */
+/** What no strategy here can close, somebody must close by hand. */
 function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string, string>>): void {
   if (Object.keys(stillHeld).length === 0) return announce(core, 'warn', 'flatten.done', { scope })
   announce(core, 'error', 'flatten.left', { scope, stillHeld })
@@ -135,7 +136,7 @@ export function releaseScope(core: Core, order: ReleaseCommand): void {
   announce(core, 'warn', 'flatten.dropped', { scope, by, stillHeld, ...(isOfRunBefore && { isOfRunBefore }) })
 }
 
-/** What strategies still hold where a flatten was lifted, by strategy and instrument. */
+/** What a flatten that was lifted has left open, by strategy and instrument. */
 export function describeDropped(
   core: Pick<Core, 'book' | 'settings'>,
   lifted: readonly Restriction[],
@@ -162,11 +163,13 @@ function openOrdersIn({ book, settings }: Pick<Core, 'book' | 'settings'>, scope
 }
 
 /**
- * Whether a strategy holds something in the scope that can be closed. Lots too small to be an order are left, and those
- * that are not in the account, since lots of no strategy stand against them.
+ * Whether something is held in the scope that can be closed. Lots too small to be an order are left, and those
+ * that are not in the account, since lots of no strategy stand against them. What no strategy holds is closed as well,
+ * except in the scope of one.
  */
 export function holdsAnything(core: Pick<Core, 'book' | 'settings'>, scope: Scope = ACCOUNT): boolean {
-  return [...core.book.holdings.keys()].some((key) => isToClose(core, key, scope))
+  const isHeld = [...core.book.holdings.keys()].some((key) => isToClose(core, key, scope))
+  return isHeld || hasClosableUnclaimed(core, scope)
 }
 
 function isToClose({ book, settings }: Pick<Core, 'book' | 'settings'>, key: string, scope: Scope): boolean {
@@ -176,26 +179,50 @@ function isToClose({ book, settings }: Pick<Core, 'book' | 'settings'>, key: str
   return Math.max(longLots, shortLots) >= (settings.instruments.get(symbol)?.lotsMin ?? 1)
 }
 
-/** What strategies hold in the scope and no other flatten closes. */
+/** What is held in the scope and no other flatten closes. */
 function describeLeftOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): Record<string, string> {
   return describeHeld(core, scope, (strategyId, symbol) =>
-    [ACCOUNT, symbol, strategyScope(strategyId)].every(
+    [ACCOUNT, symbol, ...(strategyId === undefined ? [] : [strategyScope(strategyId)])].every(
       (one) => restrictionOf(core.book, one, 'flatten') === undefined,
     ),
   )
 }
 
-/** What strategies hold in the scope: `trend-btc BTCUSDT` is `long 0.02`. */
+/** What a flatten of the scope closes: `trend-btc BTCUSDT` is `long 0.02`, and so is `no strategy BTCUSDT`. */
 function describeHeld(
   core: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
-  isAskedFor: (strategyId: StrategyId, symbol: string) => boolean = () => true,
+  isAskedFor: (strategyId: StrategyId | undefined, symbol: string) => boolean = () => true,
 ): Record<string, string> {
   const { book } = core
   const described = [...book.holdings].flatMap(([key, holding]) => {
     const [strategyId, symbol] = splitPair(key)
     if (!isToClose(core, key, scope) || !isAskedFor(strategyId as StrategyId, symbol)) return []
     return [[`${strategyId} ${symbol}`, describeSides(book, symbol, holding)] as const]
+  })
+  const unclaimed = [...core.settings.instruments.keys()].flatMap((symbol) => {
+    const isConcerned = (scope === ACCOUNT || scope === symbol) && isAskedFor(undefined, symbol)
+    if (!isConcerned || !hasClosableUnclaimed(core, symbol)) return []
+    return [[`no strategy ${symbol}`, describeSides(book, symbol, unclaimedHolding(book, symbol))] as const]
+  })
+  return Object.fromEntries([...described, ...unclaimed])
+}
+
+/** What no strategy holds in a scope, by symbol: `long 0.02`. Fills that wait for their order may be a strategy's. */
+export function describeUnclaimed(
+  { book, settings }: Pick<Core, 'book' | 'settings'>,
+  scope: Scope,
+): Record<string, string> {
+  const described = [...settings.instruments.keys()].flatMap((symbol) => {
+    const isConcerned =
+      scope === ACCOUNT ||
+      scope === symbol ||
+      [...settings.strategies.values()].some(
+        ({ id, symbols }) => scope === strategyScope(id) && symbols.includes(symbol),
+      )
+    if (!isConcerned || hasUnownedFills(book, symbol)) return []
+    const unclaimed = unclaimedHolding(book, symbol)
+    return isFlat(unclaimed) ? [] : [[symbol, describeSides(book, symbol, unclaimed)] as const]
   })
   return Object.fromEntries(described)
 }

@@ -227,7 +227,7 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
   )
 }
 
-/** A stop that flattens closes what strategies hold. Whatever else the account holds, somebody must close by hand. */
+/** What a stop that flattens could not close, somebody must close by hand. */
 function finish(core: Core, clean: boolean): void {
   const { stop } = core.run
   const unproved = clean || !stop ? [] : unprovedInstruments(core, stop).map(({ symbol }) => symbol)

@@ -98,7 +98,7 @@ function haltOnFatal(
         core,
         symbol,
         'refused',
-        `account.positionMode ${core.settings.positionMode} of the configuration is not the account's: ${code}`,
+        `account.positionMode ${core.settings.positionMode} of the configuration is not the account's. Set it at the exchange, or change the setting and restart, before the release, or the next order is refused again: ${code}`,
       )
     if (topic === 'accountRisk')
       return halt(core, symbol, 'refused', `the exchange restricts the account: ${code}`)

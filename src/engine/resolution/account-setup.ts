@@ -78,7 +78,7 @@ function compare(
   if (!isSeenTwice(core, instrument, reading, { setting, verdict: isRight ? AGREES : DIFFERS, isNews }))
     return
   if (!isRight) {
-    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: set it back at the exchange, or change ${path}`
+    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: set it back at the exchange, or change ${path} and restart; it ends by itself then`
     return halt(core, symbol, setting, reason)
   }
   if (isHeld)

@@ -76,7 +76,7 @@ function sumOf(fills: readonly Fill[], of: (fill: Fill) => Decimal): Decimal {
 
 /** What a fill of no order of ours was: by its kind, by what we set, or as far as that is known. */
 export function describeForeign(core: Core, fill: Fill): string {
-  const { fillKind = 'trade', source, systemWord, tradeSide, side, symbol } = fill
+  const { fillKind = 'trade', source, systemWord, symbol } = fill
   if (fillKind !== 'trade' && fillKind !== 'system') return DEEDS[fillKind]
   const exit = findFilledExit(core.book, fill)
   if (exit) {
@@ -85,6 +85,12 @@ export function describeForeign(core: Core, fill: Fill): string {
   }
   if (systemWord !== undefined)
     return `the exchange closed something as "${systemWord}", a word that is not known here`
-  const what = `${source} ${tradeSide} ${side}`
+  const what = describeTrade(core, fill)
   return source === 'SYS' ? `${what}, by the exchange, which does not say why` : what
+}
+
+/** `open long, source API` in hedge mode; in one-way mode the wire does not say whether a position was opened or closed. */
+function describeTrade({ settings }: Core, { side, tradeSide, source }: Fill): string {
+  if (settings.positionMode === 'one_way_mode') return `${side}, source ${source}`
+  return `${tradeSide} ${side === 'buy' ? 'long' : 'short'}, source ${source}`
 }

@@ -7,7 +7,7 @@ import { announce, type Core, record } from '../state/core.ts'
 import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { namelessOrders } from './evidence.ts'
-import { describeForeign } from './system-fills.ts'
+import { describeForeign, isAnnounced } from './system-fills.ts'
 
 /**
  * Fills of orderIds that no answer has named. While an order of ours may own them they wait for it: an answer is often
@@ -113,7 +113,9 @@ export function haltForForeign(core: Core, fill: Fill): void {
   if (core.settings.foreignFills !== 'halt' || fillKind === 'delivery') return
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
-    const reason = `a fill that is not ours: ${what}; the position was adopted; ${RELEASE_HINT}`
+    // What the exchange closes by itself is nobody's to adopt.
+    const after = isAnnounced(fill) ? 'what it closed is not held any more' : 'the position was adopted'
+    const reason = `a fill that is not ours: ${what}; ${after}; ${RELEASE_HINT}`
     return halt(core, symbol, 'foreignFills', reason)
   }
   // Each has an orderId of its own: the first one is named.

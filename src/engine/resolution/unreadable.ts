@@ -38,7 +38,7 @@ export function takeUnreadableFills(core: Core, { unreadable = NONE }: FillsRead
 
 /** The two fills of a self-trade have one tradeId. */
 function nameOf({ tradeId, orderId, symbol }: UnreadableFill): string {
-  if (tradeId === '') return `${FILL}of ${symbol}`
+  if (tradeId === '') return symbol === ACCOUNT ? `${FILL}without an instrument` : `${FILL}of ${symbol}`
   return orderId === '' ? `${FILL}${tradeId}` : `${FILL}${tradeId} of order ${orderId}`
 }
 

@@ -97,6 +97,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
       ]
     case 'send':
     case 'adopt':
+    case 'assigned':
       return [record.symbol]
     case 'settle':
     case 'foreign':

@@ -166,7 +166,9 @@ describe('a strategy in a thread of its own', () => {
     expect([ask(1), ask(2)]).toMatchObject([{ state: { count: 1 } }, { state: { count: 2 } }])
     expect(ask(3)).toMatchObject({ kind: 'failed', code: 'STRATEGY_HANGS', isPaused: true })
     expect(ask(4)).toBeUndefined()
-    await expect.poll(() => ask(5), { timeout: 240_000, interval: 200 }).toMatchObject({ state: { count: 3 } })
+    await expect
+      .poll(() => ask(5), { timeout: 240_000, interval: 200 })
+      .toMatchObject({ state: { count: 3 } })
     expect(lost).toEqual(['no answer within 1000 ms'])
   })
 

@@ -1,5 +1,5 @@
 import { type Fill } from '../../../src/domain/fill.ts'
-import { type JournalRecord, type WatermarkRecord } from '../../../src/domain/record.ts'
+import { type AssignedRecord, type JournalRecord, type WatermarkRecord } from '../../../src/domain/record.ts'
 
 /** Lots of one side with what was paid for them, in ticks times lots. */
 export interface Leg {
@@ -44,6 +44,7 @@ type Happening =
   | { readonly kind: 'fill'; readonly fill: Fill; readonly waits: boolean }
   | { readonly kind: 'adopted'; readonly longLots: number; readonly shortLots: number }
   | { readonly kind: 'released'; readonly strategyId: string }
+  | { readonly kind: 'assigned'; readonly record: AssignedRecord }
 
 const NONE: Leg = { lots: 0, cost: 0 }
 const NOBODY = ''
@@ -117,6 +118,8 @@ export class SecondAccount {
         return
       case 'adopt':
         return this.#note(record.symbol, { kind: 'adopted', ...record.holding })
+      case 'assigned':
+        return this.#note(record.symbol, { kind: 'assigned', record })
       case 'funding':
         this.#funding.set(record.symbol, (this.#funding.get(record.symbol) ?? 0) + Number(record.change))
         return void this.#folded.delete(record.symbol)
@@ -200,6 +203,7 @@ export class SecondAccount {
     for (const happening of this.#happened.get(symbol) ?? []) {
       if (happening.kind === 'adopted') state.adopt(happening)
       else if (happening.kind === 'released') state.forgetStreak(happening.strategyId)
+      else if (happening.kind === 'assigned') state.assign(happening.record)
       else {
         const { fill, waits } = happening
         const owner = this.#ownerOf(fill, waits)
@@ -290,6 +294,21 @@ class Position {
     }
     this.account.long = { lots: longLots, cost: 0 }
     this.account.short = { lots: shortLots, cost: 0 }
+  }
+
+  /** What it takes over has cost it what the account has paid; nothing is made by that. */
+  assign({ strategyId, holding, longTicks, shortTicks }: AssignedRecord): void {
+    const owner = this.#ownerNamed(strategyId)
+    const parts = [
+      { side: 'buy', lots: holding.longLots, ticks: longTicks },
+      { side: 'sell', lots: holding.shortLots, ticks: shortTicks },
+    ] as const
+    for (const { side, lots, ticks } of parts) {
+      if (lots === 0) continue
+      this.isUncertain ||= ticks === undefined
+      this.#move(owner, { side, tradeSide: 'open', ticks: ticks ?? 0 }, lots)
+      if (isFlat(owner)) owner.trade = 0
+    }
   }
 
   forgetStreak(strategyId: string): void {

@@ -90,6 +90,7 @@ export const FAULTS = {
   restrictedAtSend: 'the operator restricts an instrument to reducing right before a batch leaves',
   restrictedByHand: 'the operator restricts the account, an instrument or a strategy for a while',
   flattenedByHand: 'the operator has the account, an instrument or a strategy flattened',
+  adoptedByHand: 'the operator hands what no strategy holds of an instrument to a strategy',
   orderByHand: 'somebody places an order by hand on our account, which rests for a while',
   modeSwitched:
     'somebody switches the position mode of our account, while it is flat, and back after a while',

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type AssignedRecord } from '../../../src/domain/record.ts'
 import { type ExchangeTruth, isForeign, type TrueFill, type TrueOrder } from '../virtual/exchange-truth.ts'
 
 /** What is held of one leg, in lots: signed where there is one net position. */
@@ -35,6 +37,7 @@ export class AccountAllocation {
   readonly #options: AccountAllocationOptions
   readonly #legs = new Map<string, Leg>()
   #taken = 0
+  #assignments: AssignedRecord[] = []
   /** What others took of what the strategies held, oldest first. */
   readonly takes: Take[] = []
 
@@ -56,6 +59,46 @@ export class AccountAllocation {
   netOf(symbol: string, strategyId: string): number {
     this.#catchUp()
     return this.#leg(symbol, 'net').byStrategy.get(strategyId) ?? 0
+  }
+
+  /**
+   * A strategy takes over what no strategy held. That is said by the journal alone, since the exchange knows no strategies;
+   * what it may take is judged by `judgeAssignment`.
+   */
+  assign(record: AssignedRecord): void {
+    this.#catchUp()
+    this.#assignments.push(record)
+    this.#move(record, 1)
+  }
+
+  /** Those that a process which died had not made durable never were. */
+  keepOnly(kept: readonly AssignedRecord[]): void {
+    const isKept = (record: AssignedRecord): boolean => kept.some((one) => isDeepStrictEqual(one, record))
+    for (const lost of this.#assignments.filter((record) => !isKept(record))) this.#move(lost, -1)
+    this.#assignments = this.#assignments.filter(isKept)
+  }
+
+  #move({ symbol, strategyId, holding: { longLots, shortLots } }: AssignedRecord, way: 1 | -1): void {
+    const moves: readonly (readonly [TrueOrder['slot'], number])[] = this.#options.isOneWay
+      ? [['net', longLots - shortLots]]
+      : [
+          ['long', longLots],
+          ['short', shortLots],
+        ]
+    for (const [slot, lots] of moves) {
+      const { byStrategy } = this.#leg(symbol, slot)
+      byStrategy.set(strategyId, (byStrategy.get(strategyId) ?? 0) + way * lots)
+    }
+  }
+
+  /** What the account holds beside all strategies, in lots: signed where there is one net position. */
+  unclaimedOf(symbol: string): readonly number[] {
+    this.#catchUp()
+    const slots: readonly TrueOrder['slot'][] = this.#options.isOneWay ? ['net'] : ['long', 'short']
+    return slots.map((slot) => {
+      const leg = this.#leg(symbol, slot)
+      return leg.account - claimed(leg)
+    })
   }
 
   #catchUp(): void {

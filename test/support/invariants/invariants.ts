@@ -1,4 +1,5 @@
 import { watchStrategyAccounts, watchStrategyLosses } from './account-invariants.ts'
+import { watchAdoptions } from './adopt-invariants.ts'
 import { watchBelief } from './belief-invariants.ts'
 import { watchClocks } from './clock-invariants.ts'
 import { watchEquity, watchPeak } from './equity-invariants.ts'
@@ -116,6 +117,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK3', watch: watchStopConfirmed },
   { id: 'RSK3', watch: watchRetreat },
   { id: 'RSK4', watch: watchUnowned },
+  { id: 'RSK4', watch: watchAdoptions },
   { id: 'CLOSE', watch: watchCloses },
   { id: 'REPEAT', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },

@@ -308,7 +308,7 @@ function trouble(world: World, faults: VirtualFaults): void {
     if (strikes('clockSetFar')) process.machineClock.step(faults.severity(-FAR_MS_MAX, FAR_MS_MAX))
     if (strikes('killed')) facts.killedAt ??= time.now
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
-    for (const kind of ['restrictedByHand', 'flattenedByHand'] as const)
+    for (const kind of ['restrictedByHand', 'flattenedByHand', 'adoptedByHand'] as const)
       if (strikes(kind)) commandByHand(world, kind)
     if (strikes('diskLow')) {
       measureSpace(process, true)
@@ -331,14 +331,24 @@ function sumOf(jumps: WorldPlan['jumps']): number {
 /** The operator restricts or flattens something; {@link releaseHalts} ends it after a look. */
 function commandByHand(
   { process, plan, faults }: World,
-  fault: 'restrictedByHand' | 'flattenedByHand',
+  fault: 'restrictedByHand' | 'flattenedByHand' | 'adoptedByHand',
 ): void {
+  if (fault === 'adoptedByHand') return adoptByHand({ process, plan, faults })
   const scopes = [ACCOUNT, ...plan.symbols, ...plan.strategies.map(({ id }) => strategyScope(id))]
   const drawn = faults.severity(0, 2 * scopes.length)
   const order = { scope: scopes[drawn >> 1] ?? ACCOUNT, reason: 'drill', by: 'world' }
   const mode = drawn % 2 === 0 ? 'reducing' : 'halted'
   const command: EngineCommand =
     fault === 'flattenedByHand' ? { kind: 'flatten', ...order } : { kind: 'restrict', mode, ...order }
+  process.dispatch({ kind: 'commanded', command })
+}
+
+/** The operator hands what no strategy holds of an instrument to a strategy; where there is nothing, that is refused. */
+function adoptByHand({ process, plan, faults }: Pick<World, 'process' | 'plan' | 'faults'>): void {
+  const drawn = faults.severity(0, plan.symbols.length * plan.strategies.length)
+  const symbol = plan.symbols[drawn % plan.symbols.length] ?? ''
+  const { id } = plan.strategies[Math.floor(drawn / plan.symbols.length)] ?? { id: '' }
+  const command = { kind: 'adopt', symbol, strategyId: id, reason: 'looked at', by: 'world' } as const
   process.dispatch({ kind: 'commanded', command })
 }
 

@@ -308,6 +308,7 @@ export const RATES: Rates = {
   orderByHand: [0.01, 0.05],
   restrictedByHand: [0.01, 0.05],
   flattenedByHand: [0.01, 0.05],
+  adoptedByHand: [0.05, 0.2],
 }
 
 export function pick<Value>(random: Random, values: readonly Value[]): Value {

@@ -1,0 +1,166 @@
+import type { StrategyId } from '../../domain/ids.ts'
+import { FLAT, type Holding, isFlat } from '../../domain/position.ts'
+import type { AssignedRecord } from '../../domain/record.ts'
+import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
+import { unclaimedHolding } from '../book/allocation.ts'
+import { type Book, holdingOf, killOf, restrictionOf } from '../book/book.ts'
+import { hasUnownedFills } from '../resolution/unowned-fills.ts'
+import type { EngineCommand } from '../event.ts'
+import type { EngineSettings } from '../settings.ts'
+import { announce, type Core, record } from '../state/core.ts'
+import { holdAllWishes } from '../state/decision-state.ts'
+
+export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
+
+/**
+ * Why a strategy cannot take over what no strategy holds of an instrument, in words; undefined where it can. It has to be
+ * known what the account holds: every fill has its order, and the position was read since the last one.
+ */
+export function objectToAdoption(core: Core, { symbol, strategyId }: AdoptCommand): string | undefined {
+  const { book, settings } = core
+  const instrument = core.instruments.get(symbol)
+  if (instrument === undefined) return `${symbol} is not an instrument of this configuration`
+  const traders = tradersOf(settings, symbol)
+  if (!traders.includes(strategyId as StrategyId))
+    return `${strategyId} does not trade ${symbol}; these strategies do: ${traders.join(', ') || 'none'}`
+  if (core.run.phase !== 'running')
+    return 'the run does not trade now: the start has yet to read what the account holds, or a stop has begun'
+  if (hasUnownedFills(book, symbol)) return `fills of ${symbol} wait for their order: again in a minute`
+  if (!instrument.position.isConfirmed)
+    return `the position in ${symbol} has not been read since its last fill, or does not agree with the fills: again in some seconds`
+  const unclaimed = unclaimedHolding(book, symbol)
+  if (isFlat(unclaimed)) return `nothing of ${symbol} is without a strategy`
+  const { longTicks, shortTicks } = pricesOf(book, symbol)
+  const held = holdingOf(book, strategyId, symbol)
+  const isOneWay = book.positionMode === 'one_way_mode'
+  const opensLong = unclaimed.longLots > (isOneWay ? held.shortLots : 0)
+  const opensShort = unclaimed.shortLots > (isOneWay ? held.longLots : 0)
+  if ((opensLong && longTicks === undefined) || (opensShort && shortTicks === undefined))
+    return `nobody knows yet what was paid for the position in ${symbol}: two readings of it have to state the same price; again in some seconds, or flatten it`
+  return undefined
+}
+
+/** An operator hands what no strategy holds of an instrument to one of those that trade it. */
+export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
+  const { symbol, strategyId, reason, by } = command
+  const why = objectToAdoption(core, command)
+  if (why !== undefined)
+    return announce(core, 'warn', 'position.notAssigned', { symbol, strategyId, why, by })
+  assign(core, { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by })
+  // What the strategy wants was decided on while it did not hold this.
+  holdAllWishes(core)
+}
+
+/**
+ * A flatten of the account or of an instrument closes what no strategy holds as well: strategies that hold the other side
+ * take it over first, since that closes both without an order, and the first one that trades the instrument takes the rest.
+ * Runs after every event, before anything is planned.
+ */
+export function adoptForFlatten(core: Core): void {
+  const { book, run, instruments } = core
+  if (run.phase !== 'running' || killOf(book) !== undefined) return
+  if (run.flatBeforeStop === undefined && book.restrictions.size === 0) return
+  for (const { symbol, phase, position } of instruments.values()) {
+    const order = flattenOf(core, symbol)
+    if (order === undefined || phase !== 'idle' || !position.isConfirmed) continue
+    if (!hasClosableRest(core, symbol) || hasUnownedFills(book, symbol)) continue
+    for (const [strategyId, holding] of shareOut(core, symbol)) {
+      assign(core, { symbol, strategyId, holding, ...order })
+    }
+  }
+}
+
+function flattenOf({ book, run }: Core, symbol: string): Pick<AssignedRecord, 'reason' | 'by'> | undefined {
+  if (run.flatBeforeStop !== undefined) return { reason: 'a stop closes everything', by: 'intentd' }
+  return restrictionOf(book, ACCOUNT, 'flatten') ?? restrictionOf(book, symbol, 'flatten')
+}
+
+/** Whether a flatten of the scope closes something that no strategy holds: enough for an order, or against strategies. */
+export function hasClosableUnclaimed(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
+  if (scope !== ACCOUNT) return core.settings.instruments.has(scope) && hasClosableRest(core, scope)
+  return [...core.settings.instruments.keys()].some((symbol) => hasClosableRest(core, symbol))
+}
+
+function hasClosableRest({ book, settings }: Pick<Core, 'book' | 'settings'>, symbol: string): boolean {
+  // Most instruments hold nothing that their strategies do not hold, so this comes first.
+  const { longLots, shortLots } = unclaimedHolding(book, symbol)
+  if (longLots === 0 && shortLots === 0) return false
+  const traders = tradersOf(settings, symbol)
+  if (traders.length === 0) return false
+  const lots = Math.max(longLots, shortLots)
+  return (
+    lots >= (settings.instruments.get(symbol)?.lotsMin ?? 1) || opposing(book, traders, symbol) !== undefined
+  )
+}
+
+/** The first strategy that holds the other side of what no strategy holds; in one-way mode alone both can go. */
+function opposing(book: Book, traders: readonly StrategyId[], symbol: string): StrategyId | undefined {
+  if (book.positionMode !== 'one_way_mode') return undefined
+  const { longLots, shortLots } = unclaimedHolding(book, symbol)
+  return traders.find((id) => {
+    const held = holdingOf(book, id, symbol)
+    return Math.min(longLots, held.shortLots) > 0 || Math.min(shortLots, held.longLots) > 0
+  })
+}
+
+function shareOut({ book, settings }: Core, symbol: string): readonly (readonly [StrategyId, Holding])[] {
+  const traders = tradersOf(settings, symbol)
+  let { longLots, shortLots } = unclaimedHolding(book, symbol)
+  const shares: (readonly [StrategyId, Holding])[] = []
+  if (book.positionMode === 'one_way_mode') {
+    for (const id of traders) {
+      const held = holdingOf(book, id, symbol)
+      const share = {
+        longLots: Math.min(longLots, held.shortLots),
+        shortLots: Math.min(shortLots, held.longLots),
+      }
+      longLots -= share.longLots
+      shortLots -= share.shortLots
+      if (!isFlat(share)) shares.push([id, share])
+    }
+  }
+  const [first] = traders
+  const rest = { longLots, shortLots }
+  if (first === undefined || isFlat(rest)) return shares
+  const known = shares.find(([id]) => id === first)?.[1] ?? FLAT
+  const all = { longLots: known.longLots + longLots, shortLots: known.shortLots + shortLots }
+  return [...shares.filter(([id]) => id !== first), [first, all]]
+}
+
+function tradersOf(
+  { strategies }: Pick<EngineSettings, 'strategies'>,
+  symbol: string,
+): readonly StrategyId[] {
+  return [...strategies.values()].flatMap(({ id, symbols }) => (symbols.includes(symbol) ? [id] : []))
+}
+
+/** What the account has paid on average for each side; undefined where its fills and the exchange do not say it. */
+function pricesOf(book: Book, symbol: string): Pick<AssignedRecord, 'longTicks' | 'shortTicks'> {
+  const entry = book.entries.get(symbol)
+  const { longLots, shortLots } = book.account.get(symbol) ?? FLAT
+  if (entry === undefined) return {}
+  return {
+    ...(longLots > 0 && entry.longLots >= longLots && { longTicks: entry.longTicks }),
+    ...(shortLots > 0 && entry.shortLots >= shortLots && { shortTicks: entry.shortTicks }),
+  }
+}
+
+function assign(
+  core: Core,
+  assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
+): void {
+  const { symbol, strategyId, holding, reason, by } = assigned
+  const prices = pricesOf(core.book, symbol)
+  record(core, { kind: 'assigned', at: core.now, symbol, strategyId, holding, ...prices, reason, by }, true)
+  const lot = core.settings.instruments.get(symbol)?.lot
+  const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
+  announce(core, 'warn', 'position.assigned', {
+    symbol,
+    strategyId,
+    ...(holding.longLots > 0 && { long: sizeOf(holding.longLots) }),
+    ...(holding.shortLots > 0 && { short: sizeOf(holding.shortLots) }),
+    reason,
+    by,
+  })
+}

@@ -1,0 +1,72 @@
+import { type AssignedRecord, type JournalRecord } from '../../../src/domain/record.ts'
+import { fillKeyOf } from '../virtual/exchange-truth.ts'
+import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/**
+ * A strategy takes over only what no strategy holds, by the exchange's own fills, and a flatten that says it is done has
+ * left nothing that could be closed. Both are judged while the daemon knows every fill: before, it cannot know better.
+ */
+export function watchAdoptions(world: World): WorldWatcher {
+  return {
+    // What was not durable is gone with its process.
+    onBirth() {
+      const kept: readonly JournalRecord[] = [...world.process.journal.loadAll()]
+      world.allocation.keepOnly(kept.filter((record) => record.kind === 'assigned'))
+    },
+    onRecord(record) {
+      if (record.kind !== 'assigned') return
+      judgeAssignment(world, record)
+      world.allocation.assign(record)
+    },
+    afterStep(_event, effects) {
+      for (const effect of effects) {
+        if (effect.kind !== 'announce' || effect.event !== 'flatten.done') continue
+        judgeDone(world, String(effect.fields['scope']))
+      }
+    },
+  }
+}
+
+function judgeAssignment(world: World, { symbol, strategyId, holding }: AssignedRecord): void {
+  const isListed = [...world.settings.strategies.values()].some(
+    ({ id, symbols }) => id === strategyId && symbols.includes(symbol),
+  )
+  if (!isListed) violate(world, 'RSK4', `${strategyId} takes over ${symbol}, which it does not trade`)
+  if (!knowsAll(world, symbol)) return
+  const { longLots, shortLots } = holding
+  const unclaimed = world.allocation.unclaimedOf(symbol)
+  const taken = unclaimed.length === 1 ? [longLots - shortLots] : [longLots, shortLots]
+  const isThere = taken.every((lots, index) => {
+    const there = unclaimed[index] ?? 0
+    return Math.abs(lots) <= Math.abs(there) && lots * there >= 0
+  })
+  if (!isThere)
+    violate(
+      world,
+      'RSK4',
+      `${strategyId} takes over ${taken.join(' and ')} lots of ${symbol}, of ${unclaimed.join(' and ')}`,
+    )
+}
+
+function judgeDone(world: World, scope: string): void {
+  const { allocation, plan, settings } = world
+  const symbols = plan.symbols.filter((symbol) => scope === '*' || scope === symbol)
+  for (const symbol of symbols) {
+    const isTraded = [...settings.strategies.values()].some((one) => one.symbols.includes(symbol))
+    if (!isTraded || !knowsAll(world, symbol)) continue
+    const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
+    const left = allocation.unclaimedOf(symbol).filter((lots) => Math.abs(lots) >= lotsMin)
+    if (left.length > 0)
+      violate(
+        world,
+        'RSK2',
+        `${symbol}: a flatten is done, and ${left.join(' and ')} lots of nobody are left`,
+      )
+  }
+}
+
+function knowsAll(world: World, symbol: string): boolean {
+  const { truth, unseen } = world.exchange
+  if (unseen.size > 0) return false
+  return truth.fillsInOrder.every((fill) => fill.symbol !== symbol || isKnownFill(world, fillKeyOf(fill)))
+}
