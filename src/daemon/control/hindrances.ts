@@ -61,6 +61,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   const unproved = new Set(engine.unproved)
   if (engine.phase === 'running' && unproved.size > 0)
     yield `the start has yet to prove ${unproved.size} of ${settings.instruments.size} instruments, and trades the others: ${named(unproved)}`
+  yield* listSilent(account)
   yield* listStale(account)
   for (const { strategyId, symbol, reason, retryAt } of engine.refusals) {
     const waitMs = retryAt - account.trusted.clock.now()
@@ -82,6 +83,13 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
   const most = (settings.limits.accountAgeMaxMs / 1000).toFixed(1)
   for (const group of groupStale(stale, now))
     yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
+}
+
+/** What the exchange leaves unanswered, since when, and that nobody has to do anything here. */
+function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
+  const now = trusted.clock.now()
+  for (const [kind, { since, times, reason }] of engine.silentCalls(now))
+    yield `the exchange does not answer ${kind} since ${new Date(since).toISOString().slice(11, 19)} UTC, ${times} calls so far (${reason}): it goes on by itself, and finds out first what happened meanwhile`
 }
 
 function describeDispute({ figure, scope, ours, theirs }: Dispute): string {
