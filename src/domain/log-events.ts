@@ -240,6 +240,9 @@ export const LOG_EVENTS = {
   'position.unexplained':
     "The exchange's position is not what the fills explain. It is not confirmed yet: it is read again at once, and adopted if it says the same.",
   'quote.changed': 'A strategy wants another ladder.',
+  'readings.late':
+    'Fills or positions have been several times older than polling asks for ten seconds: the exchange answers slowly, or calls wait for long. Orders leave as long as readings are not older than three rounds. Look at the connection, and at `intentd_request_seconds` and `intentd_limit_waited_seconds` in /metrics.',
+  'readings.prompt': 'Readings come as often as polling asks again; nothing to do.',
   'read.failed':
     'A read of tickers, fills, a position or a feed failed; if it does not end, look at the exchange.',
   'read.resumed': 'A read that had failed succeeds again.',

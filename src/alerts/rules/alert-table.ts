@@ -462,6 +462,16 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'prices.slow': SILENT,
   'quote.changed': SILENT,
+  'readings.late': {
+    urgency: warning,
+    by: ['what'],
+    endedBy: 'readings.prompt',
+    atOnce: true,
+    title: ({ what, ageMs, everyMs }) =>
+      `readings of ${showFact(what)} come late: ${showFact(ageMs)} ms old, and asked for every ${showFact(everyMs)} ms`,
+    command: () => 'status',
+  },
+  'readings.prompt': SILENT,
   'read.failed': {
     urgency: urgent,
     by: ['what'],

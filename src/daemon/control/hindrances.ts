@@ -63,6 +63,9 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     yield `the start has yet to prove ${unproved.size} of ${settings.instruments.size} instruments, and trades the others: ${named(unproved)}`
   yield* listSilent(account)
   yield* listStale(account)
+  const { late = [] } = account
+  if (late.length > 0)
+    yield `readings of ${late.join(' and ')} come several times later than polling asks: the exchange answers slowly, or calls wait for long (intentd_request_seconds, intentd_limit_waited_seconds)`
   for (const { strategyId, symbol, reason, retryAt } of engine.refusals) {
     const waitMs = retryAt - account.trusted.clock.now()
     const again = waitMs > 0 ? `, in ${Math.ceil(waitMs / 1000)} s` : ''
