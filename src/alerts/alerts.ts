@@ -16,6 +16,7 @@ import {
   type AlertLog,
   type DeliveryResult,
   describeOutcome,
+  type FailingTarget,
   TargetSender,
 } from './delivery/target-sender.ts'
 import { WebhookClient } from './delivery/webhook-client.ts'
@@ -122,8 +123,21 @@ export class Alerts {
     this.#heartbeat = new Heartbeat({
       ...settings.heartbeat,
       ...{ url: secrets.heartbeatUrl, client: this.#client, hidden: this.#hidden, logger },
-      obstacle: () => watched.obstacle(),
+      obstacle: () => watched.obstacle() ?? this.#describeFailing(),
     })
+  }
+
+  /** By name of the target; undefined for one that takes alerts. */
+  get targets(): ReadonlyMap<string, FailingTarget | undefined> {
+    const { targets } = this.#options.secrets
+    return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))
+  }
+
+  /** A monitor that hears nothing raises the alarm that these targets do not. */
+  #describeFailing(): string | undefined {
+    const failing = [...this.targets.values()].filter((one) => one !== undefined)
+    if (failing.length === 0) return undefined
+    return `alerts do not arrive at ${failing.map(({ target, reason }) => `${target} (${reason})`).join(', ')}`
   }
 
   /** Sends one alert to each target at once, and says what each answered. */

@@ -188,6 +188,7 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
     configOptionOf: ({ file }) =>
       repeatOptions(file === frame.loaded.config.file ? options : { config: file, set: [] }),
     onReload: () => frame.reloads.ask(),
+    alertTargets: frame.alerts && (() => frame.alerts?.targets ?? new Map()),
   })
   return opening.finally(() => frame.standby?.close())
 }

@@ -2,10 +2,12 @@
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
+  /** Of a histogram: which of its series. */
+  readonly series?: 'bucket' | 'sum' | 'count'
 }
 
 export interface MetricDefinition {
-  readonly type: 'gauge' | 'counter'
+  readonly type: 'gauge' | 'counter' | 'histogram'
   readonly help: string
 }
 
@@ -13,6 +15,10 @@ export interface MetricDefinition {
 export const METRICS = {
   intentd_build_info: { type: 'gauge', help: 'Always 1; labels: version, environment.' },
   intentd_ready: { type: 'gauge', help: '1 while /readyz says ok, else 0.' },
+  intentd_alerts_failing: {
+    type: 'gauge',
+    help: '1 while alerts do not arrive there, else 0; label: target.',
+  },
   intentd_trading_mode: {
     type: 'gauge',
     help: '1 for the mode that holds now, 0 for the others; labels: scope (* or strategy:ID), mode.',
@@ -123,6 +129,10 @@ export const METRICS = {
   intentd_fills_total: { type: 'counter', help: 'Fills read in this run.' },
   intentd_denials_total: { type: 'counter', help: 'Wishes that risk denied; label: code.' },
   intentd_requests_total: { type: 'counter', help: 'Calls made; label: endpoint.' },
+  intentd_request_seconds: {
+    type: 'histogram',
+    help: 'From the first byte of a call until its answer, or until that was given up; label: endpoint.',
+  },
   intentd_rate_limited_total: { type: 'counter', help: 'Answers 429; label: endpoint.' },
   intentd_limit_used_ratio: {
     type: 'gauge',
@@ -162,7 +172,10 @@ export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]
   return Object.entries(METRICS)
     .map(([name, { type, help }]) => {
       const rows = (samples.get(name as MetricName) ?? []).filter(({ value }) => Number.isFinite(value))
-      const lines = rows.map(({ labels, value }) => `${name}${renderLabels(labels)} ${value}\n`)
+      const lines = rows.map(
+        ({ labels, value, series }) =>
+          `${name}${series ? `_${series}` : ''}${renderLabels(labels)} ${value}\n`,
+      )
       return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
     })
     .join('')

@@ -285,6 +285,18 @@ export const statusSchema = z.strictObject({
   off: z.array(z.strictObject({ name: z.string(), file: z.string(), reason: z.string() })).meta({
     description: 'further accounts of this daemon that could not be opened; files by absolute path',
   }),
+  alerts: z
+    .array(
+      z.strictObject({
+        target: z.string(),
+        failing: z
+          .strictObject({ since: instant, reason: z.string() })
+          .nullable()
+          .meta({ description: 'since when no alert arrives there, and what it says; null: they arrive' }),
+      }),
+    )
+    .optional()
+    .meta({ description: 'the targets of alerts; absent: the configuration has none' }),
   hasFleet: z
     .literal(true)
     .optional()

@@ -142,6 +142,7 @@ export function createAccount(opened: OpenedAccount, { market, limiter, watchdog
   const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
   const account = new Account({
     ...{ ...common, given, settings, strategies, runners, journal, book, directory, access, market },
+    accounts: opening.accounts,
     watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
     calls: createCalls({
       ...common,

@@ -11,6 +11,7 @@ import { countUnlimited } from './account/loss-settings.ts'
 import { stopTimeoutOf, toInstruments } from './account/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
 import { createFleetSource } from './state/fleet-source.ts'
+import type { AlertTargets } from './control/daemon-control.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { openSharedLimits } from './market-data/open-shared-limits.ts'
@@ -43,6 +44,7 @@ export interface OpenDaemonOptions
   readonly others?: readonly AccountGiven[]
   /** Somebody wants the configuration to be read again; absent: nobody can. */
   readonly onReload?: () => void
+  readonly alertTargets?: (() => AlertTargets) | undefined
   /** What a command needs to address an account: ` -c live.yaml`; default nothing. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
@@ -207,6 +209,7 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
         processStartedAt: options.processStartedAt,
         sharedLimits: shared,
         sharedTickers,
+        alertTargets: options.alertTargets,
         name: loaded.config.name,
         environment: config.environment,
         exchange: access.baseUrl,

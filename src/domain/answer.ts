@@ -70,6 +70,17 @@ export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
 }
 
+/**
+ * Whether the exchange has said nothing to the call: it was lost, a page or an error of a server came back, or the call was
+ * one too many. The same call, made later, may be answered.
+ */
+export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer | UnknownAnswer {
+  if (answer.kind === 'unknown') return answer.cause !== 'unreadableRow'
+  if (answer.kind === 'accepted') return false
+  const isPassing = answer.class === 'retry' && (answer.topic === 'rate' || answer.topic === 'system')
+  return isPassing || (answer.class === 'notSent' && answer.code.startsWith('CONNECT'))
+}
+
 /** What the exchange says to the time of calls that create nothing, while it refuses it. */
 export interface ClockRefusals {
   /** How many such calls in a row it has refused for their time. */

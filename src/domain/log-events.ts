@@ -94,6 +94,10 @@ export const LOG_EVENTS = {
   'equity.agreed': 'Two figures of one amount agree again; nothing to do.',
   'equity.disputed':
     'Two figures of one amount differ, or one is not known: of the profit of a position (ours and the exchange’s), or of all fills (the book and a second count of them). While they differ the worse one reduces; nothing is closed for it. Compare the position with the exchange.',
+  'exchange.answers':
+    'Calls of the account have answers again, and what happened meanwhile is known: how many calls had none (`unanswered`), how many orders were unknown and what became of them (`found`), how many orders cancel-alls took away, how many fills were read late, and on which instruments that was proved. Strategies place again what they want; nothing to do.',
+  'exchange.silent':
+    'Calls of the account have had no answer of the exchange for ten seconds or more, at least two in a row: nothing came, or only errors of a server, pages in front of the exchange, or 429. Nothing is halted for it: what is unknown is found out when answers come (`exchange.answers`). Look at the connection and at what the exchange says of its state.',
   'fees.uncounted':
     'A fee was taken in a coin of which neither the tickers nor the configuration have a price: it is not counted in profit, equity and the limits on losses, and shown as not counted everywhere. Set `account.feeCoins` for this coin and restart: the fees from then on are counted. Logged for the first such fee of a coin.',
   'fill.deleveraged':
@@ -240,6 +244,9 @@ export const LOG_EVENTS = {
   'position.unexplained':
     "The exchange's position is not what the fills explain. It is not confirmed yet: it is read again at once, and adopted if it says the same.",
   'quote.changed': 'A strategy wants another ladder.',
+  'readings.late':
+    'Fills or positions have been several times older than polling asks for ten seconds: the exchange answers slowly, or calls wait for long. Orders leave as long as readings are not older than three rounds. Look at the connection, and at `intentd_request_seconds` and `intentd_limit_waited_seconds` in /metrics.',
+  'readings.prompt': 'Readings come as often as polling asks again; nothing to do.',
   'read.failed':
     'A read of tickers, fills, a position or a feed failed; if it does not end, look at the exchange.',
   'read.resumed': 'A read that had failed succeeds again.',

@@ -31,7 +31,14 @@ import { noteUnreadableAnswer, takeUnreadablePosition } from './resolution/unrea
 import { takePosition } from './resolution/reconcile.ts'
 import type { EngineSettings } from './settings.ts'
 import { noteClockMeasured, noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
-import { announce, beginStep, type Core, instrumentOf, type InstrumentState } from './state/core.ts'
+import {
+  announce,
+  beginStep,
+  type Core,
+  instrumentOf,
+  type InstrumentState,
+  type SilentCalls,
+} from './state/core.ts'
 import {
   beginMoment,
   mayDependOnTime,
@@ -54,6 +61,7 @@ import {
   toReadFailure,
 } from './state/readings.ts'
 import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusals.ts'
+import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
 import { forgetSatisfied } from './state/totals.ts'
@@ -98,6 +106,8 @@ export interface Engine {
   positionReadAt(symbol: string): number
   /** The readings that are too old to add risk on. @param now Unix ms, our clock. */
   staleReadings(now: number): readonly StaleReading[]
+  /** By kind, the calls of the account that go on without an answer of the exchange, the longest first. @param now Unix ms, our clock. */
+  silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
   /** The state of an instrument; undefined where it is not traded. */
   instrument(symbol: string): InstrumentState | undefined
   /** Why a batch must not leave after all; asked right before its first byte. @param now Unix ms, our clock. */
@@ -165,6 +175,7 @@ export function resumeEngine(core: Core): Engine {
     },
     positionReadAt: (symbol) => core.instruments.get(symbol)?.position.readAt ?? 0,
     staleReadings: (now) => listStaleReadings(core, now),
+    silentCalls: (now) => listSilent(core, now),
     instrument: (symbol) => core.instruments.get(symbol),
     objectTo: (batch, now) => objectToBatch(core, batch, now),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
@@ -191,6 +202,7 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now) beginMoment(core.changes)
   beginStep(core, now)
   const touched = touchedBy(core, event)
+  hearAnswer(core, event)
   handleEvent(core, event)
   judgeLosses(core, event, judgeDisputes(core, event))
   judgePace(core, event)
@@ -206,6 +218,7 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   advanceKill(core)
   stopWhenFlat(core)
   advanceStop(core)
+  followOutage(core, event)
   return core.effects
 }
 

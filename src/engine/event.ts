@@ -63,7 +63,7 @@ export type EngineEvent =
       readonly reason: string
       /** Of the answer, where there was one. */
       readonly status?: number | undefined
-      /** It would only be refused again. */
+      /** The exchange would only refuse it again; absent where it has not answered. */
       readonly isRefused?: boolean
     }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }

@@ -309,8 +309,8 @@ export class ExchangeClient implements EndpointCaller {
       grant?.unused()
       return this.#refuse('notSent', outcome.code, outcome.message)
     }
-    grant?.release()
-    const { cause, code, status, at } = outcome
+    const { cause, code, status, sentAt, at } = outcome
+    grant?.release({ roundTripMs: at - sentAt })
     return { kind: 'unknown', cause, code, message: LOST_MESSAGES[cause], status, receivedAt: at }
   }
 

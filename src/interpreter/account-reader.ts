@@ -140,7 +140,8 @@ export class AccountReader {
   }
 
   #reportFailure(what: string, answer: RefusedAnswer | UnknownAnswer): void {
-    const refused = isRefusedForGood(answer) && { isRefused: true }
+    // A page that refuses comes from in front of the exchange, which has said nothing.
+    const refused = answer.kind === 'refused' && isRefusedForGood(answer) && { isRefused: true }
     const reason = reasonOf(answer)
     this.#options.dispatch({ kind: 'readFailed', what, reason, status: answer.status, ...refused })
   }

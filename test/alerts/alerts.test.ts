@@ -206,6 +206,25 @@ test('the heartbeat is sent while all is well, withheld with its reason, and sen
   ])
 })
 
+test('the heartbeat is withheld while a target takes no alerts', async () => {
+  server.script = (request, socket) =>
+    void socket.write(
+      request.target.startsWith('/json')
+        ? rawAnswer({ status: 404, body: 'gone' })
+        : jsonAnswer({ ok: true }),
+    )
+  const section = { heartbeat: { variable: 'INTENTD_ALERT_MONITOR', everyMs: 2000 } }
+  const opened = openAlerts(section)
+  opened.watch({ digest: () => [], obstacle: () => undefined })
+  await pass(1, 1)
+
+  opened.hear('trading.halted', HALT)
+  await pass(6, 3)
+
+  expect([...opened.targets]).toMatchObject([['t0', { reason: expect.stringContaining('404') }]])
+  expect(logged.at(-1)).toMatch(/^warn heartbeat.withheld .*alerts do not arrive at t0 \(answers 404/)
+})
+
 test('a clock of the machine that is set back by a day holds no alert up', async () => {
   const { hear } = bound(openAlerts({}))
   await pass(1, 0)

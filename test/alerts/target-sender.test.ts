@@ -94,13 +94,14 @@ test('a failure is tried again with growing pauses for six hours; then it is dro
   const pauses = calls.map(({ second }, index) => second - (calls[index - 1]?.second ?? 0))
   expect(pauses.slice(0, 12)).toEqual([1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   const tried = calls.length
+  // From now on one of its own asks whether the target takes alerts again.
   await pass(1000)
-  expect(calls).toHaveLength(tried)
+  expect(calls.length - tried).toBeGreaterThan(1)
   isUp = true
   sender.add(alertOf('two'))
-  await pass(301)
-  expect(titles().at(-1)).toBe('two')
-  expect(calls.at(-1)?.text).toContain('1 messages before this one were dropped')
+  await pass(305)
+  expect(titles().slice(-2)).toEqual([expect.stringMatching(/^alerts arrive here again/), 'two'])
+  expect(calls.at(-2)?.text).toContain('1 messages before this one were dropped')
   expect(logged).toEqual([
     'alert.failing {"target":"ops","reason":"refuses the connection"}',
     'alert.dropped {"target":"ops","alerts":1}',
@@ -213,4 +214,24 @@ test('at the end everything goes at once; what is not taken is counted as lost',
 
   expect(titles()).toEqual(['0', '1', '2', '3'])
   expect(lost).toBe(7)
+})
+
+test('a target that refused the last alert for good is asked again by itself until it takes one', async () => {
+  let isMended = false
+  const { sender, pass, titles, logged } = createScene(() => (isMended ? OK : answered(404)))
+  sender.add(alertOf('lost', 'urgent'))
+  await pass(2)
+  expect(sender.failing).toMatchObject({ target: 'ops', since: 1000, reason: expect.stringContaining('404') })
+
+  await pass(900)
+  expect(titles()).toHaveLength(4)
+  isMended = true
+  await pass(310)
+
+  expect(titles().at(-1)).toMatch(/^alerts arrive here again; none did since/)
+  expect(sender.failing).toBeUndefined()
+  expect(logged.at(-1)).toMatch(/^alert.recovered/)
+  const all = titles().length
+  await pass(600)
+  expect(titles()).toHaveLength(all)
 })

@@ -114,6 +114,7 @@ async function openTwo(simulator: RunningSimulator) {
       calls: createCalls({ ...common, config: own, access, address: marketData.limiter, logger }),
       ledger: () => readLedger(simulator, uid, 'USDT'),
       onClosed: () => undefined,
+      accounts: 10,
     })
     const count = (event: string) =>
       lines.filter((line) => line.trader === name && line.event === event).length

@@ -51,6 +51,7 @@ function openScene(heartbeatMs = 0) {
       limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 } as never,
     },
     ...{ engine, statistics, pace, positions, clock: time, heartbeatMs, paused: () => paused },
+    rounds: { fillsMs: 200, positionsMs: 1000 },
     summary: () => ({
       account,
       restrictions: [...book.restrictions.values()].map((one) => ({ ...one, ends: '' })),
@@ -336,4 +337,30 @@ test('a ticker that vanishes from the answers is said with since when, and what 
   expect(stale?.fields['ageMs']).toBeGreaterThan(2000)
   await pass(1)
   expect(health.vanished.size).toBe(0)
+})
+
+test('readings that come several times later than polling asks are said once, and so is their end', async () => {
+  const { health, time, logged, read } = openScene()
+  /** Answers take so long; each begins the next reading. */
+  const answerAfter = async (seconds: number, times: number): Promise<void> => {
+    for (let round = 0; round < times; round++) {
+      for (let second = 0; second < seconds; second++) {
+        await time.pass(1000)
+        health.look()
+      }
+      read()
+    }
+  }
+  await answerAfter(1, 5)
+  logged.length = 0
+
+  await answerAfter(2, 8)
+  await answerAfter(0, 1)
+  await time.pass(500)
+  health.look()
+
+  expect(logged.map(({ event, fields }) => [event, fields['what'], fields['everyMs']])).toEqual([
+    ['readings.late', 'fills', 200],
+    ['readings.prompt', 'fills', undefined],
+  ])
 })

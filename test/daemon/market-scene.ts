@@ -52,6 +52,7 @@ export class MarketScene {
     },
     ...{ statistics: new RunStatistics(), positions: new Map(), paused: () => new Map() },
     pace: { look: () => undefined, late: undefined },
+    rounds: { fillsMs: 500, positionsMs: 1000 },
     summary: () => ({}) as never,
     logger: { log: (_, event, facts) => this.#log(event, facts) },
   })

@@ -492,8 +492,26 @@ describe('statistics', () => {
     const [batch] = limiter.statistics()
     expect(batch).toMatchObject({ endpoint: 'batchPlaceOrder', calls: 5, perMs: 1000 })
     expect(batch).toMatchObject({ granted: 10, made: 10, rateLimited: 1, windowMax: 5 })
+    expect(batch?.answerTimes).toMatchObject({ count: 0, sumMs: 0 })
     expect(batch?.waitedMsP50).toBeCloseTo(0)
     expect(batch?.waitedMsP99).toBeCloseTo(1001, -1)
     expect(batch?.usedShare).toBeCloseTo(10 / (2.004 * 5), 3)
+  })
+
+  it('counts how long calls took, answered or given up, in buckets that add up', () => {
+    const { limiter } = createHandLimiter()
+    for (const roundTripMs of [4, 90, 2400, 12_000])
+      limiter.request('tickers', 2, (grant) => grant.release({ roundTripMs }))
+    limiter.request('tickers', 2, (grant) => grant.unused())
+    const { answerTimes } = limiter.statistics().find(({ endpoint }) => endpoint === 'tickers') ?? {}
+
+    expect(answerTimes).toMatchObject({ count: 4, sumMs: 14_494 })
+    expect(answerTimes?.buckets.filter(([upToMs]) => [5, 100, 1000, 2500, 10_000].includes(upToMs))).toEqual([
+      [5, 1],
+      [100, 2],
+      [1000, 2],
+      [2500, 3],
+      [10_000, 3],
+    ])
   })
 })

@@ -92,6 +92,7 @@ export class InterpreterBench {
       },
       isTrading: true,
       isWaiting: false,
+      silentCalls: () => [],
       losses: new Map(),
       unrealisedOf: () => undefined,
       unrealisedOn: () => Number.NaN,

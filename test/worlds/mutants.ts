@@ -1189,6 +1189,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (isRateLimited(event)) count(core, RATE_LIMITED, 1)',
   },
   {
+    name: 'silence-contradicts',
+    what: 'time in which the exchange does not answer counts as waiting, and halts the instrument',
+    find: 'if (waitsInSilence(core, symbol, resolution) || core.now <= resolution.patientUntil) return',
+    replace: 'if (core.now <= resolution.patientUntil) return',
+    lastsMonths: true,
+  },
+  {
+    name: 'silence-of-reads-alone',
+    what: 'cancel-alls without an answer count as waiting',
+    find: 'if (isUnanswered(answer)) noteUnanswered(core, kind, reasonOf(answer))',
+    replace: 'if (isUnanswered(answer) && kind !== CANCELS) noteUnanswered(core, kind, reasonOf(answer))',
+    lastsMonths: true,
+  },
+  {
     name: 'unknown-orders-unlimited',
     what: 'more orders are unknown than may be, and the account trades on',
     find: 'isBeyond: unknown > unknownOrdersMax,',

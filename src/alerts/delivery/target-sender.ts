@@ -27,11 +27,21 @@ const AGE_MS_MAX = 6 * 3_600_000
 /** Pauses: 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
+/** A target that refused everything is asked so often, ms, whether it takes alerts again. */
+const ASK_MS = 300_000
 /** A service that wants to be left alone for longer is asked again all the same. */
 const RETRY_AFTER_MS_MAX = 900_000
 
 /** An urgent alert is tried so long after an answer that asked for a longer wait. */
 const URGENT_WAIT_MS = 5000
+
+/** A target that does not take alerts. */
+export interface FailingTarget {
+  readonly target: string
+  /** Unix ms. */
+  readonly since: number
+  readonly reason: string
+}
 
 /** What a target said, for the log and for a person. */
 export interface DeliveryResult {
@@ -63,12 +73,19 @@ export class TargetSender {
   #leaveAloneUntil = 0
   /** Unix ms: when it asked for that. */
   #askedAt = 0
-  #isFailing = false
+  /** Since when it takes none, and what it said last; undefined while it takes them. */
+  #failing: FailingTarget | undefined
+  /** Unix ms: where nothing waits any more, one of our own then asks whether it takes them again. */
+  #askAt = 0
   /** Of the dropped ones that the next message that arrives will count. */
   #dropsLogged = 0
 
   constructor(options: SenderOptions) {
     this.#options = options
+  }
+
+  get failing(): FailingTarget | undefined {
+    return this.#failing
   }
 
   /** Takes an alert over, at once. */
@@ -83,6 +100,8 @@ export class TargetSender {
   advance(isQuiet: boolean): void {
     const now = this.#options.now()
     if (this.#sending !== undefined) return
+    if (this.#failing !== undefined && this.#outbox.size === 0 && now >= this.#askAt)
+      this.#outbox.add(askAgain(this.#failing, now))
     const isEarly = now < Math.max(this.#nextAt, this.#leaveAloneUntil)
     const isLeftAlone = now < Math.min(this.#leaveAloneUntil, this.#askedAt + URGENT_WAIT_MS)
     if (isEarly && (!this.#isTryDue || isLeftAlone)) return
@@ -99,7 +118,7 @@ export class TargetSender {
     await this.#sending
     for (let alert = this.#outbox.next(isQuiet); alert && !isOver(); alert = this.#outbox.next(isQuiet)) {
       await this.#send(alert, false)
-      if (this.#isFailing) break
+      if (this.#failing !== undefined) break
     }
     return this.#outbox.size + this.#outbox.dropped - this.#dropsLogged
   }
@@ -115,14 +134,16 @@ export class TargetSender {
     const { isDelivered, words } = describeOutcome(outcome, hidden)
     if (isDelivered) {
       this.#endPause()
-      if (this.#isFailing) logger.log('info', 'alert.recovered', { target: target.name })
-      this.#isFailing = false
+      if (this.#failing !== undefined) logger.log('info', 'alert.recovered', { target: target.name })
+      this.#failing = undefined
       this.#outbox.noteHeard(dropped)
       this.#dropsLogged = 0
       return this.#outbox.remove(alert)
     }
-    if (!this.#isFailing) logger.log('warn', 'alert.failing', { target: target.name, reason: words })
-    this.#isFailing = true
+    if (this.#failing === undefined)
+      logger.log('warn', 'alert.failing', { target: target.name, reason: words })
+    this.#failing = { target: target.name, since: this.#failing?.since ?? now(), reason: words }
+    this.#askAt = now() + ASK_MS
     if (!mayPass(outcome)) {
       this.#endPause()
       return this.#outbox.drop(alert)
@@ -138,6 +159,15 @@ export class TargetSender {
   #endPause(): void {
     this.#failures = 0
     this.#nextAt = 0
+  }
+}
+
+/** Urgent, since nobody hears of anything urgent meanwhile. */
+function askAgain({ since, reason }: FailingTarget, at: number): Alert {
+  return {
+    ...{ event: 'alert.test', key: 'alert.test', urgency: 'urgent', repeats: 0, at },
+    title: `alerts arrive here again; none did since ${new Date(since).toISOString().slice(0, 19)}Z`,
+    lines: [`it said: ${reason}`],
   }
 }
 

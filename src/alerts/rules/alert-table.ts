@@ -12,6 +12,13 @@ const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --re
 /** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: Facts) =>
   `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
+const describeSeconds = (ms: unknown): string => `${Math.round(Number(ms) / 1000)} s`
+/** `3 unknown orders (absent 2, filled 1)` */
+const describeFound = (unknownOrders: unknown, found: unknown): string => {
+  const states = Object.entries(found ?? {}).map(([state, count]) => `${state} ${count}`)
+  const orders = unknownOrders === 1 ? '1 unknown order' : `${showFact(unknownOrders)} unknown orders`
+  return states.length === 0 ? orders : `${orders} (${states.join(', ')})`
+}
 const releaseKill = () => 'release --reason "..."'
 const explainSymbol = ({ symbol }: Facts) => `explain ${toArgument(symbol)}`
 const check = () => 'check'
@@ -162,6 +169,21 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: () => 'the disk is nearly full: only orders that reduce are sent',
   },
   'disk.notMeasured': { urgency: warning, by: [], title: () => 'the free disk space is not known' },
+  'exchange.answers': {
+    urgency: info,
+    by: [],
+    title: ({ afterMs, unknownOrders, found }) =>
+      `the exchange answers again after ${describeSeconds(afterMs)}, and what happened is known: ${describeFound(unknownOrders, found)}`,
+  },
+  'exchange.silent': {
+    urgency: urgent,
+    by: [],
+    title: ({ calls, reason }) =>
+      `the exchange does not answer (${showFact(calls)
+        .replaceAll(/[[\]"]/g, '')
+        .replaceAll(',', ', ')}): ${showFact(reason)}`,
+    command: () => 'status',
+  },
   'fees.uncounted': {
     urgency: warning,
     by: ['coin'],
@@ -447,6 +469,16 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'prices.slow': SILENT,
   'quote.changed': SILENT,
+  'readings.late': {
+    urgency: warning,
+    by: ['what'],
+    endedBy: 'readings.prompt',
+    atOnce: true,
+    title: ({ what, ageMs, everyMs }) =>
+      `readings of ${showFact(what)} come late: ${showFact(ageMs)} ms old, and asked for every ${showFact(everyMs)} ms`,
+    command: () => 'status',
+  },
+  'readings.prompt': SILENT,
   'read.failed': {
     urgency: urgent,
     by: ['what'],

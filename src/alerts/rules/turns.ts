@@ -33,6 +33,7 @@ const MATTERS: readonly Matter[] = [
   { begins: ['trading.killed', 'kill.clean', 'kill.unproved'], ends: ['kill.released'], by: [] },
   { begins: ['daemon.stopped'], ends: ['daemon.running', 'daemon.killed'], by: [] },
   { begins: ['data.stale'], ends: ['data.fresh'], by: ['symbol'], isVolatile: true },
+  { begins: ['exchange.silent'], ends: ['exchange.answers'], by: [], isVolatile: true },
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 

@@ -133,6 +133,7 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     describeStandby(status) +
     describeSharedLimits(status) +
     describeSharedTickers(status) +
+    describeAlerts(status) +
     status.accounts
       .map((account) => formatAccount(account, { isLive, isMoney: environment === 'live' }))
       .join('\n')
@@ -177,6 +178,16 @@ function describeSharedLimits({ sharedLimits, now }: StatusView): string {
     gone.length === 0 ? '' : line('', `of daemons that ended, and may count still: ${gone.join(', ')}`),
     reason === null ? '' : line('', `! ${reason}`),
   ].join('')
+}
+
+/** Only where they do not arrive: whoever waits for alerts has to look here. */
+function describeAlerts({ alerts = [] }: StatusView): string {
+  const failing = alerts.flatMap(({ target, failing: why }) => (why === null ? [] : [{ target, ...why }]))
+  return failing
+    .map(({ target, since, reason }, index) =>
+      line(index === 0 ? 'alerts' : '', `! none arrives at ${target} since ${toTime(since)}: ${reason}`),
+    )
+    .join('')
 }
 
 function describeSharedTickers({ sharedTickers }: StatusView): string {

@@ -34,6 +34,8 @@ export interface AccountOptions {
   /** Our clock, which never jumps, and the exchange's. */
   readonly trusted: TrustedClock
   readonly timers: Timers
+  /** How many accounts the daemon has: they call from one address. */
+  readonly accounts: number
   /** Hears whose code runs. */
   readonly watchdog?: StrategyWatch | undefined
   /** Absent where the exchange does not show its books. */

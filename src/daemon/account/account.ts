@@ -34,6 +34,7 @@ import type { CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
 import { closeJournal } from './close-journal.ts'
 import { judgeScope, listenToOperator, type Operator } from './operator.ts'
+import { readRoundsOf } from '../strategies/read-pace.ts'
 import type { ShownAccount } from './shown-account.ts'
 
 /** How often health is looked at, and commands from the operator are looked for, in ms. */
@@ -273,6 +274,7 @@ export class Account implements MarketListener {
       ...{ state: this.#state, fatal: this.#fatal, paused: pausedOf(runners) },
       tickers: market.tickers,
       vanished: this.health.vanished,
+      late: this.health.late,
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
       journalTrouble: this.#options.journal.trouble,
@@ -366,6 +368,7 @@ export class Account implements MarketListener {
       ...{ engine: this.#engine, statistics: this.#statistics, positions: this.#exchange.positions },
       ...{ summary: () => this.summary(), paused: () => pausedOf(this.#options.runners) },
       ...{ pace: this.#pace, clock: trusted.clock, heartbeatMs: config.log.heartbeatMs },
+      rounds: readRoundsOf(config, this.#options),
     })
   }
 

@@ -64,6 +64,8 @@ export interface DaemonControlOptions {
   /** Limits of the address, where other daemons share them. */
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
+  /** By target of alerts, since when and why it takes none; absent: there are no alerts. */
+  readonly alertTargets?: (() => AlertTargets) | undefined
   /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
@@ -75,6 +77,11 @@ export interface DaemonControlOptions {
   readonly onReload?: (() => void) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
+
+export type AlertTargets = ReadonlyMap<
+  string,
+  { readonly since: number; readonly reason: string } | undefined
+>
 
 /** A running daemon as the control interface sees it. */
 export class DaemonControl implements Controlled {
@@ -110,6 +117,8 @@ export class DaemonControl implements Controlled {
     const { name, version, environment, exchange, configOption, speed, isReadOnly, clock } = this.#options
     const sharedLimits = this.#options.sharedLimits?.view()
     const sharedTickers = this.#options.sharedTickers?.view()
+    const targets = this.#options.alertTargets?.()
+    const alerts = targets && [...targets].map(([target, failing]) => viewTarget(target, failing))
     return {
       ...{ name, version, environment, exchange, configOption, speed, isReadOnly },
       pid: process.pid,
@@ -122,6 +131,7 @@ export class DaemonControl implements Controlled {
       })),
       ...(sharedLimits && { sharedLimits: { ...sharedLimits, reason: sharedLimits.reason ?? null } }),
       ...(sharedTickers && { sharedTickers }),
+      ...(alerts && { alerts }),
       ...(this.#options.fleet && { hasFleet: true as const }),
     }
   }
@@ -350,4 +360,11 @@ function verdictOf(
     default:
       return unreachable(order)
   }
+}
+
+function viewTarget(
+  target: string,
+  failing: { readonly since: number; readonly reason: string } | undefined,
+): NonNullable<StatusView['alerts']>[number] {
+  return { target, failing: failing ? { since: failing.since, reason: failing.reason } : null }
 }

@@ -60,7 +60,11 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   const unproved = new Set(engine.unproved)
   if (engine.phase === 'running' && unproved.size > 0)
     yield `the start has yet to prove ${unproved.size} of ${settings.instruments.size} instruments, and trades the others: ${named(unproved)}`
+  yield* listSilent(account)
   yield* listStale(account)
+  const { late = [] } = account
+  if (late.length > 0)
+    yield `readings of ${late.join(' and ')} come several times later than polling asks: the exchange answers slowly, or calls wait for long (intentd_request_seconds, intentd_limit_waited_seconds)`
   for (const { strategyId, symbol, reason, retryAt } of engine.refusals) {
     const waitMs = retryAt - account.trusted.clock.now()
     const again = waitMs > 0 ? `, in ${Math.ceil(waitMs / 1000)} s` : ''
@@ -81,6 +85,13 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
   const most = (settings.limits.accountAgeMaxMs / 1000).toFixed(1)
   for (const group of groupStale(stale, now))
     yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
+}
+
+/** What the exchange leaves unanswered, since when, and that nobody has to do anything here. */
+function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
+  const now = trusted.clock.now()
+  for (const [kind, { since, times, reason }] of engine.silentCalls(now))
+    yield `the exchange does not answer ${kind} since ${new Date(since).toISOString().slice(11, 19)} UTC, ${times} calls so far (${reason}): it goes on by itself, and finds out first what happened meanwhile`
 }
 
 function describeDispute({ figure, scope, ours, theirs }: Dispute): string {

@@ -33,7 +33,9 @@ const ORDINARY: ReadonlySet<Resolution['cause']> = new Set(['unwanted', 'command
 export function* listResolutions({ settings, engine }: ShownAccount): Generator<string> {
   for (const symbol of settings.instruments.keys()) {
     const resolution = engine.instrument(symbol)?.resolution
-    if (resolution !== undefined && !ORDINARY.has(resolution.cause)) yield `${symbol}: ${inWords(resolution)}`
+    if (resolution === undefined) continue
+    if (!ORDINARY.has(resolution.cause) || resolution.silentSince !== undefined)
+      yield `${symbol}: ${inWords(resolution)}`
   }
 }
 
@@ -72,7 +74,9 @@ function* explainLack(
 
 const ORDERS_SHOWN_MAX = 5
 
-function inWords({ cause, stage, refusals }: Resolution): string {
+function inWords({ cause, stage, refusals, silentSince }: Resolution): string {
+  if (silentSince !== undefined)
+    return `${CAUSES[cause]}: nothing is placed before the exchange answers; then it is found out what rests and what was filled`
   const isRefused = stage === 'waiting' && refusals > 0
   return `${CAUSES[cause]}: it ${isRefused ? 'cancels again after a pause: the exchange has refused it' : STAGES[stage]}`
 }

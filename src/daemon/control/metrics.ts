@@ -3,6 +3,7 @@ import { type MetricName, renderMetrics, type Sample } from '../../control/metri
 import type { AccountView, StatusView } from '../../control/views.ts'
 import { strategyScope, TRADING_MODES, type TradingMode } from '../../domain/trading-mode.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
+import type { AnswerTimes } from '../../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
@@ -31,21 +32,25 @@ export class Metrics {
 
   render({ status, accounts, isReady, polls }: MeasuredDaemon): string {
     const samples = new Map<MetricName, Sample[]>()
-    const add = (name: MetricName, value: number, labels?: Sample['labels']): void => {
+    const add: Add = (name, value, labels, series) => {
       const rows = samples.get(name) ?? []
-      rows.push(labels ? { value, labels } : { value })
+      rows.push({ value, ...(labels && { labels }), ...(series && { series }) })
       samples.set(name, rows)
     }
     add('intentd_build_info', 1, { version: status.version, environment: status.environment })
     add('intentd_ready', Number(isReady))
     for (const [index, account] of status.accounts.entries()) {
       const own = accounts.length > 1 ? { account: account.name } : {}
-      const addOwn: Add = (name, value, labels) =>
-        add(name, value, labels === undefined && accounts.length === 1 ? undefined : { ...own, ...labels })
+      const addOwn: Add = (name, value, labels, series) => {
+        const all = labels === undefined && accounts.length === 1 ? undefined : { ...own, ...labels }
+        add(name, value, all, series)
+      }
       addAccount(account, status.now, addOwn)
       const shown = accounts[index]
       if (shown) addCounts(shown, addOwn)
     }
+    for (const { target, failing } of status.alerts ?? [])
+      add('intentd_alerts_failing', Number(failing !== null), { target })
     if (status.sharedLimits) addSharedLimits(status.sharedLimits, add)
     for (const [how, count] of Object.entries(status.sharedTickers ?? {}))
       add('intentd_shared_tickers_total', count, { how })
@@ -63,7 +68,7 @@ export class Metrics {
   }
 }
 
-type Add = (name: MetricName, value: number, labels?: Readonly<Record<string, string>>) => void
+type Add = (name: MetricName, value: number, labels?: Sample['labels'], series?: Sample['series']) => void
 
 function addAccount(account: AccountView, now: number, add: Add): void {
   const { ages, clock, profit } = account
@@ -157,7 +162,8 @@ function addMode(scope: string, held: TradingMode, add: Add): void {
   for (const mode of TRADING_MODES) add('intentd_trading_mode', Number(mode === held), { scope, mode })
 }
 
-function addCounts({ statistics, engine, pace }: ShownAccount, add: Add): void {
+function addCounts({ statistics, engine, pace, limiter }: ShownAccount, add: Add): void {
+  for (const { endpoint, answerTimes } of limiter) addAnswerTimes(endpoint, answerTimes, add)
   add('intentd_snapshots_total', statistics.snapshots)
   add('intentd_decisions_total', statistics.decisions)
   add('intentd_batches_total', statistics.batches)
@@ -170,6 +176,15 @@ function addCounts({ statistics, engine, pace }: ShownAccount, add: Add): void {
   add('intentd_batches_late_total', pace.batchesLate)
   add('intentd_journal_late', Number(pace.late !== undefined))
   addQuantiles('intentd_journal_wait_seconds', pace.waits.summary(), add)
+}
+
+function addAnswerTimes(endpoint: string, { count, sumMs, buckets }: AnswerTimes, add: Add): void {
+  if (count === 0) return
+  const name = 'intentd_request_seconds'
+  for (const [upToMs, within] of buckets) add(name, within, { endpoint, le: String(upToMs / MS) }, 'bucket')
+  add(name, count, { endpoint, le: '+Inf' }, 'bucket')
+  add(name, sumMs / MS, { endpoint }, 'sum')
+  add(name, count, { endpoint }, 'count')
 }
 
 function addQuantiles(name: MetricName, { count, p50Ms, p99Ms, maxMs }: DurationSummary, add: Add): void {

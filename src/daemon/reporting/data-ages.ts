@@ -63,7 +63,15 @@ export class DataAges {
 
   /** Of the fills, or of the position where that is older. */
   accountMs(symbol: string, now: number): number {
-    return now - Math.min(this.#fillsAt, this.#positions.get(symbol) ?? Number.NEGATIVE_INFINITY)
+    return Math.max(this.fillsMs(now), this.positionMs(symbol, now))
+  }
+
+  fillsMs(now: number): number {
+    return now - this.#fillsAt
+  }
+
+  positionMs(symbol: string, now: number): number {
+    return now - (this.#positions.get(symbol) ?? Number.NEGATIVE_INFINITY)
   }
 
   #hearPrices(tickers: Extract<EngineEvent, { kind: 'snapshotTaken' }>['tickers']): void {

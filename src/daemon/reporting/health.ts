@@ -15,6 +15,12 @@ import { describeStale, groupStale } from './stale-readings.ts'
 import { StatisticsSince } from './statistics-since.ts'
 import type { RunSummary } from './summary.ts'
 
+/** Between two readings of the same, as polling and limits allow, where answers come at once; ms. */
+export interface ReadRounds {
+  readonly fillsMs: number
+  readonly positionsMs: number
+}
+
 export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
   readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved' | 'staleReadings'>
@@ -26,6 +32,8 @@ export interface HealthOptions {
   readonly summary: () => Pick<RunSummary, 'account' | 'restrictions'>
   /** By strategy: why its thread was lost, until it begins anew. */
   readonly paused: () => ReadonlyMap<string, string>
+  /** How often fills, and each position, are read where answers come at once, ms. */
+  readonly rounds: ReadRounds
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'log'>
   /** Between two lines `daemon.heartbeat`, ms; 0 for none. */
@@ -34,6 +42,10 @@ export interface HealthOptions {
 
 /** Prices may miss a few polls, and a fill may come before its position: what lasts this long is said, ms. */
 const PATIENCE_MS = 10_000
+
+/** A reading several times older than that is late; below this age nobody minds, ms. */
+const LATE_ROUNDS = 3
+const LATE_MS_MIN = 750
 
 interface Obstacle {
   readonly why: string
@@ -52,6 +64,9 @@ export class Health {
   /** What was said to be too old of the account, and since when anything is; Unix ms. */
   readonly #saidUnread = new Set<string>()
   #unreadSince = 0
+  /** Since when readings have been late, without a look at which they were not; Unix ms. */
+  readonly #lateSince = new Map<string, number>()
+  readonly #saidLate = new Set<string>()
   readonly #differsSince = new Map<string, number>()
   readonly #sinceDigest: StatisticsSince
   readonly #sinceDay: StatisticsSince
@@ -90,7 +105,10 @@ export class Health {
       keepSince(this.#differsSince, symbol, this.#differs(symbol) ? now : undefined)
       this.#lookAtPrices(symbol, now)
     }
-    if (engine.phase === 'running') this.#lookAtAccount(now)
+    if (engine.phase === 'running') {
+      this.#lookAtAccount(now)
+      this.#lookForLate(now)
+    }
     this.#writeLine(now)
   }
 
@@ -187,6 +205,30 @@ export class Health {
     if (unread.length > 0 || this.#saidUnread.size === 0) return
     this.#saidUnread.clear()
     logger.log('info', 'account.fresh', { afterMs: now - this.#unreadSince })
+  }
+
+  /** What is read several times less often than it should be, in words: the exchange answers slowly, or calls wait for long. */
+  get late(): readonly string[] {
+    return [...this.#saidLate]
+  }
+
+  /** A look is once a second, so one slow answer is seldom seen, and several in a row are said. */
+  #lookForLate(now: number): void {
+    const { rounds, logger } = this.#options
+    const positions = this.#symbols.map((symbol) => this.#ages.positionMs(symbol, now))
+    const ages = [
+      ['fills', this.#ages.fillsMs(now), rounds.fillsMs],
+      ['positions', Math.max(0, ...positions), rounds.positionsMs],
+    ] as const
+    for (const [what, ageMs, everyMs] of ages) {
+      const isLate = ageMs > Math.max(LATE_MS_MIN, LATE_ROUNDS * everyMs)
+      keepSince(this.#lateSince, what, isLate ? now : undefined)
+      const lastsMs = now - (this.#lateSince.get(what) ?? now)
+      if (lastsMs >= PATIENCE_MS && !this.#saidLate.has(what)) {
+        this.#saidLate.add(what)
+        logger.log('warn', 'readings.late', { what, ageMs: shownAge(ageMs), everyMs })
+      } else if (!isLate && this.#saidLate.delete(what)) logger.log('info', 'readings.prompt', { what })
+    }
   }
 
   /** The account as a whole, or each strategy on each of its instruments. */

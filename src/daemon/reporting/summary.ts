@@ -61,7 +61,7 @@ export interface RunSummary {
   /** What trading is held by, now and after the next start. */
   readonly restrictions: readonly StandingRestriction[]
   readonly strategies: Readonly<Record<string, AccountSummary>>
-  readonly limiter: readonly EndpointStatistics[]
+  readonly limiter: readonly Omit<EndpointStatistics, 'answerTimes'>[]
   readonly wakeUpLateness: DurationSummary
   readonly decisionLatency: DurationSummary
   /** Only with the simulator inside the daemon: the exchange's own ledger, and whether it says the same. */
@@ -164,7 +164,9 @@ export function buildSummary(input: SummaryInput): RunSummary {
       ends: MODE_REASONS[one.code].ends,
     })),
     strategies: summariseStrategies(input),
-    limiter: limiter.filter((endpoint) => endpoint.granted > 0),
+    limiter: limiter
+      .filter((endpoint) => endpoint.granted > 0)
+      .map(({ answerTimes: _histogram, ...counts }) => counts),
     wakeUpLateness: polls.lateness,
     decisionLatency: statistics.decisionLatency.summary(),
     ...(input.exchange ? { exchange: compare(account, moneyOfAll(book), input.exchange) } : {}),

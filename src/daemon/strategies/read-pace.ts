@@ -3,6 +3,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { OVERALL_CALLS, OVERALL_PER_MS } from '../../exchange/limiter/limiter.ts'
 import type { RateLimit } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
+import type { ReadRounds } from '../reporting/health.ts'
 
 /** Readings that may be missed one after the other before nothing that adds risk leaves. */
 const ROUNDS = 3
@@ -23,6 +24,11 @@ export interface AddressUse {
 /** Three rounds of readings, and three seconds at least, ms. @param roundMs The time between two readings of the same. */
 export function ageOfRounds(roundMs: number): number {
   return Math.max(ACCOUNT_AGE_MS_MIN, Math.ceil(ROUNDS * roundMs))
+}
+
+export function readRoundsOf(config: PacedConfig, use: AddressUse): ReadRounds {
+  const fillsMs = Math.max(config.polling.fillsMs, 1000 / allowedPerSecond('orderFills', config))
+  return { fillsMs, positionsMs: readRoundMs(config, use) }
 }
 
 /** The age in force, ms: that of three rounds, or the configuration's where it is stricter. */

@@ -23,6 +23,7 @@ import {
 } from '../state/instrument-state.ts'
 import { askForCancel, isUnderCancel } from '../state/open-calls.ts'
 import { askForFills, askForPositionSoon } from '../state/readings.ts'
+import { CANCELS, isSilent } from '../state/silence.ts'
 import { expectDisplaced } from './displaced-orders.ts'
 import { settleByEvidence } from './evidence.ts'
 import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
@@ -70,6 +71,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
     refusal: '',
     acceptanceDeadlineAt,
     patientUntil: notBefore + PATIENCE_MS,
+    silentSince: undefined,
     provedAt: 0,
     fillsReads: 0,
     fillsReadAt: 0,
@@ -133,7 +135,7 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
 }
 
 function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Resolution): void {
-  if (core.now <= resolution.patientUntil) return
+  if (waitsInSilence(core, symbol, resolution) || core.now <= resolution.patientUntil) return
   if (hasUnreadableRows(core, symbol) || restrictionOf(core.book, ACCOUNT, 'refused') !== undefined) {
     // It is halted with a reason already, and cannot end before its release.
     own(resolution).patientUntil = core.now + PATIENCE_MS
@@ -146,13 +148,31 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
       'mend the key, its rights, the address of this machine or the account; then release the instrument'
     return halt(core, symbol, 'refused', `${refused}: nobody knows what became of orders; ${todo}`)
   }
-  const todo = 'it goes on by itself when the exchange answers again; then release the instrument'
+  const todo = 'it goes on by itself; release the instrument when it has ended'
+  const what = hasOrder(core, symbol, 'unknown') ? 'orders stay unknown' : 'what rests is not known'
   halt(
     core,
     symbol,
     'contradiction',
-    `orders stay unknown: no end of ${resolution.stage} (${resolution.cause} orders); ${todo}`,
+    `${what} although the exchange answers: no end of ${resolution.stage} (${resolution.cause} orders); ${todo}`,
   )
+}
+
+/**
+ * Whether the exchange does not answer what the resolution waits for. Silence contradicts nothing: that time does not
+ * count as waiting, as little as a sleep does, and the resolution goes on when answers come again.
+ */
+function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boolean {
+  const state = own(resolution)
+  const reads = ['fills', `position ${symbol}`]
+  const needs = resolution.cancels && resolution.stage !== 'settling' ? [...reads, CANCELS] : reads
+  if (isSilent(core, needs)) {
+    state.silentSince ??= core.now
+    return true
+  }
+  if (resolution.silentSince !== undefined) state.patientUntil += core.now - resolution.silentSince
+  state.silentSince = undefined
+  return false
 }
 
 /** What the exchange refuses for good of that for which a resolution waits. */

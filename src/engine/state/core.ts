@@ -43,6 +43,7 @@ export interface Core {
   readonly instruments: ReadonlyMap<string, InstrumentState>
   readonly calls: OpenCalls
   readonly readings: ReadingState
+  readonly silence: SilenceState
   readonly decisions: DecisionState
   readonly denials: DenialState
   readonly candles: CandleState
@@ -156,6 +157,8 @@ export interface Resolution {
   readonly acceptanceDeadlineAt: number
   /** Unix ms, our clock: after this the instrument is halted, and an operator must look. */
   readonly patientUntil: number
+  /** Unix ms, our clock, since when the exchange has not answered what it waits for; undefined: it answers. */
+  readonly silentSince: number | undefined
   /** Unix ms, our clock, when the cancel-all was answered, or the wait ended without one; 0 before. */
   readonly provedAt: number
   /** How many complete reads of the fills were asked for late enough, and when the last of them was asked for. */
@@ -290,6 +293,40 @@ export interface ReadFailure {
   readonly reason: string
   /** The exchange would only refuse it again. */
   readonly isRefused: boolean
+}
+
+/** Which calls of the account the exchange leaves without an answer, and what such a time has brought about. Changed by `silence.ts`. */
+export interface SilenceState {
+  /** By kind of call, `fills`, `position BTCUSDT`, `cancel-alls` or `orders`: those whose last call had no answer. */
+  readonly calls: ReadonlyMap<string, SilentCalls>
+  /** From when it was logged that calls have no answer until everything that they left unknown is known. */
+  readonly outage: Outage | undefined
+}
+
+export interface SilentCalls {
+  /** Unix ms, our clock: the first of them failed then, and the last one. */
+  readonly since: number
+  readonly lastAt: number
+  /** How many failed in a row. */
+  readonly times: number
+  /** What came instead of the last answer. */
+  readonly reason: string
+}
+
+export interface Outage {
+  /** Unix ms, our clock: the first call without an answer. */
+  readonly since: number
+  /** By kind of call: how many had no answer. */
+  readonly calls: ReadonlyMap<string, number>
+  /** Orders that were unknown at some moment of it. */
+  readonly unknown: ReadonlySet<ClientOid>
+  /** What became of these, by the state that they have now. */
+  readonly found: ReadonlyMap<string, number>
+  readonly cancelled: number
+  readonly fills: number
+  /** Instruments on which it has yet to be proved what happened, and those on which it is. */
+  readonly unproved: ReadonlySet<string>
+  readonly proved: ReadonlySet<string>
 }
 
 /** Fills that wait for their order. */

@@ -40,6 +40,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       failures: new Map(),
       wholes: new Map(),
     },
+    silence: { calls: new Map(), outage: undefined },
     decisions: {
       decidedOn: new Map(),
       failuresInRow: new Map(),

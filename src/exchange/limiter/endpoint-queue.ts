@@ -202,8 +202,9 @@ export class EndpointQueue {
 
   #release(grantedAt: number, call: GrantedCall): void {
     const { endpoint, perMs, overall } = this.#options
-    const { requestTime, isRateLimited = false } = call
+    const { requestTime, roundTripMs, isRateLimited = false } = call
     this.#statistics.made(grantedAt)
+    if (roundTripMs !== undefined) this.#statistics.over(roundTripMs)
     if (isRateLimited) this.#slowDown(grantedAt)
     else if (requestTime !== undefined) this.#forgive(grantedAt)
     this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))

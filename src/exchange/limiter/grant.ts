@@ -19,7 +19,7 @@ export interface Grant {
 export interface GrantedCall {
   /** Unix ms, exchange clock: `requestTime` of the answer, where there is one. */
   readonly requestTime?: number | undefined
-  /** From just before the first byte left until now, in ms. */
+  /** From just before the first byte left until now, in ms, also where no answer came. */
   readonly roundTripMs?: number | undefined
   /** The exchange said 429: the endpoint slows down. */
   readonly isRateLimited?: boolean | undefined

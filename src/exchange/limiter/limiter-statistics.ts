@@ -23,7 +23,20 @@ export interface EndpointStatistics {
   readonly usedShare: number
   /** Most grants used in any window. */
   readonly windowMax: number
+  /** How long calls took, from their first byte to the answer, or until the wait for it was given up. */
+  readonly answerTimes: AnswerTimes
 }
+
+/** A histogram as Prometheus counts: in each bucket everything that took no longer. */
+export interface AnswerTimes {
+  readonly count: number
+  readonly sumMs: number
+  /** By upper bound, ms. */
+  readonly buckets: readonly (readonly [upToMs: number, count: number])[]
+}
+
+/** From a machine beside the exchange to one that waits for seconds, ms. */
+const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
 
 /** Counts what one endpoint's limiter does. Instants are monotonic ms. */
 export class LimiterStatistics {
@@ -34,6 +47,9 @@ export class LimiterStatistics {
   /** When the last grants were given, oldest first; at most as many as the window allows. */
   readonly #recentAt: number[] = []
   #windowMax = 0
+  readonly #within: number[] = BUCKETS_MS.map(() => 0)
+  #answers = 0
+  #answersMs = 0
   #firstAt: number | undefined
 
   constructor({ endpoint, calls, perMs }: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>) {
@@ -54,6 +70,14 @@ export class LimiterStatistics {
     this.#windowMax = Math.max(this.#windowMax, this.#recentAt.length)
   }
 
+  /** @param tookMs From the first byte until the call was over. */
+  over(tookMs: number): void {
+    this.#answers += 1
+    this.#answersMs += tookMs
+    for (const [index, upToMs] of BUCKETS_MS.entries())
+      if (tookMs <= upToMs) this.#within[index] = (this.#within[index] ?? 0) + 1
+  }
+
   turnAway(): void {
     this.#counts.turnedAway++
   }
@@ -72,6 +96,11 @@ export class LimiterStatistics {
       waitedMsP99: waits?.p99Ms ?? 0,
       usedShare: this.#counts.made / (windows * this.#limit.calls),
       windowMax: this.#windowMax,
+      answerTimes: {
+        count: this.#answers,
+        sumMs: this.#answersMs,
+        buckets: BUCKETS_MS.map((upToMs, index) => [upToMs, this.#within[index] ?? 0]),
+      },
     }
   }
 }

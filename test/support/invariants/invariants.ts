@@ -48,6 +48,7 @@ import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchRefusals, watchSettings } from './refusal-invariants.ts'
 import { watchStart } from './start-invariants.ts'
 import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
+import { watchOutages } from './outage-invariants.ts'
 import { watchFills } from './fill-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { watchUnowned } from './unowned-invariants.ts'
@@ -69,6 +70,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD3', watch: watchUnknown },
   { id: 'ORD3', watch: watchAnswers },
   { id: 'ORD4', watch: watchPatience },
+  { id: 'ORD4', watch: watchOutages },
   { id: 'ORD5', watch: watchTruth },
   { id: 'ORD5', watch: watchForeign },
   { id: 'ORD5', watch: watchTakers },

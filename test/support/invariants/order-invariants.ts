@@ -134,8 +134,10 @@ function hasTrace(order: TrueOrder): boolean {
 /** Longer than any other pause. */
 const SLEPT_MS = 4000
 
-/** Every unknown order ends in bounded time, or its instrument is halted with a reason. */
+/** Every unknown order ends in bounded time once the exchange answers, or its instrument is halted with a reason. */
 export function watchPatience(world: World): WorldWatcher {
+  /** Less the time of outages. */
+  const answeredMs = (): number => world.time.now - world.network.outages.lastedMs
   const since = new Map<string, number>()
   const patienceMs = world.settings.execution.acceptanceWindowMs + 60_000
   let lastAt = 0
@@ -153,10 +155,10 @@ export function watchPatience(world: World): WorldWatcher {
         for (const { state, terms } of orders.values()) {
           if (state !== 'unknown' && state !== 'sent') continue
           unknown.add(terms.clientOid)
-          const at = since.get(terms.clientOid) ?? world.time.now
+          const at = since.get(terms.clientOid) ?? answeredMs()
           since.set(terms.clientOid, at)
-          if (world.time.now - at > patienceMs && !(book && isHaltedItself(book, symbol))) {
-            violate(world, 'ORD4', `${terms.clientOid} is ${state} since ${world.time.now - at} ms`)
+          if (answeredMs() - at > patienceMs && !(book && isHaltedItself(book, symbol))) {
+            violate(world, 'ORD4', `${terms.clientOid} is ${state} since ${answeredMs() - at} ms`)
           }
         }
       }

@@ -2,6 +2,7 @@ import { type StopPolicy } from '../../../src/engine/event.ts'
 import { unreachable } from '../../../src/lib/unreachable.ts'
 import { cancelOwn, tradeByApi } from './api-trader.ts'
 import { MARKET_STEP_MS } from '../virtual/virtual-exchange.ts'
+import { type OutagePlan } from '../faults/outages.ts'
 import { type World } from '../world/world.ts'
 import { type WorldPlan } from '../world/world-plan.ts'
 
@@ -13,6 +14,8 @@ const STOP_MS = 15_000
 const FUNDING_MS = 8 * 3_600_000
 /** An order is matched within so long. */
 const MATCHED_MS = 200
+/** After an outage everything is found out within so long, ms. */
+const HEALED_MS = 20_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
 /** Bursts of trouble, and between them hours and days of quiet. */
@@ -20,8 +23,19 @@ export function passMonths(world: World): void {
   for (const [index, jump] of world.plan.jumps.entries()) {
     pass(world, jump.burstMs)
     if (isOver(world)) return
+    if (jump.outage) passOutage(world, jump.outage)
     passQuiet(world, jump, index)
   }
+}
+
+/** Nothing else goes wrong in an outage, and for a while after it: what it has left is found out meanwhile. */
+function passOutage(world: World, outage: OutagePlan): void {
+  const { network, faults } = world
+  const isQuiet = faults.isQuiet
+  faults.isQuiet = () => true
+  network.outages.begin(outage)
+  pass(world, outage.forMs + HEALED_MS)
+  faults.isQuiet = isQuiet
 }
 
 function passQuiet(world: World, { quietMs, looks, way }: Jump, index: number): void {

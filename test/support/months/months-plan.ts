@@ -1,6 +1,7 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { drawFaults, pick, planWorld, RATES, type WorldPlan } from '../world/world-plan.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
+import { drawOutage } from '../faults/outages.ts'
 import { QUIET_WAYS } from './quiet.ts'
 
 /** Seeds of worlds that last for months begin so. */
@@ -57,6 +58,9 @@ function drawMonthsFaults(part: (name: string) => Random, plan: WorldPlan): Worl
 
 function drawJumps(part: (name: string) => Random): WorldPlan['jumps'] {
   const count = between(part('jumps'), JUMPS)
+  // One that lasts for a minute costs as much as several bursts.
+  const outOf = part('outage')
+  const outageAt = outOf.integer(3) === 0 ? outOf.integer(count) : undefined
   let leftMs = ALL_MS_MAX
   return Array.from({ length: count }, (_, index) => {
     const random = part(`jump/${index}`)
@@ -69,6 +73,7 @@ function drawJumps(part: (name: string) => Random): WorldPlan['jumps'] {
       quietMs,
       looks: between(random, LOOKS),
       way: pick(random, QUIET_WAYS),
+      ...(index === outageAt && { outage: drawOutage(outOf) }),
     }
   })
 }

@@ -5,6 +5,7 @@ import { errorCode } from '../../../src/protocol/error-codes.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { readGarbled, readPage } from '../faults/garbled-answer.ts'
+import { answerOfOutage, type OutagePlan, Outages } from '../faults/outages.ts'
 import { type FaultKind, type VirtualFaults } from '../faults/virtual-faults.ts'
 
 export interface VirtualNetworkOptions {
@@ -61,8 +62,11 @@ export class VirtualNetwork implements Network {
   /** Hears of each call that reaches the exchange in ordinary time. */
   onPunctual: (site: string) => void = () => undefined
 
+  readonly outages: Outages
+
   constructor(options: VirtualNetworkOptions) {
     this.#options = options
+    this.outages = new Outages(() => options.time.now)
   }
 
   /** Unix ms, exchange clock: until then something late is, or may be, on its way. */
@@ -84,6 +88,8 @@ export class VirtualNetwork implements Network {
     const wire = { call, n, sentAt: ourNow(), answered: once(call) }
     const quickly = (make: () => Answer<Data>): void =>
       time.after(this.#latency(site, n), () => wire.answered(make()))
+    const out = this.outages.wayOf(site)
+    if (out !== undefined) return this.#leaveUnanswered(out, wire)
     if (faults.strikes('refusedConnection', site, n)) return quickly(() => notSent(ourNow()))
     time.after(requestTimeoutMs, () => wire.answered(lost('timeout', ourNow())))
     if (this.#isOut(site, n) || faults.strikes('requestLost', site, n)) return
@@ -93,6 +99,17 @@ export class VirtualNetwork implements Network {
       if (!isLate) this.onPunctual(site)
       this.#arrive(wire)
     })
+  }
+
+  /** In an outage the exchange never sees the call. */
+  #leaveUnanswered<Data>(way: OutagePlan['way'], { call, n, answered }: CallOnWire<Data>): void {
+    const { time, requestTimeoutMs } = this.#options
+    const ourNow = () => call.trusted.clock.now()
+    const latencyMs = this.#latency(call.site, n)
+    const answer = answerOfOutage(way, call.site)
+    if (answer) return time.after(latencyMs, () => answered(answer(ourNow())))
+    if (way === 'refused') return time.after(latencyMs, () => answered(notSent(ourNow())))
+    time.after(requestTimeoutMs, () => answered(lost('timeout', ourNow())))
   }
 
   #arrive<Data>(wire: CallOnWire<Data>): void {

@@ -325,7 +325,10 @@ function trouble(world: World, faults: VirtualFaults): void {
 
 /** How long the bursts and the quiet between them last, ms. */
 function sumOf(jumps: WorldPlan['jumps']): number {
-  return jumps.reduce((sum, { burstMs, quietMs }) => sum + burstMs + quietMs, 0)
+  return jumps.reduce(
+    (sum, { burstMs, quietMs, outage }) => sum + burstMs + quietMs + (outage?.forMs ?? 0),
+    0,
+  )
 }
 
 /** The operator restricts or flattens something; {@link releaseHalts} ends it after a look. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type Random, createRandom } from '../../../src/lib/random.ts'
 import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-faults.ts'
+import { outagePlan } from '../faults/outages.ts'
 import { QUIET_WAYS } from '../months/quiet.ts'
 import { STRATEGY_KINDS } from '../virtual/virtual-strategies.ts'
 import { accountPlanFields, drawAccountPlan } from './account-plan.ts'
@@ -56,6 +57,8 @@ export const worldPlanSchema = z.strictObject({
         quietMs: z.int().positive(),
         looks: z.int().positive(),
         way: z.enum(QUIET_WAYS),
+        /** After the burst, at the ordinary pace. Absent: none. */
+        outage: outagePlan.optional(),
       }),
     )
     .default([]),

@@ -1,0 +1,160 @@
+import { type Answer, isUnanswered, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import { own } from '../../lib/own.ts'
+import type { EngineEvent } from '../event.ts'
+import { announce, type Core, type Outage, type SilenceState, type SilentCalls } from './core.ts'
+
+/** Calls without an answer for so long, ms, and at least two in a row, are logged: before that it may be one bad connection. */
+const OUTAGE_MS = 10_000
+/** Orders and cancel-alls are sent when there is a reason. Without one for so long, ms, that they failed once says nothing any more. */
+const FORGOTTEN_MS = 120_000
+
+export const ORDERS = 'orders'
+export const CANCELS = 'cancel-alls'
+
+/** Notes whether the exchange has answered, before the event is handled. */
+export function hearAnswer(core: Core, event: EngineEvent): void {
+  const { kind } = event
+  if (kind === 'fillsRead') noteAnswered(core, 'fills')
+  else if (kind === 'positionRead') noteAnswered(core, `position ${event.reading.symbol}`)
+  else if (kind === 'positionUnreadable') noteAnswered(core, `position ${event.symbol}`)
+  else if (kind === 'batchAnswered') noteAnswer(core, ORDERS, event.answer)
+  else if (kind === 'cancelAnswered') noteAnswer(core, CANCELS, event.answer)
+  else if (kind === 'readFailed' && isOfAccount(event.what)) {
+    if (event.isRefused) noteAnswered(core, event.what)
+    else noteUnanswered(core, event.what, event.reason)
+  }
+}
+
+function isOfAccount(what: string): boolean {
+  return what === 'fills' || what.startsWith('position ')
+}
+
+function noteAnswer(core: Core, kind: string, answer: Answer<unknown>): void {
+  if (isUnanswered(answer)) noteUnanswered(core, kind, reasonOf(answer))
+  else noteAnswered(core, kind)
+}
+
+function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
+  const code = answer.code || (answer.kind === 'unknown' ? answer.cause : answer.class)
+  return answer.message === '' ? code : `${code}: ${answer.message}`
+}
+
+function noteAnswered({ silence }: Core, kind: string): void {
+  if (silence.calls.has(kind)) own(silence.calls).delete(kind)
+}
+
+function noteUnanswered({ silence, now }: Core, kind: string, reason: string): void {
+  const { since = now, times = 0 } = silence.calls.get(kind) ?? {}
+  own(silence.calls).set(kind, { since, lastAt: now, times: times + 1, reason })
+  const { outage } = silence
+  if (outage) own(outage.calls).set(kind, (outage.calls.get(kind) ?? 0) + 1)
+}
+
+/** Whether the last call of one of these kinds had no answer. */
+export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
+  return silence.calls.size > 0 && kinds.some((kind) => silence.calls.has(kind))
+}
+
+/** What goes on without an answer for so long that it is said, the longest first. */
+export function listSilent(
+  { silence: { calls } }: Core,
+  now: number,
+): readonly (readonly [string, SilentCalls])[] {
+  return [...calls]
+    .filter(([, { since, times }]) => times > 1 && now - since >= OUTAGE_MS)
+    .toSorted(([, left], [, right]) => left.since - right.since)
+}
+
+/** Logs when calls go on without an answer, and at the end what that has brought about. Runs after every event. */
+export function followOutage(core: Core, event: EngineEvent): void {
+  const { silence, now } = core
+  if (silence.calls.size === 0 && silence.outage === undefined) return
+  if (event.kind === 'timePassed') forgetOld(core)
+  if (silence.outage === undefined) {
+    const silent = listSilent(core, now)
+    if (silent.length > 0) beginOutage(core, silent)
+    return
+  }
+  gather(core, silence.outage)
+  if (!isAnySilent(silence) && silence.outage.unproved.size === 0) endOutage(core, silence.outage)
+}
+
+/** A batch that was lost once is followed by another one only where something is wanted, so it is not waited for. */
+function isAnySilent({ calls }: SilenceState): boolean {
+  return [...calls].some(([kind, { times }]) => kind !== ORDERS || times > 1)
+}
+
+function forgetOld({ silence, now }: Core): void {
+  for (const kind of [ORDERS, CANCELS]) {
+    const { lastAt = now } = silence.calls.get(kind) ?? {}
+    if (now - lastAt >= FORGOTTEN_MS) own(silence.calls).delete(kind)
+  }
+}
+
+function beginOutage(core: Core, silent: readonly (readonly [string, SilentCalls])[]): void {
+  const { silence, now } = core
+  const [[, { since, reason }] = ['', { since: now, reason: '' }]] = silent
+  own(silence).outage = {
+    since,
+    calls: new Map([...silence.calls].map(([kind, { times }]) => [kind, times])),
+    unknown: new Set(),
+    found: new Map(),
+    cancelled: 0,
+    fills: 0,
+    unproved: new Set(),
+    proved: new Set(),
+  }
+  announce(core, 'warn', 'exchange.silent', {
+    calls: silent.map(([kind]) => kind),
+    sinceMs: now - since,
+    reason,
+    unknownOrders: countUnknown(core),
+  })
+}
+
+function countUnknown({ book }: Core): number {
+  const orders = [...book.open.values()].flatMap((ofSymbol) => [...ofSymbol.values()])
+  return orders.filter(({ state }) => state === 'unknown').length
+}
+
+/** Counts what this step has recorded, and which instruments it leaves unproved. */
+function gather(core: Core, outage: Outage): void {
+  const { book, effects, instruments } = core
+  const state = own(outage)
+  for (const orders of book.open.values())
+    for (const { state: standing, terms } of orders.values())
+      if (standing === 'unknown') state.unknown.add(terms.clientOid)
+  for (const effect of effects) {
+    if (effect.kind !== 'record') continue
+    const { record } = effect
+    if (record.kind === 'fills') state.fills += record.fills.length
+    if (record.kind === 'cancelAnswered') state.cancelled += record.listed.length
+    if (record.kind !== 'settle') continue
+    for (const { clientOid } of record.orders) {
+      const became = book.orders.get(clientOid)?.state ?? 'forgotten'
+      if (outage.unknown.has(clientOid)) state.found.set(became, (outage.found.get(became) ?? 0) + 1)
+    }
+  }
+  for (const { symbol, resolution } of instruments.values()) {
+    // One that was halted meanwhile waits for an operator, and nobody waits for it.
+    const isUnproved = resolution !== undefined && Number.isFinite(resolution.patientUntil)
+    if (isUnproved && isAnySilent(core.silence)) state.unproved.add(symbol)
+    if (!isUnproved && outage.unproved.has(symbol)) {
+      state.unproved.delete(symbol)
+      state.proved.add(symbol)
+    }
+  }
+}
+
+function endOutage(core: Core, { since, calls, unknown, found, cancelled, fills, proved }: Outage): void {
+  own(core.silence).outage = undefined
+  announce(core, 'info', 'exchange.answers', {
+    afterMs: core.now - since,
+    unanswered: Object.fromEntries(calls),
+    unknownOrders: unknown.size,
+    found: Object.fromEntries(found),
+    cancelled,
+    fills,
+    proved: [...proved],
+  })
+}
