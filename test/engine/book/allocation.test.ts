@@ -163,9 +163,9 @@ describe('of a symbol with a fill that waits for its order', () => {
 test('[RSK3] what two strategies hold against lots of nobody can be closed as far as the account holds it', () => {
   const book = createBook('one_way_mode')
   const bought = { side: 'buy', tradeSide: 'open', lots: 2, wait: 0 } as const
+  move(book, NOBODY, { owner: NOBODY, side: 'sell', tradeSide: 'open', lots: 3, wait: 0 })
   move(book, 'a', { ...bought, owner: 'a' })
   move(book, 'b', { ...bought, owner: 'b' })
-  move(book, NOBODY, { owner: NOBODY, side: 'sell', tradeSide: 'open', lots: 3, wait: 0 })
 
   expect(book.account.get(SYMBOL)).toEqual({ longLots: 1, shortLots: 0 })
   for (const strategy of ['a', 'b'].map(toStrategyId)) {
