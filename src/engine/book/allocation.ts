@@ -55,6 +55,20 @@ export function backedHolding(book: Book, strategyId: StrategyId, symbol: string
 }
 
 /**
+ * What of a strategy's position can be closed without opening anything. Where lots of nobody stand against those of several
+ * strategies, the account may still hold a part of what none of them holds wholly.
+ */
+export function closableHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
+  const held = holdingOf(book, strategyId, symbol)
+  const account = accountHoldingOf(book, symbol)
+  const backed = backedHolding(book, strategyId, symbol)
+  return {
+    longLots: Math.max(backed.longLots, Math.min(held.longLots, account.longLots)),
+    shortLots: Math.max(backed.shortLots, Math.min(held.shortLots, account.shortLots)),
+  }
+}
+
+/**
  * What of the account's position no strategy holds: what others opened, and fills that wait for their order. In one-way
  * mode the net of it, in hedge mode what is too much of each leg.
  */

@@ -3,7 +3,7 @@ import type { Order } from '../../domain/order.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
-import { backedHolding, unclaimedHolding } from '../book/allocation.ts'
+import { closableHolding, unclaimedHolding } from '../book/allocation.ts'
 import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
 import { hasClosableUnclaimed } from './adopt.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
@@ -175,7 +175,7 @@ export function holdsAnything(core: Pick<Core, 'book' | 'settings'>, scope: Scop
 function isToClose({ book, settings }: Pick<Core, 'book' | 'settings'>, key: string, scope: Scope): boolean {
   const [strategyId, symbol] = splitPair(key)
   if (!isPart(scope, strategyId, symbol) || !isBound(settings, strategyId, symbol)) return false
-  const { longLots, shortLots } = backedHolding(book, strategyId as StrategyId, symbol)
+  const { longLots, shortLots } = closableHolding(book, strategyId as StrategyId, symbol)
   return Math.max(longLots, shortLots) >= (settings.instruments.get(symbol)?.lotsMin ?? 1)
 }
 

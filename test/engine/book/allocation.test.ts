@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { type Fill } from '../../../src/domain/fill.ts'
-import { toOrderId } from '../../../src/domain/ids.ts'
+import { toOrderId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
 import { type Book, createBook } from '../../../src/engine/book/book.ts'
 import { fromBookRows, toBookRows, takeBookChanges } from '../../../src/engine/book/book-rows.ts'
-import { applyMove, settleOwner, UNSETTLED_MOVES_MAX, waiterOf } from '../../../src/engine/book/allocation.ts'
+import {
+  applyMove,
+  backedHolding,
+  closableHolding,
+  settleOwner,
+  UNSETTLED_MOVES_MAX,
+  waiterOf,
+} from '../../../src/engine/book/allocation.ts'
 import { own } from '../../../src/lib/own.ts'
 import { SeededDraws } from '../../support/faults/seeded-draws.ts'
 
@@ -151,4 +158,18 @@ describe('of a symbol with a fill that waits for its order', () => {
     settleOwner(own(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'a' as never)
     expect(book.holdings.get(`a|${SYMBOL}`)?.longLots).toBe(7)
   })
+})
+
+test('[RSK3] what two strategies hold against lots of nobody can be closed as far as the account holds it', () => {
+  const book = createBook('one_way_mode')
+  const bought = { side: 'buy', tradeSide: 'open', lots: 2, wait: 0 } as const
+  move(book, NOBODY, { owner: NOBODY, side: 'sell', tradeSide: 'open', lots: 3, wait: 0 })
+  move(book, 'a', { ...bought, owner: 'a' })
+  move(book, 'b', { ...bought, owner: 'b' })
+
+  expect(book.account.get(SYMBOL)).toEqual({ longLots: 1, shortLots: 0 })
+  for (const strategy of ['a', 'b'].map(toStrategyId)) {
+    expect(backedHolding(book, strategy, SYMBOL)).toEqual({ longLots: 0, shortLots: 0 })
+    expect(closableHolding(book, strategy, SYMBOL)).toEqual({ longLots: 1, shortLots: 0 })
+  }
 })
