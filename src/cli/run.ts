@@ -39,7 +39,7 @@ import type { StopPolicy } from '../engine/event.ts'
 import { RunStop } from './process/run-stop.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
 import { createSupervisor } from './process/supervisor.ts'
-import { acceptReload, type Configured } from './reload/accept-reload.ts'
+import { acceptReload, type Configured, examineReload } from './reload/accept-reload.ts'
 
 /** Whether all has been read that a supervisor waits for. */
 const READY_LOOKED_AT_MS = 100
@@ -189,6 +189,7 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
       repeatOptions(file === frame.loaded.config.file ? options : { config: file, set: [] }),
     onReload: () => frame.reloads.ask(),
     alertTargets: frame.alerts && (() => frame.alerts?.targets ?? new Map()),
+    tryReload: () => frame.reloads.tryDry(),
   })
   return opening.finally(() => frame.standby?.close())
 }
@@ -199,6 +200,8 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
   keepRunning(opened, frame)
   frame.alerts?.watch(opened.daemon)
   let next: Configured | undefined
+  const tryDry = async (): Promise<readonly string[]> =>
+    (await examineReload(frame.request, { ...frame, daemon: opened.daemon })).problems
   reloads.listen(async () => {
     next = await acceptReload(frame.request, { ...frame, daemon: opened.daemon }).catch((error: unknown) => {
       logger.log('error', 'reload.refused', { problems: [messageOf(error)] })
@@ -209,7 +212,7 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
     reloads.listen(undefined)
     opened.keepLeases()
     opened.daemon.stop('leave')
-  })
+  }, tryDry)
   const policies = [config, ...others.map((other) => other.loaded.config)].map(({ onStop }) => onStop)
   const end = await live(opened, { ...frame, policies })
   reloads.listen(undefined)
@@ -275,13 +278,16 @@ function listenForStops(): Stops {
 interface Reloads {
   ask(): void
   /** Calls this each time from now on. */
-  listen(reload: (() => Promise<void>) | undefined): void
+  listen(reload: (() => Promise<void>) | undefined, tryDry?: () => Promise<readonly string[]>): void
+  /** What a reload would be refused for now; undefined while nobody listens. */
+  tryDry(): Promise<readonly string[]> | undefined
   readonly forget: () => void
 }
 
 /** One after the other: what is asked for meanwhile is done once more, after it. */
 function listenForReloads(): Reloads {
   let listener: (() => Promise<void>) | undefined
+  let dryRun: (() => Promise<readonly string[]>) | undefined
   let [isAsked, isBusy] = [false, false]
   const work = async (): Promise<void> => {
     if (isBusy) return
@@ -300,8 +306,10 @@ function listenForReloads(): Reloads {
   if (!hasTerminal) process.on('SIGHUP', ask)
   return {
     ask,
-    listen(reload) {
+    tryDry: () => dryRun?.(),
+    listen(reload, tryDry) {
       listener = reload
+      dryRun = tryDry
       void work()
     },
     forget: () => process.off('SIGHUP', ask),

@@ -26,8 +26,9 @@ export class ControlClient {
     })
   }
 
-  read(path: string): Promise<ControlReply> {
-    return this.#ask({ path, method: 'GET' })
+  /** @param waitMs For an answer that takes its time. */
+  read(path: string, waitMs = ANSWER_MS_MAX): Promise<ControlReply> {
+    return this.#ask({ path, method: 'GET', headersTimeout: waitMs })
   }
 
   command(body: unknown): Promise<ControlReply> {
@@ -65,7 +66,7 @@ export class ControlClient {
   }
 
   async #ask(
-    options: Pick<Dispatcher.RequestOptions, 'path' | 'method' | 'headers' | 'body'>,
+    options: Pick<Dispatcher.RequestOptions, 'path' | 'method' | 'headers' | 'body' | 'headersTimeout'>,
   ): Promise<ControlReply> {
     const { path, ...rest } = options
     try {

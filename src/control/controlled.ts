@@ -8,6 +8,7 @@ import type {
   InstrumentView,
   JournalQuery,
   JournalRowView,
+  ReloadView,
   StoryView,
 } from './detail-views.ts'
 import type { EventHistory } from './event-history.ts'
@@ -45,6 +46,8 @@ export interface Controlled {
   backtests(): Promise<readonly BacktestView[]>
   /** All accounts of the journal's server; undefined where it is a file. */
   fleet(): Promise<FleetView> | undefined
+  /** Runs a whole reload dry; undefined where none is possible now. */
+  tryReload(): Promise<ReloadView> | undefined
   readiness(): Readiness
   /** In the text format of Prometheus. */
   metrics(): string

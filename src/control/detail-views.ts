@@ -106,6 +106,11 @@ const member = z.strictObject({
   seenAgoMs: z.number(),
 })
 
+/** What a reload would come to now, as the daemon that runs finds it: nothing is done. */
+export const reloadSchema = z.strictObject({
+  problems: z.array(z.string()).meta({ description: 'why it would be refused; empty: it would be taken' }),
+})
+
 /** What the server of the journal knows of all who use it: as `intentd fleet status --json` prints it. */
 export const fleetSchema = z.strictObject({
   now: z.int().meta({ description: 'Unix ms, clock of the server, as all times here' }),
@@ -177,3 +182,4 @@ export const fleetSchema = z.strictObject({
 })
 
 export type FleetView = z.infer<typeof fleetSchema>
+export type ReloadView = z.infer<typeof reloadSchema>

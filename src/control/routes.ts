@@ -7,6 +7,7 @@ import {
   curvesSchema,
   denialsSchema,
   fleetSchema,
+  reloadSchema,
   instrumentSchema,
   journalRowSchema,
   storySchema,
@@ -172,6 +173,13 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     query: nothing,
     response: z.array(backtestSchema),
     read: (daemon) => daemon.backtests(),
+  }),
+  route({
+    path: '/v1/reload',
+    summary: 'What a reload of the configuration as it is now would be refused for; nothing is changed.',
+    query: nothing,
+    response: reloadSchema,
+    read: (daemon) => daemon.tryReload(),
   }),
   route({
     path: '/v1/fleet',

@@ -31,6 +31,7 @@ import { isHolder, openJournal } from './state/open-journal.ts'
 import { ownWriter } from './account/own-writer.ts'
 import { hasRetreated, retreatNote } from './state/retreat-note.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
+import { assertGrids } from './state/assert-grids.ts'
 import { isEmbedded, stateDirectoryOf } from './state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
 import { type LoadedStrategy, openRunners, type Runners, showSettingsOf } from './strategies/strategies.ts'
@@ -276,25 +277,6 @@ async function standBy(options: Opening, frame: StandbyFrame, directory: string)
   const { startStandby } = await import('./standby.ts')
   const { loaded, journalPassword: password } = options
   return startStandby({ ...options, config: loaded.config, password, directory, frame })
-}
-
-/** @throws Failure where the book counts an instrument in steps that do not convert to the configured ones. */
-function assertGrids(book: Book, { instruments }: EngineSettings): void {
-  const conflict = findGridConflict(book, instruments)
-  if (!conflict) return
-  const { symbol, was, is, number } = conflict
-  throw new Failure({
-    code: 'STATE_GRIDS_CHANGED',
-    sentence:
-      'the journal counts an instrument in other ticks or lots than the configuration, and cannot convert them',
-    facts: {
-      instrument: symbol,
-      journal: `tickSize ${was.tick}, lotSize ${was.lot}`,
-      configuration: `tickSize ${is.tick}, lotSize ${is.lot}`,
-      inexact: number,
-    },
-    hint: 'start once with the sizes of the journal, flatten the instrument and stop; an hour later its orders are forgotten. Or begin with another state.directory',
-  })
 }
 
 function settingsOf(

@@ -45,6 +45,7 @@ export interface OpenDaemonOptions
   /** Somebody wants the configuration to be read again; absent: nobody can. */
   readonly onReload?: () => void
   readonly alertTargets?: (() => AlertTargets) | undefined
+  readonly tryReload?: () => Promise<readonly string[]> | undefined
   /** What a command needs to address an account: ` -c live.yaml`; default nothing. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
@@ -206,6 +207,7 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
         clock: trusted.clock,
         version,
         onReload: options.onReload,
+        tryReload: options.tryReload,
         processStartedAt: options.processStartedAt,
         sharedLimits: shared,
         sharedTickers,

@@ -18,7 +18,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
 
     const kill = project.start(['kill', '-c', 'config/paper.yaml', '--reason', 'drill'])
     expect(await kill.ended).toEqual({ code: 0, signal: null })
-    expect(kill.stderr.join('\n')).toMatch(
+    expect([...kill.stderr, ...kill.stdout].join('\n')).toMatch(
       /seen by the daemon \(pid \d+\)[^]*clean: nothing rests.*`intentd release -c config\/paper.yaml --reason/,
     )
     const killedAt = run.log.findIndex(({ event }) => event === 'trading.killed')
@@ -47,12 +47,14 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const project = projects.open()
     const kill = project.start(['kill', '--wait', '1s'])
     expect((await kill.ended).code).toBe(0)
-    expect(kill.stderr.join('\n')).toContain('no daemon has seen it')
+    expect([...kill.stderr, ...kill.stdout].join('\n')).toContain('no daemon has seen it')
     const pause = project.start(['pause', 'grid-btc', '--reason', 'drill', '--wait', '1s'])
     expect((await pause.ended).code).toBe(75)
     const status = project.start(['status'])
     await status.ended
-    expect(status.stderr.join('\n')).toMatch(/! a kill stands [^]*! a command waits for the next daemon/)
+    expect([...status.stderr, ...status.stdout].join('\n')).toMatch(
+      /! a kill stands [^]*! a command waits for the next daemon/,
+    )
 
     const run = project.run(FAST)
     await run.untilEvent('kill.clean')
@@ -111,7 +113,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const remote = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
     const withoutKeys = project.start(['kill', ...remote, '--wait', '1s'])
     expect((await withoutKeys.ended).code).toBe(75)
-    expect(withoutKeys.stderr.join('\n')).toMatch(
+    expect([...withoutKeys.stderr, ...withoutKeys.stdout].join('\n')).toMatch(
       /INTENTD_API_KEY: missing[^]*Orders may rest at the exchange/,
     )
 
@@ -121,8 +123,8 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const state = ['--state', '.intentd/paper', ...remote.slice(2), '--wait', '1s']
     const ofOther = project.start(['kill', ...state], place.env)
     expect((await ofOther.ended).code).toBe(75)
-    expect(ofOther.stderr.join('\n')).toContain('does not say this account now')
-    expect(ofOther.stderr.join('\n')).not.toContain('cancelled from here once')
+    expect([...ofOther.stderr, ...ofOther.stdout].join('\n')).toContain('does not say this account now')
+    expect([...ofOther.stderr, ...ofOther.stdout].join('\n')).not.toContain('cancelled from here once')
     project.write('config/remote.yaml', said)
 
     const kill = project.start(['kill', ...state], place.env)
@@ -130,7 +132,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     await exchange.stop()
 
     expect(code).toBe(75)
-    expect(kill.stderr.join('\n')).toContain('cancelled from here once')
+    expect([...kill.stderr, ...kill.stdout].join('\n')).toContain('cancelled from here once')
     expect(kill.stdout.join('\n')).toContain(String(accepted['clientOid']))
   })
 
@@ -144,7 +146,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     project.edit('config/remote.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
     const plan = project.start(['plan', ...remote])
     expect((await plan.ended).code).toBe(0)
-    expect(plan.stderr.join('\n')).toMatch(/not here: .*INTENTD_API_KEY: missing/)
+    expect([...plan.stderr, ...plan.stdout].join('\n')).toMatch(/not here: .*INTENTD_API_KEY: missing/)
     expect(plan.stdout.join('\n')).toMatch(/openOrdersMax: 100 -> 60/)
     const reload = project.start(['reload', ...remote])
     expect((await reload.ended).code).toBe(0)
@@ -165,7 +167,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const { code } = await kill.ended
     await exchange.stop()
 
-    expect(kill.stderr.join('\n')).toContain('nothing rests at the exchange')
+    expect([...kill.stderr, ...kill.stdout].join('\n')).toContain('nothing rests at the exchange')
     expect(code).toBe(0)
   })
 
@@ -175,11 +177,14 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const run = project.run([...FAST, '--set', 'execution.acceptanceWindowMs=35000'])
     await run.untilEvent('order.accepted')
     const kill = project.start(['kill', '--wait', '4s'])
-    await vi.waitFor(() => expect(kill.stderr.join('\n')).toContain('seen by the daemon'), 60_000)
+    await vi.waitFor(
+      () => expect([...kill.stderr, ...kill.stdout].join('\n')).toContain('seen by the daemon'),
+      60_000,
+    )
     await run.stop('SIGKILL')
 
     expect(await kill.ended).toEqual({ code: 75, signal: null })
-    expect(kill.stderr.join('\n')).toContain('the daemon that saw it runs no more')
+    expect([...kill.stderr, ...kill.stdout].join('\n')).toContain('the daemon that saw it runs no more')
   })
 
   test('names a daemon that hangs, and what to do about it', async () => {
@@ -197,8 +202,8 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     await run.stop('SIGKILL')
 
     expect([code, waits]).toEqual([75, 75])
-    for (const { stderr } of [kill, release]) {
-      expect(stderr.join('\n')).toMatch(
+    for (const { stderr, stdout } of [kill, release]) {
+      expect([...stderr, ...stdout].join('\n')).toMatch(
         new RegExp(`does not answer: pid ${run.pid} .*[^]*kill -CONT ${run.pid}`),
       )
     }
@@ -216,7 +221,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const hasty = project.start(['release', '--reason', 'drill over', '--wait', '1s'])
     const { code } = await hasty.ended
     const isReleased = !existsSync(file)
-    const isSaid = hasty.stderr.join('\n').includes('released: the kill switch')
+    const isSaid = hasty.stdout.join('\n').includes('released: the kill switch')
     await run.untilEvent('kill.released')
     await run.stop()
 
@@ -237,7 +242,9 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     await run.stop()
 
     expect(code).toBe(1)
-    expect(release.stderr.join('\n')).toMatch(/not done: no kill stands[^]*held: BTCUSDT halted/)
+    expect([...release.stderr, ...release.stdout].join('\n')).toMatch(
+      /not done: no kill stands[^]*held: BTCUSDT halted/,
+    )
   })
 
   test.each(['kill', 'release'])(
@@ -248,7 +255,9 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
       const order = project.start([verb, '--reason', 'drill', '--set', 'state.directory=../taken'])
 
       expect((await order.ended).code).toBe(75)
-      expect(order.stderr.join('\n')).toMatch(/^STATE_UNWRITABLE: nothing was ordered[^]*directory +\S+taken/)
+      expect([...order.stderr, ...order.stdout].join('\n')).toMatch(
+        /^STATE_UNWRITABLE: nothing was ordered[^]*directory +\S+taken/,
+      )
     },
   )
 
@@ -265,6 +274,6 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const release = projects.open().start(['release'])
 
     expect((await release.ended).code).toBe(64)
-    expect(release.stderr.join('\n')).toContain('--reason')
+    expect([...release.stderr, ...release.stdout].join('\n')).toContain('--reason')
   })
 })

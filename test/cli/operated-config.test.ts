@@ -14,7 +14,8 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
     const ask = async (...words: string[]) => {
       const verb = project.start(words)
       const { code } = await verb.ended
-      return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
+      const said = [...verb.stderr, ...verb.stdout].join('\n')
+      return { code, out: verb.stdout.join('\n'), said }
     }
     const run = project.run([...STARTED, '--param', 'grid-btc.levels=3', '--summary', 'json'])
     await run.untilEvent('daemon.running')

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { listExceeded } from '../../src/cli/reload/exceeded-limits.ts'
 import { formatCancels, formatPlan } from '../../src/cli/reload/plan-text.ts'
 import { compareConfigs } from '../../src/config/config-changes.ts'
 import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
@@ -26,7 +27,9 @@ const orderOf = (strategy: string): OrderView => ({
 
 function planOf(was: DaemonConfig, next: DaemonConfig): readonly string[] {
   const changes = compareConfigs(withCode(was), withCode(next))
-  return formatPlan({ changes, orders: [], positions: [], next }).split('\n').slice(0, -1)
+  return formatPlan({ changes, orders: [], positions: [], problems: [], exceeded: [], next })
+    .split('\n')
+    .slice(0, -1)
 }
 
 test('[CFG2] a plan says which strategies start, and which limits are tighter or looser', () => {
@@ -114,7 +117,7 @@ test('[CFG2] a plan says which orders a run that begins with a cancel-all takes 
   const orders = ['grid-btc', 'grid-btc', 'grid-eth'].map((strategy) => orderOf(strategy))
   const planFor = (config: DaemonConfig) => ({
     ...{ changes: compareConfigs(withCode(was), withCode(config)), next: config },
-    ...{ orders, positions: [] },
+    ...{ orders, positions: [], problems: [], exceeded: [] },
   })
 
   expect(formatPlan(planFor(next))).toContain(
@@ -125,4 +128,46 @@ test('[CFG2] a plan says which orders a run that begins with a cancel-all takes 
   )
   expect(formatCancels(planFor(next), 'bob')).toMatch(/^ {2}bob: 2 open orders/)
   expect(formatCancels(planFor(load()), undefined)).toBe('')
+})
+
+test('[CFG2] a tighter limit that is exceeded already is named, with what it will do', () => {
+  const next = load(
+    'risk.losses.daily=30',
+    'risk.losses.drawdown={"warn":0.01,"reducing":0.02,"flatten":0.05}',
+  )
+  const [grid] = next.strategies
+  const position = {
+    symbol: 'BTCUSDT',
+    side: 'long',
+    size: '9',
+    entryPrice: 60_000,
+    entryFrom: 'fills',
+    markPrice: 60_000,
+    unrealisedProfit: '0',
+    liquidationPrice: null,
+    readAgeMs: 10,
+    strategies: { [grid?.id ?? '']: '9' },
+  } as const
+  const losses = [
+    { scope: '*', limit: 'daily', used: 34, max: 200 },
+    { scope: '*', limit: 'drawdown.flatten', used: 0.03, max: 0.1 },
+  ]
+  const account = { losses, positions: [position], peak: null, drawdown: null }
+
+  expect([...listExceeded(next, { account, orders: [] })]).toEqual([
+    'the account: daily 30 is reached already, with 34: only orders that reduce leave at once, until it is released',
+    'the account: drawdown.warn 1.00 % is reached already, with 3.00 %: it is warned of at once',
+    'the account: drawdown.reducing 2.00 % is reached already, with 3.00 %: only orders that reduce leave at once, until it is released',
+    expect.stringMatching(
+      /^the account: grossNotionalMax \S+ is exceeded already, with 540000 in positions: /,
+    ),
+    expect.stringMatching(
+      /^grid-btc: positionMax \S+ is exceeded already on BTCUSDT, with 9: orders that add/,
+    ),
+  ])
+  const before = {
+    ...account,
+    losses: losses.map((one) => ({ ...one, max: one.limit === 'daily' ? 30 : 0.02 })),
+  }
+  expect([...listExceeded(next, { account: before, orders: [] })].join()).not.toContain('reached already')
 })

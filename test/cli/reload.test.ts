@@ -17,7 +17,8 @@ const SET = ['--set', 'simulator.speed=600']
 async function ask(project: Project, ...words: string[]) {
   const verb = project.start([...words, ...SET, '--set', 'execution.acceptanceWindowMs=1000'])
   const { code } = await verb.ended
-  return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
+  const said = [...verb.stderr, ...verb.stdout].join('\n')
+  return { code, out: verb.stdout.join('\n'), said }
 }
 
 /** A strategy that takes a position and keeps it. */
@@ -103,7 +104,12 @@ async function changeInVain(project: Project, run: IntentdProcess): Promise<void
   expect(reload.out).toMatch(
     /^! account\.positionMode: "one_way_mode" -> "hedge_mode": only a new process takes this/m,
   )
-  expect([reload.code, reload.said]).toEqual([1, 'not done: the lines with ! want a new process'])
+  expect([reload.code, reload.said]).toEqual([
+    1,
+    expect.stringContaining('not done: the lines with ! want a new process'),
+  ])
+  // Both say the same, and exit with the same.
+  expect((await ask(project, 'plan')).code).toBe(1)
   // By the signal, which asks nobody before; and code that fails by itself is not that of the strategy which runs.
   project.write('own/own.ts', `${codeOf('', 'two')}${STRAY}`)
   project.write('own/more.ts', `${codeOf('', 'more')}${STRAY}`)

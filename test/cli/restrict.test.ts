@@ -15,7 +15,7 @@ const SCOPES = 'strategy:grid-btc, strategy:grid-eth, strategy:trend-btc, strate
 async function order(project: Project, ...args: readonly string[]) {
   const verb = project.start([...args, '--reason', 'drill'])
   const { code } = await verb.ended
-  return { code, printed: verb.stderr.join('\n') }
+  return { code, printed: [...verb.stderr, ...verb.stdout].join('\n') }
 }
 
 /** The orders that left after the first line of an event. */
@@ -180,7 +180,7 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
     const verb = project.start(args.includes('--reason') ? args : [...args, '--reason', 'drill'])
 
     expect((await verb.ended).code).toBe(64)
-    expect(verb.stderr.join('\n')).toMatch(printed)
+    expect([...verb.stderr, ...verb.stdout].join('\n')).toMatch(printed)
     expect(readdirSync(project.directory)).not.toContain('.intentd')
   })
 })

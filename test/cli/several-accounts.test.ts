@@ -85,7 +85,8 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
   const ask = async (...words: string[]) => {
     const verb = project.start([...words, ...OPTIONS], env)
     const { code } = await verb.ended
-    return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
+    const said = [...verb.stderr, ...verb.stdout].join('\n')
+    return { code, out: verb.stdout.join('\n'), said }
   }
   const start = () => project.start(['run', ...OPTIONS, '--summary', 'json'], env)
   const fills = (run: ReturnType<typeof start>, name: Name) =>

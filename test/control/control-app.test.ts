@@ -32,6 +32,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   '/v1/explain': 400,
   // Its journal is a file.
   '/v1/fleet': 404,
+  '/v1/reload': 404,
 }
 
 const PORT: Entrance = { via: 'port', hosts: [HOST, 'localhost:8790'], token: new Secret(TOKEN) }
@@ -88,6 +89,7 @@ class Bench {
         curves: () => ({ peak: null, at: [], net: [], equity: [], strategies: {} }),
         instrument: () => undefined,
         fleet: () => undefined,
+        tryReload: () => undefined,
         denials: () => ({}),
         explain: () => Promise.resolve([]),
         journal: () => Promise.resolve([]),

@@ -15,7 +15,8 @@ const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
 async function ask(project: Project, ...words: string[]) {
   const verb = project.start(words)
   const { code } = await verb.ended
-  return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
+  const said = [...verb.stderr, ...verb.stdout].join('\n')
+  return { code, out: verb.stdout.join('\n'), said }
 }
 
 async function startTrading(project: Project, args: readonly string[] = []) {

@@ -74,6 +74,7 @@ export class BusyDaemon {
       }),
       denials: () => ({}),
       fleet: () => undefined,
+      tryReload: () => undefined,
       explain: async (subject) =>
         ((await this.readings?.ask({ kind: 'explain', subject })) ?? []) as readonly StoryView[],
       journal: async (query) =>

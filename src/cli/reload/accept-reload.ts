@@ -1,16 +1,19 @@
 import { createServer } from 'node:net'
-import { compareConfigs } from '../../config/config-changes.ts'
+import { compareConfigs, type ConfigChanges } from '../../config/config-changes.ts'
 import { listKeys } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import { openToken } from '../../control/token-file.ts'
+import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { tokenFileOf } from '../../daemon/control/open-control.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import type { AccountGiven } from '../../daemon/open-account.ts'
 import { accountLogger } from '../../daemon/reporting/account-logger.ts'
 import type { DaemonLogger } from '../../daemon/reporting/logger.ts'
 import { readRunningConfig, type RunningConfig, withCode } from '../../daemon/state/running-config.ts'
+import { assertGrids } from '../../daemon/state/assert-grids.ts'
+import { isEmbedded } from '../../daemon/state/state-place.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Book, splitPair } from '../../engine/book/book.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -27,13 +30,21 @@ interface ReloadFrame extends Configured {
   readonly logger: DaemonLogger
 }
 
-/** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
-export async function acceptReload(
+/** What a reload has found, before anything is done. */
+interface Examined {
+  readonly loaded: LoadedConfig | undefined
+  readonly next: readonly LoadedConfig[]
+  readonly changes: readonly (ConfigChanges & { readonly name: string })[]
+  /** Why it is refused. */
+  readonly problems: readonly string[]
+}
+
+/** All that a reload looks at, against the book that runs; nothing is done, not even a token is written. */
+export async function examineReload(
   request: ConfigRequest,
-  { daemon, logger, ...configured }: ReloadFrame,
-): Promise<Configured | undefined> {
-  const before = [configured, ...configured.others]
-  const running = before.map(({ loaded }) => loaded.config)
+  { daemon, ...configured }: Omit<ReloadFrame, 'logger'>,
+): Promise<Examined> {
+  const running = [configured, ...configured.others].map(({ loaded }) => loaded.config)
   const books = running.map(
     ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
   )
@@ -44,22 +55,34 @@ export async function acceptReload(
     ? [loaded, ...next].flatMap(({ config }) => {
         const index = running.findIndex(({ file }) => file === config.file)
         const was = running[index]
-        return was
-          ? [{ name: config.name, book: books[index], ...compareConfigs(...withCodes(was, config)) }]
-          : []
+        if (!was) return []
+        return [
+          { name: config.name, book: books[index], config, ...compareConfigs(...withCodes(was, config)) },
+        ]
       })
     : []
   const found = [
     ...[...problems, ...dropOff(missingSecrets, running, daemon)].map(formatProblem),
     ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
     ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
+    ...changes.flatMap(({ book, config }) => (book ? listGridProblems(book, config) : [])),
   ]
+  if (loaded && found.length === 0) found.push(...(await listPortProblems([loaded, ...next], running)))
+  return { loaded, next, changes, problems: found }
+}
+
+/** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
+export async function acceptReload(
+  request: ConfigRequest,
+  { logger, ...frame }: ReloadFrame,
+): Promise<Configured | undefined> {
+  const { daemon } = frame
+  const before = [frame, ...frame.others]
+  const { loaded, next, changes, problems } = await examineReload(request, frame)
+  const found = [...problems]
   // A token that is missing is written: not where something else is refused.
   if (loaded && found.length === 0)
-    found.push(
-      ...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)),
-      ...(await listPortProblems([loaded, ...next], running)),
-    )
+    found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
   if (!loaded || found.length > 0) {
     logger.log('error', 'reload.refused', { problems: found })
     return undefined
@@ -103,6 +126,17 @@ function dropOff(
     .filter((config) => isOff(config, daemon))
     .flatMap(({ account }) => Object.values(credentialVariables(account.keys)))
   return missing.filter(({ source }) => !names.includes(source.replace(/_FILE$/, '')))
+}
+
+/** A simulated account with other instruments is another one, with a journal of its own. */
+export function listGridProblems(book: Book, config: DaemonConfig): readonly string[] {
+  if (isEmbedded(config)) return []
+  try {
+    assertGrids(book, { instruments: toInstruments(config) })
+    return []
+  } catch (error) {
+    return [messageOf(error)]
+  }
 }
 
 function listTokenProblems({ control, state }: DaemonConfig): readonly string[] {

@@ -6,12 +6,16 @@ export interface Plan {
   readonly changes: ConfigChanges
   readonly orders: readonly OrderView[]
   readonly positions: readonly PositionView[]
+  /** What a start with it would refuse, where no daemon runs. */
+  readonly problems: readonly string[]
+  /** Limits that are exceeded already, and what they will do. */
+  readonly exceeded: readonly string[]
   /** The configuration that is planned. */
   readonly next: DaemonConfig
 }
 
 /** What would happen, a line each; empty where nothing would. */
-export function formatPlan({ changes, orders, positions, next }: Plan): string {
+export function formatPlan({ changes, orders, positions, next, problems, exceeded }: Plan): string {
   const { started, stopped, settings, refused } = changes
   const cancelled = orders.filter(({ strategy, symbol }) => !isTraded(next, strategy, symbol))
   const unattended = positions.flatMap(({ symbol, strategies }) =>
@@ -32,6 +36,8 @@ export function formatPlan({ changes, orders, positions, next }: Plan): string {
           `~ ${describe(change)}${noteOnImports(change, next)}${change.limit ? ` (${change.limit})` : ''}`,
       ),
     ...(isOtherWorld(changes, next) ? [OTHER_WORLD] : []),
+    ...exceeded.map((sentence) => `! ${sentence}`),
+    ...problems.map((problem) => `! a start would refuse it: ${problem}`),
     ...(cancelled.length > 0 ? [`  ${countBy(cancelled)} that nobody wants any more: cancelled`] : []),
     ...unattended.map(
       (what) => `! ${what} is held, and nobody will trade it: flatten it before, or look after it by hand`,

@@ -3,20 +3,27 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { compareConfigs } from '../../config/config-changes.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
-import { viewOrders, viewPositions } from '../../daemon/control/account-view.ts'
+import type { ReloadView } from '../../control/detail-views.ts'
+import { viewAccount, viewOrders } from '../../daemon/control/account-view.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
 import { readRunningConfig, readRunStart, withCode } from '../../daemon/state/running-config.ts'
 import { listHolders } from '../../daemon/state/state-directory.ts'
-import { findOff, findSocket, readDaemon } from '../control/find-daemon.ts'
+import { findOff, findSocket, readDaemon, withClient } from '../control/find-daemon.ts'
 import { checkFully } from '../process/full-check.ts'
 import { asStarted, setOtherwise } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
 import { listCheckWords, type MarketOptions, repeatMarket, withPlayed } from '../process/market-options.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { listGridProblems } from './accept-reload.ts'
+import { listExceeded } from './exceeded-limits.ts'
 import { formatCancels, formatPlan, type Plan } from './plan-text.ts'
 
 /** Nothing would change. */
 export const EXIT_NOTHING = 1
+/** A reload would refuse it, and exits with the same. */
+export const EXIT_REFUSED = 1
+/** So long a daemon may take to look at everything that a reload looks at, ms. */
+const TRIED_WITHIN_MS = 60_000
 
 /** `intentd plan`: what a changed configuration would do. */
 export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
@@ -24,13 +31,19 @@ export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
     .description('show what `reload` or a restart would do with the configuration as it is now; does nothing')
     .action(async (options: ConfigOptions) => {
       const planned = await planChange(asStarted(options))
-      setExit(planned.kind === 'planned' ? 0 : planned.exitCode)
+      if (planned.kind === 'none') return setExit(planned.exitCode)
+      return setExit(isRefused(planned) ? EXIT_REFUSED : 0)
     })
 }
 
 /** Of each account, the main file's first; one that never ran is not among them. */
 export type Planned =
-  | { readonly kind: 'planned'; readonly plans: readonly Plan[] }
+  | {
+      readonly kind: 'planned'
+      readonly plans: readonly Plan[]
+      /** What the daemon that runs would refuse it for, after all that is seen from here. */
+      readonly refusals: readonly string[]
+    }
   | { readonly kind: 'none'; readonly exitCode: number }
 
 /**
@@ -64,11 +77,28 @@ export async function planChange(options: ConfigOptions & MarketOptions, isRetry
     isChange ||= text !== ''
     plans.push(planned)
   }
-  const isTaken = (isChange || isRetry) && plans.every(({ changes }) => changes.refused.length === 0)
-  if (isTaken)
+  const isPossible = plans.every(({ changes, problems: own }) => changes.refused.length + own.length === 0)
+  const refusals = isChange && isPossible ? await tryReload(loaded.config) : []
+  for (const refusal of refusals) process.stdout.write(`! a reload is refused: ${refusal}\n`)
+  if ((isChange || isRetry) && isPossible && refusals.length === 0)
     for (const plan of plans)
       process.stdout.write(formatCancels(plan, others.length > 0 ? plan.next.name : undefined))
-  return isChange ? { kind: 'planned', plans } : { kind: 'none', exitCode: EXIT_NOTHING }
+  return isChange ? { kind: 'planned', plans, refusals } : { kind: 'none', exitCode: EXIT_NOTHING }
+}
+
+export function isRefused({ plans, refusals }: Extract<Planned, { kind: 'planned' }>): boolean {
+  const isHindered = plans.some(({ changes, problems }) => changes.refused.length + problems.length > 0)
+  return isHindered || refusals.length > 0
+}
+
+/** Has the daemon that runs look at all that a reload looks at, against its own book, keys and ports. */
+async function tryReload(config: DaemonConfig): Promise<readonly string[]> {
+  const socket = findSocket(config)
+  if (socket === undefined) return []
+  const reply = await withClient(socket, (client) => client.read('/v1/reload', TRIED_WITHIN_MS))
+  if (reply.kind === 'answered' && reply.status === 200) return (reply.body as ReloadView).problems
+  print('! the daemon that runs did not try it: only what is seen from here is said')
+  return []
 }
 
 /** Or the exit code, where there is nothing to compare with. */
@@ -89,13 +119,24 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   const off = findSocket(config) === undefined ? await findOff(config) : undefined
   if (off !== undefined) {
     print(`! ${describeOff(off.reason)}; what it may hold is not looked at`)
-    return { changes, orders: [], positions: [], next: config }
+    return { changes, orders: [], positions: [], problems: [], exceeded: [], next: config }
   }
-  const orders = await readDaemon(options, '/v1/orders', viewOrders)
+  let problems: readonly string[] = []
+  const orders = await readDaemon(options, '/v1/orders', (stored) => {
+    problems = listGridProblems(stored.book, config)
+    return viewOrders(stored)
+  })
   if (orders.kind === 'nothing') return orders.exitCode
-  const positions = await readDaemon(options, '/v1/positions', viewPositions)
-  if (positions.kind === 'nothing') return positions.exitCode
-  return { changes, orders: orders.view, positions: positions.view, next: config }
+  const status = await readDaemon(options, '/v1/status', (stored) => ({
+    accounts: [viewAccount(stored, '')],
+  }))
+  if (status.kind === 'nothing') return status.exitCode
+  const [account] = status.view.accounts
+  const positions = account?.positions ?? []
+  const used = account && { account, orders: orders.view }
+  const exceeded =
+    used && changes.settings.some(({ limit }) => limit === 'tighter') ? listExceeded(config, used) : []
+  return { changes, orders: orders.view, positions, problems, exceeded: [...exceeded], next: config }
 }
 
 /** `--market` and `--speed` of the last run, where none runs; empty where there were none. */

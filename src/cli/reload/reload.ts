@@ -16,11 +16,10 @@ import { asStarted } from '../operator/operated-config.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { addConfigOptions, type ConfigOptions, durationOption, toConfigRequest } from '../process/options.ts'
-import { EXIT_NOTHING, planChange } from './plan.ts'
+import { EXIT_NOTHING, EXIT_REFUSED, isRefused, planChange } from './plan.ts'
 
 const DONE_WITHIN_MS = 60_000
 const LOOK_MS = 250
-const EXIT_REFUSED = 1
 const EXIT_NOT_YET = 75
 
 interface ReloadOptions extends ConfigOptions {
@@ -60,8 +59,11 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   const planned = await planChange(options, isOneOff)
   const isRetry = planned.kind === 'none' && planned.exitCode === EXIT_NOTHING && isOneOff
   if (planned.kind === 'none' && !isRetry) return planned.exitCode
-  if (planned.kind === 'planned' && planned.plans.some(({ changes }) => changes.refused.length > 0)) {
-    printResult('not done: the lines with ! want a new process')
+  if (planned.kind === 'planned' && isRefused(planned)) {
+    const isOfProcess = planned.plans.some(({ changes }) => changes.refused.length > 0)
+    printResult(
+      isOfProcess ? 'not done: the lines with ! want a new process' : 'not done: the lines with ! say why',
+    )
     return EXIT_REFUSED
   }
   const forget = onBreakdown(reportStray)

@@ -9,6 +9,7 @@ import type {
   InstrumentView,
   JournalQuery,
   JournalRowView,
+  ReloadView,
   StoryView,
 } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
@@ -75,6 +76,8 @@ export interface DaemonControlOptions {
   readonly fleet?: FleetSource | undefined
   /** The configuration is to be read again; absent: it cannot be. */
   readonly onReload?: (() => void) | undefined
+  /** What a reload would be refused for; undefined: the run is not that far. */
+  readonly tryReload?: (() => Promise<readonly string[]> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
 
@@ -183,6 +186,10 @@ export class DaemonControl implements Controlled {
 
   fleet(): ReturnType<FleetSource> | undefined {
     return this.#options.fleet?.()
+  }
+
+  tryReload(): Promise<ReloadView> | undefined {
+    return this.#options.tryReload?.()?.then((problems) => ({ problems: [...problems] }))
   }
 
   readiness(): Readiness {

@@ -85,6 +85,8 @@ export class StandbyControl implements Controlled {
   journal = (): Promise<[]> => Promise.resolve([])
   backtests = (): Promise<[]> => Promise.resolve([])
 
+  tryReload = (): undefined => undefined
+
   fleet = (): ReturnType<FleetSource> | undefined => this.#options.fleet?.()
 
   /** It does what it is for while it follows. */

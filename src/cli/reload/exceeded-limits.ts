@@ -1,0 +1,93 @@
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { AccountView, OrderView } from '../../control/views.ts'
+import { toLossSettings } from '../../daemon/account/loss-settings.ts'
+import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
+
+/** What is held, rests and was lost now, as the daemon shows it. */
+export interface Used {
+  readonly account: Pick<AccountView, 'losses' | 'positions' | 'peak' | 'drawdown'>
+  readonly orders: readonly OrderView[]
+}
+
+const DOES = {
+  daily: 'only orders that reduce leave at once, until it is released',
+  'drawdown.warn': 'it is warned of at once',
+  'drawdown.reducing': 'only orders that reduce leave at once, until it is released',
+  'drawdown.flatten': 'everything in it is CLOSED at once',
+  streak: 'the strategy is halted at once',
+} as const
+
+/** A sentence for each limit of a configuration that is exceeded already, and was not before: what it will do. */
+export function* listExceeded(next: DaemonConfig, used: Used): Generator<string> {
+  yield* listLosses(next, used)
+  yield* listSizes(next, used)
+}
+
+function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
+  for (const [scope, { daily, drawdown, streak }] of toLossSettings(next)?.limits ?? []) {
+    const steps = DRAWDOWN_STEPS.map((step) => [`drawdown.${step}`, drawdown?.[step]] as const)
+    for (const [limit, max] of [['daily', daily], ...steps, ['streak', streak]] as const) {
+      if (max === undefined) continue
+      const lost = lostIn(account, scope, limit)
+      const before = account.losses.find((one) => one.scope === scope && one.limit === limit)
+      if (lost === undefined || !isReached(lost, max) || (before && isReached(lost, before.max))) continue
+      const shown = scope === ACCOUNT && limit.startsWith('drawdown') ? showShare : showAmount
+      const where = scope === ACCOUNT ? 'the account' : scope
+      yield `${where}: ${limit} ${shown(max)} is reached already, with ${shown(lost)}: ${DOES[limit as keyof typeof DOES]}`
+    }
+  }
+}
+
+/** What is used of a limit; one that is not limited yet is known by another step of the same scope, or by the equity. */
+function lostIn(
+  { losses, peak, drawdown }: Used['account'],
+  scope: string,
+  limit: string,
+): number | undefined {
+  const alike = (name: string): string => name.replace(/\..*/, '')
+  const known = losses.find((one) => one.scope === scope && alike(one.limit) === alike(limit))
+  if (known) return known.used ?? undefined
+  const isShare = scope === ACCOUNT && alike(limit) === 'drawdown'
+  return isShare && Number(peak) > 0 ? Number(drawdown) / Number(peak) : undefined
+}
+
+function* listSizes(
+  { risk, strategies, account: { productType } }: DaemonConfig,
+  used: Used,
+): Generator<string> {
+  const { positions } = used.account
+  const worthOf = (size: string, markPrice: number | null): number =>
+    Math.abs(Number(size)) * (productType === 'COIN-FUTURES' ? 1 : (markPrice ?? Number.NaN))
+  const gross = positions.reduce((sum, { size, markPrice }) => sum + worthOf(size, markPrice), 0)
+  if (gross > Number(risk.grossNotionalMax))
+    yield `the account: grossNotionalMax ${risk.grossNotionalMax} is exceeded already, with ${showAmount(gross)} in positions: ${DENIED}`
+  if (used.orders.length > risk.openOrdersMax)
+    yield `the account: openOrdersMax ${risk.openOrdersMax} is exceeded already, with ${used.orders.length}: what is placed anew is denied beyond it`
+  for (const { id, enabled, risk: own } of strategies) {
+    if (!enabled) continue
+    for (const { symbol, strategies: held, markPrice } of positions) {
+      const size = held[id]
+      if (size === undefined) continue
+      if (Math.abs(Number(size)) > Number(own.positionMax))
+        yield `${id}: positionMax ${own.positionMax} is exceeded already on ${symbol}, with ${size}: ${DENIED}`
+      const worth = worthOf(size, markPrice)
+      if (own.positionNotionalMax !== undefined && worth > Number(own.positionNotionalMax))
+        yield `${id}: positionNotionalMax ${own.positionNotionalMax} is exceeded already on ${symbol}, with ${showAmount(worth)}: ${DENIED}`
+    }
+  }
+}
+
+const DENIED = 'orders that add are denied; what is held stays'
+
+function isReached(lost: number, max: number): boolean {
+  return lost >= max * (1 - 1e-9)
+}
+
+function showAmount(amount: number): string {
+  return String(Number(amount.toFixed(2)))
+}
+
+function showShare(share: number): string {
+  return `${(share * 100).toFixed(2)} %`
+}
