@@ -1,4 +1,4 @@
-import { watchStrategyAccounts, watchStrategyLosses } from './account-invariants.ts'
+import { watchAdoptions, watchStrategyAccounts, watchStrategyLosses } from './account-invariants.ts'
 import { watchBelief } from './belief-invariants.ts'
 import { watchClocks } from './clock-invariants.ts'
 import { watchEquity, watchPeak } from './equity-invariants.ts'
@@ -126,6 +126,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'MON2', watch: watchFills },
   { id: 'MONEY', watch: watchFunding },
   { id: 'MONEY', watch: watchEquity },
+  { id: 'RSK2', watch: watchAdoptions },
   { id: 'MONEY', watch: watchStrategyAccounts },
   { id: 'MONEY', watch: watchStrategyLosses },
   { id: 'RSK2', watch: watchPeak },
