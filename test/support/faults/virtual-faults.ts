@@ -118,6 +118,8 @@ export const FAULTS = {
   leaseCut: 'the lease cannot be renewed for a while, and what is written and sent comes through',
   longDown: 'it takes a quarter of an hour or more before the process is started again',
   deathInRecovery: 'the process dies at one of its first effects',
+  killedAtResend: 'the kill switch is thrown when a batch has just left that holds nothing but copies',
+  asleepAtResend: 'the machine falls asleep for a quarter of an hour when such a batch is to leave',
 } as const satisfies Record<string, string>
 
 export type FaultKind = keyof typeof FAULTS

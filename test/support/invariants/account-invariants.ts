@@ -57,6 +57,27 @@ export function watchStrategyAccounts(world: World): WorldWatcher {
   }
 }
 
+/** A position is adopted only on an instrument that the journal already halts for it: a crash may follow any record. */
+export function watchAdoptions(world: World): WorldWatcher {
+  const halted = new Set<string>()
+  const note = (record: JournalRecord): void => {
+    if (record.kind === 'restricted' && record.code === 'contradiction') halted.add(record.scope)
+    if (record.kind === 'released' && (record.code ?? 'contradiction') === 'contradiction')
+      halted.delete(record.scope)
+  }
+  return {
+    onBirth() {
+      halted.clear()
+      for (const record of world.process.journal.loadAll()) note(record)
+    },
+    onRecord(record) {
+      if (record.kind === 'adopt' && !halted.has(record.symbol))
+        violate(world, 'RSK2', `${record.symbol} is adopted before it is halted for that`)
+      note(record)
+    },
+  }
+}
+
 function recordsIn(effects: readonly Effect[]): readonly JournalRecord[] {
   return effects.flatMap((effect) => (effect.kind === 'record' ? [effect.record] : []))
 }
@@ -172,7 +193,9 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       if (engine === undefined) return
       // They change what was made after losses were judged in the same step, or new prices were compared.
       const isLater = records.some(({ kind }) => LATER.has(kind))
-      const isWaiting = event.kind === 'snapshotTaken' && engine.disputes.size > 0
+      // A flatten that waits for a second reading is judged with new prices, and what waits for it is reduced.
+      const hasFallen = engine.restrictions.some(({ code }) => code === 'drawdown')
+      const isWaiting = event.kind === 'snapshotTaken' && (engine.disputes.size > 0 || hasFallen)
       if (isLater || isWaiting) return worths.clear()
       const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
       if (isRefused) return

@@ -6,7 +6,7 @@ import { isKnownFill, type World, type WorldWatcher, violate } from '../world/wo
  * A strategy takes over only what no strategy holds, by the exchange's own fills, and a flatten that says it is done has
  * left nothing that could be closed. Both are judged while the daemon knows every fill: before, it cannot know better.
  */
-export function watchAdoptions(world: World): WorldWatcher {
+export function watchAssignments(world: World): WorldWatcher {
   return {
     // What was not durable is gone with its process.
     onBirth() {

@@ -1,5 +1,5 @@
-import { watchStrategyAccounts, watchStrategyLosses } from './account-invariants.ts'
-import { watchAdoptions } from './adopt-invariants.ts'
+import { watchAdoptions, watchStrategyAccounts, watchStrategyLosses } from './account-invariants.ts'
+import { watchAssignments } from './adopt-invariants.ts'
 import { watchBelief } from './belief-invariants.ts'
 import { watchClocks } from './clock-invariants.ts'
 import { watchEquity, watchPeak } from './equity-invariants.ts'
@@ -119,7 +119,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK3', watch: watchStopConfirmed },
   { id: 'RSK3', watch: watchRetreat },
   { id: 'RSK4', watch: watchUnowned },
-  { id: 'RSK4', watch: watchAdoptions },
+  { id: 'RSK4', watch: watchAssignments },
   { id: 'CLOSE', watch: watchCloses },
   { id: 'REPEAT', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },
@@ -130,6 +130,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'MON2', watch: watchFills },
   { id: 'MONEY', watch: watchFunding },
   { id: 'MONEY', watch: watchEquity },
+  { id: 'RSK2', watch: watchAdoptions },
   { id: 'MONEY', watch: watchStrategyAccounts },
   { id: 'MONEY', watch: watchStrategyLosses },
   { id: 'RSK2', watch: watchPeak },

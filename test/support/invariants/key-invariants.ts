@@ -12,9 +12,17 @@ const REMEMBERED_MS = 20 * 60_000
 export function watchKeys(world: World): WorldWatcher {
   /** By strategy and key, how many generations of its order were recorded to leave. */
   const used = new Map<string, number>()
+  /** By clientOid, when its first copy was signed: Unix ms, exchange clock. */
+  const signedAt = new Map<string, number>()
   return {
     onRecord(record) {
       if (record.kind !== 'send') return
+      for (const { clientOid } of record.orders) signedAt.set(clientOid, record.requestAt)
+      for (const clientOid of record.again) {
+        const age = record.requestAt - (signedAt.get(clientOid) ?? record.requestAt)
+        if (age >= REMEMBERED_MS)
+          violate(world, 'ORD2', `${clientOid} is sent again ${age} ms after its first copy`)
+      }
       for (const { purpose, strategyId, key, generation } of record.orders) {
         if (purpose !== 'place') continue
         const name = pairKey(strategyId, key)

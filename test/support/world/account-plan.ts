@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { toOrderId, toTradeId } from '../../../src/domain/ids.ts'
 import { type Random } from '../../../src/lib/random.ts'
+import { type FaultRates } from '../faults/virtual-faults.ts'
 
 /** An instrument that an earlier run has traded, by hand, and that is not configured any more. */
 export const FORMER_SYMBOL = 'ADAUSDT'
@@ -40,6 +41,30 @@ export function drawAccountPlan(part: (name: string) => Random): AccountPlan {
     ...(ordersPerMinute !== undefined && { ordersPerMinute }),
     ...(deniesSelfTrades !== undefined && { deniesSelfTrades }),
     ...(formerLoss !== undefined && { formerLoss }),
+  }
+}
+
+export const MANY_SYMBOLS = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT'] as const
+
+interface CancelPlan {
+  readonly symbols: string[]
+  readonly strategies: readonly { readonly symbols: string[] }[]
+  readonly faults: FaultRates
+  readonly isExclusive: boolean
+}
+
+/** In one world of twenty one call cancels the orders of many instruments, and often fails. */
+export function drawProductCancels<Plan extends CancelPlan>(
+  part: (name: string) => Random,
+  plan: Plan,
+): Plan {
+  if (part('productCancels').integer(20) > 0) return plan
+  return {
+    ...plan,
+    symbols: [...MANY_SYMBOLS],
+    strategies: plan.strategies.map((strategy) => ({ ...strategy, symbols: [...MANY_SYMBOLS] })),
+    faults: { ...plan.faults, cancelFailed: 0.4 },
+    isExclusive: true,
   }
 }
 

@@ -6,6 +6,7 @@ import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { pairKey } from '../../../src/engine/book/book.ts'
 import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Instrument as ListedInstrument } from '../../../src/simulator/futures/instruments/instruments.ts'
@@ -69,6 +70,8 @@ const FAR_MS_MAX = 60 * 86_400_000
 /** One step of the clock in two is that much smaller: what took place just now is then a moment ahead, or long ago. */
 const STEP_SCALE = 200
 const DISK_FULL_MS = [100, 4000] as const
+/** A batch has been written by then. */
+const KILLED_AFTER_MS = 5
 /** So long ago an earlier run has traded what is not configured any more, ms. */
 const FORMER_MS = 3_600_000
 /** Told to stop later than this, the process could still be stopping when the faults are over. */
@@ -420,9 +423,19 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
 }
 
 /** The operator with a hand on the kill switch: releases it some time after all is clean. */
-function operate({ time, process, facts }: World, faults: VirtualFaults): ProcessWatcher {
+function operate(world: World, faults: VirtualFaults): ProcessWatcher {
+  const { time, process, facts } = world
   return {
     afterStep: (_, effects) => {
+      if (effects.some(isResend)) {
+        if (faults.strikes('killedAtResend', 'sendBatch'))
+          time.after(KILLED_AFTER_MS, () => (facts.killedAt ??= time.now))
+        if (faults.strikes('asleepAtResend', 'sendBatch'))
+          fallAsleep(
+            world,
+            effects.findIndex(({ kind }) => kind === 'sendBatch'),
+          )
+      }
       const leaving = effects.find((effect) => effect.kind === 'sendBatch')
       if (leaving && faults.strikes('killedAtSend', 'sendBatch')) facts.killedAt ??= time.now
       if (leaving && faults.strikes('restrictedAtSend', 'sendBatch')) {
@@ -441,6 +454,12 @@ function operate({ time, process, facts }: World, faults: VirtualFaults): Proces
       )
     },
   }
+}
+
+/** Nothing but copies of orders that were sent before. */
+function isResend(effect: Effect): boolean {
+  if (effect.kind !== 'record' || effect.record.kind !== 'send') return false
+  return effect.record.orders.length === 0
 }
 
 function isHaltRecord(record: JournalRecord): boolean {

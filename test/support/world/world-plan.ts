@@ -5,7 +5,7 @@ import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-fault
 import { outagePlan } from '../faults/outages.ts'
 import { QUIET_WAYS } from '../months/quiet.ts'
 import { STRATEGY_KINDS } from '../virtual/virtual-strategies.ts'
-import { accountPlanFields, drawAccountPlan } from './account-plan.ts'
+import { accountPlanFields, drawAccountPlan, drawProductCancels, MANY_SYMBOLS } from './account-plan.ts'
 
 const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
 
@@ -130,7 +130,7 @@ export function planWorld(seed: string): WorldPlan {
   const symbols = drawSymbols(part)
   const idempotency = pick(part('idempotency'), ['replay', 'duplicateError', 'pendingOnly'] as const)
   const isSkewed = part('isSkewed').integer(3) === 0
-  return {
+  return drawProductCancels(part, {
     seed,
     positionMode: pick(part('positionMode'), ['one_way_mode', 'hedge_mode'] as const),
     symbols,
@@ -171,12 +171,12 @@ export function planWorld(seed: string): WorldPlan {
     isLimitedByEquity: part('isLimitedByEquity').integer(2) === 0,
     isTight: part('isTight').integer(2) === 0,
     ...drawAccountPlan(part),
-  }
+  })
 }
 
 /** Most worlds have one instrument and are quick; some have enough of them to want one cancel-all for all. */
 function drawSymbols(part: (name: string) => Random): string[] {
-  if (part('manySymbols').integer(10) === 0) return ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT']
+  if (part('manySymbols').integer(10) === 0) return [...MANY_SYMBOLS]
   return part('symbols').integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
 }
 
@@ -242,6 +242,9 @@ export const RATES: Rates = {
   deathAtHalt: [0.3, 0.8],
   deathAtDoubt: [0.3, 0.8],
   restrictedAtSend: [0.02, 0.1],
+  // Batches of nothing but copies are rare.
+  killedAtResend: [0.3, 1],
+  asleepAtResend: [0, 0.3, 1],
   readsRefused: [0.02, 0.05],
   // Of worlds that last for months.
   clockSetFar: [0],
