@@ -1319,8 +1319,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'adopt-forgotten-by-the-fold',
     what: 'what a strategy has taken over is recorded, and the book does not have it',
-    find: '    const { owner, taken } = move\n    const holding = taken.reduce(',
+    find: 'return storeHolding(book, { owner: move.owner, symbol, holding }, undefined)',
     replace:
-      '    const { owner, taken } = move\n    if (taken.length > 0) return storeHolding(book, { owner, symbol, holding: holdingOf(book, owner, symbol) })\n    const holding = taken.reduce(',
+      'return move.taken.length > 0 ? undefined : storeHolding(book, { owner: move.owner, symbol, holding }, undefined)',
   },
 ]
