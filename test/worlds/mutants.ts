@@ -599,7 +599,7 @@ export const MUTANTS: readonly Mutant[] = [
       '    book.holdings.delete(key)\n' +
       '    for (const fill of fills) {\n' +
       '      const holding = applyToHolding(book.positionMode, holdingOf(book, owner, symbol), fill)\n' +
-      '      storeHolding(book, { owner, symbol, holding })\n' +
+      '      storeHolding(book, { owner, symbol, holding }, undefined)\n' +
       '    }\n',
   },
   {
