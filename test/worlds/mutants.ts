@@ -1112,6 +1112,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'wanted: String(leverage),\n    said: leverages.slice(leverages.length),',
   },
   {
+    name: 'impossible-price-believed',
+    what: 'a fill is booked at a price that its own order does not allow',
+    find: 'if (limit === undefined) return fill',
+    replace: 'if (limit === undefined || fill.lots > 0) return fill',
+    isOfMoney: true,
+  },
+  {
+    name: 'impossible-profit-believed',
+    what: 'the profit of a fill is booked as stated, however far it is from our own count',
+    find: 'if (fill.profit !== undefined && isProfitCredible(core, fill)) return fill',
+    replace: 'if (fill.profit !== undefined && (isProfitCredible(core, fill) || fill.lots > 0)) return fill',
+    isOfMoney: true,
+  },
+  {
     name: 'second-count-not-compared',
     what: 'the second count of the fills is compared with the book once a run',
     find: '!beginMinute(recount, core.now)) return',

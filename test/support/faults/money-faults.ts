@@ -1,4 +1,11 @@
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
+import { fillKey } from '../../../src/domain/fill.ts'
+import { unreachable } from '../../../src/lib/unreachable.ts'
+import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
+import { sequenceOfId } from '../../../src/simulator/futures/orders/order.ts'
+import { type Reply } from '../../../src/simulator/shared/reply.ts'
+import { NO_FEE } from '../months/broken-fills.ts'
+import { type ExchangeTruth } from '../virtual/exchange-truth.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
 import { type WorldPlan } from '../world/world-plan.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
@@ -14,6 +21,15 @@ const BLANKS: readonly ((row: WirePosition) => WirePosition)[] = [
 const LIE_MS_MAX = 20_000
 /** Two wrong answers in a row would be two witnesses: between them the rows of a position are right so often. */
 const RIGHT_ROWS_MIN = 2
+
+/** What is misstated of a fill. */
+const OF_A_FILL = ['price', 'profit', 'fee'] as const
+type OfFill = (typeof OF_A_FILL)[number]
+
+interface FillsPage {
+  readonly fillList: WireFill[]
+  readonly endId?: string | null | undefined
+}
 
 interface Lie {
   readonly until: number
@@ -63,6 +79,28 @@ export class MoneyFaults {
     if (lie === undefined) return stated
     if (lie.until <= this.#now()) this.#lies.delete(symbol)
     return stated.map((row) => lie.state(row))
+  }
+
+  /** What is misstated of a fill, by `fillKey`. */
+  readonly misstated = new Map<string, OfFill | undefined>()
+
+  /** A fill is misstated whenever it is read, or never. */
+  showFills(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<FillsPage> {
+    if (!reply.ok) return reply
+    const fillList = reply.data.fillList.map((row) => {
+      const key = fillKey(row)
+      if (!this.misstated.has(key)) this.misstated.set(key, this.#drawOfFill())
+      const { priceTicks = 0 } = truth.orders.get(String(sequenceOfId(row.orderId))) ?? {}
+      // At any price everything can be.
+      if (this.misstated.get(key) === 'price' && priceTicks === 0) this.misstated.set(key, undefined)
+      return misstate(row, this.misstated.get(key))
+    })
+    return { ok: true, data: { ...reply.data, fillList } }
+  }
+
+  #drawOfFill(): OfFill | undefined {
+    if (!this.#faults.strikes('fillMisstated', 'fills')) return undefined
+    return OF_A_FILL[this.#faults.severity(0, OF_A_FILL.length)]
   }
 
   /** A payment of a third to three quarters of what the position is worth, either way: a different one each time. */
@@ -128,4 +166,21 @@ function markAt(row: WirePosition, factor: number): WirePosition {
   const size = Number(row.total) * (row.holdSide === 'long' ? 1 : -1)
   const unrealised = Number(row.unrealizedPL) + mark * (factor - 1) * size
   return { ...row, markPrice: String(mark * factor), unrealizedPL: unrealised.toFixed(8) }
+}
+
+function misstate(row: WireFill, what: OfFill | undefined): WireFill {
+  const notional = Number(row.price) * Number(row.baseVolume)
+  switch (what) {
+    case undefined:
+      return row
+    case 'price':
+      // On the grid: a row off it is not read at all.
+      return { ...row, price: String(Math.round(Number(row.price) * (row.side === 'buy' ? 2 : 0.5))) }
+    case 'profit':
+      return { ...row, profit: (-notional).toFixed(8) }
+    case 'fee':
+      return { ...row, feeDetail: [{ ...NO_FEE, totalFee: (-notional).toFixed(8) }] }
+    default:
+      return unreachable(what)
+  }
 }

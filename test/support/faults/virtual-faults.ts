@@ -54,6 +54,8 @@ export const FAULTS = {
   counterWrong: 'the rows of a position state a wrong funding counter, once',
   profitBlank: 'the rows of a position leave their profit out, once or for a while',
   pricesWrong: 'tickers, index and rows of positions agree on a wrong price, for one answer',
+  fillMisstated:
+    'a fill is shown at a price that its order does not allow, or with a profit or a fee that cannot be, as often as it is read',
   positionSilent: 'an answer about a position says nothing at all, once',
   strategyThrows: 'a strategy throws',
   strategyGarbage: 'a strategy returns what is no intent',

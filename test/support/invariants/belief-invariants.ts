@@ -76,6 +76,15 @@ export function watchBelief(world: World): WorldWatcher {
       const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
       if (event.kind !== 'positionRead' || isRefused) return
       const { symbol, rows } = event.reading
+      const isOver = effects.some(
+        (effect) =>
+          effect.kind === 'announce' &&
+          effect.event === 'limits.ended' &&
+          effect.fields['scope'] === ACCOUNT &&
+          effect.fields['code'] === 'equityDisputed',
+      )
+      if (isOver && engine.disputes.has(`unrealised|${symbol}`))
+        violate(world, 'MON1', `what restricted the account has ended, while the figures of ${symbol} differ`)
       const { longLots, shortLots } = accountHoldingOf(engine.book, symbol)
       const lotsOf = (side: string): number => rows.find(({ holdSide }) => holdSide === side)?.lots ?? 0
       const isOfBook = lotsOf('long') === longLots && lotsOf('short') === shortLots

@@ -1,9 +1,13 @@
 import { type Fill, fillKey, type FillKind } from '../../../src/domain/fill.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
+import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { decimal, sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
 import { FEE_COIN_PRICES } from '../months/broken-fills.ts'
 import { fillKeyOf, type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** What is booked instead of what cannot be is this near to the truth, as a share. */
+const NEAR = 0.03
 
 /** What the exchange's own words for its closes mean. */
 const KINDS: readonly (readonly [word: RegExp, kind: FillKind, event: string])[] = [
@@ -17,6 +21,7 @@ const KINDS: readonly (readonly [word: RegExp, kind: FillKind, event: string])[]
 
 /** Whether the rows of a fill do not show its money as the exchange has booked it. */
 export function hidesMoney({ exchange }: World, fill: TrueFill): boolean {
+  if (exchange.misstatedOf(fillKeyOf(fill)) !== undefined) return true
   const shown = exchange.brokenFills.shownMoney(fillKeyOf(fill))
   return shown !== undefined && (shown.fee !== 'booked' || shown.isProfitMissing)
 }
@@ -95,6 +100,8 @@ function checkMoney(
   { ours, theirs }: { readonly ours: Fill; readonly theirs: TrueFill },
   effects: readonly Effect[],
 ): void {
+  const misstated = world.exchange.misstatedOf(fillKey(ours))
+  if (misstated !== undefined) return checkMisstated(world, misstated, { ours, theirs }, effects)
   const shown = world.exchange.brokenFills.shownMoney(fillKey(ours))
   const fee = shown?.fee ?? 'booked'
   const other = typeof fee === 'object' ? fee : undefined
@@ -129,6 +136,32 @@ function checkMoney(
   )
   if ((ours.fee === undefined || ours.profit === undefined) && !isSaid)
     violate(world, 'MON2', `${ours.tradeId} is not complete, and that was not said`)
+}
+
+/** What cannot be is not booked, is said, and what stands for it is near the truth (MON1). */
+function checkMisstated(
+  world: World,
+  misstated: 'price' | 'profit' | 'fee',
+  { ours, theirs }: { readonly ours: Fill; readonly theirs: TrueFill },
+  effects: readonly Effect[],
+): void {
+  const { lot, tick } = world.settings.instruments.get(ours.symbol) ?? {}
+  if (lot === undefined || tick === undefined) return
+  const notional = floatOnGrid(tick, theirs.priceTicks) * floatOnGrid(lot, theirs.lots)
+  const isNear = {
+    price: Math.abs(ours.ticks - theirs.priceTicks) <= NEAR * theirs.priceTicks,
+    profit:
+      ours.profit !== undefined && Math.abs(Number(ours.profit) - Number(theirs.profit)) <= NEAR * notional,
+    fee: ours.fee === undefined,
+  }[misstated]
+  const isSaid = effects.some(
+    (effect) =>
+      effect.kind === 'announce' &&
+      effect.event === 'fill.incredible' &&
+      effect.fields['tradeId'] === ours.tradeId,
+  )
+  if (!isNear || !isSaid)
+    violate(world, 'MON1', `a wrong ${misstated} of ${ours.tradeId} was ${isNear ? 'not said' : 'booked'}`)
 }
 
 function isSame(ours: string | undefined, theirs: string | undefined): boolean {

@@ -90,8 +90,9 @@ function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: 
 }
 
 function objectToPrice({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
-  // At absurd prices everything stands far from the market.
-  if (plan.faults.tickerAbsurd || plan.faults.pricesWrong || !known.tickers) return undefined
+  // At absurd prices everything stands far from the market, and in a crash that goes on before a batch has left.
+  const { tickerAbsurd, pricesWrong } = plan.faults
+  if (tickerAbsurd || pricesWrong || plan.crash || !known.tickers) return undefined
   const collar = settings.limits.priceCollarRatio + PRICE_TOLERANCE
   const low = known.tickers.read(terms.symbol, 'bidPr') * (1 - collar)
   const high = known.tickers.read(terms.symbol, 'askPr') * (1 + collar)

@@ -167,8 +167,11 @@ export function watchGross(world: World): WorldWatcher {
         const { batchId, clientOids } = effect.batch
         seen.set(batchId, seenFills(world))
         believed.set(batchId, believedGross(world, priceOf, new Set(clientOids)))
-        const { equity = 0 } = world.process.engine?.equity ?? {}
-        if (Number.isFinite(leverageMax)) allowed.set(batchId, leverageMax * equity)
+        const { engine } = world.process
+        const { equity = 0 } = engine?.equity ?? {}
+        // While our own figure is not known, the exchange's is what limits.
+        const isTheirs = engine?.equity === undefined && (engine?.disputes.size ?? 0) > 0
+        if (Number.isFinite(leverageMax) && !isTheirs) allowed.set(batchId, leverageMax * equity)
         reducing.set(batchId, new Set(clientOids.filter((clientOid) => isReducing(world, clientOid))))
       }
     },

@@ -57,6 +57,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   counterWrong: [0, 0.05, 0.2],
   pricesWrong: [0, 0.05, 0.1],
   profitMissing: [0, 0, 0.5],
+  fillMisstated: [0, 0.1],
   death: [0, 0, 0.01],
   terminated: [0, 0, 0.02],
   checkpoint: [0, 0.02],

@@ -32,7 +32,7 @@ const WAYS: readonly ((row: WireFill) => Partial<WireFill>)[] = [
 const FEE_COINS = ['POINT', 'TOKEN'] as const
 export const FEE_COIN_PRICES: ReadonlyMap<string, string> = new Map([['POINT', '2']])
 
-const NO_FEE = { deduction: null, feeCoin: 'USDT', totalDeductionFee: null }
+export const NO_FEE = { deduction: null, feeCoin: 'USDT', totalDeductionFee: null }
 
 /** What is shown of the money of a fill. */
 export interface ShownMoney {

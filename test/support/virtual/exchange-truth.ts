@@ -11,6 +11,8 @@ export interface TrueOrder {
   readonly action: 'open' | 'close' | 'net'
   readonly reduceOnly: boolean
   readonly source: 'API' | 'SYS'
+  /** Its limit; 0: any price. */
+  readonly priceTicks: number
   readonly lots: number
   readonly filledLots: number
   readonly status: 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'

@@ -203,7 +203,7 @@ export class VirtualExchange implements SimulatedExchange {
 
   fillsPage(query: FillsQuery): ReturnType<SimulatedExchange['fillsPage']> {
     const reply = pageWithout(this.unseen, query, (asked) => this.#direct.fillsPage(asked))
-    const page = this.brokenFills.break(showHands(reply, this.truth))
+    const page = this.#money.showFills(this.brokenFills.break(showHands(reply, this.truth)), this.truth)
     return this.brokenFills.makeOdd(page, query.limit)
   }
 
@@ -237,6 +237,11 @@ export class VirtualExchange implements SimulatedExchange {
       spoilTicker(table, ticker.symbol, faults)
       this.#money.spoilPrices(table, ticker.symbol)
     }
+  }
+
+  /** What the rows of a fill misstate, by `fillKey`. */
+  misstatedOf(key: string) {
+    return this.#money.misstated.get(key)
   }
 
   ledger() {

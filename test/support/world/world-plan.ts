@@ -308,6 +308,8 @@ export const RATES: Rates = {
   counterWrong: [0.02, 0.1],
   profitBlank: [0.02, 0.1],
   pricesWrong: [0.01, 0.05],
+  // Of worlds of money: elsewhere a fill may be read before its order is known.
+  fillMisstated: [0],
   orderVanishes: [0.01, 0.05],
   tradedByHand: [0.01, 0.05],
   tradedByProgram: [0.003, 0.02],
