@@ -229,6 +229,8 @@ export const LOG_EVENTS = {
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
   'log.linesMissing':
     'Nobody read the log for a while (a terminal held with Ctrl-S, a program behind a pipe that stands still), and so many lines were left out. Trading went on.',
+  'loop.stoodStill':
+    'The process did nothing for several seconds: somebody had stopped it, it got no processor, or its own code kept it busy. Prices and readings were old then, so nothing was sent on them. If it repeats, look at what else runs on the machine, and at the limits of its container.',
   'loop.hung':
     'Either the event loop stood still, and the process ends by SIGABRT (134 in a shell), with the strategy whose code ran; or another loop, which is named, did not come back, and the run ends with 79. The supervisor starts it again, and it recovers.',
   'position.adopted':

@@ -98,7 +98,7 @@ test('each kind of target gets what it understands: where, what, and the command
   })
   expect(bodyOf(`/slack/${CANARY}`)['text']).toContain('see &lt;!channel&gt; &amp; all')
   expect(bodyOf(`/discord/${CANARY}`)).toMatchObject({
-    content: expect.stringContaining('next: intentd release BTCUSDT'),
+    content: expect.stringContaining('when that is understood and mended: intentd release BTCUSDT'),
     allowed_mentions: { parse: [] },
   })
   expect(bodyOf(`/bot123456:${CANARY}/sendMessage`)).toMatchObject({

@@ -4,7 +4,7 @@ import { Health } from '../../src/daemon/reporting/health.ts'
 import { RunStatistics } from '../../src/daemon/reporting/run-statistics.ts'
 import { type PositionReading } from '../../src/domain/position.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
-import { ACCOUNT, type Restriction, type Scope } from '../../src/domain/trading-mode.ts'
+import { ACCOUNT, type Restriction, type Scope, MODE_REASONS } from '../../src/domain/trading-mode.ts'
 import { createBook } from '../../src/engine/book/book.ts'
 import { type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
@@ -81,11 +81,11 @@ function openScene(heartbeatMs = 0) {
       health.look()
     }
   }
-  const restrict = (scope: Scope): void => {
+  const restrict = (scope: Scope, code: Restriction['code'] = 'operator'): void => {
     const restriction: Restriction = {
-      ...{ scope, mode: 'halted', code: 'operator', reason: 'odd', by: 'anna', at: START },
+      ...{ scope, mode: MODE_REASONS[code].mode, code, reason: 'odd', by: 'anna', at: START },
     }
-    own(book).restrictions.set(`${scope} operator`, restriction)
+    own(book).restrictions.set(`${scope} ${code}`, restriction)
   }
   read()
   return {
@@ -362,5 +362,32 @@ test('readings that come several times later than polling asks are said once, an
   expect(logged.map(({ event, fields }) => [event, fields['what'], fields['everyMs']])).toEqual([
     ['readings.late', 'fills', 200],
     ['readings.prompt', 'fills', undefined],
+  ])
+})
+
+test('where two reasons hold, each is named, the strictest first and with its own scope', () => {
+  const { health, restrict } = openScene()
+  restrict('BTCUSDT', 'drawdown')
+  restrict('BTCUSDT', 'contradiction')
+  restrict('ETHUSDT', 'operator')
+  expect(health.obstacle()).toBe(
+    'trading is halted for BTCUSDT (contradiction, drawdown); ETHUSDT (operator)',
+  )
+
+  restrict('*', 'drawdown')
+  restrict('*', 'refused')
+  expect(health.obstacle()).toBe('trading is halted for the account (refused, drawdown)')
+})
+
+test('a process that stood still leaves a line', async () => {
+  const { health, time, logged, pass } = openScene()
+  await pass(3)
+  logged.length = 0
+
+  await time.pass(30_000)
+  health.look()
+
+  expect(logged.filter(({ event }) => event === 'loop.stoodStill')).toEqual([
+    { event: 'loop.stoodStill', fields: { forMs: 30_000 } },
   ])
 })

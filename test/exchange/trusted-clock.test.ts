@@ -11,9 +11,13 @@ function createWorld() {
   const machine = new ManualTime(AT)
   const trusted = new TrustedClock(machine)
   const reported: string[] = []
+  const settled: number[] = []
   trusted.listen({
     onUnsynchronised: (movedMs) => reported.push(`unsynchronised ${movedMs}`),
-    onSettled: (verdict) => reported.push(verdict),
+    onSettled: (verdict, { movedMs }) => {
+      reported.push(verdict)
+      settled.push(Math.round(movedMs))
+    },
     onJump: ({ movedMs }) => reported.push(`jump ${movedMs}`),
     onApart: (apart) =>
       reported.push(apart === undefined ? 'agrees' : `apart ${apart.publicMs - apart.signedMs}`),
@@ -36,7 +40,7 @@ function createWorld() {
   }
   hear()
   hear()
-  return { machine, trusted, reported, hear, sleep, setExchange, trueNow }
+  return { machine, trusted, reported, settled, hear, sleep, setExchange, trueNow }
 }
 
 describe('the clock that is trusted', () => {

@@ -64,10 +64,14 @@ function writeTitle({ urgency, title, repeats, account }: Alert, { name, environ
 
 function writeBody({ lines, command, account, at }: Alert, { optionsOf }: Place, dropped: number): string {
   const lost = dropped > 0 ? [`${dropped} messages before this one were dropped`] : []
-  const next = command === undefined ? [] : [`next: intentd ${command}${optionsOf(account)}`]
+  const isRelease = command?.startsWith('release') === true
+  const typed = `intentd ${command}${optionsOf(account)}`
+  const next = command === undefined || isRelease ? [] : [`next: ${typed}`]
+  // Whoever reads the message looks first: what was stopped is released only then.
+  const last = isRelease ? [`when that is understood and mended: ${typed}`] : []
   // The command is never cut off.
   const facts = cutText(lines.join('\n'), TEXT_MAX / 2)
-  return [...next, facts, `at: ${new Date(at).toISOString()}`, ...lost]
+  return [...next, facts, ...last, `at: ${new Date(at).toISOString()}`, ...lost]
     .filter((line) => line !== '')
     .join('\n')
 }

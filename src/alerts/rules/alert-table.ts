@@ -381,6 +381,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'log.linesMissing': SILENT,
+  'loop.stoodStill': {
+    urgency: warning,
+    by: [],
+    title: ({ forMs }) => `the process stood still for ${describeSeconds(forMs)}`,
+  },
   'loop.hung': {
     urgency: urgent,
     by: ['strategy', 'loop'],

@@ -15,7 +15,7 @@ import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 import { listUnattended } from '../reporting/unattended.ts'
 import type { RecentFill } from '../reporting/recent-activity.ts'
-import { agesOf, findHindrances } from './hindrances.ts'
+import { agesOf, findHindrances, isClockSynchronised } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
@@ -30,6 +30,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
   // Of a run that is over only what is recorded holds.
   const restrictions = state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
   const profit = viewProfit(account)
+  const ages = agesOf(account)
   const orders = openOrders(account)
   const unknown = orders.filter(({ state: standing }) => standing === 'unknown')
   return {
@@ -37,19 +38,22 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     coin: config.account.marginCoin,
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
-    isTrading: engine.isTrading,
+    // Strategies are asked when prices come, and prices that are too old are shown to none.
+    isTrading:
+      engine.isTrading &&
+      Object.values(ages.tickersMs).some((ms) => ms !== null && ms <= settings.limits.dataAgeMaxMs),
     hindrances: [...findHindrances(account), ...listResolutions(account), ...listUnexplained(account)],
     restrictions: restrictions.map((one) =>
       viewRestriction(one, configOption, (scope) => isOpen(account, scope)),
     ),
     kill: viewKill(account),
-    ages: agesOf(account),
+    ages,
     limits: {
       dataAgeMaxMs: settings.limits.dataAgeMaxMs,
       accountAgeMaxMs: settings.limits.accountAgeMaxMs,
     },
     clock: {
-      isSynchronised: trusted.isSynchronised,
+      isSynchronised: isClockSynchronised(account),
       offsetMs: trusted.offset.offsetMs,
       publicMs: trusted.offset.apart?.publicMs ?? null,
       machineMs: Math.round(trusted.aheadOfMachineMs),

@@ -161,9 +161,10 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
       ok: !isPoisoned(fatal) && pace.late === undefined,
       found: isPoisoned(fatal) ? 'broken' : pace.late ? 'too slow: orders are dropped' : 'written',
     }
+    const isClockKnown = isClockSynchronised(account)
     checks[name('clock')] = {
-      ok: trusted.isSynchronised,
-      found: trusted.isSynchronised ? 'synchronised' : 'not synchronised',
+      ok: isClockKnown,
+      found: isClockKnown ? 'synchronised' : 'not synchronised',
     }
     checks[name('prices')] = { ok: oldest <= dataAgeMaxMs, found: showAge(oldest) }
     checks[name('account')] = {
@@ -183,6 +184,11 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     }
   }
   return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
+}
+
+/** Whether orders may be signed: measured lately and without contradiction, as the core knows it, which halts where not. */
+export function isClockSynchronised({ trusted, engine }: Pick<ShownAccount, 'trusted' | 'engine'>): boolean {
+  return trusted.isSynchronised && !engine.restrictions.some(({ code }) => code === 'clockUnsynchronised')
 }
 
 /** One of the halts that leave no strategy which may trade. */

@@ -1,6 +1,6 @@
 import { describeUncounted } from '../../domain/fill-money.ts'
 import type { PositionReading } from '../../domain/position.ts'
-import { ACCOUNT, type Restriction } from '../../domain/trading-mode.ts'
+import { ACCOUNT, type Restriction, type Scope, toTradingState } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, restrictionsOn } from '../../engine/book/book.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { EngineEvent } from '../../engine/event.ts'
@@ -43,6 +43,9 @@ export interface HealthOptions {
 /** Prices may miss a few polls, and a fill may come before its position: what lasts this long is said, ms. */
 const PATIENCE_MS = 10_000
 
+/** Looks are a second apart: after this, ms, the process stood still, stopped by somebody or without a processor. */
+const STILL_MS = 5000
+
 /** A reading several times older than that is late; below this age nobody minds, ms. */
 const LATE_ROUNDS = 3
 const LATE_MS_MIN = 750
@@ -64,6 +67,8 @@ export class Health {
   /** What was said to be too old of the account, and since when anything is; Unix ms. */
   readonly #saidUnread = new Set<string>()
   #unreadSince = 0
+  /** Unix ms, our clock; 0: not yet. */
+  #lookedAt = 0
   /** Since when readings have been late, without a look at which they were not; Unix ms. */
   readonly #lateSince = new Map<string, number>()
   readonly #saidLate = new Set<string>()
@@ -101,6 +106,10 @@ export class Health {
     const { engine, clock } = this.#options
     const now = clock.now()
     this.#options.pace.look()
+    const stillMs = now - this.#lookedAt
+    if (this.#lookedAt > 0 && stillMs >= STILL_MS)
+      this.#options.logger.log('warn', 'loop.stoodStill', { forMs: stillMs })
+    this.#lookedAt = now
     for (const symbol of engine.phase === 'running' ? this.#symbols : []) {
       keepSince(this.#differsSince, symbol, this.#differs(symbol) ? now : undefined)
       this.#lookAtPrices(symbol, now)
@@ -244,10 +253,9 @@ export class Health {
       return `${[...paused.keys()].join(', ')} lost the thread to be asked in: a new one comes after a pause`
     if (first === undefined) return 'no strategy is enabled'
     if (pairs.some((restrictions) => restrictions.length === 0)) return undefined
-    const [{ mode, code } = { mode: 'halted', code: '' }] = first
-    const scopes = [...new Set(pairs.flatMap(([held]) => (held ? [held.scope] : [])))]
-    const where = scopes.includes(ACCOUNT) ? 'the account' : scopes.toSorted().join(', ')
-    return `trading is ${mode} for ${where} (${code})`
+    const ofAccount = first.filter(({ scope }) => scope === ACCOUNT)
+    const held = toTradingState(ofAccount.length > 0 ? ofAccount : pairs.flat())
+    return `trading is ${held.mode} for ${describeHolds(held.restrictions)}`
   }
 
   #listDiffering(now: number): readonly string[] {
@@ -316,6 +324,19 @@ function describeMade(made: MoneyFigures): string {
   ]
   const unknown = describeUncounted(uncounted)
   return `net ${net} (${parts.join(', ')})${unknown === '' ? '' : ` ${unknown}`}`
+}
+
+/** `BTCUSDT, strategy:trend (operator); ETHUSDT (contradiction, unreadable)`: each scope with all that holds it. */
+function describeHolds(restrictions: readonly Restriction[]): string {
+  const byScope = Map.groupBy(restrictions, ({ scope }) => scope)
+  const codesOf = (scope: Scope): string =>
+    [...new Set(byScope.get(scope)?.map(({ code }) => code))].join(', ')
+  return [...Map.groupBy([...byScope.keys()].toSorted(), codesOf)]
+    .map(
+      ([codes, scopes]) =>
+        `${scopes.map((scope) => (scope === ACCOUNT ? 'the account' : scope)).join(', ')} (${codes})`,
+    )
+    .join('; ')
 }
 
 function describeRestriction({ scope, mode, code }: Restriction): string {

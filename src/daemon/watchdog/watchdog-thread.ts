@@ -5,6 +5,7 @@ import { write, writeFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
+import { hungMsOf, readMainThread } from './main-thread.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
@@ -23,22 +24,27 @@ const logger: Pick<DaemonLogger, 'log'> = {
   },
 }
 
-let [lastBeat, silent] = [Atomics.load(view, BEAT), 0]
+let [lastBeat, hungMs] = [Atomics.load(view, BEAT), 0]
+let thread = readMainThread(process.pid)
 check()
 
-/** Checks are counted, not time: a machine that slept, and a process that was stopped, wake both threads. */
+/**
+ * Checks are counted, not time: a machine that slept, and a process that was stopped, wake both threads. Of the time
+ * between two checks counts what the main thread could use.
+ */
 function check(): void {
   const beat = Atomics.load(view, BEAT)
-  silent = beat === lastBeat ? silent + 1 : 0
+  const now = readMainThread(process.pid)
+  hungMs = beat === lastBeat ? hungMs + hungMsOf(checkMs, thread, now) : 0
   lastBeat = beat
-  if (silent >= checksMax) return endProcess()
+  thread = now
+  if (hungMs >= checkMs * checksMax) return endProcess()
   systemTimers.after(checkMs, check)
 }
 
 function endProcess(): void {
   const running = strategies[Atomics.load(view, RUNNING) - 1]
   const strategy = running?.id
-  const hungMs = silent * checkMs
   try {
     const note = JSON.stringify({ at: systemClock.now(), hungMs, strategy })
     writeFileSync(running?.noteFile ?? noteFile, note, { mode: 0o600 })

@@ -12,7 +12,7 @@ export type ClockVerdict = 'stepped' | 'slept'
 export interface TrustedClockListener {
   /** The machine's clock and the time that passed moved apart by so many ms. */
   readonly onUnsynchronised: (movedMs: number) => void
-  /** Fresh answers of the exchange agree again; `movedMs` is how far its clock is now from where it was. */
+  /** Fresh answers of the exchange agree again; `movedMs` is how far this machine's clock was set, or how long it slept. */
   readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
   /** The exchange's clock jumped against ours. */
   readonly onJump: (jump: ClockJump) => void
@@ -80,13 +80,17 @@ export class TrustedClock {
   }
 
   #settle(jump: ClockJump): void {
-    const sleptMs = Math.min(this.#movedMs, jump.movedMs)
+    const machineMovedMs = this.#movedMs
+    const sleptMs = Math.min(machineMovedMs, jump.movedMs)
     this.#movedMs = 0
     const hasSlept = sleptMs > AGREES_MS
     if (hasSlept) {
       this.clock.advance(jump.movedMs)
       this.offset.followOurClock(jump.movedMs)
     }
-    this.#listener?.onSettled(hasSlept ? 'slept' : 'stepped', jump)
+    this.#listener?.onSettled(
+      hasSlept ? 'slept' : 'stepped',
+      hasSlept ? jump : { ...jump, movedMs: machineMovedMs },
+    )
   }
 }
