@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
-import { loadJournalPassword } from '../config/secrets.ts'
+import { loadCredentials, loadJournalPassword } from '../config/secrets.ts'
+import { rekeyJournal } from '../daemon/rekey-journal.ts'
 import { copyState, type StateToCopy } from '../daemon/state/copy-state.ts'
 import { readRunStart } from '../daemon/state/running-config.ts'
 import { JOURNAL_FILE, stateDirectoryOf } from '../daemon/state/state-place.ts'
@@ -31,8 +32,10 @@ interface MigrateCommandOptions extends ConfigOptions, MarketOptions {
 }
 
 /** `intentd journal copy`: the journal goes from a file to PostgreSQL, or back. `migrate`: it gets the present layout. */
-export function addJournalCommand(program: Command, { setExit }: VerbFrame): void {
-  const journal = program.command('journal').description('move a journal, or migrate it')
+export function addJournalCommand(program: Command, { version, setExit }: VerbFrame): void {
+  const journal = program
+    .command('journal')
+    .description('move a journal, migrate it, or take a rotated key over')
   addConfigOptions(journal.command('copy'))
     .description(
       'move the journal between the file in state.directory and the server in journal.url; no daemon may run',
@@ -45,12 +48,38 @@ export function addJournalCommand(program: Command, { setExit }: VerbFrame): voi
     .addOption(listOption('--market <file>', 'as given to run'))
     .option('--speed <n>', 'as given to run', parseSpeed)
     .action(async (options: CopyCommandOptions) => setExit(await copy(options)))
+  addConfigOptions(journal.command('rekey'))
+    .description(
+      "take over a rotated key, after its account's positions, fills and open orders were compared; no daemon may run",
+    )
+    .action(async (options: ConfigOptions) => setExit(await rekey(options, version)))
   addConfigOptions(journal.command('migrate'))
     .description('give the journal of an earlier version the present layout, after a copy; no daemon may run')
     .option('--dry-run', 'only say what would be done')
     .addOption(listOption('--market <file>', 'as given to run'))
     .option('--speed <n>', 'as given to run', parseSpeed)
     .action(async (options: MigrateCommandOptions) => setExit(await migrate(options)))
+}
+
+async function rekey(options: ConfigOptions, version: string): Promise<number> {
+  const request = toConfigRequest(options)
+  const { config } = loadConfig(request)
+  const { kind, compared } = await rekeyJournal({
+    config,
+    directory: config.state.directory,
+    credentials: loadCredentials(config, request),
+    password: loadJournalPassword(config, request),
+    version,
+    clock: systemClock,
+    timers: systemTimers,
+    configOption: repeatOptions(options),
+  })
+  const text =
+    kind === 'same'
+      ? ['nothing to do: the journal was written with this key']
+      : [...compared.map((one) => `agrees:  ${one}`), 'taken:   the journal is that of this key now']
+  process.stdout.write(`${text.join('\n')}\n`)
+  return 0
 }
 
 async function migrate({ dryRun, market, speed, ...options }: MigrateCommandOptions): Promise<number> {

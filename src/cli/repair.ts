@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
+import { loadCredentials, loadJournalPassword } from '../config/secrets.ts'
+import { repairFromExchange } from '../daemon/repair-from-exchange.ts'
 import { repairState } from '../daemon/state/repair-state.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
 import type { RepairReport } from '../journal/repair-journal.ts'
 import { systemClock } from '../lib/clock.ts'
+import { systemTimers } from '../lib/timers.ts'
 import { type MarketOptions, repeatMarket } from './process/market-options.ts'
 import {
   addConfigOptions,
@@ -15,24 +18,64 @@ import {
   toConfigRequest,
 } from './process/options.ts'
 
-interface RepairCommandOptions extends ConfigOptions, MarketOptions {}
+interface RepairCommandOptions extends ConfigOptions, MarketOptions {
+  readonly fromExchange?: boolean
+}
 
 /**
  * `intentd repair`: a journal that was refused becomes one that opens. A verb of its own, and no option of
  * `run`, so that it cannot stand in a unit file and repair by itself what a person should look at.
  */
-export function addRepairCommand(program: Command, { setExit }: VerbFrame): void {
+export function addRepairCommand(program: Command, { version, setExit }: VerbFrame): void {
   addConfigOptions(program.command('repair'))
     .description(
       'make a damaged journal usable again: what is lost becomes unknown, and the account is halted',
     )
     .addOption(listOption('--market <file>', 'as given to run'))
     .option('--speed <n>', 'as given to run', parseSpeed)
-    .action((options: RepairCommandOptions) => setExit(repair(options)))
+    .option(
+      '--from-exchange',
+      'of a journal that is older than the exchange: cancel what rests, and take over its positions, nothing else',
+    )
+    .action(async (options: RepairCommandOptions) =>
+      setExit(options.fromExchange === true ? await takeOver(options, version) : repair(options)),
+    )
+}
+
+/** The journal may be on a server too: nothing of it is replaced. */
+async function takeOver(
+  { market, speed, fromExchange: _fromExchange, ...options }: RepairCommandOptions,
+  version: string,
+): Promise<number> {
+  const request = { ...toConfigRequest(options), played: { files: market, speed } }
+  const { config } = loadConfig(request)
+  const configOption = repeatOptions(options)
+  const { positions, cancelled } = await repairFromExchange({
+    config,
+    directory: config.state.directory,
+    credentials: loadCredentials(config, request),
+    password: loadJournalPassword(config, request),
+    version,
+    clock: systemClock,
+    timers: systemTimers,
+    configOption,
+  })
+  const lines = [
+    `cancelled: ${cancelled === 1 ? '1 order' : `${cancelled} orders`} at the exchange`,
+    ...positions.map(({ symbol, held, was }) => {
+      const before = held === was ? 'as in the journal' : `in the journal ${was}`
+      return `position:  ${symbol} ${held}, ${before}`
+    }),
+    'lost:      fills, profit and fees of what was traded since; they are at the exchange alone',
+    `next:      \`intentd run${configOption}\` opens nothing before a release`,
+    `release:   compare the positions with the exchange, then \`intentd release '*'${configOption} --reason ...\``,
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+  return 0
 }
 
 function repair(given: RepairCommandOptions): number {
-  const { market, speed, ...options } = given
+  const { market, speed, fromExchange: _fromExchange, ...options } = given
   const played = { files: market, speed }
   const { config } = loadConfig({ ...toConfigRequest(options), played })
   const directory = stateDirectoryOf(config, played)

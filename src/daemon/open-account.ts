@@ -1,6 +1,8 @@
 import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
 import type { Credentials } from '../config/secrets.ts'
-import type { Book } from '../engine/book/book.ts'
+import { stateOlder } from '../interpreter/older-state.ts'
+import { ACCOUNT } from '../domain/trading-mode.ts'
+import { type Book, restrictionOf } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import { findGridConflict } from '../engine/book/convert-grids.ts'
 import type { EngineSettings } from '../engine/settings.ts'
@@ -110,6 +112,7 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
     hideSecrets(logger, access)
     const settings = settingsOf(options, ground)
     const book = rebuildBook(journal.load(), settings.positionMode)
+    assertNotOlder(book)
     assertGrids(book, settings)
     const runners = await openRunners(strategies, {
       ...{ states: book.strategyStates, clock, timers, logger },
@@ -277,6 +280,12 @@ async function standBy(options: Opening, frame: StandbyFrame, directory: string)
   const { startStandby } = await import('./standby.ts')
   const { loaded, journalPassword: password } = options
   return startStandby({ ...options, config: loaded.config, password, directory, frame })
+}
+
+/** @throws Failure STATE_OLDER_THAN_EXCHANGE where an earlier run has found that out */
+function assertNotOlder(book: Book): void {
+  const restriction = restrictionOf(book, ACCOUNT, 'olderState')
+  if (restriction !== undefined) throw stateOlder(restriction.reason)
 }
 
 function settingsOf(

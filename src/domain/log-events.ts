@@ -201,6 +201,8 @@ export const LOG_EVENTS = {
   'order.displacedLate':
     'A wanted order that a cancel-all took away does not rest again in time; read the denials beside it.',
   'order.dropped': 'A waiting order was no longer wanted and was not sent.',
+  'order.nameUnknown':
+    'A cancel-all listed orders with names like those of intentd that this state has not given: another intentd with a state of its own trades the account, or this state is a very old copy. Compare the account with the exchange; two daemons on one account are not safe.',
   'order.ended':
     'An order ended: it was filled or cancelled, or it is proved that it was never at the exchange.',
   'order.exists':
@@ -311,6 +313,8 @@ export const LOG_EVENTS = {
     'The thread of a strategy was ended, or ended by itself. The strategy is not asked for a while, and then starts again from its last state; if this repeats, fix it.',
   'strategy.hung':
     'Code of a strategy held the previous run up until the process was ended, or ran on after its thread was ended; the strategy is halted. Fix it, restart, and release it.',
+  'state.older':
+    'The exchange knows orders of ours that this state has never sent, so it is an older copy, put back after the account had traded on. What rests was cancelled, and no run begins on it. Put the newest state back; where it is lost, run `intentd repair --from-exchange`.',
   'standby.agrees': 'A standby has the settings and the strategy code of its writer again; nothing to do.',
   'standby.differs':
     'A standby would trade with other settings or other strategy code than its writer: `differs` names the parts. Install the same on both machines and restart the standby (or reload the writer). With `takesOver: false` it takes nothing over until then (journal.onDifference: refuse).',

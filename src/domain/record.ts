@@ -145,6 +145,8 @@ export interface ItemOutcome {
   readonly orderId?: OrderId
   /** For an unknown item: its request was answered (with a 429), so no copy of it is on its way. */
   readonly isAnswered?: boolean
+  /** For an unknown item that was alone in its request: the exchange has refused that because the order existed before. */
+  readonly isDuplicate?: boolean
   readonly code?: string
   readonly message?: string
 }

@@ -23,7 +23,7 @@ export type RestrictedMode = Exclude<TradingMode, 'active'>
 /**
  * Why a mode is held, and how that ends. All but the last five are recorded, and hold over restarts until an
  * operator releases them; those five are volatile: they follow what they are measured by. The flatten of a stop is
- * volatile too, and so is `unreadable` until it has lasted.
+ * volatile too, and so are `unreadable` until it has lasted, and `olderState` until it is proved.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -58,6 +58,10 @@ export const MODE_REASONS = {
   repaired: {
     mode: 'halted',
     ends: 'an operator has compared the account with the journal, and releases it',
+  },
+  olderState: {
+    mode: 'halted',
+    ends: '`intentd repair --from-exchange` takes over the positions of the exchange',
   },
   dailyLoss: { mode: 'reducing', ends: 'an operator releases it; losses count from then on' },
   drawdown: {

@@ -69,5 +69,7 @@ export type Effect =
   | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }
   /** A stop: nothing of ours is on the wire any more; the last readings follow. */
   | { readonly kind: 'quiesced' }
+  /** The state is an older copy: the run ends, and another one must not begin on it. */
+  | { readonly kind: 'stateOlder'; readonly proof: string }
   /** A stop has come to its end. */
   | { readonly kind: 'stopped'; readonly clean: boolean }

@@ -25,6 +25,7 @@ import { isStillDenied } from './orders/lasting-denials.ts'
 import { objectToBatch } from './orders/last-check.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
+import { judgeSuspected, searchNames } from './resolution/older-state.ts'
 import { advanceResolution, postponeResolutionDeadline } from './resolution/resolution.ts'
 import { settleWaitingFills, takeFills } from './resolution/take-fills.ts'
 import { noteUnreadableAnswer, takeUnreadablePosition } from './resolution/unreadable.ts'
@@ -207,6 +208,8 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   judgeLosses(core, event, judgeDisputes(core, event))
   judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
+  searchNames(core)
+  judgeSuspected(core)
   settleWaitingFills(core)
   adoptForFlatten(core)
   lookAtInstruments(core, touched)

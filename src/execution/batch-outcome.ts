@@ -22,7 +22,11 @@ export function readBatchOutcome(
       const { code, message } = answer
       if (isClockRefused(answer))
         return clientOids.map((clientOid) => ({ clientOid, outcome: 'clockRefused', code, message }))
-      return clientOids.map((clientOid) => ({ ...refusedItem(clientOid, answer.class), code, message }))
+      return clientOids.map((clientOid) => ({
+        ...refusedItem(clientOid, answer.class, clientOids.length === 1),
+        code,
+        message,
+      }))
     }
     case 'accepted':
       return readLists(clientOids, answer.data)
@@ -37,7 +41,7 @@ export function readBatchOutcome(
  */
 const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
 
-function refusedItem(clientOid: ClientOid, refusal: RefusalClass): ItemOutcome {
+function refusedItem(clientOid: ClientOid, refusal: RefusalClass, isAlone: boolean): ItemOutcome {
   switch (refusal) {
     case 'definite':
     case 'invalid':
@@ -48,7 +52,7 @@ function refusedItem(clientOid: ClientOid, refusal: RefusalClass): ItemOutcome {
       return { clientOid, outcome: 'notSent' }
     case 'exists':
       // One of the batch existed; which one, and what became of the others, the answer does not say.
-      return { clientOid, outcome: 'unknown' }
+      return { clientOid, outcome: 'unknown', ...(isAlone && { isDuplicate: true }) }
     default:
       return unreachable(refusal)
   }

@@ -1,3 +1,4 @@
+import { stateOlder } from './older-state.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
 import { countBookChanges, takeBookChanges } from '../engine/book/book-rows.ts'
@@ -290,6 +291,8 @@ export class Interpreter {
         return announcements.announce(effect)
       case 'killState':
         return announcements.killState(effect.state)
+      case 'stateOlder':
+        return this.#fail(stateOlder(effect.proof))
       case 'quiesced':
         return announcements.quiesced()
       case 'stopped':

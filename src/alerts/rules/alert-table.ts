@@ -406,6 +406,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: explainSymbol,
   },
   'order.dropped': SILENT,
+  'order.nameUnknown': {
+    urgency: urgent,
+    by: [],
+    title: () => 'orders of another intentd rest on this account',
+  },
   'order.ended': SILENT,
   'order.exists': SILENT,
   'order.fill': SILENT,
@@ -563,6 +568,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['strategy'],
     title: ({ strategy }) => `strategy ${showFact(strategy)} blocked the last run, and is halted`,
     command: ({ strategy }) => `release strategy:${toArgument(strategy)} --reason "..."`,
+  },
+  'state.older': {
+    urgency: urgent,
+    by: [],
+    title: () => 'the state is an older copy of before: nothing is traded',
+    command: () => 'repair --from-exchange',
   },
   'standby.agrees': SILENT,
   'standby.differs': {

@@ -14,7 +14,7 @@ import { Failure } from '../../lib/failure.ts'
 const DIGEST_LENGTH = 32
 
 /** In the state directory of an earlier version: whose state it is. */
-const FINGERPRINT_FILE = 'account.fingerprint'
+export const FINGERPRINT_FILE = 'account.fingerprint'
 
 /** What a refusal says of the three; an answer that names none says that the rights or the address are wrong. */
 const WRONG: Readonly<Record<string, keyof Credentials>> = {

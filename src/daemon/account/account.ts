@@ -313,7 +313,7 @@ export class Account implements MarketListener {
     await new Promise<unknown>((resolve) =>
       new Retreat({
         ports: this.#ports,
-        policy: retreatPolicy({ config, journal, isKilled }),
+        policy: retreatPolicy({ config, journal, isKilled, error: this.#fatal }),
         onRestart: config.onRestart,
         instruments: [...settings.instruments.values()],
         isSending: () => this.#interpreter.isSending,

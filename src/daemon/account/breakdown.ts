@@ -6,10 +6,16 @@ import type { DaemonLogger } from '../reporting/logger.ts'
 
 /** Refused keys are the operator's to mend, and nothing has broken. */
 export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): void {
+  if (isOlder(error)) return logger.log('fatal', 'state.older', { reason: messageOf(error) })
   if (isOfKeys(error)) return logger.log('fatal', 'account.refused', { reason: messageOf(error) })
   if (error instanceof Failure && error.code === 'JOURNAL_LEASE_LOST')
     return logger.log('fatal', 'lease.lost', { reason: messageOf(error) })
   logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
+}
+
+/** The state is an older copy. */
+function isOlder(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'STATE_OLDER_THAN_EXCHANGE'
 }
 
 /** It was not let in, before anything was done. */
@@ -38,12 +44,15 @@ interface Breakdown {
   readonly journal: Pick<OpenedJournal, 'lease'>
   /** One whose record did not reach the disk is one. */
   readonly isKilled: boolean
+  /** What has ended the run. */
+  readonly error: unknown
 }
 
 /** What becomes of the orders that rest when a run breaks. */
-export function retreatPolicy({ config, journal, isKilled }: Breakdown): StopPolicy {
+export function retreatPolicy({ config, journal, isKilled, error }: Breakdown): StopPolicy {
   if (isBarred(journal)) return 'leave'
-  return isKilled ? 'cancel' : config.onStop
+  // Orders of a run that nobody remembers rest, and perhaps some of this one.
+  return isKilled || isOlder(error) ? 'cancel' : config.onStop
 }
 
 /** The journal could not be written. */

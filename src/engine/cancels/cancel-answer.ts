@@ -4,6 +4,7 @@ import type { Order } from '../../domain/order.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
+import { judgeFills, noteListedNames, noteUnlisted } from '../resolution/older-state.ts'
 import { noteCancelled, repeatCancel } from '../resolution/resolution.ts'
 import { announce, type Core, instrumentOf, record, type OpenCancel } from '../state/core.ts'
 import { haltForKey } from '../state/trading-mode.ts'
@@ -16,6 +17,7 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   if (!cancel) return
   noteCancelClock(core, answer)
   if (answer.kind === 'unknown') noteLate(core, cancel)
+  if (answer.kind === 'unknown') noteUnlisted(core, cancel.symbols)
   const failed = readFailed(core, cancel, answer)
   const refusal =
     answer.kind !== 'accepted' && isRefusedForGood(answer) ? `${answer.code} ${answer.message}` : undefined
@@ -70,7 +72,15 @@ function recordListed(core: Core, items: readonly Listed[]): void {
       ? [{ clientOid: toClientOid(clientOid), ...(orderId ? { orderId: toOrderId(orderId) } : {}) }]
       : []
   })
+  judgeFills(
+    core,
+    listed.map((item) => ({ ...item, outcome: 'exists' })),
+  )
   if (listed.length > 0) record(core, { kind: 'cancelAnswered', at: core.now, listed })
+  noteListedNames(
+    core,
+    items.flatMap(({ clientOid }) => clientOid ?? []),
+  )
 }
 
 /** The instruments of orders that could not be cancelled. One that we cannot identify may be on any with a nameless order. */

@@ -3,6 +3,7 @@ import type { Answer } from '../../domain/answer.ts'
 import type { AnswerFacts, ItemOutcome } from '../../domain/record.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
+import { judgeFills, judgeNames } from '../resolution/older-state.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
 import { noteBatchClockAccepted, noteBatchClockRefused } from '../state/clock-state.ts'
 import { judgeRejection } from '../state/limit-pace.ts'
@@ -17,6 +18,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   const batch = closeBatch(core, batchId)
   if (!batch) return
   const items = readBatchOutcome(batch.clientOids, answer)
+  judgeFills(core, items)
   record(
     core,
     { kind: 'outcome', at: core.now, batchId, items, answer: toFacts(answer) },
@@ -36,6 +38,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   else if (answer.kind === 'accepted') noteBatchClockAccepted(core)
   haltOnFatal(core, batch.symbol, answer, items)
   leavePlacing(instrumentOf(core, batch.symbol))
+  judgeNames(core, batch.symbol, items)
 }
 
 function toFacts(answer: Answer<BatchResult>): AnswerFacts {

@@ -62,6 +62,8 @@ function isHeldForNow(core: Core): boolean {
   return (
     run.spaceLowSince !== undefined ||
     run.beyondLimit.size > 0 ||
+    core.names.search !== undefined ||
+    core.names.suspected.size > 0 ||
     disputes.reduced.size > 0 ||
     readings.unreadable.size > 0 ||
     clockUnsynchronised(core) !== undefined

@@ -109,8 +109,9 @@ function logUnexplained(core: Core, { symbol, side, orderId, source }: Fill, fil
 /** To be called before the fill is recorded: after a crash in between, the next run would know the fill and trade on. */
 export function haltForForeign(core: Core, fill: Fill): void {
   const { symbol, orderId, fillKind } = fill
+  const isEarlier = isFromBefore(core, fill)
   // A contract that is delivered is over as agreed.
-  if (core.settings.foreignFills !== 'halt' || fillKind === 'delivery') return
+  if ((core.settings.foreignFills !== 'halt' && !isEarlier) || fillKind === 'delivery') return
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
     // What the exchange closes by itself is nobody's to adopt.
@@ -121,8 +122,18 @@ export function haltForForeign(core: Core, fill: Fill): void {
   // Each has an orderId of its own: the first one is named.
   if (restrictionOf(core.book, symbol, 'foreignFills') !== undefined) return
   const other = 'another program trades this account through the API'
-  const reason = `fills of order ${orderId}, which is not ours (${what}): ${other}; the position was adopted; ${RELEASE_HINT}`
+  const older = `, or this state is an older copy and the fills are its own: then run \`intentd repair --from-exchange\``
+  const cause = isEarlier ? `from before this start: ${other}${older}` : other
+  const reason = `fills of order ${orderId}, which is not ours (${what}): ${cause}; the position was adopted; ${RELEASE_HINT}`
   halt(core, symbol, 'foreignFills', reason)
+}
+
+/**
+ * Whether a fill through the API was made before this run began: by another program, or by a run of ours that this state
+ * does not know because it is an older copy. Nothing is traded on it before an operator has looked.
+ */
+function isFromBefore({ run, clock }: Core, fill: Fill): boolean {
+  return !isOfOthers(fill) && fill.filledAt < run.startedAt + (clock.offsetMs ?? 0)
 }
 
 /** No order of ours has made the fills: what they changed belongs to no strategy. A fill whose source says so does already. */

@@ -46,6 +46,7 @@ export interface Core {
   readonly silence: SilenceState
   readonly decisions: DecisionState
   readonly denials: DenialState
+  readonly names: NameState
   readonly candles: CandleState
   readonly losses: LossState
   readonly disputes: DisputeState
@@ -58,6 +59,24 @@ export interface Core {
   readonly changes: ChangeState
   /** Worked out from the book, so a recorded image of the core leaves it out. */
   readonly totals: KeptTotals
+}
+
+/** Whether the exchange knows names of orders that this state has not sent. Changed by `older-state.ts`. */
+export interface NameState {
+  /** Orders that were sent for the first time, and that the exchange calls duplicates: it is looked what became of them. */
+  readonly suspected: ReadonlySet<ClientOid>
+  /** By strategy and symbol: those that had such an order, until one is accepted as new. */
+  readonly suspectedWishes: ReadonlySet<string>
+  /** Names that a cancel-all has listed and the book does not know; undefined: there are none. */
+  readonly search: NameSearch | undefined
+}
+
+export interface NameSearch {
+  readonly names: ReadonlySet<string>
+  /** Unix ms, our clock. */
+  readonly since: number
+  /** How far beyond the next ordinals names were derived. */
+  readonly offset: number
 }
 
 /** What is known of the exchange's clock. Changed by `clock-state.ts`. */

@@ -111,6 +111,14 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
     held.push(byDaemon('diskLow', 'the disk of the journal is nearly full', run.spaceLowSince))
   }
   for (const [code, { reason, since }] of run.beyondLimit) held.push(byDaemon(code, reason, since))
+  const { search, suspected } = core.names
+  if (search !== undefined || suspected.size > 0) {
+    const reason =
+      search === undefined
+        ? 'the exchange knows orders that were just sent for the first time, and it is looked what they are'
+        : 'a cancel-all has listed names of orders that this state does not know, and they are looked up'
+    held.push({ ...byDaemon('olderState', reason, search?.since ?? core.now), isVolatile: true })
+  }
   for (const [scope, { reason, since }] of disputes.reduced) {
     held.push({ ...byDaemon('equityDisputed', reason, since), scope })
   }

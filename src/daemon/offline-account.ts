@@ -1,0 +1,183 @@
+import type { DaemonConfig } from '../config/load-config.ts'
+import type { Credentials } from '../config/secrets.ts'
+import type { Answer } from '../domain/answer.ts'
+import { refusesKeys } from '../domain/answer.ts'
+import { FLAT, type Holding, type PositionReading } from '../domain/position.ts'
+import type { Book } from '../engine/book/book.ts'
+import { rebuildBook } from '../engine/book/book-rows.ts'
+import type { EngineSettings } from '../engine/settings.ts'
+import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { ExchangeClient } from '../exchange/exchange-client.ts'
+import { PRIORITY } from '../exchange/limiter/grant.ts'
+import type { OpenedJournal } from '../journal/journal.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Failure } from '../lib/failure.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Timers } from '../lib/timers.ts'
+import type { BatchResult } from '../protocol/values.ts'
+import { accessTo, keysRefused } from './account/account-keys.ts'
+import { holdAccount } from './account/account-lock.ts'
+import { toEngineSettings } from './account/engine-settings.ts'
+import { createCalls } from './account/exchange-calls.ts'
+import { ownWriter } from './account/own-writer.ts'
+import { openJournal } from './state/open-journal.ts'
+import { describeHolder, holdDirectory } from './state/state-directory.ts'
+
+export interface OfflineOptions {
+  readonly config: DaemonConfig
+  readonly directory: string
+  readonly credentials: Credentials | undefined
+  /** Of the journal's server. */
+  readonly password: Secret | undefined
+  readonly version: string
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly configOption: string
+}
+
+/** An account that no daemon trades: its journal, and the exchange. */
+export interface OfflineAccount {
+  readonly directory: string
+  readonly journal: OpenedJournal
+  readonly book: Book
+  readonly settings: EngineSettings
+  /** This process as a writer of the journal. */
+  readonly own: JournalWriter
+  readonly client: ExchangeClient
+  readonly clock: Clock
+}
+
+/** A cancel-all that finds something is repeated so often at most. */
+const CANCELS_MAX = 10
+
+/**
+ * Opens the account for one command, and closes it again: nobody trades it meanwhile, from here or by the journal's
+ * server. Whose keys the journal was written with is for the command to judge.
+ * @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and as opening a journal does
+ */
+export async function withOfflineAccount<Result>(
+  options: OfflineOptions,
+  work: (account: OfflineAccount) => Promise<Result>,
+): Promise<Result> {
+  const { config, directory, credentials, timers } = options
+  const access = accessTo(config, credentials)
+  if (access === undefined) throw exchangeMissing(config.file)
+  const holder = describeHolder(config.name, options.clock.now())
+  const lock = holdDirectory(directory, holder)
+  try {
+    const held = holdAccount({ access, holder, onUnlocked: () => undefined })
+    try {
+      const logger = { log: () => undefined }
+      const journal = await openJournal({ ...options, logger, keepSince: () => 0 })
+      const trusted = new TrustedClock(options.clock)
+      const calls = createCalls({ config, access, isEmbedded: false, logger, trusted, timers })
+      try {
+        const run = { salt: journal.salt, version: options.version, embedded: false, shown: new Map() }
+        const settings = toEngineSettings(config, run)
+        const book = rebuildBook(journal.load(), settings.positionMode)
+        const own = ownWriter(config, { directory, access, now: options.clock.now() })
+        return await work({
+          ...{ directory, journal, book, settings, own },
+          ...{ client: calls.client, clock: trusted.clock },
+        })
+      } finally {
+        await calls.limiter.stop()
+        await calls.client.close()
+        await journal.close()
+      }
+    } finally {
+      held.release()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/** The position of every instrument, read twice: what moves meanwhile is somebody's who trades. */
+export async function readHoldings(
+  { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
+  keys: string | undefined,
+): Promise<{ readonly holdings: ReadonlyMap<string, Holding>; readonly exchangeAt: number }> {
+  const rounds: ReadonlyMap<string, Holding>[] = []
+  let exchangeAt = 0
+  while (rounds.length < 2) {
+    const holdings = new Map<string, Holding>()
+    for (const instrument of settings.instruments.values()) {
+      const reading = accepted<PositionReading>(await client.readPosition({ instrument }), keys)
+      holdings.set(instrument.symbol, toHolding(reading))
+      // The first of a round: what is filled after it is for the next run to read.
+      if (rounds.length === 0 && exchangeAt === 0) exchangeAt = reading.exchangeTime
+    }
+    rounds.push(holdings)
+  }
+  const [first = new Map<string, Holding>(), second = new Map<string, Holding>()] = rounds
+  const moved = [...first].find(([symbol, holding]) => !isSame(holding, second.get(symbol)))
+  if (moved === undefined) return { holdings: first, exchangeAt }
+  throw new Failure({
+    code: 'ACCOUNT_MOVES',
+    sentence: 'two readings of a position differ, so somebody trades the account',
+    facts: { instrument: moved[0] },
+    hint: 'stop whatever trades it, and repeat the command',
+  })
+}
+
+/** Cancels what rests on an instrument until nothing is found. @returns our names of what was found */
+export async function cancelResting(
+  { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
+  symbol: string,
+  keys: string | undefined,
+): Promise<readonly string[]> {
+  const instrument = settings.instruments.get(symbol)
+  if (instrument === undefined) return []
+  const { productType, marginCoin } = instrument
+  const names: string[] = []
+  for (let count = 0; count < CANCELS_MAX; count++) {
+    const body = { symbol, productType, marginCoin }
+    const answer = await client.call('cancelAllOrders', body, { priority: PRIORITY.reducesRisk })
+    if (answer.kind === 'refused' && answer.topic === 'orderGone') return names
+    const { successList, failureList } = accepted<BatchResult>(answer, keys)
+    names.push(...successList.flatMap(({ clientOid }) => clientOid ?? []))
+    if (successList.length + failureList.length === 0) return names
+  }
+  throw new Failure({
+    code: 'ACCOUNT_MOVES',
+    sentence: 'each cancel-all finds orders on an instrument, so somebody trades the account',
+    facts: { instrument: symbol },
+    hint: 'stop whatever trades it, and repeat the command',
+  })
+}
+
+/** @throws Failure CREDENTIALS_REFUSED, EXCHANGE_UNCLEAR */
+export function accepted<Data>(answer: Answer<Data>, keys: string | undefined): Data {
+  if (answer.kind === 'accepted') return answer.data
+  if (refusesKeys(answer)) throw keysRefused(answer, keys)
+  throw new Failure({
+    code: 'EXCHANGE_UNCLEAR',
+    sentence: 'the exchange did not answer clearly',
+    facts: { answer: `${answer.code} ${answer.message}`.trim() },
+    hint: 'nothing was changed here; repeat the command',
+  })
+}
+
+export function isSame(one: Holding | undefined, other: Holding | undefined): boolean {
+  return (
+    (one ?? FLAT).longLots === (other ?? FLAT).longLots &&
+    (one ?? FLAT).shortLots === (other ?? FLAT).shortLots
+  )
+}
+
+function toHolding({ rows }: PositionReading): Holding {
+  const lotsOf = (side: 'long' | 'short'): number =>
+    rows.filter(({ holdSide }) => holdSide === side).reduce((sum, { lots }) => sum + lots, 0)
+  return { longLots: lotsOf('long'), shortLots: lotsOf('short') }
+}
+
+function exchangeMissing(file: string): Failure {
+  return new Failure({
+    code: 'DAEMON_EXCHANGE_MISSING',
+    sentence: 'this configuration trades inside the daemon, so there is no exchange to compare with',
+    facts: { file },
+    hint: 'name the configuration of the account with --config',
+  })
+}

@@ -1,0 +1,145 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Fill } from '../domain/fill.ts'
+import { canRest, type Order } from '../domain/order.ts'
+import { applyToHolding, type Holding } from '../domain/position.ts'
+import { accountHoldingOf, knowsFill, openOrdersOf } from '../engine/book/book.ts'
+import type { BookedFill } from '../journal/booking.ts'
+import type { OpenedJournal } from '../journal/journal.ts'
+import { Failure } from '../lib/failure.ts'
+import { FINGERPRINT_FILE, readFingerprint } from './account/account-keys.ts'
+import {
+  accepted,
+  cancelResting,
+  isSame,
+  type OfflineAccount,
+  type OfflineOptions,
+  readHoldings,
+  withOfflineAccount,
+} from './offline-account.ts'
+import { retreatNote } from './state/retreat-note.ts'
+
+/** Fills are at the exchange for three months; of the last weeks one is enough. */
+const FILLS_LOOKED_AT_MS = 30 * 86_400_000
+/** A fill may be dated a little before what the journal has read through. */
+const FILLS_BEFORE_MS = 10_000
+
+export interface RekeyReport {
+  readonly kind: 'same' | 'taken'
+  /** What agreed, in words. */
+  readonly compared: readonly string[]
+}
+
+/**
+ * Takes a rotated key over: the account that it opens must be the one that the journal was written for. Positions are
+ * compared first, with what was filled since; then a fill that the journal has; and last the names of what rests, which
+ * the exchange shows only when it is cancelled. Nothing is cancelled where anything differs before.
+ * @throws Failure STATE_OF_OTHER_ACCOUNT
+ */
+export function rekeyJournal(options: OfflineOptions): Promise<RekeyReport> {
+  return withOfflineAccount(options, async (account) => {
+    const { journal, own, directory } = account
+    const noted = journal.writer?.keys ?? readFingerprint(directory)
+    if (noted === own.keys) return { kind: 'same', compared: [] }
+    const { keys } = options.config.account
+    const compared = [
+      await comparePositions(account, keys),
+      ...(await compareFill(account, options)),
+      ...(await compareNames(account, keys)),
+    ]
+    await journal.noteWriter(own)
+    rmSync(join(directory, FINGERPRINT_FILE), { force: true })
+    return { kind: 'taken', compared }
+  })
+}
+
+async function comparePositions(account: OfflineAccount, keys: string | undefined): Promise<string> {
+  const { book, settings } = account
+  const { holdings } = await readHoldings(account, keys)
+  const since = await readFills(account, book.fillsThroughAt - FILLS_BEFORE_MS, keys)
+  for (const [symbol, held] of holdings) {
+    const expected = since
+      .filter((fill) => fill.symbol === symbol && !knowsFill(book, fill))
+      .reduce<Holding>(
+        (holding, fill) => applyToHolding(settings.positionMode, holding, fill),
+        accountHoldingOf(book, symbol),
+      )
+    if (!isSame(expected, held))
+      throw otherAccount({ instrument: symbol, journal: describe(expected), exchange: describe(held) })
+  }
+  return `positions of ${holdings.size} instruments`
+}
+
+/** The last fill of the journal, if it is not too old to be read. */
+async function compareFill(account: OfflineAccount, { config }: OfflineOptions): Promise<readonly string[]> {
+  const { journal, clock, settings } = account
+  const last = lastFillOf(journal, clock.now() - FILLS_LOOKED_AT_MS)
+  if (last === undefined || !settings.instruments.has(last.symbol)) return []
+  const { tradeId, orderId, symbol, at } = last
+  const fills = await readFills(account, at - FILLS_BEFORE_MS, config.account.keys)
+  const isThere = fills.some((fill) => fill.tradeId === tradeId && fill.orderId === orderId)
+  if (!isThere)
+    throw otherAccount({ instrument: symbol, journal: `fill ${tradeId}`, exchange: 'no such fill' })
+  return [`fill ${tradeId} of ${symbol}`]
+}
+
+function lastFillOf(journal: Pick<OpenedJournal, 'bookings'>, since: number): BookedFill | undefined {
+  let last: BookedFill | undefined
+  for (const row of journal.bookings('fill', { since })) if (row.kind === 'fill') last = row
+  return last
+}
+
+/** Of the instruments on which orders rest by the journal. They are placed again by the next run. */
+async function compareNames(account: OfflineAccount, keys: string | undefined): Promise<readonly string[]> {
+  const { book, settings, directory } = account
+  const compared: string[] = []
+  for (const symbol of settings.instruments.keys()) {
+    const resting = [...openOrdersOf(book, symbol)].filter(isResting)
+    if (resting.length === 0) continue
+    // Durable before the first of them is cancelled: the next run must not believe that they rest.
+    retreatNote(directory, { log: () => undefined }).leave()
+    const names = await cancelResting(account, symbol, keys)
+    const known = new Set<string>(resting.map(({ terms }) => terms.clientOid))
+    const found = names.filter((name) => known.has(name))
+    const hasUnknown = names.some((name) => !known.has(name))
+    if (hasUnknown || found.length === 0)
+      throw otherAccount({
+        ...{ instrument: symbol, journal: `${resting.length} orders rest` },
+        exchange: `${names.length} rested, ${found.length} of them of the journal; they are cancelled`,
+      })
+    compared.push(
+      `${found.length} of ${resting.length} names of open orders of ${symbol}, which are cancelled`,
+    )
+  }
+  return compared
+}
+
+function isResting({ state, terms }: Order): boolean {
+  return state === 'live' && canRest(terms)
+}
+
+async function readFills(
+  { client, settings }: OfflineAccount,
+  sinceAt: number,
+  keys: string | undefined,
+): Promise<readonly Fill[]> {
+  const { productType, positionMode, instruments } = settings
+  const { fills } = accepted(
+    await client.readFills({ productType, positionMode, instruments, sinceAt }),
+    keys,
+  )
+  return fills
+}
+
+function describe({ longLots, shortLots }: Holding): string {
+  return `long ${longLots}, short ${shortLots} lots`
+}
+
+function otherAccount(facts: Readonly<Record<string, string>>): Failure {
+  return new Failure({
+    code: 'STATE_OF_OTHER_ACCOUNT',
+    sentence: 'the account that this key opens is not the one of the journal, or was traded since',
+    facts,
+    hint: 'for another account name a state.directory of its own, and on a server a journal.schema; where the journal is an older copy, see `intentd repair --from-exchange`',
+  })
+}

@@ -1,0 +1,62 @@
+import { createCore } from '../engine/state/create-core.ts'
+import { takeOverPositions } from '../engine/lifecycle/take-over-positions.ts'
+import type { Holding } from '../domain/position.ts'
+import { showOnGrid } from '../lib/grid.ts'
+import { untilDurable } from '../journal/until-durable.ts'
+import { noteOwnState } from './account/account-keys.ts'
+import { cancelResting, type OfflineOptions, readHoldings, withOfflineAccount } from './offline-account.ts'
+
+/** What a repair from the exchange has done. */
+export interface TakenOver {
+  /** By symbol, what is held there, in the base coin. */
+  readonly positions: readonly { readonly symbol: string; readonly held: string; readonly was: string }[]
+  /** How many orders rested, and were cancelled. */
+  readonly cancelled: number
+}
+
+/**
+ * Takes over the positions of the exchange, and nothing else, into a state that is older than it: everything that rests
+ * is cancelled first. Where the exchange is, the journal may be a file or on a server.
+ * @throws Failure STATE_OF_OTHER_KEYS, and as `withOfflineAccount` does
+ */
+export function repairFromExchange(options: OfflineOptions): Promise<TakenOver> {
+  const { config } = options
+  const { keys } = config.account
+  return withOfflineAccount(options, async (account) => {
+    const { book, settings, journal, own, directory } = account
+    const symbols = [...settings.instruments.keys()]
+    // Accepted once: wrong keys change nothing.
+    await readHoldings(account, keys)
+    await noteOwnState(journal, own, { directory, isAccepted: true })
+    let cancelled = 0
+    for (const symbol of symbols) cancelled += (await cancelResting(account, symbol, keys)).length
+    const there = await readHoldings(account, keys)
+    const before = new Map(symbols.map((symbol) => [symbol, book.account.get(symbol)]))
+    const core = createCore(settings, book)
+    takeOverPositions(core, there, {
+      kind: 'repaired',
+      at: account.clock.now(),
+      strategies: config.strategies.map(({ id }) => id),
+      symbols,
+      reason: 'the state was older than the exchange, whose positions were taken over',
+    })
+    for (const effect of core.effects)
+      if (effect.kind === 'record') journal.append(effect.record, effect.bookings)
+    await untilDurable(journal)
+    const show = (symbol: string, holding: Holding | undefined): string => {
+      const lot = settings.instruments.get(symbol)?.lot
+      const { longLots = 0, shortLots = 0 } = holding ?? {}
+      if (lot === undefined || longLots + shortLots === 0) return 'flat'
+      const sides = [longLots > 0 && `long ${showOnGrid(lot, longLots)}`]
+      return [...sides, shortLots > 0 && `short ${showOnGrid(lot, shortLots)}`].filter(Boolean).join(', ')
+    }
+    return {
+      cancelled,
+      positions: symbols.map((symbol) => ({
+        symbol,
+        held: show(symbol, there.holdings.get(symbol)),
+        was: show(symbol, before.get(symbol)),
+      })),
+    }
+  })
+}

@@ -1,0 +1,46 @@
+import { FLAT, type Holding } from '../../domain/position.ts'
+import type { RepairedRecord } from '../../domain/record.ts'
+import type { ModeReason } from '../../domain/trading-mode.ts'
+import { accountHoldingOf } from '../book/book.ts'
+import { beginStep, type Core, record } from '../state/core.ts'
+
+/** What the exchange holds, read while nothing of ours rested. */
+export interface PositionsThere {
+  readonly holdings: ReadonlyMap<string, Holding>
+  /** Unix ms, exchange clock: no reading is older. */
+  readonly exchangeAt: number
+}
+
+/**
+ * Makes a state that is an older copy one that can go on: its open orders are unknown, the names that the lost run may
+ * have given are skipped, and the positions are those of the exchange. The fills of the lost run are not read: what they
+ * made and cost stays unknown. The account is halted until an operator releases it. To be called on a core that runs
+ * nothing else.
+ */
+export function takeOverPositions(
+  core: Core,
+  { holdings, exchangeAt }: PositionsThere,
+  repaired: RepairedRecord,
+): void {
+  const { at } = repaired
+  beginStep(core, at)
+  record(core, repaired)
+  for (const [orderId, [first]] of core.book.orphans)
+    if (first) record(core, { kind: 'foreign', at, symbol: first.symbol, orderIds: [orderId] })
+  record(core, {
+    ...{ kind: 'prune', at, ordersBefore: 0, keysBefore: 0 },
+    ...{ tradesBefore: exchangeAt, fillsThroughAt: exchangeAt },
+  })
+  for (const symbol of core.instruments.keys()) {
+    const holding = holdings.get(symbol) ?? FLAT
+    const was = accountHoldingOf(core.book, symbol)
+    if (holding.longLots === was.longLots && holding.shortLots === was.shortLots) continue
+    record(core, { kind: 'adopt', at, symbol, holding, was })
+  }
+  // The fills that these are for are part of the positions now; the account itself is halted.
+  const explained = [...core.book.restrictions.values()].filter(({ code }) => EXPLAINED.has(code))
+  for (const { scope, code } of explained)
+    record(core, { kind: 'released', at, scope, code, reason: repaired.reason, by: 'repair' })
+}
+
+const EXPLAINED: ReadonlySet<ModeReason> = new Set(['olderState', 'foreignFills'])

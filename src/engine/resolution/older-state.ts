@@ -1,0 +1,206 @@
+import type { ItemOutcome } from '../../domain/record.ts'
+import type { ClientOid } from '../../domain/ids.ts'
+import { canRest, isTerminal, type Order } from '../../domain/order.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
+import { deriveClientOid } from '../../execution/client-oid.ts'
+import { own } from '../../lib/own.ts'
+import { pairOf, splitPair } from '../book/book.ts'
+import { noteChanged } from '../state/changes.ts'
+import { announce, type Core, emit, instrumentOf } from '../state/core.ts'
+import { halt } from '../state/trading-mode.ts'
+import { startResolution } from './resolution.ts'
+
+/**
+ * A state directory that is put back from a copy, after the account had traded on, does not know the orders of the
+ * lost run. It goes on with the ordinals of then, so it gives their names to other orders. That is proved by a name that
+ * our own derivation gives, that was never sent, and that a cancel-all lists; or by one that was sent for the first time
+ * and that the exchange calls a duplicate. Then nothing more is traded, and the run ends.
+ *
+ * A request that something on its way doubles is called a duplicate too, if only the copy is answered. Its orders rest,
+ * or were filled, since a moment ago; those of a lost run have mostly ended. So a suspected order is looked for first:
+ *
+ *     duplicate ──► suspected ──a cancel-all lists it, or it is filled──► ours
+ *                     ├──it has ended, could rest, and neither──────► proof
+ *                     └──a cancel-all was not answered──────────────► ours, until the next duplicate
+ *
+ * Nothing is placed meanwhile. A second duplicate of the same strategy on the instrument, before an order of it was
+ * accepted as new, is proof at once.
+ */
+
+/** An older fill of an order that was sent just now: the clocks are known far better than this, ms. */
+const SKEW_MS = 60_000
+
+/** Names that are derived in one step, 5 ms of work, and for one list: a day of a hundred thousand orders, twenty times. */
+const NAMES_A_STEP = 2000
+const NAMES_MAX = 2_000_000
+
+/** As `deriveClientOid` makes them. */
+const NAME = /^t[a-z2-7]{26}-[0-9a-z]+$/
+
+/** Judges the answer to a batch, after its outcomes were recorded, by the orders that were sent for the first time. */
+export function judgeNames(core: Core, symbol: string, items: readonly ItemOutcome[]): void {
+  const first = items.flatMap((item) => {
+    const order = core.book.orders.get(item.clientOid)
+    return order?.attempts === 1 ? [{ item, order }] : []
+  })
+  const suspected = first.filter(({ item, order }) => isDuplicate(item) && !isExcused(core, order))
+  const again = suspected.find(({ order }) => core.names.suspectedWishes.has(wishOf(order)))
+  if (again) return refuseDuplicate(core, again.order)
+  const names = own(core.names)
+  for (const { item, order } of first) {
+    if (item.outcome === 'accepted') names.suspectedWishes.delete(wishOf(order))
+  }
+  for (const { order } of suspected) {
+    names.suspected.add(order.terms.clientOid)
+    names.suspectedWishes.add(wishOf(order))
+  }
+  if (suspected.length === 0) return
+  noteAllChanged(core)
+  const instrument = instrumentOf(core, symbol)
+  if (instrument.phase !== 'resolving') startResolution(core, instrument, 'unwanted')
+}
+
+/** Looks what became of the suspected orders. Runs after every event. */
+export function judgeSuspected(core: Core): void {
+  for (const clientOid of core.names.suspected) {
+    const order = core.book.orders.get(clientOid)
+    if (order && !isTerminal(order) && order.filledLots === 0) continue
+    if (order && order.filledLots === 0 && canRest(order.terms)) return refuseDuplicate(core, order)
+    forgetSuspected(core, clientOid)
+  }
+}
+
+/** @param names A cancel-all has listed them: they rested until now. */
+function forgetListed(core: Core, names: readonly string[]): void {
+  for (const name of names)
+    if (core.names.suspected.has(name as ClientOid)) forgetSuspected(core, name as ClientOid)
+}
+
+/** A cancel-all was not answered: what it has cancelled will not be listed any more. */
+export function noteUnlisted(core: Core, symbols: readonly string[]): void {
+  for (const clientOid of core.names.suspected) {
+    const symbol = core.book.orders.get(clientOid)?.terms.symbol
+    if (symbol === undefined || symbols.includes(symbol)) forgetSuspected(core, clientOid)
+  }
+}
+
+function forgetSuspected(core: Core, clientOid: ClientOid): void {
+  own(core.names).suspected.delete(clientOid)
+  if (core.names.suspected.size === 0) noteAllChanged(core)
+}
+
+function refuseDuplicate(core: Core, { terms }: Order): void {
+  const { clientOid } = terms
+  refuse(core, `${clientOid} was sent for the first time, and the exchange calls it a duplicate`)
+}
+
+/** To be called before the outcomes are recorded: fills that wait for an order may be older than its first request. */
+export function judgeFills(core: Core, items: readonly ItemOutcome[]): void {
+  for (const { clientOid, orderId } of items) {
+    const order = core.book.orders.get(clientOid)
+    const fills = orderId === undefined ? undefined : core.book.orphans.get(orderId)
+    if (order?.attempts !== 1 || isExcused(core, order)) continue
+    const older = fills?.find(({ filledAt }) => filledAt < order.firstSentAt - SKEW_MS)
+    if (older)
+      return refuse(core, `${clientOid} was filled (${older.tradeId}) before it was sent for the first time`)
+  }
+}
+
+function isDuplicate(item: ItemOutcome): boolean {
+  return item.outcome === 'exists' || item.isDuplicate === true
+}
+
+/** After a repair the lost part of the journal may have used the key of a strategy. Ordinals it has not: they are skipped. */
+function isExcused({ book }: Core, { terms }: Order): boolean {
+  return terms.purpose === 'place' && book.recordsLostAt > 0
+}
+
+function wishOf({ terms: { strategyId, symbol } }: Order): string {
+  return pairOf(strategyId, symbol)
+}
+
+/** The names in a cancel-all's answer; those that the book does not know are looked up. Nothing is placed meanwhile. */
+export function noteListedNames(core: Core, names: readonly string[]): void {
+  forgetListed(core, names)
+  const { orders } = core.book
+  const unknown = names.filter((name) => NAME.test(name) && !orders.has(name as ClientOid))
+  if (unknown.length === 0) return
+  const { search } = core.names
+  own(core.names).search = {
+    names: new Set([...(search?.names ?? []), ...unknown]),
+    since: search?.since ?? core.now,
+    offset: 0,
+  }
+  noteAllChanged(core)
+  const waiting = listNextKeys(core).find((next) => unknown.includes(nameOf(core, next)))
+  if (waiting) refuseListed(core, nameOf(core, waiting))
+}
+
+/** Derives the next names of every ladder and target, some at each step, the nearest first. */
+export function searchNames(core: Core): void {
+  const { search } = core.names
+  if (search === undefined) return
+  const wishes = listWishes(core)
+  const offsets = Math.max(1, Math.floor(NAMES_A_STEP / (2 * wishes.length)))
+  for (let offset = search.offset; offset < search.offset + offsets; offset++) {
+    for (const [strategyId, symbol, ordinal] of wishes) {
+      for (const kind of ['quote', 'target']) {
+        const name = nameOf(core, { strategyId, key: `${kind}:${symbol}:${ordinal + offset}`, generation: 0 })
+        if (search.names.has(name)) return refuseListed(core, name)
+      }
+    }
+  }
+  const isOver = (search.offset + offsets) * 2 * wishes.length >= NAMES_MAX
+  own(core.names).search = isOver ? undefined : { ...search, offset: search.offset + offsets }
+  if (!isOver) return
+  noteAllChanged(core)
+  announce(core, 'warn', 'order.nameUnknown', { names: [...search.names] })
+}
+
+interface NextKey {
+  readonly strategyId: string
+  readonly key: string
+  readonly generation: number
+}
+
+function nameOf({ settings: { salt } }: Core, next: NextKey): string {
+  return deriveClientOid({ salt, ...next })
+}
+
+/** By strategy and symbol, the next ordinal: names from there on were never sent. */
+function listWishes({ book, settings }: Core): readonly (readonly [string, string, number])[] {
+  const pairs = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
+    symbols.map((symbol) => pairOf(id, symbol)),
+  )
+  return [...new Set([...book.ordinals.keys(), ...pairs])].map((pair) => [
+    ...splitPair(pair),
+    book.ordinals.get(pair) ?? 0,
+  ])
+}
+
+/** Orders by name that wait to be sent, and the next generation of those that were. */
+function listNextKeys({ book }: Core): readonly NextKey[] {
+  if (book.recordsLostAt > 0) return []
+  const waiting = [...book.places.values()].map(({ strategyId, key }) => pairOf(strategyId, key))
+  return [...new Set([...waiting, ...book.keys.keys()])].map((pair) => {
+    const [strategyId, key] = splitPair(pair)
+    return { strategyId, key, generation: (book.keys.get(pair)?.generation ?? -1) + 1 }
+  })
+}
+
+function noteAllChanged({ changes, instruments }: Core): void {
+  for (const symbol of instruments.keys()) noteChanged(changes, symbol)
+}
+
+function refuseListed(core: Core, name: string): void {
+  refuse(core, `the exchange has cancelled ${name}, which is our name of an order that was never sent`)
+}
+
+/** Recorded first: the next start refuses the state too. */
+function refuse(core: Core, proof: string): void {
+  const names = own(core.names)
+  names.search = undefined
+  names.suspected.clear()
+  halt(core, ACCOUNT, 'olderState', proof)
+  emit(core, { kind: 'stateOlder', proof })
+}
