@@ -305,7 +305,7 @@ class SqliteJournal implements Journal, BookingStore {
       mark.write(this.#tables.last)
     } catch (error) {
       this.#poisonedBy = error
-      throw failures.poisoned(error)
+      throw failures.poisoned(error, this.#parts.file)
     }
   }
 
