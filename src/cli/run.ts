@@ -15,6 +15,7 @@ import { endOutputs } from '../daemon/reporting/output/log-output.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
 import type { RunSummary } from '../daemon/reporting/summary.ts'
 import { keepRunningConfig } from '../daemon/state/running-config.ts'
+import { noteRun, readLastRun } from '../daemon/state/last-run.ts'
 import { noteRunning } from '../daemon/state/running-files.ts'
 import { listHolders } from '../daemon/state/state-directory.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -215,6 +216,7 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
   }, tryDry)
   const policies = [config, ...others.map((other) => other.loaded.config)].map(({ onStop }) => onStop)
   const end = await live(opened, { ...frame, policies })
+  noteEnds(opened, end)
   reloads.listen(undefined)
   // A stop that wants more than a reload does is carried out by the next run, which hears of it at once.
   const isEnd = stops.wasAsked() && policies.every((policy) => policy === 'leave')
@@ -244,7 +246,19 @@ function keepRunning(
     if (!isOn && listHolders(config.state.directory).length > 0) continue
     const set = config.file === mainFile ? overrides : []
     keepRunningConfig(config, start)
-    if (isOn) noteRunning(config, set)
+    if (!isOn) continue
+    noteRunning(config, set)
+    noteRun(config.state.directory, { pid: process.pid, beganAt: systemClock.now() })
+  }
+}
+
+/** For whoever asks how it ended while nothing runs. */
+function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
+  for (const [index, { clean, fault }] of summaries.entries()) {
+    const directory = daemon.accounts[index]?.shown.config.state.directory
+    const began = directory === undefined ? undefined : readLastRun(directory)
+    if (directory === undefined || began === undefined) continue
+    noteRun(directory, { ...began, endedAt: systemClock.now(), clean, ...(fault !== undefined && { fault }) })
   }
 }
 

@@ -33,6 +33,8 @@ import { isHolder, openJournal } from './state/open-journal.ts'
 import { ownWriter } from './account/own-writer.ts'
 import { hasRetreated, retreatNote } from './state/retreat-note.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
+import { compareConfigs } from '../config/config-changes.ts'
+import { readRunningConfig } from './state/running-config.ts'
 import { assertGrids } from './state/assert-grids.ts'
 import { isEmbedded, stateDirectoryOf } from './state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
@@ -95,13 +97,24 @@ export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const directory = stateDirectoryOf(config, options.market)
   const before = isEmbedded(config) ? findWorldBefore(directory) : undefined
   const ground = await openGround(options, directory)
-  if (before !== undefined) options.logger.log('warn', 'simulator.otherAccount', { directory, before })
+  if (before !== undefined)
+    options.logger.log('warn', 'simulator.otherAccount', { directory, before, changed: nameChanges(config) })
   const { embedded } = ground
   if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now()) return prepare(options, ground)
   // This recording was played to its end in an earlier run: the next one begins from the start.
   await ground.close()
   options.logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
   return prepare(options, await openGround(options, directory))
+}
+
+/** The settings that make it another simulated account, against the run before; none where nothing is known of that. */
+function nameChanges(config: DaemonConfig): readonly string[] {
+  const before = readRunningConfig(config)
+  if (before === undefined) return []
+  const { settings, refused } = compareConfigs(before, config)
+  return [...settings, ...refused]
+    .filter(({ path }) => /^(account|instruments|simulator)\./.test(path))
+    .map(({ path, was = 'absent', is = 'absent' }) => `${path}: ${was} -> ${is}`)
 }
 
 async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount> {

@@ -295,7 +295,7 @@ export const LOG_EVENTS = {
   'simulator.opened':
     'The exchange inside the daemon is open. At a speed other than 1 it is a demonstration, without funding, and its profit means nothing. Instruments in `madeUp` have no file: their prices follow the seed.',
   'simulator.otherAccount':
-    'Instruments, balance or another setting of the simulator have changed, so another simulated account begins, without orders and positions. The previous one is in `before`, and continues if you restore the settings.',
+    'Instruments, balance or another setting of the simulator have changed, so another simulated account begins, without orders and positions. `changed` names the settings. The previous one is in `before`, and continues if you restore them.',
   'simulator.listening':
     'The simulator listens. Instruments in `madeUp` have no file: their prices follow the seed.',
   'simulator.marketFailed': 'The recorded prices could not be played and stand still; check the recording.',

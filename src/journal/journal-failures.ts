@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { Failure, messageOf } from '../lib/failure.ts'
 
 /** Where a journal is not what was written to it. */
@@ -118,16 +119,45 @@ export function layoutOlder(file: string, layout: number, advice: string): Failu
   })
 }
 
-export function poisoned(error: unknown): Failure {
+/** @param file Names who else has it open, where another process has locked it. */
+export function poisoned(error: unknown, file?: string): Failure {
+  const isLocked = HELD.has(sqliteCodeOf(error) ?? -1)
+  const others = isLocked && file !== undefined ? listUsers(file) : []
   return new Failure({
     code: 'JOURNAL_POISONED',
     sentence: 'the journal could not be written, so nothing more may be sent',
-    facts: { found: messageOf(error) },
-    hint: isDamage(error)
-      ? REPAIR
-      : 'free disk space or fix the rights, then start again: recovery finds out what is at the exchange',
+    facts: { found: messageOf(error), ...(others.length > 0 && { lockedBy: others.join('; ') }) },
+    hint: isDamage(error) ? REPAIR : isLocked ? LOCKED : MAKE_ROOM,
     cause: error,
   })
+}
+
+const LOCKED =
+  'another process has locked the journal for seconds: end it, or let it copy a stopped journal, then start again: recovery finds out what is at the exchange'
+const MAKE_ROOM =
+  'free disk space or fix the rights, then start again: recovery finds out what is at the exchange'
+
+/** The other processes that have the file open, as far as this user may see that; none where the system does not say. */
+function listUsers(file: string): readonly string[] {
+  const path = attempt(() => realpathSync(file)) ?? file
+  const pids = attempt(() => readdirSync('/proc')) ?? []
+  return pids
+    .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
+    .flatMap((pid) => {
+      const descriptors = attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []
+      const isUser = descriptors.some((fd) => attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) === path)
+      if (!isUser) return []
+      const command = attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? ''
+      return [`pid ${pid} (${command.replaceAll('\0', ' ').trim().slice(0, 80)})`]
+    })
+}
+
+function attempt<Result>(read: () => Result): Result | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
 }
 
 /** Noticed when a key is looked up: what is asked for may have been placed before. */

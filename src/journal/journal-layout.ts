@@ -87,6 +87,11 @@ const TABLES = `
 
 /** How long to wait for a lock, in ms: a reader may be recovering the log of a killed writer, which takes milliseconds. */
 const WAIT_MS_MAX = 1000
+/**
+ * A writer waits longer, since what it cannot write ends the run: a copy of the file or a shell on it may hold the lock
+ * for seconds. Nothing else happens in the process meanwhile, so it is less than half of the usual `supervision.hungAfterMs`.
+ */
+const WRITER_WAIT_MS_MAX = 4000
 
 /** When the log starts again from the beginning, its file is cut to this size, which SQLite uses between checkpoints. */
 const LOG_BYTES_KEPT = 4_194_304
@@ -103,7 +108,7 @@ export interface JournalNature {
 }
 
 export function openWriting(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: WAIT_MS_MAX })
+  const database = new DatabaseSync(file, { timeout: WRITER_WAIT_MS_MAX })
   database.exec(`
     PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};

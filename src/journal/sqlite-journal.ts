@@ -312,7 +312,7 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
       mark.write(this.#tables.last)
     } catch (error) {
       this.#poisonedBy = error
-      throw failures.poisoned(error)
+      throw failures.poisoned(error, this.#parts.file)
     }
   }
 

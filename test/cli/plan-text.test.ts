@@ -164,10 +164,11 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     expect.stringMatching(
       /^grid-btc: positionMax \S+ is exceeded already on BTCUSDT, with 9: orders that add/,
     ),
+    expect.stringMatching(/^grid-btc: positionNotionalMax \S+ is exceeded already on BTCUSDT, with 540000: /),
   ])
   const before = {
     ...account,
     losses: losses.map((one) => ({ ...one, max: one.limit === 'daily' ? 30 : 0.02 })),
   }
-  expect([...listExceeded(next, { account: before, orders: [] })].join()).not.toContain('reached already')
+  expect([...listExceeded(next, { account: before, orders: [] })].join()).not.toContain('daily 30 is reached')
 })

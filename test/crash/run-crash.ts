@@ -22,8 +22,27 @@ const { values } = parseArgs({
     list: { type: 'boolean', default: false },
     /** How many run at a time. */
     jobs: { type: 'string', default: '2' },
+    help: { type: 'boolean', default: false },
   },
+  // An option that is not known is answered with the help, not with a stack.
+  strict: false,
 })
+
+const HELP = `npm run crash -- [options]
+  --cases <n>      how many of the named points' cases; all without it
+  --random <n>     instead: daemons killed so often at random moments
+  --minutes <n>    how long each of these may go on, 60 by default
+  --point <regex>  only cases of points whose phase and name match
+  --seed <n>       which come first, and what market they meet
+  --jobs <n>       how many run at a time, 2 by default
+  --list           print the named points
+`
+const OPTIONS = ['cases', 'random', 'minutes', 'seed', 'point', 'list', 'jobs', 'help']
+const unknown = Object.keys(values).filter((name) => !OPTIONS.includes(name))
+if (values.help === true || unknown.length > 0) {
+  process.stdout.write(`${unknown.map((name) => `there is no option --${name}\n`).join('')}${HELP}`)
+  process.exit(unknown.length > 0 ? 64 : 0)
+}
 
 // At once: whatever is waited for would start the next one meanwhile.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -45,7 +64,7 @@ function listPoints(): void {
 }
 
 async function runCases(): Promise<void> {
-  const pattern = new RegExp(values.point ?? '')
+  const pattern = new RegExp(String(values.point ?? ''))
   const all = listCases(Number(values.seed)).filter(({ point }) =>
     pattern.test(`${point.phase} ${point.name}`),
   )

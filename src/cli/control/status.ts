@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { AccountView, ProfitView, RestrictionView, StatusView } from '../../control/views.ts'
-import { countWaiting } from '../../daemon/account/command-inbox.ts'
+import { listWaiting } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import type { ShownAccount } from '../../daemon/account/shown-account.ts'
 import { describeOff } from '../../daemon/control/hindrances.ts'
@@ -14,6 +14,8 @@ import { TRADING_MODES } from '../../domain/trading-mode.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
+import { describeLastRun, readLastRun } from '../../daemon/state/last-run.ts'
+import { listHolders } from '../../daemon/state/state-directory.ts'
 import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { parseDuration, repeatOptions } from '../process/options.ts'
@@ -81,11 +83,11 @@ function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
 function sayWhatWaits(directory: string): void {
   if (existsSync(killFileOf(directory)))
     print(`! a kill stands (${killFileOf(directory)}): the next daemon obeys it before its first order`)
-  const waiting = countWaiting(directory)
-  if (waiting > 0)
-    print(
-      `! ${waiting === 1 ? 'a command waits' : `${waiting} commands wait`} for the next daemon (${directory}/operator)`,
-    )
+  const waiting = listWaiting(directory)
+  for (const command of waiting) print(`! waits for the next daemon: ${command}`)
+  if (waiting.length > 0) print(`  (${directory}/operator; a file that is removed is not obeyed)`)
+  const last = listHolders(directory).length === 0 ? readLastRun(directory) : undefined
+  if (last !== undefined) print(describeLastRun(last))
 }
 
 function toStored(account: ShownAccount, configOption: string, off: AccountOff | undefined): StatusView {

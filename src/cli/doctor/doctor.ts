@@ -9,6 +9,9 @@ import {
   needsCredentials,
   type SecretsRequest,
 } from '../../config/secrets.ts'
+import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
+import { objectToPath } from '../../lib/net/socket-path.ts'
+import { findSocket, withClient } from '../control/find-daemon.ts'
 import { ConfigError, formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import { accessTo } from '../../daemon/account/account-keys.ts'
 import { ownWriter } from '../../daemon/account/own-writer.ts'
@@ -108,9 +111,31 @@ async function examineAccount(
     ...examineFiles(config, cwd),
     examineDisk(config),
     examineSocket(config),
+    ...(await examineDaemon(config)),
     ...examineLocks(config, accessTo(config, keys.credentials)),
     ...(await examineServers(config, request, { configOption, own })),
     ...(await examineExchange(config, keys.credentials)),
+  ]
+}
+
+/** Where a daemon holds the state, it has to answer. */
+async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> {
+  const socket = findSocket(config)
+  if (socket === undefined || objectToPath(socket) !== undefined) return []
+  const pids = listHeldDirectories(config.state.directory)
+    .flatMap(listHolders)
+    .map(({ pid }) => pid)
+  const reply = await withClient(socket, (client) => client.read('/v1/status'))
+  if (reply.kind === 'answered') return [ok('daemon', `pid ${pids.join(', ')} answers`)]
+  const hint =
+    'look whether it was stopped (kill -CONT PID) or hangs (kill -KILL PID, and start it again); intentd kill works without it'
+  return [
+    finding(
+      'fail',
+      'daemon',
+      `pid ${pids.join(', ')} holds the state and does not answer: ${reply.reason}`,
+      hint,
+    ),
   ]
 }
 

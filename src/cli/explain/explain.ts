@@ -29,7 +29,7 @@ export function addExplainCommand(program: Command, { setExit }: VerbFrame): voi
     .description(
       "show an order's whole history from the journal, or why there was none; also while the daemon runs",
     )
-    .argument('<subject>', 'a clientOid, an intent key, or a symbol')
+    .argument('<subject>', 'a clientOid, an intent key, a symbol, or the tradeId or orderId of a fill')
     .option(
       '--since <when>',
       'for a symbol: the last 10m or 2h, or from an instant such as 2025-06-02T06:00Z',

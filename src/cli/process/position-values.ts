@@ -61,12 +61,32 @@ export function listPositionValues(
 /** Where the limit by value is reached first on every instrument, the size was perhaps meant as money. */
 export function listPositionWarnings(loaded: LoadedConfig): readonly Problem[] {
   const values = Map.groupBy(listPositionValues(loaded, findKnownPrices(loaded)), ({ strategy }) => strategy)
-  return loaded.config.strategies.flatMap(({ id, risk }) => {
+  const ofSizes = loaded.config.strategies.flatMap(({ id, risk }) => {
     const own = values.get(id) ?? []
     const limit = Number(risk.positionNotionalMax ?? Number.POSITIVE_INFINITY)
     if (own.length === 0 || own.some(({ notional }) => notional <= limit)) return []
     const message = `${own.map(({ words }) => words).join('; ')}: positionNotionalMax ${risk.positionNotionalMax} is reached first; positionMax is a size in the base coin`
     return loaded.documents.strategies.get(id)?.problem(['risk', 'positionMax'], message) ?? []
+  })
+  return [...ofSizes, ...listIdleLimits(loaded)]
+}
+
+/** A limit by value that another limit of the account is always below limits nothing. */
+function listIdleLimits({ config, documents }: LoadedConfig): readonly Problem[] {
+  const { risk, account, strategies } = config
+  const limits: (readonly [what: string, max: number])[] = [
+    [`risk.grossNotionalMax ${risk.grossNotionalMax} of the account`, Number(risk.grossNotionalMax)],
+  ]
+  if (risk.leverageMax !== undefined && account.capital !== undefined)
+    limits.push([
+      `risk.leverageMax ${risk.leverageMax} of the capital ${account.capital}`,
+      risk.leverageMax * Number(account.capital),
+    ])
+  return strategies.flatMap(({ id, enabled, risk: { positionNotionalMax } }) => {
+    const lower = limits.find(([, max]) => Number(positionNotionalMax ?? 0) > max)
+    if (!enabled || lower === undefined) return []
+    const message = `${positionNotionalMax} is above ${lower[0]}, which is reached first: it limits nothing`
+    return documents.strategies.get(id)?.problem(['risk', 'positionNotionalMax'], message) ?? []
   })
 }
 

@@ -76,7 +76,10 @@ async function simulate(options: SimulateOptions): Promise<void> {
     forget.push(atInstant(systemClock.now() + options.for, () => stopAsked.resolve('--for has passed')))
   if (options.printAccounts) {
     const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange))
-    process.stdout.write(`${JSON.stringify(printed)}\n`)
+    // Whoever hears that it listens may read them.
+    await new Promise<void>((resolve) =>
+      process.stdout.write(`${JSON.stringify(printed)}\n`, () => resolve()),
+    )
   }
   logger.log('info', 'simulator.listening', {
     url: simulator.baseUrl,

@@ -215,7 +215,7 @@ export class Account implements MarketListener {
   /** Ends in good order; {@link ended} says when that is done. */
   stop(policy: StopPolicy = this.#options.config.onStop): void {
     if (this.#state === 'begun') this.command({ kind: 'stop', policy })
-    else this.#comeToRest(this.#isDone(policy))
+    else this.#comeToRest(this.#isAtRest())
   }
 
   /**
@@ -396,12 +396,11 @@ export class Account implements MarketListener {
     })
   }
 
-  /** By the journal nothing rests, or is held, that this stop is to take away. */
-  #isDone(policy: StopPolicy): boolean {
+  /** By the journal nothing rests and nothing is held: a run that has not begun has proved nothing, and need not. */
+  #isAtRest(): boolean {
     const { open, account } = this.#options.book
     const isFlat = [...account.values()].every(({ longLots, shortLots }) => longLots === 0 && shortLots === 0)
-    const isEmpty = [...open.values()].every(({ size }) => size === 0)
-    return policy === 'leave' || (isEmpty && (isFlat || policy === 'cancel'))
+    return isFlat && [...open.values()].every(({ size }) => size === 0)
   }
 
   #comeToRest(clean: boolean): void {

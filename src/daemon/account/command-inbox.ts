@@ -124,12 +124,23 @@ export function postCommand(directory: string, command: ControlCommand): string 
   return file
 }
 
-/** How many no daemon has read yet. */
-export function countWaiting(directory: string): number {
+/** Those that no daemon has read yet: `flatten BTCUSDT, by anna@host: enough`. */
+export function listWaiting(directory: string): readonly string[] {
   try {
-    return readdirSync(inboxOf(directory)).filter((name) => name.endsWith(COMMAND)).length
+    return filesIn(inboxOf(directory), COMMAND).map(describeWaiting)
   } catch {
-    return 0 // Nobody ever left one here.
+    return [] // Nobody ever left one here.
+  }
+}
+
+function describeWaiting(file: string): string {
+  try {
+    const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const { kind, scope = 'the kill switch', by, reason } = command
+    const mode = command.kind === 'restrict' ? ` to ${command.mode}` : ''
+    return `${kind} ${scope}${mode}, by ${by}: ${reason}`
+  } catch {
+    return `${file}, which cannot be read`
   }
 }
 
@@ -173,6 +184,8 @@ export class CommandInbox {
     this.#options = options
     this.#inbox = inboxOf(options.directory)
     this.#try(this.#inbox, () => makeDirectory(this.#inbox, 0o700))
+    // Whoever gave the commands of a run before has gone without their answers.
+    this.#try(this.#inbox, () => removeAnswers(this.#inbox, 0))
   }
 
   /** Reads what has come in, in the order in which it came. One that cannot be read holds no other up. */
@@ -215,9 +228,15 @@ export class CommandInbox {
 /** Where there is no room for an answer the log alone says what has happened. */
 function leaveAnswer(file: string, answer: CommandAnswer): void {
   try {
-    for (const old of filesIn(dirname(file), ANSWER).slice(0, -ANSWERS_MAX)) rmSync(old)
+    removeAnswers(dirname(file), ANSWERS_MAX)
     writeFileSync(`${file}${ANSWER}`, JSON.stringify(answer), { mode: 0o600 })
   } catch {}
+}
+
+/** The oldest go first. */
+function removeAnswers(inbox: string, kept: number): void {
+  const answers = filesIn(inbox, ANSWER)
+  for (const old of answers.slice(0, Math.max(0, answers.length - kept))) rmSync(old, { force: true })
 }
 
 /** Their names begin with the time. @throws where the inbox cannot be looked into. */

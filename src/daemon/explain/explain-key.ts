@@ -1,6 +1,6 @@
 import type { NumberedRecord } from '../../journal/journal-reader.ts'
 import { explainOrder, type ExplainFrame } from './explain-order.ts'
-import { type Moment, type Story, wordsOfDecision, wordsOfDenial } from './explain-words.ts'
+import { type Moment, type Story, wordsOfDecision, wordsOfDenial, wordsOfFill } from './explain-words.ts'
 
 /** Everything that became of an intent key: an order a generation, or why there was none. */
 export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
@@ -13,7 +13,32 @@ export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   )
   const wish = explainWish(frame, records, { key, hasOrder: clientOids.length > 0 })
   const orders = [...new Set(clientOids)].flatMap((clientOid) => explainOrder(frame, clientOid) ?? [])
-  return wish === undefined ? orders : [wish, ...orders]
+  const stories = wish === undefined ? orders : [wish, ...orders]
+  return stories.length > 0 ? stories : explainFills(frame, key)
+}
+
+/** Fills of no order of ours, by their tradeId or orderId: a liquidation, an exit that the exchange keeps, a trade by hand. */
+function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
+  const quoted = JSON.stringify(id)
+  const numbered = new Map(
+    [`"tradeId":${quoted}`, `"orderId":${quoted}`]
+      .flatMap((containing) => [...frame.reader.records({ containing })])
+      .map((one) => [one.sequence, one]),
+  )
+  const moments = [...numbered.values()].flatMap(({ sequence, record }): readonly Moment[] => {
+    if (record.kind !== 'fills') return []
+    return record.fills
+      .filter(({ tradeId, orderId }) => tradeId === id || orderId === id)
+      .map((fill) => ({
+        sequence,
+        at: record.at,
+        what: 'filled',
+        text: wordsOfFill(frame.instruments, fill),
+      }))
+  })
+  if (moments.length === 0) return []
+  const verdict = 'by no order whose clientOid the journal has: `explain SYMBOL` says what happened around it'
+  return [{ title: `fill ${id}`, moments, verdict }]
 }
 
 /** What happened before there was an order: shown where there is none, or where something was denied. */

@@ -261,7 +261,7 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
     core,
     instrument.symbol,
     'contradiction',
-    `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,
+    `the position is not what our fills explain, and was adopted (the exchange shows no fills older than 90 days, so what was traded before that is not among them): ${RELEASE_HINT}`,
   )
   record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)
   noteMoved(core, instrument.symbol)

@@ -67,6 +67,7 @@ function sumUp(core: Core, fills: readonly Fill[]) {
     fee: isFeeKnown ? fee.toString() : 'unknown',
     fills: fills.length,
     tradeIds: fills.map(({ tradeId }) => tradeId),
+    orderIds: [...new Set(fills.map(({ orderId }) => orderId))],
   }
 }
 

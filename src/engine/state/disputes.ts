@@ -5,6 +5,9 @@ import { pairKey } from '../book/book.ts'
 import { beginMoment } from './changes.ts'
 import { announce, type Core } from './core.ts'
 
+/** A dispute is logged once it has lasted for so long, in ms: that is three readings of a position. */
+const LOGGED_AFTER_MS = 3000
+
 export function figureSettingsOf({ settings }: Core): FigureSettings {
   return settings.figures ?? DEFAULT_FIGURES
 }
@@ -44,10 +47,13 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
     }
     return undefined
   }
-  const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
   const since = before?.since ?? now
+  // A difference of some ms, between one reading and the next, is none that anybody could look at.
+  const isConfirmed = now - since >= LOGGED_AFTER_MS
+  const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
   const hasLasted = now - since >= figureSettingsOf(core).disputeMsMax
-  const isLogged = before?.isLogged === true || !isPatient || hasLasted
+  const isLogged =
+    before?.isLogged === true || (!isPatient && (figure === 'fills' || isConfirmed)) || hasLasted
   const dispute: Dispute = {
     figure,
     scope,

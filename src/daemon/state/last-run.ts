@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeDurably } from '../../lib/durable-file.ts'
+
+/** In the state directory: how the last run began and ended. A run that was killed has no end. */
+const LAST_RUN_FILE = 'last-run.json'
+
+/** Instants are Unix ms, clock of the machine. */
+export interface LastRun {
+  readonly pid: number
+  readonly beganAt: number
+  readonly endedAt?: number
+  readonly clean?: boolean
+  /** What it broke of. */
+  readonly fault?: string
+}
+
+/** On a full disk `intentd status` knows of an earlier one. */
+export function noteRun(directory: string, run: LastRun): void {
+  try {
+    writeDurably(join(directory, LAST_RUN_FILE), JSON.stringify(run))
+  } catch {}
+}
+
+/** Undefined where nothing ever ran, or only an earlier version. */
+export function readLastRun(directory: string): LastRun | undefined {
+  try {
+    return JSON.parse(readFileSync(join(directory, LAST_RUN_FILE), 'utf8')) as LastRun
+  } catch {
+    return undefined
+  }
+}
+
+/** `ended in good order at 2025-06-02 06:00:10 UTC` */
+export function describeLastRun({ pid, beganAt, endedAt, clean, fault }: LastRun): string {
+  if (endedAt === undefined)
+    return `the last run (pid ${pid}, since ${toTime(beganAt)}) did not end by itself: it was killed, or the machine went down; the next start recovers`
+  if (fault !== undefined) return `the last run broke at ${toTime(endedAt)}: ${fault}`
+  if (clean === true) return `the last run ended in good order at ${toTime(endedAt)}`
+  return `the last run ended at ${toTime(endedAt)} with something in flight or unproved: the next start clears it up`
+}
+
+function toTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
