@@ -1227,7 +1227,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'how long an order may be sent again counts from its last copy, beyond what the exchange remembers of the first',
     find: 'return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS',
     replace: 'return exchangeNow - order.lastSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS',
-    lastsMonths: true,
   },
   {
     name: 'kill-waits-for-the-first-copy',
