@@ -1285,13 +1285,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "if (tradesAs(action) !== 'buy') resting.sellTicks",
   },
   {
-    name: 'window-from-the-last-copy',
-    what: 'how long an order may be sent again counts from its last copy, beyond what the exchange remembers of the first',
-    find: 'return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS',
-    replace: 'return exchangeNow - order.lastSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS',
-    lastsMonths: true,
-  },
-  {
     name: 'kill-waits-for-the-first-copy',
     what: 'a kill waits until the first copy of each order can be accepted no more, and not the last one',
     find: 'for (const { lastSentAt } of core.book.orders.values()) sentAt = Math.max(sentAt, lastSentAt)',

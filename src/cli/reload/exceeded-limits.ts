@@ -34,7 +34,7 @@ function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
       if (lost === undefined || !isReached(lost, max) || (before && isReached(lost, before.max))) continue
       const shown = scope === ACCOUNT && limit.startsWith('drawdown') ? showShare : showAmount
       const where = scope === ACCOUNT ? 'the account' : scope
-      yield `${where}: ${limit} ${shown(max)} is reached already, with ${shown(lost)}: ${DOES[limit as keyof typeof DOES]}`
+      yield `${where}: ${limit} ${shown(max)} is reached already, with ${shown(lost)}: ${DOES[limit]}`
     }
   }
 }

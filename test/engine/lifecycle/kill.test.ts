@@ -232,3 +232,28 @@ test('a stop that would flatten ends a start under a kill without closing anythi
     fields: { policy: 'flatten' },
   })
 })
+
+test('[RSK3] a kill waits until the last copy of an order can be accepted no more, not only the first', () => {
+  const bench = new EngineBench().start()
+  const { acceptanceWindowMs } = bench.settings.execution
+  bench.decide({
+    kind: 'place',
+    symbol: SYMBOL,
+    key: 'a',
+    action: 'openLong',
+    lots: 10,
+    ticks: 100_010,
+    force: 'ioc',
+    ttlMs: 3_600_000,
+  })
+  bench.answer(bench.grantBatch().batchId, TIMED_OUT)
+  // It is proved absent, and leaves once more.
+  bench.pass(acceptanceWindowMs + 8000)
+  bench.accept(bench.grantBatch())
+  kill(bench)
+
+  bringIn(bench, acceptanceWindowMs - 200)
+  expect(states(bench)).not.toContain('clean')
+  bringIn(bench, 10_000)
+  expect(states(bench)).toContain('clean')
+})

@@ -27,7 +27,7 @@ const MOVING: ReadonlySet<JournalRecord['kind']> = new Set([
   'released',
 ])
 
-export function createSecondAccount({ plan, settings }: World): SecondAccount {
+function createSecondAccount({ plan, settings }: World): SecondAccount {
   return new SecondAccount({
     isOneWay: plan.positionMode === 'one_way_mode',
     unitOf: (symbol) => {
