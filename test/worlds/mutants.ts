@@ -1101,8 +1101,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-not-limited-by-the-worse-figure',
     what: 'while two figures differ, a loss that only one of them shows reduces nothing',
-    find: 'const isFallen = isReached(worse.drawdown, Math.min(reducing, closing))',
-    replace: 'const isFallen = isReached(Math.min(0, worse.drawdown), Math.min(reducing, closing))',
+    find: 'isDisputed && (isFallen || isReached(worse.dayLoss, daily))',
+    replace: 'isDisputed && isFallen && isReached(-worse.dayLoss, daily)',
     isOfMoney: true,
   },
   {
