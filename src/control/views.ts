@@ -139,7 +139,8 @@ export const accountSchema = z.strictObject({
   phase: z.enum(['new', 'starting', 'running', 'stopping', 'stopped']),
   mode: z.enum(TRADING_MODES),
   isTrading: z.boolean().meta({
-    description: 'whether strategies are asked: it runs, no stop or kill goes on, and some price is fresh enough',
+    description:
+      'whether strategies are asked: it runs, no stop or kill goes on, and some price is fresh enough',
   }),
   hindrances: z.array(z.string()).meta({
     description: 'why nothing is traded, or not everything, beside restrictions; in words',
