@@ -231,6 +231,8 @@ export const LOG_EVENTS = {
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
   'log.linesMissing':
     'Nobody read the log for a while (a terminal held with Ctrl-S, a program behind a pipe that stands still), and so many lines were left out. Trading went on.',
+  'limits.peakMoved':
+    'A drawdown was released, and its peak is taken anew: the fall counts from `to` and no longer from `from`, which is `below` higher; `limits` says at which level each step is reached now. What the account has lost before counts towards no step any more, also not towards the last one: lower the limits in the configuration if it should.',
   'loop.stoodStill':
     'The process did nothing for several seconds: somebody had stopped it, it got no processor, or its own code kept it busy. Prices and readings were old then, so nothing was sent on them. If it repeats, look at what else runs on the machine, and at the limits of its container.',
   'loop.hung':

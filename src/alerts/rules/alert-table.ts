@@ -381,6 +381,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'log.linesMissing': SILENT,
+  'limits.peakMoved': {
+    urgency: warning,
+    by: ['scope'],
+    title: ({ scope, from, to, below }) =>
+      `the drawdown of ${showScope(scope)} counts from ${showFact(to)} now, ${showFact(below)} below the peak of ${showFact(from)}`,
+  },
   'loop.stoodStill': {
     urgency: warning,
     by: [],

@@ -136,9 +136,9 @@ export function listWaiting(directory: string): readonly string[] {
 function describeWaiting(file: string): string {
   try {
     const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
-    const { kind, scope = 'the kill switch', by, reason } = command
+    const { kind, scope: target = 'the kill switch', by, reason } = command
     const mode = command.kind === 'restrict' ? ` to ${command.mode}` : ''
-    return `${kind} ${scope}${mode}, by ${by}: ${reason}`
+    return `${kind} ${target}${mode}, by ${by}: ${reason}`
   } catch {
     return `${file}, which cannot be read`
   }

@@ -1,4 +1,4 @@
-import type { DrawdownStep, LossLimits } from '../../domain/loss-limits.ts'
+import { DRAWDOWN_STEPS, type DrawdownStep, type LossLimits } from '../../domain/loss-limits.ts'
 import { isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type ModeReason, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, restrictionOf, splitPair } from '../book/book.ts'
@@ -148,11 +148,42 @@ function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): b
 /** Releases a scope, unless the cool-down after a drawdown is not over. */
 export function releaseAfterCoolDown(core: Core, order: ReleaseCommand): void {
   const leftMs = coolDownLeftMs(core, order.scope, core.settings.losses)
-  if (leftMs <= 0) return releaseScope(core, order)
+  if (leftMs <= 0) {
+    announceNewPeak(core, order)
+    return releaseScope(core, order)
+  }
   announce(core, 'warn', 'limits.coolDown', {
     ...{ scope: order.scope, by: order.by, leftMs },
     until: new Date(core.now + leftMs).toISOString(),
   })
+}
+
+/** A release of a drawdown takes the peak anew: whoever releases hears how far below the earlier one that is. */
+function announceNewPeak(core: Core, { scope, by }: ReleaseCommand): void {
+  const { book, losses, settings } = core
+  const held = (['drawdown', 'drawdownFlatten'] as const).some((code) => restrictionOf(book, scope, code))
+  const peak = losses.peaks.get(scope) ?? book.watermarks.get(scope)?.peak ?? undefined
+  const net = losses.used.get(scope)?.net
+  if (!held || peak === undefined || net === undefined) return
+  const capital = scope === ACCOUNT ? Number(settings.capital?.toString() ?? 0) : 0
+  const fallen = scope === ACCOUNT && capital + peak > 0 ? (peak - net) / (capital + peak) : peak - net
+  announce(core, 'warn', 'limits.peakMoved', {
+    scope,
+    by,
+    from: (capital + peak).toFixed(2),
+    to: (capital + net).toFixed(2),
+    below: showFall(scope, fallen),
+    limits: describeSteps(scope, settings.losses?.limits.get(scope)?.drawdown ?? {}, capital + net),
+  })
+}
+
+/** At which equity, or net profit, each step is reached from now on. */
+function describeSteps(scope: Scope, drawdown: NonNullable<LossLimits['drawdown']>, peak: number): string {
+  return DRAWDOWN_STEPS.flatMap((step) => {
+    const limit = drawdown[step]
+    if (limit === undefined) return []
+    return `${step} at ${(scope === ACCOUNT ? peak * (1 - limit) : peak - limit).toFixed(2)}`
+  }).join(', ')
 }
 
 function coolDownLeftMs({ book, run, now }: Core, scope: Scope, losses: LossSettings | undefined): number {

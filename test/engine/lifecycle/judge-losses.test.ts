@@ -258,6 +258,10 @@ describe('[RSK2] a drawdown', () => {
 
     bench.now += HOUR
     release(bench, '*')
+    const [moved] = bench.take('announce').filter(({ event }) => event === 'limits.peakMoved')
+    expect(moved?.fields).toMatchObject({ scope: '*', by: 'anna', below: expect.stringMatching(/%$/) })
+    expect(Number(moved?.fields['from'])).toBeGreaterThan(Number(moved?.fields['to']))
+    expect(moved?.fields['limits']).toMatch(/ at \d/)
     expect(codes(bench)).toEqual([])
     worth(bench, -160)
     expect(codes(bench)).toEqual([])
