@@ -42,7 +42,7 @@ export const positionSchema = z.strictObject({
   strategies: z.record(z.string(), amount).meta({ description: 'what each strategy holds of it' }),
 })
 
-export const unattendedSchema = z.strictObject({
+const unattendedSchema = z.strictObject({
   strategy: z.string().nullable().meta({ description: 'null: no strategy holds it' }),
   symbol: z.string(),
   side: z.enum(['long', 'short']),

@@ -8,7 +8,7 @@ const OUTAGE_MS = 10_000
 /** Orders and cancel-alls are sent when there is a reason. Without one for so long, ms, that they failed once says nothing any more. */
 const FORGOTTEN_MS = 120_000
 
-export const ORDERS = 'orders'
+const ORDERS = 'orders'
 export const CANCELS = 'cancel-alls'
 
 /** Notes whether the exchange has answered, before the event is handled. */
