@@ -1294,9 +1294,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'adoption-before-its-halt',
     what: 'a position is adopted before the halt for it is written down, and the next run trades on it',
-    find: "  halt(\n    core,\n    instrument.symbol,\n    'contradiction',\n    `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,\n  )\n  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)\n",
+    find: "  halt(\n    core,\n    instrument.symbol,\n    'contradiction',\n    `the position is not what our fills explain, and was adopted (the exchange shows no fills older than 90 days, so what was traded before that is not among them): ${RELEASE_HINT}`,\n  )\n  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)\n",
     replace:
-      "  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)\n  halt(\n    core,\n    instrument.symbol,\n    'contradiction',\n    `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,\n  )\n",
+      "  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)\n  halt(\n    core,\n    instrument.symbol,\n    'contradiction',\n    `the position is not what our fills explain, and was adopted (the exchange shows no fills older than 90 days, so what was traded before that is not among them): ${RELEASE_HINT}`,\n  )\n",
   },
   {
     name: 'first-failure-of-a-product-cancel',

@@ -214,7 +214,7 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
   if (move.kind === 'streakForgotten') return forgetStreak(book, pairKey(move.strategyId, symbol))
   if (move.kind === 'assign') {
     // The entry is compared with what the strategy held before.
-    for (const change of move.taken) countTakenOver(book, move.owner, symbol, change)
+    countTakenOver(book, move.owner, symbol, move.taken)
     const holding = move.taken.reduce(
       (held, change) => applyToHolding(positionMode, held, change),
       holdingOf(book, move.owner, symbol),

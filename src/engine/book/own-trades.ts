@@ -205,20 +205,20 @@ export function countTakenOver(
   book: WritableBook,
   strategyId: string,
   symbol: string,
-  change: TakenOver,
+  taken: readonly TakenOver[],
 ): void {
   const pair = pairKey(strategyId, symbol)
   const before = book.ownTrades.get(pair)
   const known = before ? withOwnMoney(book, pair, before) : { ...NOTHING, profit: '0', fees: '0' }
-  const entry = limitTo(known.entry, holdingOf(book, strategyId, symbol))
-  const moved = moveEntry(book.positionMode, entry, change, change.ticks ?? 0)
-  const isPriced = change.ticks !== undefined
-  const isOver = moved.longLots === 0 && moved.shortLots === 0
-  book.ownTrades.set(pair, {
-    ...known,
-    entry: isPriced ? moved : withoutOpened(entry, moved),
-    ...(isOver && { tradeNet: '0' }),
-  })
+  const held = limitTo(known.entry, holdingOf(book, strategyId, symbol))
+  const entry = taken.reduce((from, change) => takeOver(book.positionMode, from, change), held)
+  const isOver = entry.longLots === 0 && entry.shortLots === 0
+  book.ownTrades.set(pair, { ...known, entry, ...(isOver && { tradeNet: '0' }) })
+}
+
+function takeOver(mode: PositionMode, entry: Entry, change: TakenOver): Entry {
+  const moved = moveEntry(mode, entry, change, change.ticks ?? 0)
+  return change.ticks === undefined ? withoutOpened(entry, moved) : moved
 }
 
 /** Of a change without a price only what it closes counts. */

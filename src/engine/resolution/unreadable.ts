@@ -19,6 +19,8 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
  * meanwhile is missed. That is bounded: reading ever more fills again would make all readings slow.
  */
 const READ_AGAIN_MS_MAX = 15 * 60_000
+/** Between two answers of fills at most so much of that time passes: the machine slept, or the exchange was away. */
+const GAP_MS_MAX = 60_000
 
 /** A stop, a flatten and a kill wait this long for answers that can be read, in ms, before they say what is not proved. */
 export const UNREADABLE_PATIENCE_MS = 10_000
@@ -115,8 +117,10 @@ function take(
   const known = core.readings.unreadable.get(row)
   if (known?.isHalted) return
   const since = known?.since ?? core.now
-  const isHalted = row.startsWith(FILL) && core.now - since >= READ_AGAIN_MS_MAX
-  noteUnreadable(core, 'unreadable', row, { symbol, problem, since, isHalted, isRead: false })
+  const lastedMs = known ? known.lastedMs + Math.min(core.now - known.seenAt, GAP_MS_MAX) : 0
+  const isHalted = row.startsWith(FILL) && lastedMs >= READ_AGAIN_MS_MAX
+  const note = { symbol, problem, since, seenAt: core.now, lastedMs, isHalted, isRead: false }
+  noteUnreadable(core, 'unreadable', row, note)
   if (known === undefined) announce(core, 'warn', 'rows.unreadable', { scope: symbol, row, reason: problem })
   if (!isHalted) return
   for (const each of symbol === ACCOUNT ? core.instruments.keys() : [symbol])

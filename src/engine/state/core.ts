@@ -364,6 +364,10 @@ export interface UnreadableNote {
   readonly problem: string
   /** Unix ms, our clock. */
   readonly since: number
+  /** When it last came, Unix ms, our clock. */
+  readonly seenAt: number
+  /** For how long it has come so far, ms: time without answers does not count. */
+  readonly lastedMs: number
   /** It stayed unreadable for too long: its instrument is halted for good, and it is waited for no more. */
   readonly isHalted: boolean
   /** One whole reading has come without it. */

@@ -136,6 +136,21 @@ describe('[MKT4] a fill that cannot be read', () => {
     expect(bench.halts.size).toBe(0)
   })
 
+  test('is not held against its instrument for the time in which nothing was read', () => {
+    const bench = manyInstruments()
+    readFills(bench)
+    for (const hours of [1, 24]) {
+      bench.now += hours * 3_600_000
+      readFills(bench)
+      expect(bench.halts.size).toBe(0)
+    }
+    bench.now += 1000
+    readFills(bench, [])
+    bench.now += 1000
+    readFills(bench, [])
+    expect(held(bench).map(([scope]) => scope)).not.toContain(DARK)
+  })
+
   test('[ORD3] proves of no order of its instrument that it is over, before it has healed', () => {
     const bench = manyInstruments()
     place(bench, DARK, 'a')

@@ -71,6 +71,11 @@ export class AccountAllocation {
     this.#move(record, 1)
   }
 
+  /** Whether a strategy has taken something over there. */
+  hasAssigned(symbol: string): boolean {
+    return this.#assignments.some((record) => record.symbol === symbol)
+  }
+
   /** Those that a process which died had not made durable never were. */
   keepOnly(kept: readonly AssignedRecord[]): void {
     const isKept = (record: AssignedRecord): boolean => kept.some((one) => isDeepStrictEqual(one, record))

@@ -24,6 +24,7 @@ const MOVING: ReadonlySet<JournalRecord['kind']> = new Set([
   'settle',
   'foreign',
   'adopt',
+  'assigned',
   'released',
 ])
 
@@ -232,7 +233,13 @@ export function watchStrategyLosses(world: World): WorldWatcher {
   }
 }
 
-const LATER: ReadonlySet<JournalRecord['kind']> = new Set(['adopt', 'foreign', 'settle', 'outcome'])
+const LATER: ReadonlySet<JournalRecord['kind']> = new Set([
+  'adopt',
+  'assigned',
+  'foreign',
+  'settle',
+  'outcome',
+])
 
 function symbolsIn(event: EngineEvent): readonly string[] {
   if (event.kind === 'positionRead') return [event.reading.symbol]

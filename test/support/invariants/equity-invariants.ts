@@ -144,6 +144,8 @@ function amountsIn(record: JournalRecord): readonly Amount[] {
 
 /** A day is put forward by an hour at most, and is then judged at the next reading. */
 const DAY_MS_MAX = 25 * 3_600_000
+/** Of each instrument, while a day that is over is still counted on. Those of one may come several times. */
+const READINGS_OF_A_DAY = 6
 
 /**
  * The peak from which the account's drawdown is counted is written down, holds over restarts, and falls only when a
@@ -152,6 +154,7 @@ const DAY_MS_MAX = 25 * 3_600_000
 export function watchPeak(world: World): WorldWatcher {
   if (world.settings.losses?.limits.get(ACCOUNT)?.drawdown === undefined) return {}
   let peak: number | undefined
+  let late = 0
   const note = (record: JournalRecord): number | undefined => {
     if (record.kind === 'released' && record.scope === ACCOUNT) peak = undefined
     const found = record.kind === 'watermark' ? ofAccount(record) : undefined
@@ -162,6 +165,7 @@ export function watchPeak(world: World): WorldWatcher {
   return {
     onBirth() {
       peak = undefined
+      late = 0
       for (const record of world.process.journal.loadAll()) note(record)
     },
     onRecord(record) {
@@ -172,9 +176,10 @@ export function watchPeak(world: World): WorldWatcher {
       const used = world.process.engine?.losses.get(ACCOUNT)
       if (event.kind !== 'positionRead' || !used || peak === undefined) return
       const { dayFrom = 0 } = world.process.engine?.book.watermarks.get(ACCOUNT) ?? {}
-      // A day begins at figures that agree.
+      // A day begins at figures that agree, in three readings of each instrument.
       const isDisputed = (world.process.engine?.disputes.size ?? 0) > 0
-      if (!isDisputed && now - dayFrom > DAY_MS_MAX)
+      late = !isDisputed && now - dayFrom > DAY_MS_MAX ? late + 1 : 0
+      if (late > READINGS_OF_A_DAY * world.plan.symbols.length)
         violate(world, 'RSK2', `losses are counted from ${dayFrom} on`)
       if (used.drawdown < peak - used.net - TOLERANCE)
         violate(world, 'RSK2', `a drawdown of ${used.drawdown}, ${peak - used.net} below the recorded peak`)

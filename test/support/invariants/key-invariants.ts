@@ -12,14 +12,24 @@ const REMEMBERED_MS = 20 * 60_000
 export function watchKeys(world: World): WorldWatcher {
   /** By strategy and key, how many generations of its order were recorded to leave. */
   const used = new Map<string, number>()
-  /** By clientOid, when its first copy was signed: Unix ms, exchange clock. */
+  /** By clientOid, when its first copy was signed: Unix ms, exchange clock. A copy that never left is none. */
   const signedAt = new Map<string, number>()
+  const isFirst = new Set<string>()
   return {
     onRecord(record) {
+      if (record.kind === 'outcome') {
+        for (const { clientOid, outcome } of record.items)
+          if (outcome === 'notSent' && isFirst.has(clientOid)) signedAt.delete(clientOid)
+      }
       if (record.kind !== 'send') return
-      for (const { clientOid } of record.orders) signedAt.set(clientOid, record.requestAt)
+      for (const { clientOid } of record.orders) {
+        signedAt.set(clientOid, record.requestAt)
+        isFirst.add(clientOid)
+      }
       for (const clientOid of record.again) {
+        if (signedAt.has(clientOid)) isFirst.delete(clientOid)
         const age = record.requestAt - (signedAt.get(clientOid) ?? record.requestAt)
+        signedAt.set(clientOid, record.requestAt - age)
         if (age >= REMEMBERED_MS)
           violate(world, 'ORD2', `${clientOid} is sent again ${age} ms after its first copy`)
       }

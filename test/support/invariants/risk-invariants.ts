@@ -40,7 +40,7 @@ export function watchWorstCase(world: World): WorldWatcher {
       }
       const isOneWay = world.plan.positionMode === 'one_way_mode'
       const excused = isOneWay ? excusesOf(symbol) : { buy: 0, sell: 0 }
-      const over = isOneWay ? beyondLimits(world, symbol) : { buy: 0, sell: 0 }
+      const over = beyondLimits(world, symbol, isOneWay)
       const worstLong = long + buying - (isOneWay ? short : 0) - excused.buy - over.buy
       const worstShort = short + selling - (isOneWay ? long : 0) - excused.sell - over.sell
       const worst = Math.max(worstLong, worstShort)
@@ -56,19 +56,24 @@ export function watchWorstCase(world: World): WorldWatcher {
   return {}
 }
 
-/** What strategies hold beyond their limits since others have taken what their orders counted on. In lots. */
+/**
+ * What strategies hold beyond their limits since others have taken what their orders counted on, or since they have taken
+ * over what no strategy held. In lots.
+ */
 function beyondLimits(
   { process, settings, allocation }: World,
   symbol: string,
+  isOneWay: boolean,
 ): { buy: number; sell: number } {
   const beyond = { buy: 0, sell: 0 }
   const { book } = process.engine ?? {}
-  if (!book || !allocation.takes.some((take) => take.symbol === symbol)) return beyond
+  const isTaken = isOneWay && allocation.takes.some((take) => take.symbol === symbol)
+  if (!book || !(isTaken || allocation.hasAssigned(symbol))) return beyond
   for (const { id, limits } of settings.strategies.values()) {
     const { longLots, shortLots } = holdingOf(book, id, symbol)
     const { positionMax = 0 } = limits.get(symbol) ?? {}
-    beyond.buy += Math.max(0, longLots - shortLots - positionMax)
-    beyond.sell += Math.max(0, shortLots - longLots - positionMax)
+    beyond.buy += Math.max(0, longLots - (isOneWay ? shortLots : 0) - positionMax)
+    beyond.sell += Math.max(0, shortLots - (isOneWay ? longLots : 0) - positionMax)
   }
   return beyond
 }
