@@ -3,7 +3,7 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
-import { findKnownPrices, listPositionValues } from './process/position-values.ts'
+import { findKnownPrices, listIdleLimits, listPositionValues } from './process/position-values.ts'
 import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
 import { listMadeUp } from '../daemon/embedded/made-up-prices.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
@@ -54,6 +54,9 @@ async function check(options: CheckOptions): Promise<number> {
         `${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`,
       )
     if (off.length > 0) process.stdout.write(`${of}limits that are off: ${off.join(', ')}\n`)
+    const idle = listIdleLimits(config)
+    if (idle.length > 0)
+      process.stdout.write(`${of}limits of strategies that one of the account is below: ${idle.join(', ')}\n`)
     const values = listPositionValues(account, findKnownPrices(account))
     if (values.length > 0)
       process.stdout.write(`${of}largest positions: ${values.map(({ words }) => words).join('; ')}\n`)

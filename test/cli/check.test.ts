@@ -311,6 +311,9 @@ test.concurrent('keys that are elsewhere, as under systemd, can be left out of i
   const { code } = await run.ended
 
   expect(run.stdout.join('\n')).toContain('nothing wrong')
+  expect(run.stdout).toContain(
+    'limits of strategies that one of the account is below: grid-btc positionNotionalMax 9000 (risk.grossNotionalMax 3000)',
+  )
   expect(code).toBe(0)
 })
 

@@ -22,6 +22,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       disputes: new Map(),
       fillsReadAt: time.now(),
       staleReadings: () => [],
+      silentCalls: () => [],
     },
     ...{ trusted: new TrustedClock(time), pace: { late: undefined }, journalTrouble: undefined },
     ...of,

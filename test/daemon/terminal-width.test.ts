@@ -109,12 +109,25 @@ const USUAL: Readonly<Record<string, unknown>> = {
   lasts: true,
   is: '20',
   row: 'fill 1234567890123456789 of order 1234567890123456789',
+  unanswered: 120,
+  found: { absent: 2, filled: 1 },
+  calls: ['cancel-alls', 'fills'],
+  below: '12.40',
+  limits: ['drawdownReduce at 9500.00', 'drawdown at 9200.00'],
+  names: ['t7mc4a4ryoklvnz7gnipi37e6xy-0'],
+  strategyId: 'grid-btc',
+  long: '0.012',
+  short: '0',
+  changed: ['simulator.seed'],
+  differs: ['settings', 'code of grid-btc'],
+  takesOver: false,
 }
 
 /** Of these the same name holds other values. */
 const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'daemon.opened': { state: `${HERE}/.intentd/paper/one-way-seed-1-x60-7041992a` },
   'journal.migrated': { from: 6, to: 7 },
+  'limits.peakMoved': { from: '10000.00', to: '9987.60' },
   'limits.alone': { without: ['longShortRatio'] },
   'limits.shared': { members: 4 },
   'simulator.listening': { state: 'exchange.sqlite' },
@@ -144,6 +157,7 @@ const MORE_THAN_A_LINE = [
   'daemon.running',
   'daemon.stopped',
   'equity.agreed',
+  'exchange.answers',
   'fill.delivered',
   'fill.exit',
   'intent.denied',
@@ -157,6 +171,7 @@ const MORE_THAN_A_LINE = [
   'run.summary',
   'simulator.opened',
   'simulator.listening',
+  'standby.agrees',
   'standby.following',
   'standby.tookOver',
 ]

@@ -1183,6 +1183,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'the last step of a drawdown halts the scope, and leaves what it holds',
     find: 'startFlatten(core, { scope, reason, by: BY })',
     replace: '',
+    isOfMoney: true,
   },
   {
     name: 'streak-unlimited',

@@ -1,5 +1,5 @@
 /** What `positionMax` comes to in money: a size in the base coin is easily taken for an amount. */
-import type { LoadedConfig } from '../../config/load-config.ts'
+import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
@@ -61,21 +61,19 @@ export function listPositionValues(
 /** Where the limit by value is reached first on every instrument, the size was perhaps meant as money. */
 export function listPositionWarnings(loaded: LoadedConfig): readonly Problem[] {
   const values = Map.groupBy(listPositionValues(loaded, findKnownPrices(loaded)), ({ strategy }) => strategy)
-  const ofSizes = loaded.config.strategies.flatMap(({ id, risk }) => {
+  return loaded.config.strategies.flatMap(({ id, risk }) => {
     const own = values.get(id) ?? []
     const limit = Number(risk.positionNotionalMax ?? Number.POSITIVE_INFINITY)
     if (own.length === 0 || own.some(({ notional }) => notional <= limit)) return []
     const message = `${own.map(({ words }) => words).join('; ')}: positionNotionalMax ${risk.positionNotionalMax} is reached first; positionMax is a size in the base coin`
     return loaded.documents.strategies.get(id)?.problem(['risk', 'positionMax'], message) ?? []
   })
-  return [...ofSizes, ...listIdleLimits(loaded)]
 }
 
-/** A limit by value that another limit of the account is always below limits nothing. */
-function listIdleLimits({ config, documents }: LoadedConfig): readonly Problem[] {
-  const { risk, account, strategies } = config
+/** For people: limits by value that a limit of the account is always below, so that they limit nothing. */
+export function listIdleLimits({ risk, account, strategies }: DaemonConfig): readonly string[] {
   const limits: (readonly [what: string, max: number])[] = [
-    [`risk.grossNotionalMax ${risk.grossNotionalMax} of the account`, Number(risk.grossNotionalMax)],
+    [`risk.grossNotionalMax ${risk.grossNotionalMax}`, Number(risk.grossNotionalMax)],
   ]
   if (risk.leverageMax !== undefined && account.capital !== undefined)
     limits.push([
@@ -85,8 +83,7 @@ function listIdleLimits({ config, documents }: LoadedConfig): readonly Problem[]
   return strategies.flatMap(({ id, enabled, risk: { positionNotionalMax } }) => {
     const lower = limits.find(([, max]) => Number(positionNotionalMax ?? 0) > max)
     if (!enabled || lower === undefined) return []
-    const message = `${positionNotionalMax} is above ${lower[0]}, which is reached first: it limits nothing`
-    return documents.strategies.get(id)?.problem(['risk', 'positionNotionalMax'], message) ?? []
+    return [`${id} positionNotionalMax ${positionNotionalMax} (${lower[0]})`]
   })
 }
 

@@ -20,6 +20,10 @@ export function watchLosses(world: World): WorldWatcher {
     afterStep(event, effects) {
       const { engine } = world.process
       if (engine === undefined) return
+      for (const effect of effects) {
+        if (effect.kind !== 'record' || effect.record.kind !== 'restricted') continue
+        if (effect.record.code === 'drawdownFlatten') assertFlattens(world, effect.record.scope)
+      }
       if (effects.some((effect) => effect.kind === 'record' && LATER.has(effect.record.kind))) return
       for (const [pair, { lostInRow = 0 }] of engine.book.ownTrades) {
         const [id, symbol] = splitPair(pair)
@@ -55,6 +59,20 @@ function assertHeld(world: World, scope: Scope, code: ModeReason): void {
   if (code === 'drawdown' && held.some((one) => one.code === 'drawdownFlatten')) return
   if (code !== 'losingStreak' && held.some((one) => one.code === 'equityDisputed')) return
   violate(world, 'RSK2', `${scope} has reached a limit, and is not held for ${code}`)
+}
+
+/** With the last step of a drawdown begins a flatten, where anything is held. */
+function assertFlattens(world: World, scope: Scope): void {
+  const { process, plan, allocation } = world
+  const isHeld = plan.symbols.some((symbol) => {
+    const { longLots, shortLots } = allocation.ownOf(symbol)
+    return longLots > 0 || shortLots > 0
+  })
+  const flattens = process.engine?.restrictions.some(
+    (one) => one.code === 'flatten' && (one.scope === scope || one.scope === ACCOUNT),
+  )
+  if (isHeld && flattens !== true)
+    violate(world, 'RSK2', `${scope} is at its last step, and keeps what it holds`)
 }
 
 function isRead(event: EngineEvent, symbol: string): boolean {
