@@ -196,7 +196,7 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect(view.processStartedAt).toBeLessThanOrEqual(begun[0] ?? 0)
     expect(view.startedAt).toBeGreaterThan(begun[0] ?? 0)
     expect((await ask(project, 'status')).out.replaceAll(/\s+/g, ' ')).toContain(
-      '! ETHUSDT 1 of holder is held, and nobody trades it: put the strategy back and flatten it',
+      '! ETHUSDT long 1 of holder is held, and nobody trades it, since the strategy was removed: put the strategy back and flatten it',
     )
     expect(run.events('daemon.running')).toHaveLength(2)
     const from = run.log.findLastIndex(({ event }) => event === 'daemon.running')

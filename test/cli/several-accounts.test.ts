@@ -112,7 +112,7 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
       code: 0,
       out: '== main\nnothing would change\n\n== bob\n~ grid-eth.params.levels: 8 -> 6',
     })
-    expect(reload).toMatchObject({ code: 0, said: 'done: it runs with the new configuration' })
+    expect(reload).toMatchObject({ code: 0, said: `${plan.out}\ndone: it runs with the new configuration` })
     expect(status.out).toMatch(/^== main\n[^]*\n== bob\n/)
     // What is to be typed names the file of the account that it is about.
     expect(limit).toMatchObject({ code: 0 })

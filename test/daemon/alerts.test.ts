@@ -59,12 +59,13 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
 
   await untilReceived('daemon.running')
   await expect.poll(() => received('ping').length, { timeout: 240_000 }).toBeGreaterThan(1)
+  // A busy machine may have prices that are too old for a while.
+  const trades = ({ state }: Readonly<Record<string, unknown>>) => state === 'trading' || state === 'nothing to trade'
+  await run.until('a heartbeat of one that trades', () => run.events('daemon.heartbeat').some(trades))
   isRefusing = true
   const restrict = project.start(['restrict', 'BTCUSDT', 'halted', '--reason', 'odd prices'])
   expect(await restrict.ended).toMatchObject({ code: 0 })
   await untilReceived('trading.halted')
-  const lines = () => run.events('daemon.heartbeat').filter(({ phase }) => phase === 'running')
-  await run.until('a heartbeat of the running daemon', () => lines().length > 0)
   expect(await run.stop()).toMatchObject({ code: 0 })
 
   expect(received('ops').map(({ event }) => event)).toContain('daemon.stopped')
@@ -72,10 +73,7 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
     title: 'URGENT paper (simulator): trading is halted for BTCUSDT (operator)',
     command: expect.stringMatching(/^intentd release BTCUSDT --reason "\.\.\." -c \/.*paper\.yaml --set /),
   })
-  expect(lines()[0]).toMatchObject({
-    level: 'info',
-    state: expect.stringMatching(/^(?:trading|nothing to trade)$/),
-  })
+  expect(run.events('daemon.heartbeat').find(trades)).toMatchObject({ level: 'info', phase: 'running' })
   expect([...run.stdout, ...run.stderr].join('\n')).not.toContain(CANARY)
 })
 

@@ -50,7 +50,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       await standby.untilEvent('standby.following')
       const early = machines.start('b', ['release', '--reason', 'given at the wrong machine'])
       expect(await early.ended).toMatchObject({ code: 1 })
-      expect(early.stderr.join('\n')).toMatch(
+      expect([...early.stderr, ...early.stdout].join('\n')).toMatch(
         /a standby has read this, and obeys nothing: give it to whoever writes the account, which is crash on/,
       )
       await writer.stop('SIGKILL')

@@ -73,10 +73,12 @@ test('fills are read once at a time, and once more from the earlier of the start
   expect(asked).toEqual(['fills 500', 'fills 300'])
 })
 
+const FORBIDDEN = { kind: 'unknown', cause: 'unreadable', status: 403 } as const
+
 test.each([
   ['refused for good', REFUSED, true],
   ['refused for now', { ...REFUSED, class: 'retry' }, undefined],
-  ['answered 403 in front of the exchange', { kind: 'unknown', cause: 'unreadable', status: 403 }, true],
+  ['answered 403 in front of the exchange: that says nothing of the account', FORBIDDEN, undefined],
   ['lost', { kind: 'unknown', cause: 'timeout', status: undefined }, undefined],
 ] as const)('a read that is %s says so to the core', (_, answered, isRefused) => {
   const events: EngineEvent[] = []

@@ -1,5 +1,6 @@
 import type { CoinFee, Fill } from '../../domain/fill.ts'
 import { sumMoney, uncountedOf } from '../../domain/fill-money.ts'
+import { tradesAs } from '../../domain/order-action.ts'
 import type { FillsRecord } from '../../domain/record.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
@@ -56,9 +57,11 @@ export function recordFills(
  */
 function atPossiblePrice(core: Core, fill: Fill): Fill {
   const clientOid = core.book.byOrderId.get(fill.orderId)
-  const limit = clientOid === undefined ? undefined : core.book.orders.get(clientOid)?.terms.ticks
-  if (limit === undefined) return fill
-  if (fill.side === 'buy' ? fill.ticks <= limit : fill.ticks >= limit) return fill
+  const terms = clientOid === undefined ? undefined : core.book.orders.get(clientOid)?.terms
+  const limit = terms?.ticks
+  if (terms === undefined || limit === undefined) return fill
+  // A fill that closes a long position in hedge mode is called a buy, and sells.
+  if (tradesAs(terms.action) === 'buy' ? fill.ticks <= limit : fill.ticks >= limit) return fill
   const { tick } = specOf(core, fill.symbol)
   const [price, possible] = [fill.ticks, limit].map((ticks) => showOnGrid(tick, ticks))
   sayIncredible(core, fill, `price ${price}, the limit of its order ${possible}`)

@@ -170,6 +170,27 @@ describe('[MON1] what the exchange states of a fill that cannot be', () => {
     expectSameAfterRestart(bench)
   })
 
+  test.each([
+    [99_500, 99_500],
+    [98_000, 99_000],
+  ])('of a sell that closes a long in hedge mode, called a buy there, is %d: %d', (stated, booked) => {
+    const bench = holding('hedge_mode')
+    const close = { action: 'closeLong', lots: 10, ticks: 99_000, force: 'ioc' } as const
+    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'out', ...close })
+    bench.accept(bench.grantBatch())
+    bench.take('announce')
+    read(
+      bench,
+      bench.fill({ side: 'buy', tradeSide: 'close', lots: 10, ticks: stated, orderId: toOrderId('2001') }),
+    )
+
+    expect(recorded(bench)?.ticks).toBe(booked)
+    const prices = said(bench, 'fill.incredible').filter(({ fields }) =>
+      String(fields?.['stated']).startsWith('price'),
+    )
+    expect(prices).toHaveLength(stated === booked ? 0 : 1)
+  })
+
   test('is booked where the system closed: a liquidation costs more than its price tells', () => {
     const bench = holding()
     read(
