@@ -60,7 +60,8 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
   await untilReceived('daemon.running')
   await expect.poll(() => received('ping').length, { timeout: 240_000 }).toBeGreaterThan(1)
   // A busy machine may have prices that are too old for a while.
-  const trades = ({ state }: Readonly<Record<string, unknown>>) => state === 'trading' || state === 'nothing to trade'
+  const trades = ({ state }: Readonly<Record<string, unknown>>) =>
+    state === 'trading' || state === 'nothing to trade'
   await run.until('a heartbeat of one that trades', () => run.events('daemon.heartbeat').some(trades))
   isRefusing = true
   const restrict = project.start(['restrict', 'BTCUSDT', 'halted', '--reason', 'odd prices'])
