@@ -1179,6 +1179,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '{ /* nothing */ }',
   },
   {
+    name: 'limit-of-a-fill-by-its-side',
+    what: 'in hedge mode the price of a fill that closes is held against its limit the wrong way round',
+    find: "if (tradesAs(terms.action) === 'buy' ?",
+    replace: "if (fill.side === 'buy' ?",
+  },
+  {
     name: 'drawdown-only-halts',
     what: 'the last step of a drawdown halts the scope, and leaves what it holds',
     find: 'startFlatten(core, { scope, reason, by: BY })',

@@ -102,6 +102,12 @@ function checkMoney(
 ): void {
   const misstated = world.exchange.misstatedOf(fillKey(ours))
   if (misstated !== undefined) return checkMisstated(world, misstated, { ours, theirs }, effects)
+  if (ours.ticks !== theirs.priceTicks)
+    violate(
+      world,
+      'MON1',
+      `${ours.tradeId} is booked at ${ours.ticks}, and was filled at ${theirs.priceTicks}`,
+    )
   const shown = world.exchange.brokenFills.shownMoney(fillKey(ours))
   const fee = shown?.fee ?? 'booked'
   const other = typeof fee === 'object' ? fee : undefined
