@@ -1182,7 +1182,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'limit-of-a-fill-by-its-side',
     what: 'in hedge mode the price of a fill that closes is held against its limit the wrong way round',
     find: "if (tradesAs(terms.action) === 'buy' ?",
-    replace: "if (fill.side === 'buy' ?",
+    replace: "if ((fill.side ?? tradesAs(terms.action)) === 'buy' ?",
   },
   {
     name: 'drawdown-only-halts',

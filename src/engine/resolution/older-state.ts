@@ -23,8 +23,8 @@ import { startResolution } from './resolution.ts'
  *                     ├──it has ended, could rest, and neither──────► proof
  *                     └──a cancel-all was not answered──────────────► ours, until the next duplicate
  *
- * Nothing is placed meanwhile. A second duplicate of the same strategy on the instrument, before an order of it was
- * accepted as new, is proof at once.
+ * Nothing is placed meanwhile. A second duplicate of the same strategy on the instrument, before an order of it was found
+ * or accepted as new, is proof at once.
  */
 
 /** An older fill of an order that was sent just now: the clocks are known far better than this, ms. */
@@ -66,14 +66,24 @@ export function judgeSuspected(core: Core): void {
     const order = core.book.orders.get(clientOid)
     if (order && !isTerminal(order) && order.filledLots === 0) continue
     if (order && order.filledLots === 0 && canRest(order.terms)) return refuseDuplicate(core, order)
+    if (order && order.filledLots > 0) noteFound(core, order)
     forgetSuspected(core, clientOid)
   }
 }
 
 /** @param names A cancel-all has listed them: they rested until now. */
 function forgetListed(core: Core, names: readonly string[]): void {
-  for (const name of names)
-    if (core.names.suspected.has(name as ClientOid)) forgetSuspected(core, name as ClientOid)
+  for (const name of names as readonly ClientOid[]) {
+    if (!core.names.suspected.has(name)) continue
+    const order = core.book.orders.get(name)
+    if (order) noteFound(core, order)
+    forgetSuspected(core, name)
+  }
+}
+
+/** Something on the way doubles requests, and perhaps the next one too. */
+function noteFound(core: Core, order: Order): void {
+  own(core.names).suspectedWishes.delete(wishOf(order))
 }
 
 /** A cancel-all was not answered: what it has cancelled will not be listed any more. */

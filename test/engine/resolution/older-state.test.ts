@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { toOrderId } from '../../../src/domain/ids.ts'
+import { deriveClientOid } from '../../../src/execution/client-oid.ts'
+import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+
+const DUPLICATE = '40786'
+
+/** Wants one rung, which is sent for the first time and called a duplicate. */
+function sendDuplicate(bench: EngineBench, ticks = 99_990): string {
+  bench.quote({ side: 'buy', ticks, lots: 10 })
+  const batch = bench.grantBatch()
+  bench.refuse(batch, DUPLICATE)
+  return batch.clientOids[0] ?? ''
+}
+
+/** An operator halts the instrument, which cancels what rests there. */
+function halt(bench: EngineBench): void {
+  const command = { kind: 'restrict', scope: SYMBOL, mode: 'halted', reason: 'drill', by: 'anna' } as const
+  bench.step({ kind: 'commanded', command })
+}
+
+/** Answers the cancel-all that looks for it, and lets its resolution come to an end. */
+function lookFor(bench: EngineBench, listed: readonly string[]): void {
+  bench.take('askGrant')
+  const successList = listed.map((clientOid) => ({ clientOid, orderId: '7001' }))
+  bench.answerCancel(bench.grantCancel().cancelId, accepted({ successList, failureList: [] }))
+  for (let tries = 0; tries < 60; tries++) {
+    bench.pass(1000)
+    for (const { endpoint } of bench.take('askGrant'))
+      if (endpoint === 'cancelAllOrders') bench.step({ kind: 'granted', endpoint })
+    for (const { cancelId } of bench.take('sendCancelAll'))
+      bench.answerCancel(cancelId, accepted({ successList: [], failureList: [] }))
+  }
+}
+
+const isOlder = (bench: EngineBench): boolean =>
+  bench.book.restrictions.has('*|olderState') && bench.take('stateOlder').length === 1
+
+describe('[ORD2] a state that is an older copy', () => {
+  test('is proved by an order that was sent for the first time, is a duplicate, and neither rests nor was filled', () => {
+    const bench = new EngineBench().start()
+    sendDuplicate(bench)
+    lookFor(bench, [])
+
+    expect(isOlder(bench)).toBe(true)
+  })
+
+  test('is not proved by a request that was doubled on its way, also twice in a row', () => {
+    const bench = new EngineBench().start()
+    for (const ticks of [99_990, 99_980]) {
+      const clientOid = sendDuplicate(bench, ticks)
+      lookFor(bench, [clientOid])
+      expect(isOlder(bench)).toBe(false)
+    }
+  })
+
+  test('is proved by a name of ours in the answer to a cancel-all that was never sent', () => {
+    const bench = new EngineBench().start()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+    bench.accept(bench.grantBatch())
+    const { salt } = bench.settings
+    const key = `quote:${SYMBOL}:40`
+    const lost = deriveClientOid({ salt, strategyId: STRATEGY, key, generation: 0 })
+    halt(bench)
+    lookFor(bench, [lost])
+
+    expect(isOlder(bench)).toBe(true)
+  })
+
+  test('is not proved by a name that our derivation does not give', () => {
+    const bench = new EngineBench().start()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+    bench.accept(bench.grantBatch())
+    halt(bench)
+    lookFor(bench, [`t${'a'.repeat(26)}-0`, 'by-hand'])
+
+    expect(isOlder(bench)).toBe(false)
+  })
+
+  test('is proved by a fill that is minutes older than the first request of its order', () => {
+    const bench = new EngineBench().start()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+    const batch = bench.grantBatch()
+    const old = bench.fill({ orderId: toOrderId(`${batch.batchId}001`), filledAt: bench.now - 300_000 })
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills: [old] })
+    bench.accept(batch)
+
+    expect(isOlder(bench)).toBe(true)
+  })
+})
