@@ -1114,8 +1114,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'impossible-price-believed',
     what: 'a fill is booked at a price that its own order does not allow',
-    find: 'if (limit === undefined) return fill',
-    replace: 'if (limit === undefined || fill.lots > 0) return fill',
+    find: 'if (terms === undefined || limit === undefined) return fill',
+    replace: 'if (terms === undefined || limit === undefined || fill.lots > 0) return fill',
     isOfMoney: true,
   },
   {
