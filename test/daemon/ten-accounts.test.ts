@@ -48,7 +48,8 @@ function writeFiles(baseUrl: string): LoadedConfig[] {
     .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
     // A slow machine is no reason to stand still.
     .replace('tickersMs: 100', 'tickersMs: 250')
-    .replace('fillsMs: 200', 'fillsMs: 500')
+    .replace('fillsMs: 200', 'fillsMs: 1000')
+    .replace('positionsMs: 1000', 'positionsMs: 10000')
     .replace('dataAgeMaxMs: 5000', 'dataAgeMaxMs: 50000')
   for (const name of NAMES) {
     const own = paper
@@ -152,6 +153,8 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   const metrics = await Promise.all(SHOWN.map((name) => ask(name, '/metrics')))
   const obstacle = daemon.obstacle()
   // One of them leaves its orders, and the market would fill them.
+  const leaving = simulator.accounts.find(({ label }) => label === LEAVING)?.uid ?? ''
+  await vi.waitFor(() => expect(simulator.ledger(leaving).openOrders).not.toEqual([]), WAIT)
   simulator.pause()
   daemon.stop()
   const { fatals, isBroken } = await ending
