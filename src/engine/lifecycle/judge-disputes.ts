@@ -105,6 +105,9 @@ interface Compared {
   readonly answeredAt: number
 }
 
+/** A difference of so many tolerances is logged at once. */
+const LARGE = 5
+
 /** How far two figures of the profit of what is held may differ, in the margin coin. */
 function toleranceOf(core: Core, symbol: string, held: Holding, price: number): number {
   const { toleranceRatio, toleranceMin } = figureSettingsOf(core)
@@ -123,6 +126,7 @@ function judgeTrust(core: Core, scope: Scope, compared: Compared): Trust {
     theirs: inWords(theirs),
     differs,
     isPatient: Number.isNaN(ours),
+    isLarge: !(Math.abs(ours - theirs) <= LARGE * tolerance),
     silenceMsMax: core.settings.limits.accountAgeMaxMs,
   }
   const dispute = noteComparison(core, isHeld ? { ...comparison, answeredAt } : comparison)
@@ -194,6 +198,7 @@ function judgeRecount(core: Core): void {
     theirs: difference?.theirs ?? '',
     differs: difference !== undefined,
     isPatient: false,
+    isLarge: true,
     silenceMsMax: 2 * MINUTE_MS,
   })
   if (!dispute || dispute.comparisons < DIFFERENCES_TO_BELIEVE || restrictionOf(book, ACCOUNT, 'recount'))

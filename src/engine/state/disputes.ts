@@ -5,7 +5,7 @@ import { pairKey } from '../book/book.ts'
 import { beginMoment } from './changes.ts'
 import { announce, type Core } from './core.ts'
 
-/** A dispute is logged once it has lasted for so long, in ms: that is three readings of a position. */
+/** A small difference is logged once it has lasted for so long, in ms: that is three readings of a position. */
 const LOGGED_AFTER_MS = 3000
 
 export function figureSettingsOf({ settings }: Core): FigureSettings {
@@ -21,6 +21,8 @@ export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 
   readonly differs: boolean
   /** It is logged only when it has lasted: one of the witnesses may just not have been heard yet. */
   readonly isPatient: boolean
+  /** So much that no moment between two readings explains it: it is logged at once. */
+  readonly isLarge: boolean
   /** Which reading it is about, Unix ms: figures that differed agree again once two readings say so. Absent: one is enough. */
   readonly answeredAt?: number
   /** The time between two comparisons after which the dispute counts as a new one, ms. */
@@ -29,7 +31,7 @@ export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 
 
 /** Notes what a comparison has found. Returns the dispute that is open now. */
 export function noteComparison(core: Core, found: Comparison): Dispute | undefined {
-  const { figure, scope, ours, theirs, differs, isPatient, silenceMsMax, answeredAt } = found
+  const { figure, scope, ours, theirs, differs, isPatient, isLarge, silenceMsMax, answeredAt } = found
   const key = pairKey(figure, scope)
   const before = core.disputes.open.get(key)
   const { now } = core
@@ -48,12 +50,11 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
     return undefined
   }
   const since = before?.since ?? now
-  // A difference of some ms, between one reading and the next, is none that anybody could look at.
-  const isConfirmed = now - since >= LOGGED_AFTER_MS
+  // A small difference of some ms, between one reading and the next, is none that anybody could look at.
+  const isConfirmed = isLarge || now - since >= LOGGED_AFTER_MS
   const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
   const hasLasted = now - since >= figureSettingsOf(core).disputeMsMax
-  const isLogged =
-    before?.isLogged === true || (!isPatient && (figure === 'fills' || isConfirmed)) || hasLasted
+  const isLogged = before?.isLogged === true || (!isPatient && isConfirmed) || hasLasted
   const dispute: Dispute = {
     figure,
     scope,

@@ -102,18 +102,27 @@ describe('[MON1] one wrong row of a position', () => {
     expect(bench.recorded).toEqual([])
     expect(bench.take('readPosition')).toMatchObject([{ symbol: SYMBOL, isUrgent: true }])
     expect(bench.engine.disputes.size).toBe(1)
-    // What ends with the next readings is logged as what it restricts, and not as a dispute.
-    const events = bench.events()
-    expect(events).toContain('limits.reached')
-    expect(events).not.toContain('equity.disputed')
+    const said = bench.take('announce').find(({ event }) => event === 'equity.disputed')
+    expect(said?.fields).toMatchObject({ scope: SYMBOL, ours: '0.00', theirs: '-999.97' })
 
     // One better reading does not end it, as one wrong reading would.
     bench.see()
     expect(bench.codes).toEqual(['equityDisputed'])
     bench.see()
     expect(bench.codes).toEqual([])
-    expect(bench.events()).not.toContain('equity.agreed')
+    expect(bench.events()).toContain('equity.agreed')
     expect(bench.engine.disputes.size).toBe(0)
+  })
+
+  test('that is wrong by a little is logged only when it has lasted', () => {
+    const bench = holding()
+    const row = { unrealisedProfit: '15' }
+    bench.see({ row })
+    expect(bench.engine.disputes.size).toBe(1)
+    expect(bench.events()).not.toContain('equity.disputed')
+
+    for (let readings = 0; readings < 30; readings++) bench.see({ row })
+    expect(bench.events()).toContain('equity.disputed')
   })
 
   test('in a loss that only one figure shows is no leave to add risk', () => {
