@@ -166,7 +166,8 @@ describe.skipIf(postgresMissing !== undefined)(
 
         expect(await handover.ended).toMatchObject({ code: 0 })
         expect(await standby.untilEvent('standby.tookOver')).toMatchObject({ abandoned: false })
-        expect(await writer.ended).toMatchObject({ code: 0 })
+        // On a busy machine it hears of it while it begins anew, and has proved nothing yet.
+        expect([0, 75]).toContain((await writer.ended).code)
         await Machines.trades(standby)
         expect(await standby.stop()).toEqual({ code: 0, signal: null })
         expect(await machines.compare('b', standby)).toEqual([])
