@@ -64,7 +64,7 @@ describe('the clock that is trusted', () => {
   test.each([5 * MINUTE_MS, -5 * MINUTE_MS])(
     'is unsynchronised after the machine’s was set by %i ms, until two answers agree',
     async (byMs) => {
-      const { machine, trusted, reported, hear } = createWorld()
+      const { machine, trusted, reported, settled, hear } = createWorld()
       machine.setClock(AT + byMs)
 
       expect(trusted.isSynchronised).toBe(false)
@@ -79,6 +79,7 @@ describe('the clock that is trusted', () => {
         AHEAD_MS,
       ])
       expect(reported).toEqual([`unsynchronised ${byMs}`, 'stepped'])
+      expect(settled).toEqual([byMs])
     },
   )
 

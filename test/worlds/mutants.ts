@@ -928,8 +928,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'trading-blind',
     what: 'how long ago the account was read is not looked at',
-    find: 'if (accountAgeMs <= account.accountAgeMaxMs || mayLeave) return undefined',
-    replace: 'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || mayLeave) return undefined',
+    find: 'return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))',
+    replace: 'return 0 * Math.max(readings.fillsAskedAt, positionReadAt, now)',
   },
   {
     name: 'refused-reads-pause-a-minute',

@@ -10,6 +10,7 @@ import { findFilledExit } from '../book/kept-exits.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { figureSettingsOf } from '../state/disputes.ts'
 import { marketOf } from '../state/market-state.ts'
+import { inMarginCoin } from '../state/own-figure.ts'
 
 /** Fees are small, so that a price of within an hour is better than none. */
 const FEE_PRICE_AGE_MAX_MS = 3_600_000
@@ -105,12 +106,13 @@ function ownProfitOf(core: Core, fill: Fill): number | undefined {
   const side = closedSide(core.book, fill)
   // The document: 0 or empty when it opened.
   if (side === undefined) return 0
-  const { tick, lot, productType } = specOf(core, fill.symbol)
+  const { tick, lot } = specOf(core, fill.symbol)
   const entry = core.book.entries.get(fill.symbol)
   const held = accountHoldingOf(core.book, fill.symbol)[`${side}Lots`]
-  if (productType.endsWith('COIN-FUTURES') || !entry || entry[`${side}Lots`] !== held) return undefined
+  if (!entry || entry[`${side}Lots`] !== held) return undefined
   const gained = (fill.ticks - entry[`${side}Ticks`]) * (side === 'long' ? 1 : -1)
-  return gained * floatOnGrid(tick, 1) * floatOnGrid(lot, Math.min(fill.lots, held))
+  const inQuote = gained * floatOnGrid(tick, 1) * floatOnGrid(lot, Math.min(fill.lots, held))
+  return inMarginCoin(core, fill.symbol, inQuote, floatOnGrid(tick, fill.ticks))
 }
 
 /**
@@ -121,7 +123,9 @@ function isProfitCredible(core: Core, fill: Fill): boolean {
   if (fill.profit === undefined || (fill.fillKind ?? 'trade') !== 'trade') return true
   const ours = ownProfitOf(core, fill)
   if (ours === undefined) return true
-  const tolerance = Math.max(figureSettingsOf(core).toleranceMin, MONEY_SHARE_MAX * notionalOf(core, fill))
+  const price = floatOnGrid(specOf(core, fill.symbol).tick, fill.ticks)
+  const least = inMarginCoin(core, fill.symbol, figureSettingsOf(core).toleranceMin, price)
+  const tolerance = Math.max(least, MONEY_SHARE_MAX * notionalOf(core, fill))
   return Math.abs(Number(fill.profit) - ours) <= tolerance
 }
 
@@ -132,9 +136,10 @@ function withProfit(core: Core, fill: Fill): Fill {
   if (ours === undefined) return fill
   if (fill.profit === undefined && ours === 0 && closedSide(core.book, fill) === undefined)
     return { ...fill, profit: '0' }
+  const profit = decimal(ours.toFixed(PROFIT_DECIMALS)).toString()
   if (fill.profit !== undefined)
-    sayIncredible(core, fill, `profit ${fill.profit}, by our own count ${ours.toFixed(2)}`)
-  return { ...fill, profit: decimal(ours.toFixed(PROFIT_DECIMALS)).toString(), isProfitOurs: true }
+    sayIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
+  return { ...fill, profit, isProfitOurs: true }
 }
 
 /** Without a fee that no exchange takes: it is not known then (MON1). */
@@ -149,10 +154,11 @@ function sayIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stated: s
   announce(core, 'warn', 'fill.incredible', { symbol, tradeId, orderId, stated })
 }
 
-/** In the quote coin. */
+/** In the margin coin, as profits and fees are. */
 function notionalOf(core: Core, { symbol, ticks, lots }: Fill): number {
   const { tick, lot } = specOf(core, symbol)
-  return floatOnGrid(tick, ticks) * floatOnGrid(lot, lots)
+  const price = floatOnGrid(tick, ticks)
+  return inMarginCoin(core, symbol, price * floatOnGrid(lot, lots), price)
 }
 
 /** The side of the account's position that a fill closes; undefined for one that only opens. */

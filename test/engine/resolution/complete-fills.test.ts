@@ -7,6 +7,7 @@ import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { rebuildBook, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { createRecount, findDifference, recountRecord } from '../../../src/engine/book/recount.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
+import { madeInstrument } from '../../support/market-moment.ts'
 
 const MODES: readonly PositionMode[] = ['one_way_mode', 'hedge_mode']
 const FEES = [{ coin: 'BGB', amount: '0.5' }]
@@ -144,12 +145,28 @@ describe('[MON1] what the exchange states of a fill that cannot be', () => {
     read(bench, bench.fill({ ...closed, lots: 10, ticks: 98_990, profit: '-3000', fee: '3000' }))
 
     expect(said(bench, 'fill.incredible').map(({ fields }) => fields['stated'])).toEqual([
-      'profit 1000000, by our own count 0.00',
+      'profit 1000000, by our own count 0',
       'fee 3000',
-      'profit -3000, by our own count -1.00',
+      'profit -3000, by our own count -1',
     ])
     const [fees, profit] = moneyOf(bench)
     expect([fees, profit]).toEqual(['0.01', '-1'])
+    expectSameAfterRestart(bench)
+  })
+
+  test('is not booked of a coin-margined contract either, where profit and fee are in the coin', () => {
+    const coin = { ...madeInstrument(), productType: 'COIN-FUTURES', marginCoin: 'BTC' } as const
+    const bench = holding('one_way_mode', { instruments: new Map([[SYMBOL, coin]]) }, { fee: '0.000002' })
+    bench.take('announce')
+    const closed = { side: 'sell', tradeSide: 'close', orderId: toOrderId('77'), source: 'WEB' } as const
+    read(bench, bench.fill({ ...closed, lots: 10, ticks: 98_990, profit: '-0.5', fee: '0.02' }))
+
+    // 100 dollars down on 0.01 BTC, at 9899 dollars each.
+    expect(said(bench, 'fill.incredible').map(({ fields }) => fields['stated'])).toEqual([
+      'fee 0.02',
+      'profit -0.5, by our own count -0.00010102',
+    ])
+    expect(moneyOf(bench).slice(0, 2)).toEqual(['0.000002', '-0.00010102'])
     expectSameAfterRestart(bench)
   })
 
