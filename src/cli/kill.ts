@@ -114,7 +114,7 @@ async function collectCode(codes: number[], act: () => Promise<number> | number)
   return code
 }
 
-/** What rests of an account whose journal is on a server; its daemon, which may be elsewhere, proves the rest. */
+/** Cancels what rests of an account whose journal is on a server. Its daemon, which may be elsewhere, proves the end of it. */
 async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   if (config.exchange.baseUrl === undefined) return
   const say = (text: string): void => print(`${config.name}: ${text}`)

@@ -78,8 +78,13 @@ export async function withOfflineAccount<Result>(
         const book = rebuildBook(journal.load(), settings.positionMode)
         const own = ownWriter(config, { directory, access, now: options.clock.now() })
         return await work({
-          ...{ directory, journal, book, settings, own },
-          ...{ client: calls.client, clock: trusted.clock },
+          directory,
+          journal,
+          book,
+          settings,
+          own,
+          client: calls.client,
+          clock: trusted.clock,
         })
       } finally {
         await calls.limiter.stop()

@@ -104,7 +104,8 @@ async function compareNames(account: OfflineAccount, keys: string | undefined): 
     const hasUnknown = names.some((name) => !known.has(name))
     if (hasUnknown || found.length === 0)
       throw otherAccount({
-        ...{ instrument: symbol, journal: `${resting.length} orders rest` },
+        instrument: symbol,
+        journal: `${resting.length} orders rest`,
         exchange: `${names.length} rested, ${found.length} of them of the journal; they are cancelled`,
       })
     compared.push(

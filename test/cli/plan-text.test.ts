@@ -21,8 +21,15 @@ const orderOf = (strategy: string): OrderView => ({
     strategy,
     symbol: strategy === 'grid-eth' ? 'ETHUSDT' : 'BTCUSDT',
   },
-  ...{ action: 'openLong', state: 'live', price: '1', size: '1', filled: '0', force: 'post_only' },
-  ...{ purpose: 'quote', key: '', reason: '' },
+  action: 'openLong',
+  state: 'live',
+  price: '1',
+  size: '1',
+  filled: '0',
+  force: 'post_only',
+  purpose: 'quote',
+  key: '',
+  reason: '',
 })
 
 function planOf(was: DaemonConfig, next: DaemonConfig): readonly string[] {
@@ -116,8 +123,12 @@ test('[CFG2] a plan says which orders a run that begins with a cancel-all takes 
   const next = load('onRestart=cancel', 'strategies=["strategies/grid-btc.yaml"]')
   const orders = ['grid-btc', 'grid-btc', 'grid-eth'].map((strategy) => orderOf(strategy))
   const planFor = (config: DaemonConfig) => ({
-    ...{ changes: compareConfigs(withCode(was), withCode(config)), next: config },
-    ...{ orders, positions: [], problems: [], exceeded: [] },
+    changes: compareConfigs(withCode(was), withCode(config)),
+    next: config,
+    orders,
+    positions: [],
+    problems: [],
+    exceeded: [],
   })
 
   expect(formatPlan(planFor(next))).toContain(

@@ -50,7 +50,13 @@ function openScene(heartbeatMs = 0) {
       strategies: new Map([strategy('grid', 'BTCUSDT'), strategy('trend', 'ETHUSDT')]),
       limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 } as never,
     },
-    ...{ engine, statistics, pace, positions, clock: time, heartbeatMs, paused: () => paused },
+    engine,
+    statistics,
+    pace,
+    positions,
+    clock: time,
+    heartbeatMs,
+    paused: () => paused,
     rounds: { fillsMs: 200, positionsMs: 1000 },
     summary: () => ({
       account,
@@ -83,7 +89,12 @@ function openScene(heartbeatMs = 0) {
   }
   const restrict = (scope: Scope, code: Restriction['code'] = 'operator'): void => {
     const restriction: Restriction = {
-      ...{ scope, mode: MODE_REASONS[code].mode, code, reason: 'odd', by: 'anna', at: START },
+      scope,
+      mode: MODE_REASONS[code].mode,
+      code,
+      reason: 'odd',
+      by: 'anna',
+      at: START,
     }
     own(book).restrictions.set(`${scope} ${code}`, restriction)
   }
@@ -115,7 +126,10 @@ function readingOf(symbol: string, requestedAt: number, longLots = 0): PositionR
   } as const
   const rest = { markPrice: 1, liquidationPrice: 0, positionMode: undefined } as const
   return {
-    ...{ symbol, isSilent: false, requestedAt, exchangeTime: requestedAt },
+    symbol,
+    isSilent: false,
+    requestedAt,
+    exchangeTime: requestedAt,
     rows: longLots === 0 ? [] : [{ ...row, ...rest }],
   }
 }
@@ -273,8 +287,13 @@ test('the line of the heartbeat comes at its interval, and says whether it trade
     ['not trading', 'trading is halted for the account (operator)'],
   ])
   expect(logged[2]?.fields).toMatchObject({
-    ...{ phase: 'running', restrictions: ['* halted (operator)'], openOrders: 0, unknownOrders: 0 },
-    ...{ pricesAgeMs: 0, accountAgeMs: 0, positions: { 'BTCUSDT long': '0.01' } },
+    phase: 'running',
+    restrictions: ['* halted (operator)'],
+    openOrders: 0,
+    unknownOrders: 0,
+    pricesAgeMs: 0,
+    accountAgeMs: 0,
+    positions: { 'BTCUSDT long': '0.01' },
   })
 })
 

@@ -31,7 +31,9 @@ test('a journal in a file keeps who wrote it last, also through a repair', () =>
   second.close()
   rmSync(`${file}.mark`)
   const report = repairJournal({
-    ...{ file, identity: 'live 1', stamp: 'now' },
+    file,
+    identity: 'live 1',
+    stamp: 'now',
     buildRecord: (reason) => ({ kind: 'repaired', at: 1, strategies: [], symbols: [], reason }),
   })
   const third = openFile(file)
@@ -119,7 +121,8 @@ describe.skipIf(postgresMissing !== undefined)('a journal on PostgreSQL', () => 
     const states: (readonly string[])[] = []
     const follow = (refusesDifference: boolean, looksMax: number) =>
       machineAt(`two ${refusesDifference}`, place).open({
-        ...{ own, refusesDifference },
+        own,
+        refusesDifference,
         following: {
           onState: ({ differs }) => states.push(differs),
           pause: async () => {

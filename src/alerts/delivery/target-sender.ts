@@ -165,7 +165,11 @@ export class TargetSender {
 /** Urgent, since nobody hears of anything urgent meanwhile. */
 function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   return {
-    ...{ event: 'alert.test', key: 'alert.test', urgency: 'urgent', repeats: 0, at },
+    event: 'alert.test',
+    key: 'alert.test',
+    urgency: 'urgent',
+    repeats: 0,
+    at,
     title: `alerts arrive here again; none did since ${new Date(since).toISOString().slice(0, 19)}Z`,
     lines: [`it said: ${reason}`],
   }

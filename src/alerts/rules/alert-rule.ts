@@ -9,7 +9,7 @@ export interface AlertRule {
   readonly title: (facts: Facts) => string
   /** The fields that make two of them the same alert. */
   readonly by: readonly string[]
-  /** What to type next, behind `intentd`; undefined: nothing helps. */
+  /** The command to type next, behind `intentd`; undefined where none helps. */
   readonly command?: (facts: Facts) => string | undefined
   /** Other lines of this event are nobody's business. */
   readonly when?: (facts: Facts) => boolean

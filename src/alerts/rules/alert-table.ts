@@ -5,7 +5,7 @@ import { type Facts, showFact, showScope, toArgument } from './facts.ts'
 const SILENT = 'silent'
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
-/** What the account's own settings hold ends by itself once they are right, and a release before would end nothing. */
+/** These end by themselves once the settings of the account are right; a release before that would end nothing. */
 const releaseUnlessMeasured = ({ scope, code }: Facts) =>
   ['positionMode', 'marginMode', 'leverage'].includes(String(code)) ? undefined : release({ scope })
 const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`

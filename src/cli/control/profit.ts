@@ -71,7 +71,7 @@ interface Sum {
 
 interface Summed {
   readonly made: readonly ProfitRow[]
-  /** What is not known of all rows, in words. */
+  /** The amounts of all rows that are not counted, in words. */
   readonly uncounted: string
 }
 
@@ -125,7 +125,7 @@ function dayOf(at: number, timeZone: string): string {
 
 /** How rows are shown. */
 interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
-  /** What is not known of all rows, for the total. */
+  /** The same, for the row of the total. */
   readonly uncounted?: string
 }
 

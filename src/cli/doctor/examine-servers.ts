@@ -63,7 +63,7 @@ async function examineJournalServer(
   }
 }
 
-/** Of a machine that would take over; that of the writer itself may have been changed since its start. */
+/** A machine that would take over is compared; the writer's own files may have been changed since its start. */
 function judgeSetup(differs: readonly string[], by: string): readonly Finding[] {
   if (differs.length === 0) return []
   return [

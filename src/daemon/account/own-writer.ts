@@ -36,7 +36,16 @@ function setupOf(config: DaemonConfig): JournalWriter['setup'] {
   const { onStop, onRestart, dryRun } = config
   const { keys: _keys, ...account } = config.account
   const parts: Record<string, unknown> = {
-    ...{ environment, account, instruments, risk, execution, polling, calendar, onStop, onRestart, dryRun },
+    environment,
+    account,
+    instruments,
+    risk,
+    execution,
+    polling,
+    calendar,
+    onStop,
+    onRestart,
+    dryRun,
     'exchange.baseUrl': exchange.baseUrl ?? '',
   }
   const { code } = withCode(config)

@@ -28,8 +28,12 @@ export function takeOverPositions(
   for (const [orderId, [first]] of core.book.orphans)
     if (first) record(core, { kind: 'foreign', at, symbol: first.symbol, orderIds: [orderId] })
   record(core, {
-    ...{ kind: 'prune', at, ordersBefore: 0, keysBefore: 0 },
-    ...{ tradesBefore: exchangeAt, fillsThroughAt: exchangeAt },
+    kind: 'prune',
+    at,
+    ordersBefore: 0,
+    keysBefore: 0,
+    tradesBefore: exchangeAt,
+    fillsThroughAt: exchangeAt,
   })
   for (const symbol of core.instruments.keys()) {
     const holding = holdings.get(symbol) ?? FLAT

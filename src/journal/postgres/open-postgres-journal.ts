@@ -92,7 +92,13 @@ async function openOver(connection: Connection, options: OpenPostgresOptions): P
       const writer = (await readServerNature(connection, place))?.writer
       const journal = new PostgresJournal({
         ...options,
-        ...{ connection, nature, replica, prefix, lease, writer, schema: place.schema },
+        connection,
+        nature,
+        replica,
+        prefix,
+        lease,
+        writer,
+        schema: place.schema,
       })
       const isEmpty = prefix.last.sequence === 0
       const { commitMs } = taken

@@ -72,7 +72,10 @@ export async function makeServerTables(
   await ensureKillOrder(connection, schema)
   const { identity, salt, first, writer } = nature
   const meta = Object.entries({
-    ...{ layout: String(LAYOUT), identity, salt, first },
+    layout: String(LAYOUT),
+    identity,
+    salt,
+    first,
     ...(writer && { [WRITER]: JSON.stringify(writer) }),
   })
   for (const [name, value] of meta)
@@ -218,7 +221,10 @@ export async function probeServer(
     const journal = await readWhatIsThere(connection, place, nature !== undefined)
     const durability = await readDurability(connection)
     return {
-      ...{ version, journal, ...durability, maySayInFleet: await maySayInFleet(connection) },
+      version,
+      journal,
+      ...durability,
+      maySayInFleet: await maySayInFleet(connection),
       commitMs: await measureCommit(connection, clock),
       writer: nature?.writer,
     }

@@ -15,17 +15,29 @@ const NOTHING_MEASURED = { count: 0, meanMs: 0, p50Ms: 0, p90Ms: 0, p99Ms: 0, ma
 const CAPITAL = 1000
 const FEE = 0.25
 const LIMITED: EngineSettings['losses'] = {
-  ...{ timeZone: 'UTC', coolDownMs: 0 },
+  timeZone: 'UTC',
+  coolDownMs: 0,
   limits: new Map([['*', { drawdown: { reducing: 0.5 } }]]),
 }
 const NOTHING_MADE = {
-  ...{ fills: 0, realised: '0', fees: '0', funding: '0', unrealised: '0', net: '0', uncounted: null },
+  fills: 0,
+  realised: '0',
+  fees: '0',
+  funding: '0',
+  unrealised: '0',
+  net: '0',
+  uncounted: null,
 }
 
 /** Whatever Prometheus is shown of an account of which only this is known. */
 function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): string {
   const account: AccountView = {
-    ...{ name: 'test', coin: 'USDT', phase: 'running', mode: 'active', isTrading: true, unknownSince: null },
+    name: 'test',
+    coin: 'USDT',
+    phase: 'running',
+    mode: 'active',
+    isTrading: true,
+    unknownSince: null,
     ...{
       hindrances: [],
       restrictions: [],
@@ -38,14 +50,18 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
       limiter: [],
       strategies: [],
     },
-    ...{ openOrders: {}, ages: { tickersMs: {}, positionsMs: {}, fillsMs: 0 } },
+    openOrders: {},
+    ages: { tickersMs: {}, positionsMs: {}, fillsMs: 0 },
     ...{
       limits: { dataAgeMaxMs: 1, accountAgeMaxMs: 1 },
       clock: { isSynchronised: true, offsetMs: 0, publicMs: null, machineMs: 0 },
     },
     profit: {
-      ...{ today: NOTHING_MADE, week: NOTHING_MADE, total: NOTHING_MADE },
-      ...{ strategies: {}, instruments: {} },
+      today: NOTHING_MADE,
+      week: NOTHING_MADE,
+      total: NOTHING_MADE,
+      strategies: {},
+      instruments: {},
     },
     ...shown,
   }
@@ -59,7 +75,12 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
       speed: 1,
       isReadOnly: false,
     },
-    ...{ pid: 1, processStartedAt: 0, startedAt: 0, now: 0, accounts: [account], off: [] },
+    pid: 1,
+    processStartedAt: 0,
+    startedAt: 0,
+    now: 0,
+    accounts: [account],
+    off: [],
   }
   const metrics = new Metrics()
   const polls = { polls: 0, lateness: NOTHING_MEASURED }
@@ -140,8 +161,12 @@ test.each([
       exchange: undefined,
       unrealisedOf: () => undefined,
     },
-    ...{ grids: settings.instruments, statistics: new RunStatistics(), denied: new Map() },
-    ...{ positions: new Map(), polls: { polls: 0, lateness: NOTHING_MEASURED }, equity: engine.equity },
+    grids: settings.instruments,
+    statistics: new RunStatistics(),
+    denied: new Map(),
+    positions: new Map(),
+    polls: { polls: 0, lateness: NOTHING_MEASURED },
+    equity: engine.equity,
   })
   expect(formatSummary(summary)).toMatch(
     /equity +969\.25 \(the capital 1000 - 30\.75 of all runs,\s+unrealised too\),\s+50\.50 below its peak of 1019\.75/,
@@ -161,7 +186,13 @@ test('a fill of no order of ours counts at once, whosever it turns out to be', (
   worth(bench, 0)
   const orderId = toOrderId('777')
   const fill = bench.fill({
-    ...{ orderId, side: 'sell', lots: 10, ticks: 96_000, scope: 'taker', fee: '1', profit: '-4' },
+    orderId,
+    side: 'sell',
+    lots: 10,
+    ticks: 96_000,
+    scope: 'taker',
+    fee: '1',
+    profit: '-4',
   })
   const at = { requestedAt: bench.now, exchangeTime: bench.now }
   bench.step({ kind: 'fillsRead', reading: { fills: [fill], sinceAt: 0, ...at } })

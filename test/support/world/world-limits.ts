@@ -12,18 +12,25 @@ const CAPITAL = decimal('400')
 
 /** That little is lost within a world of a minute, so many orders are unknown: what is tight is reached in many. */
 const TIGHT = {
-  ...{ daily: 0.5, drawdown: { warn: 0.0003, reducing: 0.0008, flatten: 0.001 } },
+  daily: 0.5,
+  drawdown: { warn: 0.0003, reducing: 0.0008, flatten: 0.001 },
   ofStrategy: { drawdown: { warn: 0.1, reducing: 0.3, flatten: 0.36 }, streak: 3 },
-  ...{ rateLimitedPerMinute: 2, unknownOrdersMax: 2, rejectionsPerMinute: 3 },
+  rateLimitedPerMinute: 2,
+  unknownOrdersMax: 2,
+  rejectionsPerMinute: 3,
 }
 const WIDE = {
-  ...{ daily: 20, drawdown: { warn: 0.005, reducing: 0.02, flatten: 0.04 } },
+  daily: 20,
+  drawdown: { warn: 0.005, reducing: 0.02, flatten: 0.04 },
   ofStrategy: { drawdown: { warn: 1, reducing: 4, flatten: 10 }, streak: 8 },
-  ...{ rateLimitedPerMinute: 25, unknownOrdersMax: 6, rejectionsPerMinute: 40 },
+  rateLimitedPerMinute: 25,
+  unknownOrdersMax: 6,
+  rejectionsPerMinute: 40,
 }
 const OF_MONEY = {
   ...WIDE,
-  ...{ daily: 25, drawdown: { warn: 0.03, reducing: 0.05, flatten: 0.08 } },
+  daily: 25,
+  drawdown: { warn: 0.03, reducing: 0.05, flatten: 0.08 },
   ofStrategy: { drawdown: { warn: 10, reducing: 20, flatten: 32 }, streak: 8 },
 }
 
