@@ -1,6 +1,6 @@
 import type { ItemOutcome } from '../../domain/record.ts'
 import type { ClientOid } from '../../domain/ids.ts'
-import { canRest, isTerminal, type Order } from '../../domain/order.ts'
+import { isTerminal, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { deriveClientOid } from '../../execution/client-oid.ts'
 import { own } from '../../lib/own.ts'
@@ -20,7 +20,8 @@ import { startResolution } from './resolution.ts'
  * or were filled, since a moment ago; those of a lost run have mostly ended. So a suspected order is looked for first:
  *
  *     duplicate ──► suspected ──a cancel-all lists it, or it is filled──► ours
- *                     ├──it has ended, could rest, and neither──────► proof
+ *                     ├──it has ended, had to rest, and neither─────► proof
+ *                     ├──it may have ended by itself────────────────► open, until the next duplicate
  *                     └──a cancel-all was not answered──────────────► ours, until the next duplicate
  *
  * Nothing is placed meanwhile. A second duplicate of the same strategy on the instrument, before an order of it was found
@@ -65,10 +66,15 @@ export function judgeSuspected(core: Core): void {
   for (const clientOid of core.names.suspected) {
     const order = core.book.orders.get(clientOid)
     if (order && !isTerminal(order) && order.filledLots === 0) continue
-    if (order && order.filledLots === 0 && canRest(order.terms)) return refuseDuplicate(core, order)
+    if (order && order.filledLots === 0 && hadToRest(order)) return refuseDuplicate(core, order)
     if (order && order.filledLots > 0) noteFound(core, order)
     forgetSuspected(core, clientOid)
   }
+}
+
+/** The exchange cancels a post-only order that would take, and what an order that takes does not find. */
+function hadToRest({ terms }: Order): boolean {
+  return terms.ticks !== undefined && terms.force === 'gtc'
 }
 
 /** @param names A cancel-all has listed them: they rested until now. */

@@ -39,9 +39,21 @@ const isOlder = (bench: EngineBench): boolean =>
 describe('[ORD2] a state that is an older copy', () => {
   test('is proved by an order that was sent for the first time, is a duplicate, and neither rests nor was filled', () => {
     const bench = new EngineBench().start()
-    sendDuplicate(bench)
+    const order = { action: 'openLong', lots: 10, ticks: 99_990, force: 'gtc' } as const
+    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'in', ...order })
+    bench.refuse(bench.grantBatch(), DUPLICATE)
     lookFor(bench, [])
 
+    expect(isOlder(bench)).toBe(true)
+  })
+
+  test('is proved by a post-only order only the second time: the first may have been cancelled because it would take', () => {
+    const bench = new EngineBench().start()
+    sendDuplicate(bench)
+    lookFor(bench, [])
+    expect(isOlder(bench)).toBe(false)
+
+    sendDuplicate(bench, 99_980)
     expect(isOlder(bench)).toBe(true)
   })
 
