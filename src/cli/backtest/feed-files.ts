@@ -2,7 +2,7 @@ import type { PlayedFeed } from '../../backtest/played-feeds.ts'
 import type { LoadedStrategy } from '../../daemon/strategies/strategies.ts'
 import type { FeedId } from '../../domain/feed.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type FeedFile, loadFeedFile } from '../../prices/feed-file.ts'
+import { type FeedFile, loadFeedFile } from '../../backtest/feed-file.ts'
 import { showDuration, showTime } from '../../report/text/figures.ts'
 
 type FeedAsker = Pick<LoadedStrategy, 'id' | 'feedNames' | 'feeds'>

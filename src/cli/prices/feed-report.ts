@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { RecordedFeeds } from '../../daemon/recording/recorded-feeds.ts'
-import { formatFeedFile, nameFeedFile } from '../../prices/feed-file.ts'
+import { formatFeedFile, nameFeedFile } from '../../backtest/feed-file.ts'
 import { writeNewFile } from '../../prices/write-new-file.ts'
 import { showTime } from '../../report/text/figures.ts'
 

@@ -6,7 +6,7 @@ import { Failure, messageOf } from '../lib/failure.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import { parseValue, writeValue } from '../lib/value-text.ts'
-import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
+import { RECORDING_BYTES_MAX, unpackGzip } from '../prices/unpack-gzip.ts'
 
 /**
  * The readings of one feed, as lines of JSON, plain or gzipped. The first line names the request that they answer, as

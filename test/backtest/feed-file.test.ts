@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { formatFeedFile, loadFeedFile, nameFeedFile, parseFeedFile } from '../../src/prices/feed-file.ts'
+import { formatFeedFile, loadFeedFile, nameFeedFile, parseFeedFile } from '../../src/backtest/feed-file.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'feed-file-'))
 afterAll(() => rmSync(directory, { recursive: true }))
