@@ -11,6 +11,7 @@ import type { LedgerStatement } from '../simulator/futures/accounts/ledger-view.
 import { DirectExchange, type DirectExchangeOptions, UID } from './direct-exchange.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { DirectNetwork } from './network.ts'
+import type { PlayedFeed } from './played-feeds.ts'
 import {
   type Surroundings,
   VirtualAccount,
@@ -28,6 +29,8 @@ export interface BacktestOptions {
   readonly settings: EngineSettings
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
+  /** What strategies are shown beside the market; absent: nothing. */
+  readonly feeds?: readonly PlayedFeed[]
   /** Of one way between us and the exchange, ms. */
   readonly latencyMs: number
   readonly exchange?: DirectExchangeOptions
@@ -68,12 +71,12 @@ export class Backtest {
   #isStarted = false
 
   constructor(options: BacktestOptions) {
-    const { startAt, core, settings, latencyMs, strategies, polling, limits } = options
+    const { startAt, core, settings, latencyMs, strategies, polling, limits, feeds } = options
     const time = new VirtualTime(startAt)
     this.#time = time
     this.#options = options
     this.#account = new VirtualAccount({
-      ...{ time, settings, strategies, polling, limits },
+      ...{ time, settings, strategies, polling, limits, feeds },
       clock: time.clock,
       exchange: new DirectExchange(core, () => time.now, options.exchange),
       network: new DirectNetwork(time, latencyMs),

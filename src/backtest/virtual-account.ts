@@ -22,6 +22,7 @@ import { createStrategyRunner, type StrategyRunner } from '../strategy/strategy-
 import { DirectPool } from './direct-pool.ts'
 import type { SimulatedExchange } from './direct-exchange.ts'
 import type { Network } from './network.ts'
+import { type PlayedFeed, PlayedFeeds } from './played-feeds.ts'
 import { VirtualCalls } from './virtual-calls.ts'
 import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -59,6 +60,8 @@ export interface VirtualAccountOptions {
   readonly journal: JournalPort
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
+  /** What strategies are shown beside the market; absent: nothing. */
+  readonly feeds?: readonly PlayedFeed[] | undefined
   /** Fills that one page of the exchange has. */
   readonly pageFills: number
   /** Whether a run before this one may have called the exchange just now. */
@@ -122,6 +125,7 @@ export class VirtualAccount {
   dispatch(event: EngineEvent): void {
     if (event.kind === 'started') this.#hasBegun = true
     this.interpreter.dispatch(event)
+    if (event.kind === 'started') this.#playFeeds()
   }
 
   /** The core is not asked any more, and nothing falls due: what is left to do is a retreat. */
@@ -134,6 +138,12 @@ export class VirtualAccount {
   end(): void {
     this.#isEnded = true
     this.close()
+  }
+
+  #playFeeds(): void {
+    const { time, feeds = [] } = this.#options
+    const isOver = () => this.#isClosed
+    new PlayedFeeds({ feeds, time, isOver, dispatch: (event) => this.dispatch(event) }).start()
   }
 
   #lookForKill(): void {

@@ -4,6 +4,7 @@ import { PlayMarks } from '../../src/cli/backtest/play-marks.ts'
 import { checkBias } from '../../src/cli/check-bias/run-check.ts'
 import { compareDecisions, firstDifference } from '../../src/cli/check-bias/effect-log.ts'
 import { main } from '../../src/cli/main.ts'
+import { formatFeedFile } from '../../src/backtest/feed-file.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { BacktestProject } from '../backtest/backtest-project.ts'
 
@@ -52,8 +53,8 @@ export default defineStrategy({
 }
 
 /** In this thread, which is quicker than the command's own. */
-async function check(): Promise<boolean> {
-  const options = { set: [], param: [], market: [join(project.directory, 'BTCUSDT.csv')], cuts: 3 }
+async function check(feed: readonly string[] = []): Promise<boolean> {
+  const options = { set: [], param: [], market: [join(project.directory, 'BTCUSDT.csv')], feed, cuts: 3 }
   const { isBiased, lines } = await checkBias(
     { config: join(project.directory, 'main.yaml'), options, version: 'test' },
     { marks: new PlayMarks(), isTTY: false, post: () => undefined },
@@ -102,6 +103,44 @@ describe('intentd check-bias', () => {
     expect(await check()).toBe(true)
     expect(printed).toMatch(
       /biased: a strategy reads the prices of the future from their file: .*BTCUSDT\.csv/,
+    )
+  })
+})
+
+describe('a feed that is played', () => {
+  const FEED = 'longShortRatio?symbol=BTCUSDT'
+  let file: string
+
+  beforeEach(() => {
+    project.edit(
+      'scripted.yaml',
+      'risk:',
+      'feeds: { ratio: { endpoint: longShortRatio, params: { symbol: BTCUSDT }, everyMs: 60000 } }\nrisk:',
+    )
+    const readings = Array.from({ length: 12 * 4 }, (_, index) => ({
+      readAt: START_AT + index * 15 * MINUTE_MS,
+      data: { ratio: index % 3 },
+    }))
+    file = project.write('ratio.jsonl', formatFeedFile(FEED, readings))
+  })
+
+  test('[STR2] is cut off with the prices, and does no harm', async () => {
+    writeStrategy('', "const lots = snapshot.feed('ratio')?.data.ratio === 1 ? 10 : 0")
+
+    expect(await check([`ratio=${file}`])).toBe(false)
+    expect(printed.match(/: the same effects to the byte/g)).toHaveLength(3)
+    expect(printed).toMatch(/scripted: all \d{3} the same/)
+  })
+
+  test('is a file of the future for a strategy that reads it by itself', async () => {
+    writeStrategy(
+      `const lines = readFileSync(${JSON.stringify(join(project.directory, 'ratio.jsonl'))}, 'utf8').split('\\n')`,
+      'const lots = lines.length > 5 ? 10 : 0',
+    )
+
+    expect(await check([`scripted.ratio=${file}`])).toBe(true)
+    expect(printed).toMatch(
+      /biased: a strategy reads the prices of the future from their file: .*ratio\.jsonl/,
     )
   })
 })

@@ -42,6 +42,7 @@ export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<n
 export function addPlayOptions(command: Command, models: readonly string[]): Command {
   return addParamOption(command)
     .addOption(listOption('--market <file>', 'prices: FILE, SYMBOL=FILE, or `seeded`'))
+    .addOption(listOption('--feed <name=file>', 'readings of a feed: FILE, NAME=FILE or STRATEGY.NAME=FILE'))
     .option('--days <n>', 'length of a seeded market (default: 30)', parseDays)
     .option('--from <date>', 'beginning, UTC: 2025-06-01 or 2025-06-01T12:00', parseDate)
     .option('--to <date>', 'end, excluded', parseDate)

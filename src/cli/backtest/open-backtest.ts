@@ -29,6 +29,7 @@ import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import { type Instrument, toMarketInstrument } from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
 import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
+import type { FeedFile } from '../../backtest/feed-file.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
 import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
@@ -36,6 +37,7 @@ import type { Recording } from '../../prices/recording.ts'
 import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
+import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
 import { loadWarm } from './load-warm.ts'
 import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../prices/priced-instruments.ts'
 
@@ -43,6 +45,8 @@ import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../pri
 export interface BacktestRequest extends PlayedRange {
   /** Recordings, or none for the seeded market. */
   readonly files: readonly string[]
+  /** Files of feeds, as `--feed` names them. */
+  readonly feeds?: readonly string[] | undefined
   readonly days: number
   readonly seed: number | undefined
   /** Margin coin at the start. */
@@ -69,6 +73,8 @@ export interface PreparedBacktest {
   /** By strategy: of what its code is made. */
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly remarks: readonly string[]
+  /** The readings that strategies are shown. */
+  readonly feeds: readonly FeedFile[]
   /** Of instruments that are traded and have no prices in a part of the range: by whom, and where their prices are. */
   unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
   /** @param directory Where the run's CSV files go; undefined for no files. */
@@ -107,6 +113,7 @@ export async function prepareBacktest(
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, onLoading: request.onLoading })
+  const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
   const settings = toEngineSettings(config, {
     // The name of every order comes of it: the same in each run.
     salt: 'backtest',
@@ -119,7 +126,7 @@ export async function prepareBacktest(
   const { account, exchange, backtest } = config
   const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })
   return {
-    ...{ config, simulator, coverage, fromAt, toAt, polling },
+    ...{ config, simulator, coverage, fromAt, toAt, polling, feeds },
     prices: whole.length > 0 ? whole : coverage,
     seed: simulator.seed,
     fillModel: simulator.fillModel,
@@ -127,6 +134,7 @@ export async function prepareBacktest(
     code: codeOf(strategies),
     remarks: [
       ...remarksOn(strategies, coverage),
+      ...describeFeeds(strategies, feeds, { fromAt, toAt }),
       ...remarksOnWindows(strategies, polling.tickersMs),
       ...remarksOnTicks(config, recordings),
       ...remarksOnOutliers(recordings),
@@ -146,6 +154,7 @@ export async function prepareBacktest(
         ...{ startAt: fromAt, polling, latencyMs: backtest.latencyMs },
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
         limits: { tier: account.tier, use: exchange.limitsUse },
+        feeds: feeds.map(toPlayedFeed),
         strategies: new Map(strategies.map(({ id, strategy, params }) => [id, { strategy, params }])),
         core: createExchangeCore({
           instruments: played.instruments,
@@ -308,11 +317,6 @@ function remarksOn(
     ...strategies.flatMap(({ id, silentHistory = [] }) =>
       silentHistory.map(
         (file) => `${id}: its history ${file} holds no candle that closed before ${time(from)}.`,
-      ),
-    ),
-    ...strategies.flatMap(({ id, feedNames }) =>
-      [...feedNames.keys()].map(
-        (name) => `${id}: its feed "${name}" is not played; snapshot.feed gives undefined.`,
       ),
     ),
     ...coverage.flatMap(({ symbol, fromAt, toAt, gaps }) => [

@@ -6,6 +6,8 @@ export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   /** `STRATEGY.param=value` texts. */
   readonly param: readonly string[]
   readonly market: readonly string[]
+  /** `FILE`, `NAME=FILE` or `STRATEGY.NAME=FILE` texts. */
+  readonly feed?: readonly string[] | undefined
   /** Of a seeded market. */
   readonly days?: number | undefined
   readonly from?: number | undefined

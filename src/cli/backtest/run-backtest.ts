@@ -47,6 +47,7 @@ export async function openBacktest(
   const loaded = loadConfig(toConfigRequest({ config, set: options.set, param: options.param }))
   const prepared = await prepareWatched(loaded, watcher, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
+    feeds: options.feed,
     ...{ days: options.days ?? DAYS_DEFAULT, fromAt: options.from, toAt: options.to },
     ...{ seed: options.seed, balance: options.balance, version },
   })
@@ -287,13 +288,16 @@ interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
   readonly version: string
 }
 
-type PlayedParts = Pick<PreparedBacktest, 'config' | 'code' | 'fromAt' | 'toAt' | 'seed' | 'simulator'> & {
+type PlayedParts = Pick<
+  PreparedBacktest,
+  'config' | 'code' | 'feeds' | 'fromAt' | 'toAt' | 'seed' | 'simulator'
+> & {
   readonly coverage: readonly PriceSource[]
 }
 
 /** Everything that the result hangs on. The same recipe gives the same files to the byte. */
 export function describeRecipe(
-  { config, coverage, code, fromAt, toAt, seed, simulator }: PlayedParts,
+  { config, coverage, code, feeds, fromAt, toAt, seed, simulator }: PlayedParts,
   { models, version, set, param }: RecipeOptions,
 ) {
   // Places differ from machine to machine.
@@ -323,6 +327,7 @@ export function describeRecipe(
         history: Object.fromEntries(history.map((one) => [one.id, hashHistory(one)])),
       }),
       prices: Object.fromEntries(coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source])),
+      ...(feeds.length > 0 && { feeds: Object.fromEntries(feeds.map(({ feed, sha256 }) => [feed, sha256])) }),
     },
   }
 }

@@ -72,7 +72,7 @@ export async function checkBias(
       play({ ...rangeOf(whole), to }, 'the future cut off'),
     )
     const past = await checkPast(whole, (from) => play({ ...rangeOf(whole), from }, 'a later start'))
-    const files = describeReads(reads, options.market)
+    const files = describeReads(reads, [...options.market, ...(options.feed ?? [])])
     return {
       isBiased: future.isBiased || files.isBiased,
       lines: [...future.lines, ...files.lines, '', ...past],
@@ -125,8 +125,8 @@ function nameOf(strategyId: string): string {
   return strategyId === '' ? 'first seen in what no strategy decided' : `of strategy ${strategyId}`
 }
 
-function describeReads(reads: ReadonlyMap<string, string>, market: readonly string[]): BiasCheck {
-  const prices = new Set(market.map((spec) => realPath(spec.replace(/^[A-Z0-9]+=/, ''))))
+function describeReads(reads: ReadonlyMap<string, string>, played: readonly string[]): BiasCheck {
+  const prices = new Set(played.map((spec) => realPath(spec.replace(/^[\w.-]+=/, ''))))
   const seen = [...reads].map(([text, file]) => ({ text, isPrices: prices.has(realPath(file)) }))
   return {
     isBiased: seen.some(({ isPrices }) => isPrices),

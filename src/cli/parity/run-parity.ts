@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
+import { type RecordedFeeds, readRecordedFeeds } from '../../daemon/recording/recorded-feeds.ts'
 import { readRecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { Snapshot } from '../../domain/snapshot.ts'
@@ -29,6 +30,7 @@ import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
 import { asRecorded, writeRecordedPrices } from './recorded-prices.ts'
+import { playRecordedFeeds } from './recorded-readings.ts'
 import { describeTimes, findAloneTimes } from './restricted-times.ts'
 import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 
@@ -133,6 +135,9 @@ interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly trace: RunTrace
   /** Unix ms, exchange clock: when prices were read, from those on which was decided first. */
   readonly readsAt: readonly number[]
+  readonly feeds: RecordedFeeds
+  /** The same of all prices, with those before the first decision. */
+  readonly allReadsAt: readonly number[]
   /** How often fills and positions were read, ms, where the recording says it. */
   readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
   /** The first of them after it was told to stop: from then on it asked nobody. */
@@ -178,6 +183,7 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   return {
     ...{ configFile: head.configFile, given: head.given, segments, settings, trace, quietFrom },
     readsAt: decidedOn,
+    ...{ allReadsAt: readsAt, feeds: readRecordedFeeds(segments) },
     accountReads: polls.everyMs,
     remarks: [
       ...(held === 0
@@ -334,6 +340,7 @@ async function playRecorded({
   const toAt = recorded.readsAt.at(-1) ?? Math.max(...firsts)
   const { latencyMs } = loaded.config.backtest
   const tickersAt = recorded.readsAt.map((at) => at - latencyMs)
+  const feeds = playRecordedFeeds(recorded.feeds, { readsAt: recorded.allReadsAt, latencyMs })
   try {
     const open = async (fromAt: number) => {
       const files = writeRecordedPrices(tables, directory, { fromAt, toAt })
@@ -350,7 +357,7 @@ async function playRecorded({
         settings: backtest.settings,
         prepared,
         trace,
-        run: new BacktestRun({ ...opened, coverage, backtest: { ...backtest, polling }, onStep }),
+        run: new BacktestRun({ ...opened, coverage, backtest: { ...backtest, polling, feeds }, onStep }),
       }
     }
     // A daemon takes its time to start, a backtest another: it begins so that both decide for the first time at once.

@@ -3,6 +3,7 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { type Imported, importPrices, isClean } from '../../prices/import/import-prices.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { EXITS } from '../process/exit-codes.ts'
+import { describeFeed, type WrittenFeed } from './feed-report.ts'
 import { describeHeader, describeImport, describeLine } from './price-report.ts'
 
 interface ImportCommandOptions {
@@ -49,10 +50,17 @@ async function runImport(files: readonly string[], options: ImportCommandOptions
   return printImports(importPrices(request), { json, isStrict: strict })
 }
 
+interface PrintOptions {
+  readonly json: boolean
+  readonly isStrict: boolean
+  /** Writes what is no price, once all prices are there. */
+  readonly feeds?: () => readonly WrittenFeed[]
+}
+
 /** Prints each as it is done. Returns the exit code. */
 export async function printImports(
   imports: AsyncIterable<Imported> | Iterable<Imported>,
-  { json, isStrict }: { readonly json: boolean; readonly isStrict: boolean },
+  { json, isStrict, feeds }: PrintOptions,
 ): Promise<number> {
   const all: object[] = []
   let exitCode = 0
@@ -67,6 +75,11 @@ export async function printImports(
       process.stdout.write(`${describeLine({ ...one, at })}\n${describeImport(one)}\n`)
     }
   }
-  if (json) process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
+  const written = feeds?.() ?? []
+  if (!json) for (const feed of written) process.stdout.write(`${describeFeed(feed)}\n`)
+  else {
+    all.push(...written.map((feed) => ({ kind: 'feed', ...feed })))
+    process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
+  }
   return exitCode
 }

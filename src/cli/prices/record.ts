@@ -3,8 +3,10 @@ import { type Command, Option } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { readRecordedQuotes, type RecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
 import { type Imported, writePrices } from '../../prices/import/import-prices.ts'
+import { readRecordedFeeds } from '../../daemon/recording/recorded-feeds.ts'
 import { findSegments } from '../../recording/recordings.ts'
 import { EXITS } from '../process/exit-codes.ts'
+import { writeFeedFiles } from './feed-report.ts'
 import { printImports } from './import.ts'
 
 interface RecordCommandOptions {
@@ -19,14 +21,14 @@ export function addRecordCommand(program: Command, { setExit }: VerbFrame): void
   program
     .command('record')
     .argument('<recording...>', '.rec files, or directories of them; the daemon may be running')
-    .description('make price files from the quotes in a recording of a daemon (record: true)')
-    .requiredOption('--out <directory>', 'where the price files go, one for each instrument')
+    .description('make files of the prices and feeds in a recording of a daemon (record: true)')
+    .requiredOption('--out <directory>', 'where the files go, one for each instrument and feed')
     .addOption(
       new Option('--market <market>', 'kept in the file and its name')
         .choices(['spot', 'futures'])
         .default('futures'),
     )
-    .option('--replace', 'write over an existing price file')
+    .option('--replace', 'write over existing files')
     .option('--json', 'as JSON')
     .action(async (recordings: readonly string[], options: RecordCommandOptions) => {
       setExit(await record(recordings, options))
@@ -37,9 +39,11 @@ async function record(
   recordings: readonly string[],
   { out, market, replace = false, json = false }: RecordCommandOptions,
 ): Promise<number> {
-  const read = readRecordedQuotes(recordings.flatMap((path) => findSegments(resolve(path))))
+  const segments = recordings.flatMap((path) => findSegments(resolve(path)))
+  const read = readRecordedQuotes(segments)
   const options = { directory: out, market, isStrict: false, isReplacing: replace }
-  const exitCode = await printImports(writeAll(read, options), { json, isStrict: false })
+  const feeds = () => writeFeedFiles(readRecordedFeeds(segments), options)
+  const exitCode = await printImports(writeAll(read, options), { json, isStrict: false, feeds })
   for (const { message } of read.damages) process.stderr.write(`${message}\n`)
   return read.damages.length > 0 ? EXITS.inputWrong : exitCode
 }

@@ -68,7 +68,8 @@ function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending:
   }
 }
 
-function openSteps(file: string): ReturnType<OpenedSegment['steps']> {
+/** The steps of a file; none of one that a killed process had only begun. */
+export function openSteps(file: string): ReturnType<OpenedSegment['steps']> {
   try {
     return openSegment(file).steps()
   } catch (error) {

@@ -1,12 +1,11 @@
 /** Files of prices, whoever wrote them, become one price file for each instrument and interval. */
-import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
-import { Failure, messageOf } from '../../lib/failure.ts'
+import { Failure } from '../../lib/failure.ts'
 import { assertReadable, readPrices } from '../load-recording.ts'
 import { buildPriceFile } from '../price-file.ts'
 import type { Recording } from '../recording.ts'
 import { unpackGzip } from '../unpack-gzip.ts'
+import { writeNewFile } from '../write-new-file.ts'
 import { type CleanRows, cleanTables } from './clean-tables.ts'
 import { findInterval } from './gaps.ts'
 import type { PriceTable } from './price-table.ts'
@@ -89,28 +88,9 @@ function write(
 ) {
   const parts = [symbol, ...(market ? [market] : []), name]
   const file = join(directory, `${parts.join('-')}.prices`)
-  if (!isReplacing && existsSync(file)) {
-    throw new Failure({
-      code: 'IMPORT_EXISTS',
-      sentence: 'the price file exists already',
-      facts: { file },
-      hint: '--replace writes over it; to add to it, also list it among the files',
-    })
-  }
   const known = intervalMs === undefined ? {} : { intervalMs }
   const bytes = buildPriceFile({ symbol, rows, sources, ...known, ...(market && { market }) })
-  try {
-    makeDirectory(directory)
-    writeDurably(file, bytes)
-  } catch (cause) {
-    throw new Failure({
-      code: 'IMPORT_UNWRITABLE',
-      sentence: 'the price file cannot be written',
-      facts: { file, problem: messageOf(cause) },
-      hint: 'check --out, its rights and the space on the disk',
-      cause,
-    })
-  }
+  writeNewFile(file, bytes, { isReplacing })
   return { file, bytes: bytes.length, sha256: bytes.toString('hex', bytes.length - 32) }
 }
 

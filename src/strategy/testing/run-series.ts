@@ -11,6 +11,7 @@ import {
   parseInterval,
   toRow,
 } from '../../domain/candles.ts'
+import type { FeedReading } from '../../domain/feed.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
@@ -58,6 +59,8 @@ export interface SeriesOptions {
   readonly others?: readonly OtherSeries[]
   /** Of the tickers, beside the prices: `{ fundingRate: 0.0001 }`. */
   readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
+  /** Readings of feeds by the name of each, in the order of their instants; each is shown from its `readAt` on. */
+  readonly feeds?: Readonly<Record<string, readonly FeedReading[]>>
 }
 
 /** Prices of another instrument, at the same instants. */
@@ -227,7 +230,7 @@ class SeriesHost {
     })
     return {
       ...{ sequence: this.#decisions, takenAt: at, exchangeTime: at, fillsReadAt: at, tickers },
-      ...{ instruments: moments, feeds: new Map(), candles: this.#series },
+      ...{ instruments: moments, feeds: this.#feedsAt(at), candles: this.#series },
       account: {
         capital: undefined,
         equity: undefined,
@@ -235,6 +238,14 @@ class SeriesHost {
         fundingMinutes: [0, 480, 960],
       },
     }
+  }
+
+  #feedsAt(now: number): Snapshot['feeds'] {
+    const feeds = Object.entries(this.#options.feeds ?? {}).flatMap(([name, readings]) => {
+      const last = readings.findLast(({ readAt }) => readAt <= now)
+      return last === undefined ? [] : [[name, last] as const]
+    })
+    return new Map(feeds)
   }
 
   #writeRow(

@@ -202,6 +202,26 @@ describe('a strategy is a function of what it is shown', () => {
   })
 })
 
+test('a feed is shown from its reading on', () => {
+  const strategy = defineStrategy({
+    ...{ name: 'crowd', params: base.params, initialState: () => ({ data: 0 as unknown, ageMs: 0 }) },
+    decide: (snapshot, { state }) => ({ intents: [], state: { ...state, ...snapshot.feed('ratio') } }),
+  })
+  const startAt = Date.UTC(2025, 5, 1)
+  const feeds = {
+    ratio: [0.5, 2].map((data, index) => ({ data, readAt: startAt + (2 * index + 1) * 60_000 })),
+  }
+
+  const decisions = runSeries({ strategy, params: {}, prices: [10, 11, 12, 13], startAt, feeds })
+
+  expect(decisions.map(({ state }) => state)).toEqual([
+    { data: 0, ageMs: 0 },
+    { data: 0.5, ageMs: 0 },
+    { data: 0.5, ageMs: 60_000 },
+    { data: 2, ageMs: 0 },
+  ])
+})
+
 describe('mistakes in what a test gives', () => {
   const strategy = defineStrategy({
     ...{ name: 'plain', params: z.strictObject({ size: z.number() }), initialState: () => 0 },

@@ -161,7 +161,7 @@ export class QueuedTrials implements TrialRunner {
   #requestOf({ orderOf }: TrialRound, trial: Trial): TrialRequest {
     const { config, options, periodMs } = orderOf(trial)
     const { name, recipe, param, limitMs } = this.#sweep
-    const { market, set, model, ...rest } = options
+    const { market, feed, set, model, ...rest } = options
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
     return {
       ...{ format: 1, name, recipe, periodMs, limitMs, param: [...param] },
@@ -169,6 +169,7 @@ export class QueuedTrials implements TrialRunner {
       options: {
         ...given,
         ...(model === undefined || model === 'all' ? {} : { model }),
+        ...(feed && { feed: [...feed] }),
         ...{ market: [...market], set: [...set], param: [...options.param] },
       },
     }

@@ -38,6 +38,7 @@ const requestSchema = z.strictObject({
   config: z.string().optional(),
   options: z.strictObject({
     market: z.array(z.string()),
+    feed: z.array(z.string()).optional(),
     set: z.array(z.string()),
     param: z.array(z.string()),
     days: z.number().optional(),

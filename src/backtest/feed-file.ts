@@ -1,0 +1,196 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { FeedId, FeedReading } from '../domain/feed.ts'
+import { Failure, messageOf } from '../lib/failure.ts'
+import { isRecord } from '../lib/is-record.ts'
+import { deepFreeze } from '../lib/plain-data.ts'
+import { parseValue, writeValue } from '../lib/value-text.ts'
+import { RECORDING_BYTES_MAX, unpackGzip } from '../prices/unpack-gzip.ts'
+
+/**
+ * The readings of one feed, as lines of JSON, plain or gzipped. The first line names the request that they answer, as
+ * `docs/data.md` describes it; each other line is one reading:
+ *
+ *     {"feed":"longShortRatio?symbol=BTCUSDT","format":1}
+ *     {"readAt":1748476800123,"data":[{"ts":"1748476800000","longShortRatio":"1.52"}]}
+ *
+ * `readAt` is the instant from which on a strategy may know it: Unix ms, or ISO 8601 with its zone. `data` is what
+ * `snapshot.feed(name).data` gives.
+ */
+export interface FeedFile {
+  readonly feed: FeedId
+  /** File name, for reports. */
+  readonly source: string
+  /** Of the unpacked file. */
+  readonly sha256: string
+  /** Unix ms, rising: when each reading is there. */
+  readonly readAt: readonly number[]
+  /** Its data is parsed each time: a year of readings would not fit into memory as objects. */
+  reading(index: number): FeedReading
+}
+
+const FORMAT = 1
+const NEWLINE = 0x0a
+/** The exchange's clock and ours differ by this much at most, ms. */
+const CLOCKS_DIFFER_MS_MAX = 60_000
+/** Names under which the document gives the instant of a row, Unix ms. */
+const INSTANTS = ['ts', 'cTime', 'uTime'] as const
+const FIRST_AT = Date.UTC(2009, 0, 1)
+
+/** @throws Failure FEED_UNREADABLE, FEED_DAMAGED (with file, line and what to do), and those of {@link unpackGzip} */
+export async function loadFeedFile(path: string): Promise<FeedFile> {
+  const packed = await readFile(path).catch((cause: unknown) => {
+    throw new Failure({
+      code: 'FEED_UNREADABLE',
+      sentence: 'the file of a feed cannot be opened',
+      facts: { file: path, problem: messageOf(cause) },
+      hint: 'check the path; `intentd record` writes such files from a recording',
+      cause,
+    })
+  })
+  return parseFeedFile(await unpackGzip(packed, { path, bytesMax: RECORDING_BYTES_MAX }), path)
+}
+
+/** @param bytes Unpacked. @throws Failure FEED_DAMAGED */
+export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
+  const lines = listLines(bytes)
+  const feed = readHead(textOf(bytes, lines[0]), path)
+  const readings = lines.slice(1)
+  const readAt: number[] = []
+  for (const [index, line] of readings.entries()) {
+    const place = { path, line: line.number }
+    const reading = readLine(textOf(bytes, line), place)
+    assertLater(reading.readAt, readAt[index - 1], place)
+    assertKnown(reading, place)
+    readAt.push(reading.readAt)
+  }
+  if (readAt.length === 0) throw damaged({ path, line: 1 }, 'it holds no reading')
+  return {
+    ...{ feed, readAt, source: basename(path), sha256: hash('sha256', bytes) },
+    reading: (index) => deepFreeze(readLine(textOf(bytes, readings[index]), { path, line: index })),
+  }
+}
+
+/** The file's text. @param readings In the order of their instants. */
+export function formatFeedFile(feed: FeedId, readings: readonly FeedReading[]): string {
+  const lines = readings.map(({ readAt, data }) => `{"readAt":${readAt},"data":${writeValue(data)}}\n`)
+  return `${JSON.stringify({ feed, format: FORMAT })}\n${lines.join('')}`
+}
+
+/** `longShortRatio?symbol=BTCUSDT` becomes `longShortRatio-symbol-BTCUSDT.feed.jsonl`. */
+export function nameFeedFile(feed: FeedId): string {
+  return `${feed.replaceAll(/[^a-zA-Z0-9]+/g, '-').replace(/-$/, '')}.feed.jsonl`
+}
+
+interface Place {
+  readonly path: string
+  readonly line: number
+}
+
+interface Line {
+  readonly number: number
+  readonly from: number
+  readonly to: number
+}
+
+/** Where the lines stand that are not empty. */
+function listLines(bytes: Buffer): readonly Line[] {
+  const lines: Line[] = []
+  for (let from = 0, number = 1; from < bytes.length; number++) {
+    const end = bytes.indexOf(NEWLINE, from)
+    const to = end === -1 ? bytes.length : end
+    if (bytes.toString('utf8', from, to).trim() !== '') lines.push({ number, from, to })
+    from = to + 1
+  }
+  return lines
+}
+
+function textOf(bytes: Buffer, line: Line | undefined): string {
+  return line === undefined ? '' : bytes.toString('utf8', line.from, line.to)
+}
+
+function readHead(text: string, path: string): FeedId {
+  const head = tryParse(text)
+  if (!isRecord(head) || typeof head['feed'] !== 'string') {
+    throw damaged(
+      { path, line: 1 },
+      'its first line does not name the request that it answers',
+      'write such a line before the readings: {"feed":"longShortRatio?symbol=BTCUSDT","format":1}',
+    )
+  }
+  if (head['format'] !== FORMAT)
+    throw damaged(
+      { path, line: 1 },
+      `its format is ${JSON.stringify(head['format'])}, this version reads ${FORMAT}`,
+    )
+  return head['feed']
+}
+
+function readLine(text: string, place: Place): FeedReading {
+  const row = tryParse(text)
+  if (!isRecord(row) || !('data' in row))
+    throw damaged(place, 'this line is no reading', 'a line is {"readAt":UNIX_MS,"data":ANSWER}')
+  const readAt = toInstant(row['readAt'])
+  if (readAt === undefined)
+    throw damaged(
+      place,
+      '`readAt` is no instant',
+      'write Unix ms, or ISO 8601 with its zone (2025-06-01T12:00:00Z)',
+    )
+  return { data: row['data'], readAt }
+}
+
+function toInstant(value: unknown): number | undefined {
+  const isIso = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(value)
+  const at = isIso ? Date.parse(value) : value
+  return typeof at === 'number' && Number.isInteger(at) && at >= FIRST_AT && at < 10 * FIRST_AT
+    ? at
+    : undefined
+}
+
+function assertLater(readAt: number, before: number | undefined, place: Place): void {
+  if (before === undefined || readAt > before) return
+  throw damaged(
+    place,
+    'it was not read after the line before it',
+    'sort the lines by `readAt`, each instant once',
+  )
+}
+
+/** A row that carries a later instant than its reading was not there yet: a backtest on it would see the future. */
+function assertKnown({ data, readAt }: FeedReading, place: Place): void {
+  const rows: readonly unknown[] = Array.isArray(data) ? data : [data]
+  for (const row of rows) {
+    for (const name of INSTANTS) {
+      const at = isRecord(row) ? Number(row[name]) : Number.NaN
+      if (at <= readAt + CLOCKS_DIFFER_MS_MAX || Number.isNaN(at)) continue
+      throw damaged(
+        place,
+        `a row's ${name} (${new Date(at).toISOString()}) lies after \`readAt\` (${new Date(readAt).toISOString()})`,
+        '`readAt` is when the row could be known: for a row of an interval, at its end',
+      )
+    }
+  }
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseValue(text)
+  } catch {
+    return undefined
+  }
+}
+
+function damaged(
+  { path, line }: Place,
+  problem: string,
+  hint = 'mend the line, or record it again',
+): Failure {
+  return new Failure({
+    code: 'FEED_DAMAGED',
+    sentence: 'the file of a feed cannot be played',
+    facts: { file: path, line, problem },
+    hint,
+  })
+}

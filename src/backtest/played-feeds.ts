@@ -1,0 +1,52 @@
+import type { FeedId, FeedReading } from '../domain/feed.ts'
+import type { EngineEvent } from '../engine/event.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** Readings of one feed that are already known, in the order of their instants. */
+export interface PlayedFeed {
+  readonly feed: FeedId
+  /** Unix ms, rising: when the run hears of each. */
+  readonly heardAt: readonly number[]
+  reading(index: number): FeedReading
+}
+
+export interface PlayedFeedsOptions {
+  readonly feeds: readonly PlayedFeed[]
+  readonly time: VirtualTime
+  readonly isOver: () => boolean
+  readonly dispatch: (event: EngineEvent) => void
+}
+
+/**
+ * Gives a run the readings of its feeds, each at its own instant and never before. A run that begins between two
+ * readings begins with the first of them, as a daemon reads each feed when it starts.
+ */
+export class PlayedFeeds {
+  readonly #options: PlayedFeedsOptions
+
+  constructor(options: PlayedFeedsOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { feeds, time } = this.#options
+    for (const feed of feeds) {
+      const known = feed.heardAt.findLastIndex((at) => at <= time.now)
+      if (known >= 0) this.#hear(feed, known)
+      else this.#await(feed, 0)
+    }
+  }
+
+  #hear(feed: PlayedFeed, index: number): void {
+    const { isOver, dispatch } = this.#options
+    if (isOver()) return
+    dispatch({ kind: 'feedRead', feed: feed.feed, reading: feed.reading(index) })
+    this.#await(feed, index + 1)
+  }
+
+  #await(feed: PlayedFeed, index: number): void {
+    const { time } = this.#options
+    const at = feed.heardAt[index]
+    if (at !== undefined) time.after(at - time.now, () => this.#hear(feed, index))
+  }
+}

@@ -1,0 +1,40 @@
+import type { FeedId, FeedReading } from '../../domain/feed.ts'
+import { parseEvent } from '../../engine/replay/event-text.ts'
+import type { SegmentFile } from '../../recording/recordings.ts'
+import { openSteps } from './recorded-quotes.ts'
+
+/** A reading, and where it stands among the readings of prices. */
+export interface RecordedReading {
+  /** Its `readAt` is the exchange's time, as that of prices is, Unix ms. */
+  readonly reading: FeedReading
+  /** How many readings of the tickers were there before it. */
+  readonly after: number
+}
+
+export type RecordedFeeds = ReadonlyMap<FeedId, readonly RecordedReading[]>
+
+/** Most of the events are none of these, and reading them takes long. */
+const READ = /^\{"kind":"(?:feedRead|clockSynchronised)"/
+const TICKERS = '{"kind":"snapshotTaken"'
+
+/** The readings of feeds that a daemon had, out of its recording, by feed. */
+export function readRecordedFeeds(segments: readonly SegmentFile[]): RecordedFeeds {
+  const feeds = new Map<FeedId, RecordedReading[]>()
+  let [offsetMs, after] = [0, 0]
+  for (const { file } of segments) {
+    for (const { event: text } of openSteps(file)) {
+      if (text.startsWith(TICKERS)) after += 1
+      if (!READ.test(text)) continue
+      const event = parseEvent(text)
+      if (event.kind === 'clockSynchronised') offsetMs = event.offsetMs
+      if (event.kind !== 'feedRead') continue
+      const { data, readAt } = event.reading
+      const known = feeds.get(event.feed) ?? []
+      if (known.length === 0) feeds.set(event.feed, known)
+      const reading = { data, readAt: Math.round(readAt + offsetMs) }
+      // A clock that was set back gives no second reading of an instant.
+      if (reading.readAt > (known.at(-1)?.reading.readAt ?? 0)) known.push({ reading, after })
+    }
+  }
+  return feeds
+}
