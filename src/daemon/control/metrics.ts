@@ -56,9 +56,9 @@ export class Metrics {
     add('intentd_accounts_off', status.off.length + broken.length)
     for (const [index, account] of status.accounts.entries()) {
       const own = accounts.length > 1 ? { account: account.name } : {}
-      const addOwn: Add = (name, value, labels, series) => {
+      const addOwn: Add = (metric, value, labels, series) => {
         const all = labels === undefined && accounts.length === 1 ? undefined : { ...own, ...labels }
-        add(name, value, all, series)
+        add(metric, value, all, series)
       }
       addAccount(account, status.now, addOwn)
       const shown = accounts[index]
