@@ -22,6 +22,34 @@ const rules = parse(readFileSync(join(DEPLOY, 'prometheus-alerts.yml'), 'utf8'))
 }
 const alertRules = rules.groups.flatMap((group) => group.rules)
 
+const read = (path: string): string => readFileSync(path, 'utf8')
+
+test('the scrape configuration fits the delivered unit and the configuration that it runs', () => {
+  const unit = read('deploy/intentd.service')
+  const [, directory = ''] = /^WorkingDirectory=(.+)$/m.exec(unit) ?? []
+  expect(unit).toContain('--config config/live.yaml')
+  const live = parse(read('config/live.example.yaml')) as {
+    readonly state: { readonly directory: string }
+    readonly control: { readonly port: number }
+  }
+  const token = join(directory, 'config', live.state.directory, 'control.read.token')
+  const text = read('deploy/prometheus.yml')
+  const { scrape_configs: jobs } = parse(text) as {
+    readonly scrape_configs: readonly {
+      readonly authorization: { readonly credentials_file: string }
+      readonly static_configs: readonly { readonly targets: readonly string[] }[]
+    }[]
+  }
+
+  expect(jobs.map(({ static_configs: [one] }) => one?.targets)).toEqual([[`127.0.0.1:${live.control.port}`]])
+  const copy = `install -m 0400 -o prometheus`
+  const command = `${token} ${jobs[0]?.authorization.credentials_file ?? ''}`
+  for (const page of [text, read('docs/monitoring.md')]) {
+    expect(page).toContain(copy)
+    expect(page).toContain(command)
+  }
+})
+
 /** What a program says of a file, and whether it is content. */
 function check(...command: readonly string[]): { readonly status: number | null; readonly said: string } {
   const [program = '', ...args] = command
@@ -50,12 +78,13 @@ function writeTests(cases: readonly RuleCase[]): string {
   return file
 }
 
-test('every alert rule has a severity, says what happened and what to do, and has cases', () => {
+test('every alert rule has a severity, says what happened and what to do, has cases, and is in the page', () => {
+  const page = readFileSync('docs/monitoring.md', 'utf8')
   const fired = new Set(CASES.flatMap(({ fires }) => fires))
   for (const { alert, labels, annotations } of alertRules) {
     expect(labels['severity']).toMatch(/^(?:critical|warning)$/)
     expect(Object.keys(annotations)).toEqual(['summary', 'description'])
-    expect([alert, fired.has(alert)]).toEqual([alert, true])
+    expect([alert, fired.has(alert), page.includes(`\`${alert}\``)]).toEqual([alert, true, true])
   }
 })
 
