@@ -82,9 +82,9 @@ export const CASES: readonly RuleCase[] = [
   },
 
   // What holds for the account is told once.
-  ...['halted', 'killed'].map((mode) => ({
+  ...['halted', 'killed'].map((held) => ({
     fires: ['IntentdHalted'],
-    series: { ...modeOfAll(mode), ...of('intentd_ready', '', always(0)) },
+    series: { ...modeOfAll(held), ...of('intentd_ready', '', always(0)) },
   })),
   { fires: ['IntentdReducing'], series: modeOfAll('reducing') },
   // It ends by itself within a scrape, as at a start.

@@ -59,7 +59,7 @@ export function serveControl(
   const { port, host, readOnly } = config.control
   const files = tokenFilesOf(config)
   const tokens = port === undefined ? undefined : openTokens(files)
-  for (const token of Object.values(tokens ?? {})) logger.hide(token)
+  for (const token of tokens ? [tokens.full, tokens.read] : []) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
   const server = new ControlServer({
     ...{ daemon: control, version, readOnly, socket },
