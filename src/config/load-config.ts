@@ -173,6 +173,16 @@ function stateOf({ state, dryRun }: DaemonFile, directory: string): string {
   return resolve(directory, state.directory, dryRun ? 'dry-run' : '')
 }
 
+/** Paths of tokens are relative to the file that names them. */
+function placeTokens(control: DaemonConfig['control'], directory: string): DaemonConfig['control'] {
+  const { tokenFile, readTokenFile } = control
+  return {
+    ...control,
+    ...(tokenFile !== undefined && { tokenFile: resolve(directory, tokenFile) }),
+    ...(readTokenFile !== undefined && { readTokenFile: resolve(directory, readTokenFile) }),
+  }
+}
+
 /** Only called when there is no problem left: every part has its value. */
 function assemble({ mainFile, main, value, strategies, given }: Parts): LoadedConfig {
   const directory = dirname(mainFile)
@@ -188,9 +198,7 @@ function assemble({ mainFile, main, value, strategies, given }: Parts): LoadedCo
     ...(accounts && { accounts }),
     file: mainFile,
     state: { ...value.state, directory: stateOf(value, directory) },
-    ...(value.control.tokenFile !== undefined && {
-      control: { ...value.control, tokenFile: resolve(directory, value.control.tokenFile) },
-    }),
+    control: placeTokens(value.control, directory),
     strategies: configs,
     ...(value.simulator && {
       simulator: { ...value.simulator, market: resolveMarket(value.simulator.market, directory) },

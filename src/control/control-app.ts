@@ -10,7 +10,7 @@ import { type ControlAnswer, controlRequestSchema, sessionRequestSchema } from '
 import type { Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
 import { followLive } from './follow-live.ts'
-import { type Entrance, guard, isTrusted, SESSION_PATH } from './guard.ts'
+import { type Entrance, guard, mayLook, SESSION_PATH } from './guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { READ_ROUTES } from './routes.ts'
@@ -93,7 +93,7 @@ function answerReadiness(context: Context, daemon: Controlled, entrance: Entranc
   const lines = Object.entries(checks).map(
     ([name, { ok, found }]) => `[${ok ? '+' : '-'}] ${name}: ${found}\n`,
   )
-  const verbose = context.req.query('verbose') !== undefined && isTrusted(context, entrance)
+  const verbose = context.req.query('verbose') !== undefined && mayLook(context, entrance)
   return context.text(
     `${verbose ? lines.join('') : ''}${isReady ? 'ok' : 'not ready'}\n`,
     isReady ? 200 : 503,
@@ -101,13 +101,13 @@ function answerReadiness(context: Context, daemon: Controlled, entrance: Entranc
 }
 
 /** What the address of the dashboard holds is exchanged for the token. */
-function addSession(app: Hono, { codes, token }: Entrance): void {
+function addSession(app: Hono, { codes, tokens }: Entrance): void {
   app.post(SESSION_PATH, async (context) => {
     const asked = sessionRequestSchema.safeParse(readJson(await context.req.text()))
     if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
-    if (token === undefined || codes?.redeem(asked.data.code) !== true)
+    if (tokens === undefined || codes?.redeem(asked.data.code) !== true)
       return context.json({ error: 'this code was used, or its minute is over' }, 403)
-    return context.json({ token: token.reveal() })
+    return context.json({ token: tokens.full.reveal() })
   })
 }
 

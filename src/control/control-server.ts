@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import type { RequestListener, Server } from 'node:http'
 import { messageOf } from '../lib/failure.ts'
-import type { Secret } from '../lib/secret.ts'
 import { objectToPath, shortPath } from '../lib/net/socket-path.ts'
 import type { ControlAppOptions } from './control-app.ts'
 import type { Entrance } from './guard.ts'
 import { SessionCodes } from './session-codes.ts'
+import type { ControlTokens } from './token-file.ts'
 
 /** Not imported: an import would load Node's own HTTP client too, for 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
@@ -21,7 +21,9 @@ export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance'
   /** The Unix socket; only its owner gets in. */
   readonly socket: string
   /** Loopback TCP beside it; undefined: none. 0 takes any port that is free. */
-  readonly port: { readonly host: string; readonly number: number; readonly token: Secret } | undefined
+  readonly port:
+    | { readonly host: string; readonly number: number; readonly tokens: ControlTokens }
+    | undefined
   /** It cannot be listened at an address, and why: the daemon goes on without. */
   readonly onUnreachable: (address: string, reason: string) => void
 }
@@ -91,7 +93,7 @@ export class ControlServer {
       // The directory is held: one that lies there is of a run that is over.
       rmSync(socket, { force: true })
       const path = shortPath(socket)
-      const entrance: Entrance = { via: 'socket', hosts: [], token: undefined }
+      const entrance: Entrance = { via: 'socket', hosts: [], tokens: undefined }
       this.#socketServer = await this.#listen(entrance, (server, then) => server.listen(path, then))
       chmodSync(socket, 0o600)
       this.#isSocketOpen = true
@@ -100,10 +102,10 @@ export class ControlServer {
     }
   }
 
-  async #listenAtPort({ host, number, token }: NonNullable<ControlServerOptions['port']>): Promise<void> {
+  async #listenAtPort({ host, number, tokens }: NonNullable<ControlServerOptions['port']>): Promise<void> {
     try {
       const hosts: string[] = []
-      const entrance: Entrance = { via: 'port', hosts, token, codes: this.#codes }
+      const entrance: Entrance = { via: 'port', hosts, tokens, codes: this.#codes }
       const server = await this.#listen(entrance, (one, then) => one.listen({ host, port: number }, then))
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number

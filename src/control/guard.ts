@@ -3,14 +3,15 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { PAGE_PATHS } from '../dashboard/page-files.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { SessionCodes } from './session-codes.ts'
+import type { ControlTokens } from './token-file.ts'
 
 /** How somebody reached the daemon: the file system let them in, or they need the token. */
 export interface Entrance {
   readonly via: 'socket' | 'port'
   /** Of the port: what a Host header may say. */
   readonly hosts: readonly string[]
-  readonly token: Secret | undefined
-  /** Exchanged for the token. */
+  readonly tokens: ControlTokens | undefined
+  /** Exchanged for the token that may do everything. */
   readonly codes?: SessionCodes
 }
 
@@ -40,8 +41,9 @@ export interface GuardOptions {
 /**
  * Who may speak to the daemon. Loopback alone is no defence: any web page can send requests there, and by a name
  * that resolves to it (DNS rebinding) even read the answers. So a Host that is not ours and an Origin at all are
- * refused, there is no CORS, a command has to be JSON, and everything needs the token but
- * the two health paths, the files of the dashboard, the exchange of a code and the description of the paths.
+ * refused, there is no CORS, a command has to be JSON, and everything needs a token but
+ * the two health paths, the files of the dashboard, the exchange of a code and the description of the paths. The token
+ * for looking opens what is read, and nothing that changes anything.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
@@ -60,8 +62,9 @@ interface Refusal {
 }
 
 /** Whether the request may see everything. */
-export function isTrusted({ req }: Context, { via, token }: Entrance): boolean {
-  return via === 'socket' || hasToken(req.header('authorization'), token)
+export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
+  const shown = req.header('authorization')
+  return via === 'socket' || hasToken(shown, tokens?.full) || hasToken(shown, tokens?.read)
 }
 
 function refuse(context: Context, entrance: Entrance): Refusal | undefined {
@@ -76,12 +79,26 @@ function refuse(context: Context, entrance: Entrance): Refusal | undefined {
     const site = req.header('sec-fetch-site')
     if (site !== undefined && site !== 'same-origin' && site !== 'none')
       return { status: 403, why: 'sent by another site' }
-    if (!OPEN_PATHS.has(req.path) && !isTrusted(context, entrance))
-      return { status: 401, why: 'no token, or another one' }
+    const refusal = refuseToken(context, entrance)
+    if (refusal) return refusal
   }
   if (req.method === 'POST' && !isJson(req.header('content-type')))
     return { status: 415, why: 'the Content-Type is not application/json' }
   return undefined
+}
+
+const READING: readonly string[] = ['GET', 'HEAD']
+
+function refuseToken(context: Context, entrance: Entrance): Refusal | undefined {
+  const { req } = context
+  if (OPEN_PATHS.has(req.path)) return undefined
+  if (!mayLook(context, entrance)) return { status: 401, why: 'no token, or another one' }
+  if (READING.includes(req.method) || hasToken(req.header('authorization'), entrance.tokens?.full))
+    return undefined
+  return {
+    status: 403,
+    why: 'this token only looks (control.read.token); what changes something needs the one in control.token, or the command line',
+  }
 }
 
 function isJson(contentType: string | undefined): boolean {

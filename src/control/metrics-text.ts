@@ -2,37 +2,51 @@
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
-  /** Of a histogram: which of its series. */
+  /** Of a histogram or a summary: which of its series. */
   readonly series?: 'bucket' | 'sum' | 'count'
 }
 
 export interface MetricDefinition {
-  readonly type: 'gauge' | 'counter' | 'histogram'
+  readonly type: 'gauge' | 'counter' | 'histogram' | 'summary'
   readonly help: string
 }
 
-/** Every metric that there is: docs/metrics.md is made of it. Never a clientOid as a label: each would be a series. */
+/**
+ * Every metric that there is: docs/metrics.md is made of it. Never a clientOid as a label: each would be a series. A series
+ * whose labels are known at the start is there from the start, 0 where nothing is, so that no alert rule misses it.
+ */
 export const METRICS = {
-  intentd_build_info: { type: 'gauge', help: 'Always 1; labels: version, environment.' },
+  intentd_build_info: { type: 'gauge', help: 'Always 1; labels: name, version, environment.' },
   intentd_ready: { type: 'gauge', help: '1 while /readyz says ok, else 0.' },
   intentd_alerts_failing: {
     type: 'gauge',
-    help: '1 while alerts do not arrive there, else 0; label: target.',
+    help: '1 while alerts do not arrive there, else 0; label: target. One 0 without a label where no target is configured.',
+  },
+  intentd_accounts_off: {
+    type: 'gauge',
+    help: 'Further accounts of this daemon that could not be opened, or stopped trading for a defect.',
   },
   intentd_trading_mode: {
     type: 'gauge',
-    help: '1 for the mode that holds now, 0 for the others; labels: scope (* or strategy:ID), mode.',
+    help: '1 for the mode that holds now, 0 for the others; labels: scope (*, SYMBOL or strategy:ID), mode. What holds for the account holds for every scope.',
   },
-  intentd_standby: { type: 'gauge', help: 'Always 1, of a standby alone: it follows a journal.' },
+  intentd_strategy_failed: {
+    type: 'gauge',
+    help: '1 while a strategy is halted because it failed, or its thread was lost and has not begun again, else 0; label: strategy.',
+  },
+  intentd_standby: {
+    type: 'gauge',
+    help: '1 for a standby, which follows a journal and shows nothing of trading; 0 for a daemon.',
+  },
   intentd_standby_behind: {
     type: 'gauge',
-    help: 'Transactions that the writer had made since the look before.',
+    help: 'Transactions that the writer had made since the look before; NaN before the first.',
   },
   intentd_standby_differs: {
     type: 'gauge',
     help: 'Settings and strategy code with which a standby would trade otherwise than the writer.',
   },
-  intentd_standby_seen_age_seconds: { type: 'gauge', help: 'Since a standby looked last.' },
+  intentd_standby_seen_age_seconds: { type: 'gauge', help: 'Since a standby looked last; +Inf before.' },
   intentd_shared_limits_state: {
     type: 'gauge',
     help: '1 for the state that limits of the address are in, 0 for the others: joining, shared, alone, refused; label: state. Only where exchange.shared is set.',
@@ -58,13 +72,42 @@ export const METRICS = {
     type: 'counter',
     help: 'Readings of tickers; label: how, which is taken (another daemon had read them), own (this one has), refused (handed on, but no answer of the exchange at that time) or failed (Redis did not answer). Only where exchange.shared.marketData is set.',
   },
-  intentd_restrictions: { type: 'gauge', help: 'Restrictions that are held; label: code.' },
-  intentd_snapshot_age_seconds: { type: 'gauge', help: 'Age of the last price; label: instrument.' },
+  intentd_restrictions: {
+    type: 'gauge',
+    help: 'Restrictions that are held, 0 for none; label: code, each reason of docs/trading-modes.md.',
+  },
+  intentd_snapshot_age_seconds: {
+    type: 'gauge',
+    help: 'Age of the last price; +Inf before the first; label: instrument.',
+  },
+  intentd_snapshot_age_limit_seconds: {
+    type: 'gauge',
+    help: 'How old a price may be: risk.dataAgeMaxMs. Nothing is decided on an older one.',
+  },
   intentd_position_age_seconds: {
     type: 'gauge',
-    help: 'Age of the last reading of the position that its fills explain; label: instrument.',
+    help: 'Age of the last reading of the position that its fills explain; +Inf before the first; label: instrument.',
   },
-  intentd_fills_age_seconds: { type: 'gauge', help: 'Age of the last reading of fills.' },
+  intentd_fills_age_seconds: {
+    type: 'gauge',
+    help: 'Age of the last reading of fills; +Inf before the first.',
+  },
+  intentd_read_failing: {
+    type: 'gauge',
+    help: '1 while the last reading failed, else 0; label: what (tickers, fills, position SYMBOL or feed ID).',
+  },
+  intentd_readings_stale: {
+    type: 'gauge',
+    help: 'Readings of the account that are too old: while there is one, nothing that adds risk leaves; label: what (fills, positions).',
+  },
+  intentd_readings_late: {
+    type: 'gauge',
+    help: '1 while readings come several times later than polling asks, else 0; label: what (fills, positions).',
+  },
+  intentd_exchange_silent: {
+    type: 'gauge',
+    help: '1 while calls have had no answer for ten seconds or more, else 0; label: calls (fills, positions, orders, cancel-alls).',
+  },
   intentd_clock_offset_seconds: { type: 'gauge', help: "The exchange's clock less ours." },
   intentd_clock_public_apart_seconds: {
     type: 'gauge',
@@ -72,13 +115,13 @@ export const METRICS = {
   },
   intentd_clock_machine_offset_seconds: { type: 'gauge', help: "The exchange's clock less this machine's." },
   intentd_clock_synchronised: { type: 'gauge', help: '1 while both clocks agree.' },
-  intentd_open_orders: { type: 'gauge', help: 'Orders that are not over; label: state.' },
+  intentd_open_orders: { type: 'gauge', help: 'Orders that are not over, 0 for none; label: state.' },
   intentd_unknown_orders: { type: 'gauge', help: 'Orders whose fate is not known.' },
   intentd_unknown_order_age_seconds: { type: 'gauge', help: 'Age of the oldest of them; 0 for none.' },
   intentd_position_size: { type: 'gauge', help: 'Held, in base coin, short negative; label: instrument.' },
   intentd_position_unattended: {
     type: 'gauge',
-    help: 'Of that what no strategy trades, both sides added up; 0 for none; label: instrument.',
+    help: 'Of that what no strategy trades, both sides added up; 0 for none; in lots where no configuration ever said how large one is; label: instrument.',
   },
   intentd_profit_net: {
     type: 'gauge',
@@ -86,7 +129,7 @@ export const METRICS = {
   },
   intentd_fees_uncounted: {
     type: 'gauge',
-    help: 'Fees paid in a coin without a price, in that coin: in no other figure; label: coin.',
+    help: 'Fees paid in a coin without a price, in that coin: in no other figure; label: coin. Always 0 for the margin coin.',
   },
   intentd_fills_without_fee: { type: 'gauge', help: 'Fills whose fee nobody has said: it is not counted.' },
   intentd_fills_without_profit: {
@@ -99,7 +142,7 @@ export const METRICS = {
   },
   intentd_profit_unrealised: {
     type: 'gauge',
-    help: 'At the last readings, margin coin; absent where unknown.',
+    help: 'At the last readings, margin coin; NaN where unknown.',
   },
   intentd_fees_paid: { type: 'gauge', help: 'Of all runs in the journal, margin coin; label: strategy.' },
   intentd_funding_received: { type: 'gauge', help: 'Of all runs in the journal, margin coin.' },
@@ -107,19 +150,22 @@ export const METRICS = {
     type: 'gauge',
     help: 'Realised less fees, with funding, since midnight in calendar.timezone.',
   },
-  intentd_equity: { type: 'gauge', help: 'Capital and everything that was made; absent where unknown.' },
-  intentd_equity_peak: { type: 'gauge', help: 'The highest equity so far; absent where unknown.' },
-  intentd_drawdown: { type: 'gauge', help: 'Equity below its peak, margin coin; absent where unknown.' },
+  intentd_equity: { type: 'gauge', help: 'Capital and everything that was made; NaN where unknown.' },
+  intentd_equity_peak: { type: 'gauge', help: 'The highest equity so far; NaN where unknown.' },
+  intentd_drawdown: { type: 'gauge', help: 'Equity below its peak, margin coin; NaN where unknown.' },
   intentd_disputes: { type: 'gauge', help: 'Figures whose two witnesses differ now.' },
   intentd_dispute_age_seconds: {
     type: 'gauge',
-    help: 'For how long they have differed; labels: figure, scope. Absent where they agree.',
+    help: 'For how long they have differed; 0 while they agree; labels: figure, scope.',
   },
   intentd_loss_used: {
     type: 'gauge',
-    help: "Used of a limit on losses, margin coin, a share for the account's drawdown; labels: scope, limit.",
+    help: "Used of a limit on losses, margin coin, a share for the account's drawdown, trades for a streak; NaN where unknown; labels: scope, limit.",
   },
-  intentd_loss_limit: { type: 'gauge', help: 'That limit, in the same unit; labels: scope, limit.' },
+  intentd_loss_limit: {
+    type: 'gauge',
+    help: 'That limit, in the same unit; +Inf for one of the account that is off; labels: scope, limit.',
+  },
   intentd_snapshots_total: { type: 'counter', help: 'Snapshots that strategies were shown.' },
   intentd_decisions_total: { type: 'counter', help: 'Decisions of strategies.' },
   intentd_batches_total: { type: 'counter', help: 'Batches of orders sent.' },
@@ -143,7 +189,7 @@ export const METRICS = {
     help: 'Wait for a grant, 99th percentile; label: endpoint.',
   },
   intentd_decision_latency_seconds: {
-    type: 'gauge',
+    type: 'summary',
     help: 'From the last byte of the prices to the write of a batch; label: quantile.',
   },
   intentd_batches_late_total: {
@@ -152,13 +198,13 @@ export const METRICS = {
   },
   intentd_journal_late: { type: 'gauge', help: '1 while batches are dropped for that, else 0.' },
   intentd_journal_wait_seconds: {
-    type: 'gauge',
+    type: 'summary',
     help: "From a batch's record until it is durable; label: quantile.",
   },
-  intentd_poll_lateness_seconds: { type: 'gauge', help: 'How late price polls begin; label: quantile.' },
+  intentd_poll_lateness_seconds: { type: 'summary', help: 'How late price polls begin; label: quantile.' },
   intentd_event_loop_delay_seconds: {
-    type: 'gauge',
-    help: 'How long the event loop was held up; label: quantile.',
+    type: 'summary',
+    help: 'How long the event loop was held up since the last look at this; label: quantile.',
   },
   process_resident_memory_bytes: { type: 'gauge', help: 'Memory of the process.' },
   process_cpu_seconds_total: { type: 'counter', help: 'CPU time of the process.' },
@@ -167,18 +213,26 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
-/** In the text format of Prometheus 0.0.4. */
+/** In the text format of Prometheus 0.0.4. What is not known is NaN, and no absent series. */
 export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]>): string {
   return Object.entries(METRICS)
     .map(([name, { type, help }]) => {
-      const rows = (samples.get(name as MetricName) ?? []).filter(({ value }) => Number.isFinite(value))
-      const lines = rows.map(
+      const lines = (samples.get(name as MetricName) ?? []).map(
         ({ labels, value, series }) =>
-          `${name}${series ? `_${series}` : ''}${renderLabels(labels)} ${value}\n`,
+          `${name}${series ? `_${series}` : ''}${renderLabels(labels)} ${renderValue(value)}\n`,
       )
       return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
     })
     .join('')
+}
+
+/** Nanoseconds, and one more than money has on the wire: what comes after is the rest of a sum of floats. */
+const DIGITS = 9
+
+function renderValue(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  return String(Number(value.toFixed(DIGITS)))
 }
 
 function renderLabels(labels: Sample['labels'] = {}): string {

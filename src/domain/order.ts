@@ -11,19 +11,13 @@ import type { OrderAction } from './order-action.ts'
  * `rejected` refused by the exchange · `expired` no longer wanted and never sent · `absent` proved never to
  * have existed.
  */
-export type OrderState =
-  | 'queued'
-  | 'sent'
-  | 'live'
-  | 'unknown'
-  | 'quarantined'
-  | 'filled'
-  | 'done'
-  | 'rejected'
-  | 'expired'
-  | 'absent'
+export type OrderState = (typeof OPEN_STATES | typeof TERMINAL_STATES)[number]
 
-const TERMINAL_STATES: ReadonlySet<OrderState> = new Set(['filled', 'done', 'rejected', 'expired', 'absent'])
+export const OPEN_STATES = ['queued', 'sent', 'live', 'unknown', 'quarantined'] as const
+
+export const TERMINAL_STATES = ['filled', 'done', 'rejected', 'expired', 'absent'] as const
+
+const TERMINAL: ReadonlySet<OrderState> = new Set(TERMINAL_STATES)
 
 /** What never changes about an order: what is sent for it, each time. */
 export interface OrderTerms {
@@ -66,7 +60,7 @@ export interface Order {
 }
 
 export function isTerminal(order: Order): boolean {
-  return TERMINAL_STATES.has(order.state)
+  return TERMINAL.has(order.state)
 }
 
 /** What may still be filled, in lots: nothing once the order is terminal. */

@@ -16,6 +16,7 @@ import { type Entrance } from '../../src/control/guard.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
 const TOKEN = 'canary-of-a-token-that-no-answer-may-hold'
+const READ_TOKEN = 'canary-of-a-token-that-only-looks-at-things'
 const HOST = '127.0.0.1:8790'
 const AUTHORISED = { host: HOST, authorization: `Bearer ${TOKEN}` }
 const RESTRICT: ControlRequest = {
@@ -35,8 +36,12 @@ const EXPECTED: Readonly<Record<string, number>> = {
   '/v1/reload': 404,
 }
 
-const PORT: Entrance = { via: 'port', hosts: [HOST, 'localhost:8790'], token: new Secret(TOKEN) }
-const SOCKET: Entrance = { via: 'socket', hosts: [], token: undefined }
+const PORT: Entrance = {
+  via: 'port',
+  hosts: [HOST, 'localhost:8790'],
+  tokens: { full: new Secret(TOKEN), read: new Secret(READ_TOKEN) },
+}
+const SOCKET: Entrance = { via: 'socket', hosts: [], tokens: undefined }
 
 interface BenchOptions {
   readonly readOnly?: boolean
@@ -163,6 +168,28 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     expect((await bench.get('/v1/status')).status).toBe(200)
     expect(compared.length).toBeGreaterThan(wrong.length)
     expect(new Set(compared.map(String))).toEqual(new Set(['32,32']))
+  })
+
+  test('the token that only looks reads everything, and whoever changes something with it is told where to go', async () => {
+    const bench = new Bench(PORT)
+    const looking = { host: HOST, authorization: `Bearer ${READ_TOKEN}` }
+    for (const path of [...READS, '/metrics']) {
+      expect((await bench.get(path, looking)).status).toBe(200)
+      expect((await bench.get(path, looking, 'HEAD')).status).toBe(200)
+    }
+    expect(await (await bench.get('/readyz?verbose', looking)).text()).toContain('[-] clock')
+    const changing = [
+      await bench.post(RESTRICT, looking),
+      await bench.get('/v1/addresses', { ...looking, 'content-type': 'application/json' }, 'POST'),
+      await bench.get('/v1/status', looking, 'PUT'),
+      await bench.get('/nowhere', looking, 'DELETE'),
+    ]
+    for (const answer of changing) {
+      expect(answer.status).toBe(403)
+      expect(await answer.json()).toEqual({ error: expect.stringMatching(/only looks.*control\.token,/) })
+    }
+    expect(bench.commands).toEqual([])
+    expect(bench.refused).toHaveLength(changing.length)
   })
 
   test('a token in the address is none', async () => {

@@ -55,7 +55,11 @@ test('a socket whose path is too long is said to be, and the port is listened at
   const server = new ControlServer({
     ...{ daemon, monotonic: () => 0, version: '1.2.3', readOnly: true },
     socket: join(folder, 'control.sock'),
-    port: { host: '127.0.0.1', number: 0, token: new Secret('t'.repeat(40)) },
+    port: {
+      host: '127.0.0.1',
+      number: 0,
+      tokens: { full: new Secret('t'.repeat(40)), read: new Secret('r'.repeat(40)) },
+    },
     answered: new AnsweredRequests(),
     onRefused: () => {},
     onBroken: () => {},

@@ -42,7 +42,12 @@ class Bench {
     this.app = buildControlApp({
       daemon: daemon as Controlled,
       ...{ version: '1.2.3', readOnly: false, answered: new AnsweredRequests(), monotonic: () => this.now },
-      entrance: { via: 'port', hosts: [HOST], token: new Secret(TOKEN), codes: this.codes },
+      entrance: {
+        via: 'port',
+        hosts: [HOST],
+        tokens: { full: new Secret(TOKEN), read: new Secret(`${TOKEN}-read`) },
+        codes: this.codes,
+      },
       address: () => undefined,
       onRefused: () => undefined,
       onBroken: (reason) => expect.fail(reason),

@@ -26,3 +26,22 @@ test('a histogram has its buckets, sum and count under one type', () => {
     '',
   ])
 })
+
+test('a sum of floats is shown without its rest, and what is unknown or endless in words', () => {
+  const text = renderMetrics(
+    new Map([
+      ['intentd_equity', [{ value: 100.00000000000006 }, { value: Number.NaN }]],
+      ['intentd_fills_age_seconds', [{ value: 0.1 + 0.2 }, { value: Number.POSITIVE_INFINITY }]],
+      ['process_start_time_seconds', [{ value: 1_795_861_773.426 }]],
+    ]),
+  )
+
+  expect(text.split('\n').filter((line) => !line.startsWith('#'))).toEqual([
+    'intentd_fills_age_seconds 0.3',
+    'intentd_fills_age_seconds +Inf',
+    'intentd_equity 100',
+    'intentd_equity NaN',
+    'process_start_time_seconds 1795861773.426',
+    '',
+  ])
+})

@@ -71,6 +71,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ holder: `paper on machine-a, pid 4711, ${HERE}/.intentd/paper`, behind: 2 },
   socket: `${HERE}/.intentd/paper/control.sock`,
   token: `${HERE}/.intentd/paper/control.token`,
+  readToken: `${HERE}/.intentd/paper/control.read.token`,
   ...{ proved: 12, instruments: 200, reading: 120, resolving: 30, checking: 38 },
   ...{ madeUp: ['ETHUSDT'], rows: 12, lotsMax: 1e10 },
   ...{ inRow: 2, times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },

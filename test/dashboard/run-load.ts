@@ -52,7 +52,11 @@ const server = new ControlServer({
     answered: new AnsweredRequests(),
     socket: join(directory, 'control.sock'),
   },
-  port: { host: '127.0.0.1', number: 0, token: new Secret(TOKEN) },
+  port: {
+    host: '127.0.0.1',
+    number: 0,
+    tokens: { full: new Secret(TOKEN), read: new Secret(`${TOKEN}-read`) },
+  },
   monotonic: () => performance.now(),
   onRefused: (why) => process.stderr.write(`refused: ${why}\n`),
   onBroken: (reason) => process.stderr.write(`broken: ${reason}\n`),

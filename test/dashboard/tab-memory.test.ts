@@ -22,7 +22,11 @@ test.skipIf(browserMissing !== undefined)(
     const server = new ControlServer({
       ...{ daemon: busy.controlled, version: '0', readOnly: true, answered: new AnsweredRequests() },
       socket: join(directory, 'control.sock'),
-      port: { host: '127.0.0.1', number: 0, token: new Secret(TOKEN) },
+      port: {
+        host: '127.0.0.1',
+        number: 0,
+        tokens: { full: new Secret(TOKEN), read: new Secret(`${TOKEN}-read`) },
+      },
       monotonic: () => performance.now(),
       ...{ onRefused: () => undefined, onBroken: () => undefined, onUnreachable: () => undefined },
     })

@@ -5,7 +5,7 @@ export function buildMetricDocs(): string {
   const rows = Object.entries(METRICS).map(([name, { type, help }]) => `| \`${name}\` | ${type} | ${help} |`)
   return `# Metrics
 
-\`GET /metrics\` of the [control interface](control.md) shows these to Prometheus, with the token. \`deploy/prometheus.yml\` is a scrape configuration, \`deploy/prometheus-alerts.yml\` holds alert rules, \`deploy/grafana-dashboard.json\` a dashboard.
+\`GET /metrics\` of the [control interface](control.md) shows these to Prometheus, with the token that only looks. [monitoring.md](monitoring.md) says how to set that up, which rules alert, and what \`NaN\` and \`+Inf\` mean. A series whose labels are known at the start is there from the start, with 0 where nothing is.
 
 | name | type | |
 |---|---|---|

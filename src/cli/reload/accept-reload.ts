@@ -4,9 +4,9 @@ import { listKeys } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
-import { openToken } from '../../control/token-file.ts'
+import { openTokens } from '../../control/token-file.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
-import { tokenFileOf } from '../../daemon/control/open-control.ts'
+import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import type { AccountGiven } from '../../daemon/open-account.ts'
 import { accountLogger } from '../../daemon/reporting/account-logger.ts'
@@ -139,9 +139,9 @@ export function listGridProblems(book: Book, config: DaemonConfig): readonly str
   }
 }
 
-function listTokenProblems({ control, state }: DaemonConfig): readonly string[] {
+function listTokenProblems(config: DaemonConfig): readonly string[] {
   try {
-    if (control.port !== undefined) openToken(control.tokenFile ?? tokenFileOf(state.directory))
+    if (config.control.port !== undefined) openTokens(tokenFilesOf(config))
     return []
   } catch (error) {
     return [messageOf(error)]

@@ -263,6 +263,16 @@ const controlSchema = z
           'Holds the token that every request to the port shows, readable by its owner alone; relative to this file. ' +
           'Made where there is none. Absent: control.token in state.directory.',
       }),
+    readTokenFile: z
+      .string()
+      .min(1)
+      .max(400)
+      .optional()
+      .meta({
+        description:
+          'Holds a second token, for Prometheus and others who only look: commands are refused. Its group may read it too; ' +
+          'relative to this file. Made where there is none. Absent: control.read.token in state.directory.',
+      }),
     readOnly: z
       .boolean()
       .default(false)

@@ -275,6 +275,7 @@ export class Account implements MarketListener {
       tickers: market.tickers,
       vanished: this.health.vanished,
       late: this.health.late,
+      failingReads: this.#eventLog.failingReads,
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
       journalTrouble: this.#options.journal.trouble,

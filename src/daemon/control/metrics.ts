@@ -1,11 +1,22 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type MetricName, renderMetrics, type Sample } from '../../control/metrics-text.ts'
 import type { AccountView, StatusView } from '../../control/views.ts'
-import { strategyScope, TRADING_MODES, type TradingMode } from '../../domain/trading-mode.ts'
-import type { PollGridStats } from '../../market/poll-grid.ts'
+import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
+import type { FeedId } from '../../domain/feed.ts'
+import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
+import { OPEN_STATES, TERMINAL_STATES } from '../../domain/order.ts'
+import {
+  ACCOUNT,
+  MODE_REASONS,
+  type Scope,
+  strategyScope,
+  TRADING_MODES,
+  type TradingMode,
+} from '../../domain/trading-mode.ts'
 import type { AnswerTimes } from '../../exchange/limiter/limiter-statistics.ts'
-import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
+import type { PollGridStats } from '../../market/poll-grid.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 
 const MS = 1000
@@ -37,24 +48,30 @@ export class Metrics {
       rows.push({ value, ...(labels && { labels }), ...(series && { series }) })
       samples.set(name, rows)
     }
-    add('intentd_build_info', 1, { version: status.version, environment: status.environment })
+    const { name, version, environment } = status
+    add('intentd_build_info', 1, { name, version, environment })
     add('intentd_ready', Number(isReady))
+    add('intentd_standby', 0)
+    const broken = accounts.filter(({ fatal }) => fatal !== undefined)
+    add('intentd_accounts_off', status.off.length + broken.length)
     for (const [index, account] of status.accounts.entries()) {
       const own = accounts.length > 1 ? { account: account.name } : {}
-      const addOwn: Add = (name, value, labels, series) => {
+      const addOwn: Add = (metric, value, labels, series) => {
         const all = labels === undefined && accounts.length === 1 ? undefined : { ...own, ...labels }
-        add(name, value, all, series)
+        add(metric, value, all, series)
       }
       addAccount(account, status.now, addOwn)
       const shown = accounts[index]
       if (shown) addCounts(shown, addOwn)
     }
-    for (const { target, failing } of status.alerts ?? [])
+    const { alerts = [] } = status
+    if (alerts.length === 0) add('intentd_alerts_failing', 0)
+    for (const { target, failing } of alerts)
       add('intentd_alerts_failing', Number(failing !== null), { target })
     if (status.sharedLimits) addSharedLimits(status.sharedLimits, add)
     for (const [how, count] of Object.entries(status.sharedTickers ?? {}))
       add('intentd_shared_tickers_total', count, { how })
-    addQuantiles('intentd_poll_lateness_seconds', polls.lateness, add)
+    addSummary('intentd_poll_lateness_seconds', polls.lateness, add)
     for (const percent of [50, 99, 100]) {
       const value = this.#loop.percentile(percent) / NANOSECONDS
       add('intentd_event_loop_delay_seconds', value, { quantile: String(percent / 100) })
@@ -71,79 +88,130 @@ export class Metrics {
 type Add = (name: MetricName, value: number, labels?: Sample['labels'], series?: Sample['series']) => void
 
 function addAccount(account: AccountView, now: number, add: Add): void {
-  const { ages, clock, profit } = account
-  const seconds = (ms: number | null): number => (ms === null ? Number.NaN : ms / MS)
-  addMode('*', account.mode, add)
-  for (const { id, mode } of account.strategies) addMode(strategyScope(id), mode, add)
-  for (const [code, held] of Map.groupBy(account.restrictions, (one) => one.code))
-    add('intentd_restrictions', held.length, { code })
+  addModes(account, add)
+  addAges(account, add)
+  addOrders(account, now, add)
+  addPositions(account, add)
+  addMoney(account, add)
+  addLosses(account, add)
+  addDisputes(account, now, add)
+}
+
+function addModes({ mode, restrictions, strategies, ages }: AccountView, add: Add): void {
+  addMode(ACCOUNT, mode, add)
+  for (const symbol of Object.keys(ages.tickersMs))
+    addMode(symbol, strictestOf(restrictions, [ACCOUNT, symbol]), add)
+  for (const { id, mode: held } of strategies) addMode(strategyScope(id), held, add)
+  for (const code of Object.keys(MODE_REASONS))
+    add('intentd_restrictions', restrictions.filter((one) => one.code === code).length, { code })
+}
+
+function addMode(scope: Scope, held: TradingMode, add: Add): void {
+  for (const mode of TRADING_MODES) add('intentd_trading_mode', Number(mode === held), { scope, mode })
+}
+
+function strictestOf(restrictions: AccountView['restrictions'], scopes: readonly Scope[]): TradingMode {
+  const held = restrictions.filter(({ scope }) => scopes.includes(scope)).map(({ mode }) => mode)
+  return TRADING_MODES.findLast((mode) => held.includes(mode)) ?? 'active'
+}
+
+function addAges({ ages, limits, clock }: AccountView, add: Add): void {
   for (const [instrument, ms] of Object.entries(ages.tickersMs))
-    add('intentd_snapshot_age_seconds', seconds(ms), { instrument })
+    add('intentd_snapshot_age_seconds', toAge(ms), { instrument })
+  add('intentd_snapshot_age_limit_seconds', limits.dataAgeMaxMs / MS)
   for (const [instrument, ms] of Object.entries(ages.positionsMs))
-    add('intentd_position_age_seconds', seconds(ms), { instrument })
-  add('intentd_fills_age_seconds', seconds(ages.fillsMs))
+    add('intentd_position_age_seconds', toAge(ms), { instrument })
+  add('intentd_fills_age_seconds', toAge(ages.fillsMs))
   add('intentd_clock_offset_seconds', clock.offsetMs / MS)
   add('intentd_clock_synchronised', Number(clock.isSynchronised))
-  add(
-    'intentd_clock_public_apart_seconds',
-    clock.publicMs === null ? 0 : (clock.publicMs - clock.offsetMs) / MS,
-  )
+  const apartMs = clock.publicMs === null ? 0 : clock.publicMs - clock.offsetMs
+  add('intentd_clock_public_apart_seconds', apartMs / MS)
   add('intentd_clock_machine_offset_seconds', clock.machineMs / MS)
-  for (const [state, count] of Object.entries(account.openOrders))
-    add('intentd_open_orders', count, { state })
-  add('intentd_unknown_orders', account.openOrders['unknown'] ?? 0)
-  add(
-    'intentd_unknown_order_age_seconds',
-    account.unknownSince === null ? 0 : (now - account.unknownSince) / MS,
-  )
-  const sizes = new Map<string, number>()
-  for (const { symbol, side, size } of account.positions)
-    sizes.set(symbol, (sizes.get(symbol) ?? 0) + (side === 'long' ? Number(size) : -Number(size)))
-  for (const instrument of Object.keys(ages.tickersMs))
-    add('intentd_position_size', sizes.get(instrument) ?? 0, { instrument })
-  for (const instrument of new Set([...Object.keys(ages.tickersMs), ...account.unattended.map(symbolOf)]))
-    add('intentd_position_unattended', sizeUnattended(account, instrument), { instrument })
+}
+
+/** What was never read is older than any limit. */
+function toAge(ms: number | null): number {
+  return ms === null ? Number.POSITIVE_INFINITY : ms / MS
+}
+
+function addOrders({ openOrders, unknownSince }: AccountView, now: number, add: Add): void {
+  for (const state of OPEN_STATES) add('intentd_open_orders', openOrders[state] ?? 0, { state })
+  add('intentd_unknown_orders', openOrders['unknown'] ?? 0)
+  add('intentd_unknown_order_age_seconds', unknownSince === null ? 0 : (now - unknownSince) / MS)
+}
+
+function addPositions({ positions, unattended, ages }: AccountView, add: Add): void {
+  const configured = Object.keys(ages.tickersMs)
+  for (const instrument of configured) {
+    const signed = positions
+      .filter(({ symbol }) => symbol === instrument)
+      .map(({ side, size }) => (side === 'long' ? Number(size) : -Number(size)))
+    add('intentd_position_size', sum(signed), { instrument })
+  }
+  for (const instrument of new Set([...configured, ...unattended.map(({ symbol }) => symbol)])) {
+    // In lots where no configuration ever said how large one is, as `3 lots`.
+    const sizes = unattended
+      .filter(({ symbol }) => symbol === instrument)
+      .map(({ size }) => Number.parseFloat(size))
+    add('intentd_position_unattended', sum(sizes), { instrument })
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function addMoney({ coin, profit, equity, peak, drawdown }: AccountView, add: Add): void {
   for (const [strategy, made] of Object.entries(profit.strategies)) {
     add('intentd_profit_net', Number(made.net), { strategy })
     add('intentd_profit_realised', Number(made.realised), { strategy })
     add('intentd_fees_paid', Number(made.fees), { strategy })
   }
-  const { uncounted } = profit.total
-  for (const [coin, fees] of Object.entries(uncounted?.coins ?? {}))
-    add('intentd_fees_uncounted', Number(fees), { coin })
+  const { uncounted, unrealised, funding } = profit.total
+  for (const [feeCoin, fees] of Object.entries({ [coin]: '0', ...uncounted?.coins }))
+    add('intentd_fees_uncounted', Number(fees), { coin: feeCoin })
   add('intentd_fills_without_fee', uncounted?.feesMissing ?? 0)
   add('intentd_fills_without_profit', uncounted?.profitsMissing ?? 0)
-  if (profit.total.unrealised !== null) add('intentd_profit_unrealised', Number(profit.total.unrealised))
-  add('intentd_funding_received', Number(profit.total.funding ?? 0))
+  add('intentd_profit_unrealised', toNumber(unrealised))
+  add('intentd_funding_received', Number(funding ?? 0))
   add('intentd_profit_today', Number(profit.today.net))
-  if (account.equity !== null) add('intentd_equity', Number(account.equity))
-  if (account.peak !== null) add('intentd_equity_peak', Number(account.peak))
-  if (account.drawdown !== null) add('intentd_drawdown', Number(account.drawdown))
-  add('intentd_disputes', account.disputes.length)
-  for (const { figure, scope, since } of account.disputes)
-    add('intentd_dispute_age_seconds', (now - since) / MS, { figure, scope })
-  for (const { scope, limit, used, max } of account.losses) {
+  add('intentd_equity', toNumber(equity))
+  add('intentd_equity_peak', toNumber(peak))
+  add('intentd_drawdown', toNumber(drawdown))
+}
+
+/** What is not known is no number: it is neither nothing, nor absent. */
+function toNumber(amount: string | number | null): number {
+  return amount === null ? Number.NaN : Number(amount)
+}
+
+function addLosses({ losses }: AccountView, add: Add): void {
+  for (const { scope, limit, used, max } of losses) {
     add('intentd_loss_limit', max, { scope, limit })
-    if (used !== null) add('intentd_loss_used', used, { scope, limit })
+    add('intentd_loss_used', toNumber(used), { scope, limit })
   }
-  for (const { endpoint, made, rateLimited, usedShare, waitedMsP99 } of account.limiter) {
-    add('intentd_requests_total', made, { endpoint })
-    add('intentd_rate_limited_total', rateLimited, { endpoint })
-    add('intentd_limit_used_ratio', usedShare, { endpoint })
-    add('intentd_limit_waited_seconds', waitedMsP99 / MS, { endpoint })
+  // Nothing is used of what is not limited.
+  for (const limit of ACCOUNT_LIMITS) {
+    if (losses.some((one) => one.scope === ACCOUNT && one.limit === limit)) continue
+    add('intentd_loss_limit', Number.POSITIVE_INFINITY, { scope: ACCOUNT, limit })
+    add('intentd_loss_used', 0, { scope: ACCOUNT, limit })
   }
 }
 
-function symbolOf({ symbol }: { readonly symbol: string }): string {
-  return symbol
-}
+const ACCOUNT_LIMITS = ['daily', ...DRAWDOWN_STEPS.map((step) => `drawdown.${step}`)]
 
-/** Both sides added up, in the base coin. */
-function sizeUnattended({ unattended }: AccountView, instrument: string): number {
-  const sizes = unattended.filter(({ symbol }) => symbol === instrument).map(({ size }) => size)
-  // In lots only where no configuration ever said how large one is.
-  if (sizes.some((size) => size.endsWith('lots'))) return Number.NaN
-  return Number(sumDecimals(sizes.map(decimal)).toString())
+function addDisputes({ disputes, ages }: AccountView, now: number, add: Add): void {
+  add('intentd_disputes', disputes.length)
+  const compared = [
+    { figure: 'fills', scope: ACCOUNT },
+    ...Object.keys(ages.tickersMs).map((scope) => ({ figure: 'unrealised', scope })),
+  ]
+  const agreed = compared.filter(
+    (pair) => !disputes.some(({ figure, scope }) => figure === pair.figure && scope === pair.scope),
+  )
+  for (const labels of agreed) add('intentd_dispute_age_seconds', 0, labels)
+  for (const { figure, scope, since } of disputes)
+    add('intentd_dispute_age_seconds', (now - since) / MS, { figure, scope })
 }
 
 function addSharedLimits(shared: NonNullable<StatusView['sharedLimits']>, add: Add): void {
@@ -158,28 +226,88 @@ function addSharedLimits(shared: NonNullable<StatusView['sharedLimits']>, add: A
   }
 }
 
-function addMode(scope: string, held: TradingMode, add: Add): void {
-  for (const mode of TRADING_MODES) add('intentd_trading_mode', Number(mode === held), { scope, mode })
-}
-
-function addCounts({ statistics, engine, pace, limiter }: ShownAccount, add: Add): void {
-  for (const { endpoint, answerTimes } of limiter) addAnswerTimes(endpoint, answerTimes, add)
+function addCounts(account: ShownAccount, add: Add): void {
+  const { statistics, engine, pace } = account
+  addFailedStrategies(account, add)
+  addReadings(account, add)
+  addCalls(account, add)
   add('intentd_snapshots_total', statistics.snapshots)
   add('intentd_decisions_total', statistics.decisions)
   add('intentd_batches_total', statistics.batches)
   add('intentd_orders_sent_total', statistics.ordersSent)
   add('intentd_cancel_alls_total', statistics.cancelAlls)
   add('intentd_fills_total', statistics.money.fills)
-  for (const [state, count] of statistics.ended) add('intentd_orders_ended_total', count, { state })
-  for (const [code, count] of engine.denied) add('intentd_denials_total', count, { code })
-  addQuantiles('intentd_decision_latency_seconds', statistics.decisionLatency.summary(), add)
+  for (const state of TERMINAL_STATES)
+    add('intentd_orders_ended_total', statistics.ended.get(state) ?? 0, { state })
+  for (const code of Object.keys(DENIAL_CODES) as DenialCode[])
+    add('intentd_denials_total', engine.denied.get(code) ?? 0, { code })
+  addSummary('intentd_decision_latency_seconds', statistics.decisionLatency.summary(), add)
   add('intentd_batches_late_total', pace.batchesLate)
   add('intentd_journal_late', Number(pace.late !== undefined))
-  addQuantiles('intentd_journal_wait_seconds', pace.waits.summary(), add)
+  addSummary('intentd_journal_wait_seconds', pace.waits.summary(), add)
+}
+
+function addFailedStrategies({ settings, engine, paused }: ShownAccount, add: Add): void {
+  const failed = engine.restrictions.filter(({ code }) => code === 'strategyFailed').map(({ scope }) => scope)
+  for (const strategy of settings.strategies.keys()) {
+    const hasFailed = failed.includes(strategyScope(strategy)) || paused.has(strategy)
+    add('intentd_strategy_failed', Number(hasFailed), { strategy })
+  }
+}
+
+function addReadings(account: ShownAccount, add: Add): void {
+  const { settings, engine, trusted, late = [], failingReads = [] } = account
+  const positions = [...settings.instruments.keys()].map((symbol) => `position ${symbol}`)
+  const feeds = [...feedsOf(settings)].map((id) => `feed ${id}`)
+  for (const what of ['tickers', 'fills', ...positions, ...feeds])
+    add('intentd_read_failing', Number(failingReads.includes(what)), { what })
+  const now = trusted.clock.now()
+  const stale = engine.staleReadings(now).map(({ what }) => kindOf(what))
+  const silent = engine.silentCalls(now).map(([what]) => kindOf(what))
+  for (const what of ['fills', 'positions']) {
+    add('intentd_readings_stale', stale.filter((one) => one === what).length, { what })
+    add('intentd_readings_late', Number(late.includes(what)), { what })
+  }
+  for (const calls of ['fills', 'positions', 'orders', 'cancel-alls'])
+    add('intentd_exchange_silent', Number(silent.includes(calls)), { calls })
+}
+
+/** `positions` of `position BTCUSDT`. */
+function kindOf(what: string): string {
+  return what.startsWith('position ') ? 'positions' : what
+}
+
+function feedsOf({ strategies }: ShownAccount['settings']): ReadonlySet<FeedId> {
+  return new Set([...strategies.values()].flatMap(({ feeds }) => [...feeds.values()]))
+}
+
+/** Every daemon calls these; a strategy's calls of the account are shown from the first on. */
+const ENDPOINTS: readonly EndpointName[] = [
+  'tickers',
+  'orderFills',
+  'singlePosition',
+  'batchPlaceOrder',
+  'cancelAllOrders',
+]
+
+function addCalls({ settings, limiter }: ShownAccount, add: Add): void {
+  const called = new Set<string>([...ENDPOINTS, ...[...feedsOf(settings)].map(endpointOf)])
+  for (const statistics of limiter.filter((one) => one.granted > 0 || called.has(one.endpoint))) {
+    const { endpoint, made, rateLimited, usedShare, waitedMsP99, answerTimes } = statistics
+    add('intentd_requests_total', made, { endpoint })
+    addAnswerTimes(endpoint, answerTimes, add)
+    add('intentd_rate_limited_total', rateLimited, { endpoint })
+    add('intentd_limit_used_ratio', usedShare, { endpoint })
+    add('intentd_limit_waited_seconds', waitedMsP99 / MS, { endpoint })
+  }
+}
+
+/** `longShortRatio` of `longShortRatio?symbol=BTCUSDT`. */
+function endpointOf(feed: FeedId): string {
+  return feed.split('?', 1)[0] ?? feed
 }
 
 function addAnswerTimes(endpoint: string, { count, sumMs, buckets }: AnswerTimes, add: Add): void {
-  if (count === 0) return
   const name = 'intentd_request_seconds'
   for (const [upToMs, within] of buckets) add(name, within, { endpoint, le: String(upToMs / MS) }, 'bucket')
   add(name, count, { endpoint, le: '+Inf' }, 'bucket')
@@ -187,9 +315,14 @@ function addAnswerTimes(endpoint: string, { count, sumMs, buckets }: AnswerTimes
   add(name, count, { endpoint }, 'count')
 }
 
-function addQuantiles(name: MetricName, { count, p50Ms, p99Ms, maxMs }: DurationSummary, add: Add): void {
-  if (count === 0) return
+function addSummary(
+  name: MetricName,
+  { count, meanMs, p50Ms, p99Ms, maxMs }: DurationSummary,
+  add: Add,
+): void {
   add(name, p50Ms / MS, { quantile: '0.5' })
   add(name, p99Ms / MS, { quantile: '0.99' })
   add(name, maxMs / MS, { quantile: '1' })
+  add(name, (count * meanMs) / MS, undefined, 'sum')
+  add(name, count, undefined, 'count')
 }

@@ -3,7 +3,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { AnsweredRequests } from '../../control/answered-requests.ts'
 import type { Controlled } from '../../control/controlled.ts'
 import { ControlServer } from '../../control/control-server.ts'
-import { openToken } from '../../control/token-file.ts'
+import { openTokens, type TokenFiles } from '../../control/token-file.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
 import { CONTROL_SOCKET } from '../state/state-place.ts'
@@ -11,6 +11,7 @@ import { createAnswerFile } from './answer-file.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 
 const TOKEN_FILE = 'control.token'
+const READ_TOKEN_FILE = 'control.read.token'
 /** Somebody who is turned away is logged so often at most, ms. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
 /** How often it is looked whether the file of the socket is still there, ms. */
@@ -24,9 +25,11 @@ export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOn
   readonly logger: DaemonLogger
 }
 
-/** @param directory The environment's. */
-export function tokenFileOf(directory: string): string {
-  return join(directory, TOKEN_FILE)
+export function tokenFilesOf({ control, state }: OpenControlOptions['config']): TokenFiles {
+  return {
+    full: control.tokenFile ?? join(state.directory, TOKEN_FILE),
+    read: control.readTokenFile ?? join(state.directory, READ_TOKEN_FILE),
+  }
 }
 
 /** The control interface of a daemon, not listening yet. */
@@ -35,7 +38,7 @@ export interface OpenedControl {
   stop(): Promise<void>
 }
 
-/** @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID */
+/** @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID, CONTROL_TOKENS_EQUAL */
 export function openControl(options: OpenControlOptions): OpenedControl {
   const control = new DaemonControl({ ...options, isReadOnly: options.config.control.readOnly })
   return serveControl(control, options, () => control.stop())
@@ -54,9 +57,9 @@ export function serveControl(
 ): OpenedControl {
   const { config, directory, logger, version } = options
   const { port, host, readOnly } = config.control
-  const tokenFile = config.control.tokenFile ?? tokenFileOf(config.state.directory)
-  const token = port === undefined ? undefined : openToken(tokenFile)
-  if (token) logger.hide(token)
+  const files = tokenFilesOf(config)
+  const tokens = port === undefined ? undefined : openTokens(files)
+  for (const token of tokens ? [tokens.full, tokens.read] : []) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
   const server = new ControlServer({
     ...{ daemon: control, version, readOnly, socket },
@@ -64,7 +67,7 @@ export function serveControl(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
     monotonic: () => options.clock.monotonic(),
-    port: port === undefined || token === undefined ? undefined : { host, number: port, token },
+    port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
     onUnreachable: (address, reason) => logger.log('warn', 'control.notListening', { address, reason }),
@@ -85,7 +88,7 @@ export function serveControl(
       if (server.socket === undefined && baseUrl === undefined) return
       logger.log('info', 'control.listening', {
         ...(server.socket ? { socket } : {}),
-        ...(baseUrl ? { url: baseUrl, token: tokenFile } : {}),
+        ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
       })
       // For whoever sits at it: a log that is kept holds no code.
       const address = logger.isTerminal ? server.newAddress() : undefined

@@ -108,19 +108,19 @@ export class StandbyControl implements Controlled {
   }
 
   metrics(): string {
-    const { version, environment, clock, seen } = this.#options
+    const { name, version, environment, clock, seen } = this.#options
     const found = seen()
+    const seenAt = found?.at ?? Number.NEGATIVE_INFINITY
     return renderMetrics(
       new Map([
-        ['intentd_build_info', [{ labels: { version, environment }, value: 1 }]],
+        ['intentd_build_info', [{ labels: { name, version, environment }, value: 1 }]],
         ['intentd_ready', [{ value: Number(this.readiness().isReady) }]],
         ['intentd_standby', [{ value: 1 }]],
         ['intentd_standby_differs', [{ value: found?.state.differs.length ?? 0 }]],
-        ['intentd_standby_behind', found ? [{ value: found.state.behind }] : []],
-        [
-          'intentd_standby_seen_age_seconds',
-          found?.at === undefined ? [] : [{ value: (clock.now() - found.at) / 1000 }],
-        ],
+        ['intentd_standby_behind', [{ value: found?.state.behind ?? Number.NaN }]],
+        ['intentd_standby_seen_age_seconds', [{ value: (clock.now() - seenAt) / 1000 }]],
+        ['process_resident_memory_bytes', [{ value: process.memoryUsage.rss() }]],
+        ['process_start_time_seconds', [{ value: this.#startedAt / 1000 }]],
       ]),
     )
   }

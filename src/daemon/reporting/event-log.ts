@@ -72,6 +72,11 @@ export class EventLog {
     for (const announcement of this.#unlogged.splice(0)) this.#log(announcement)
   }
 
+  /** What failed when it was read last. */
+  get failingReads(): readonly string[] {
+    return [...this.#failing.keys()]
+  }
+
   /** Looks at an event before what is announced of it: where a read has succeeded, trouble with it is over. */
   hear(event: EngineEvent): void {
     if (this.#failing.size === 0) return
