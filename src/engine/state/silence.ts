@@ -10,7 +10,7 @@ const OUTAGE_MS = 10_000
 const FORGOTTEN_MS = 120_000
 
 /** Each attempt at orders that has no answer costs a cancel-all and readings. From the second in a row on, the next one waits so long after it, twice as long each time, ms. */
-const PAUSE_MS = 30_000
+const PAUSE_MS = 2000
 const PAUSE_MS_MAX = 300_000
 /** Orders that reduce wait for so long at most, ms. */
 const REDUCING_PAUSE_MS_MAX = 60_000
