@@ -64,8 +64,8 @@ export function stopWhenFlat(core: Core): void {
   const { askedAt } = flatBeforeStop
   const isOver =
     core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS || isInVain(core, askedAt)
-  const isFlat = phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
-  if (isOver || isFlat) startStop(core, 'flatten', askedAt)
+  const isAllClosed = phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
+  if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
 /** Whether all that is left to close is on instruments of which nothing can be read, and that has lasted. */
