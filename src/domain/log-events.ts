@@ -330,7 +330,7 @@ export const LOG_EVENTS = {
     'A strategy threw an error or returned something invalid; fix it. After ten failures in a row it is halted until it is released.',
   'strategy.said': 'A strategy wrote a line for people, with `log.info`.',
   'strategy.slow':
-    'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
+    'A decision of a strategy took more than 50 ms and held up everything else. `cause` says what to do: `strategy`: it computed for so long (`cpuMs`), make it faster; `machine`: it computed for less and had to wait, because the machine is busy or the decision waits for something; `unknown`: only the elapsed time is known, since this Node does not measure CPU time of threads (Node 24 does).',
   'supervisor.notNotified':
     'systemd, or the health check of a container, could not be notified, and ends the daemon if that lasts; install systemd-notify, or fix what the reason names.',
   'target.changed': 'A strategy wants another position.',

@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import { messageOf } from '../lib/failure.ts'
 import { unreachable } from '../lib/unreachable.ts'
+import { SLOW_MS } from '../strategy/strategy-runner.ts'
 import { AccountReader } from './account-reader.ts'
 import { Fifo } from './fifo.ts'
 import { OrderSender } from './order-sender.ts'
@@ -339,7 +340,13 @@ export class Interpreter {
       )
     }
     if (!result.isSlow) return
-    const fields = { strategy: strategyId, tookMs: Math.round(result.tookMs) }
+    const { elapsedMs, cpuMs } = result
+    const fields = {
+      strategy: strategyId,
+      elapsedMs: Math.round(elapsedMs),
+      cpuMs: cpuMs === undefined ? null : Math.round(cpuMs),
+      cause: causeOfSlowness(cpuMs),
+    }
     announcements.announce({ kind: 'announce', level: 'warn', event: 'strategy.slow', fields })
   }
 
@@ -347,6 +354,12 @@ export class Interpreter {
     this.#isOver = true
     this.#ports.announcements.broken(error)
   }
+}
+
+/** A decision that computed for less than what counts as slow was held up by others, or by the machine. */
+function causeOfSlowness(cpuMs: number | undefined): 'strategy' | 'machine' | 'unknown' {
+  if (cpuMs === undefined) return 'unknown'
+  return cpuMs > SLOW_MS ? 'strategy' : 'machine'
 }
 
 function servesCancelAll(effect: Effect): boolean {

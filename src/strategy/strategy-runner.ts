@@ -20,10 +20,18 @@ import {
 import { firstState, readState, toStored, writeState } from './strategy-state.ts'
 
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
-const SLOW_MS = 50
+export const SLOW_MS = 50
+
+/** How long a decision took. */
+export interface DecisionTime {
+  readonly elapsedMs: number
+  /** For how long its thread computed meanwhile, ms; undefined: that is not known. */
+  readonly cpuMs: number | undefined
+  readonly isSlow: boolean
+}
 
 /** A decision that came to pass. All of it is plain data of our own, which the strategy cannot change. */
-export interface Decided {
+export interface Decided extends DecisionTime {
   readonly kind: 'decided'
   /** An intent that says what it said in the decision before is the same object. */
   readonly intents: readonly Intent[]
@@ -31,18 +39,14 @@ export interface Decided {
   readonly denials: readonly IntentDenial[]
   /** What the strategy remembers from now on: frozen, and the same object where nothing of it has changed. */
   readonly state: unknown
-  readonly tookMs: number
-  readonly isSlow: boolean
 }
 
 /** The strategy threw or answered nonsense; its state is what it was before. */
-export interface DecisionFailed {
+export interface DecisionFailed extends DecisionTime {
   readonly kind: 'failed'
   readonly code: StrategyFailureCode
   /** For people: the code, a sentence, facts, and what was thrown. */
   readonly message: string
-  readonly tookMs: number
-  readonly isSlow: boolean
   /** It is not asked for a while. */
   readonly isPaused?: boolean
 }
@@ -58,6 +62,8 @@ export interface StrategyRunnerOptions {
   /** What the journal kept; absent for a strategy that never decided. */
   readonly stateText?: string | undefined
   readonly clock: Clock
+  /** For how long this thread has computed so far, ms; absent: not measured. */
+  readonly threadCpuMs?: (() => number | undefined) | undefined
   /** Hears what the strategy says; absent: nobody does. */
   readonly onSaid?: Listen | undefined
 }
@@ -74,6 +80,7 @@ export class StrategyRunner {
   readonly #params: unknown
   readonly #view: SnapshotView
   readonly #clock: Clock
+  readonly #threadCpuMs: () => number | undefined
   readonly #log: BoundedLog | undefined
   /** Has the strategy's code run under its name. */
   readonly #decideAsStrategy: () => unknown
@@ -90,6 +97,7 @@ export class StrategyRunner {
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(options.instruments, resolveNeeds(options.strategy, options.params))
     this.#clock = options.clock
+    this.#threadCpuMs = options.threadCpuMs ?? (() => undefined)
     this.#log = options.onSaid && new BoundedLog(options.onSaid)
     const runAsStrategy = createStrategyScope(options.strategyId)
     const decide = (): unknown => this.#decide()
@@ -114,6 +122,7 @@ export class StrategyRunner {
 
   decide(snapshot: Snapshot): DecisionResult {
     const startedAt = this.#clock.monotonic()
+    const cpuBefore = this.#threadCpuMs()
     try {
       const decision = readDecision(this.#ask(snapshot))
       const state = readState(decision.state, this.#state)
@@ -121,10 +130,16 @@ export class StrategyRunner {
       if (state !== this.#state) this.#stored = toStored(this.#strategy, state)
       this.#state = state
       this.#intents = intents
-      const tookMs = this.#clock.monotonic() - startedAt
-      return { kind: 'decided', intents, denials, state: this.#stored, tookMs, isSlow: tookMs > SLOW_MS }
+      return {
+        kind: 'decided',
+        intents,
+        denials,
+        state: this.#stored,
+        ...this.#timeSince(startedAt, cpuBefore),
+      }
     } catch (error) {
-      return this.#fail(error, startedAt)
+      const { code, message } = toStrategyFailure(error)
+      return { kind: 'failed', code, message, ...this.#timeSince(startedAt, cpuBefore) }
     }
   }
 
@@ -144,10 +159,10 @@ export class StrategyRunner {
     }
   }
 
-  #fail(error: unknown, startedAt: number): DecisionFailed {
-    const { code, message } = toStrategyFailure(error)
-    const tookMs = this.#clock.monotonic() - startedAt
-    return { kind: 'failed', code, message, tookMs, isSlow: tookMs > SLOW_MS }
+  #timeSince(startedAt: number, cpuBefore: number | undefined): DecisionTime {
+    const elapsedMs = this.#clock.monotonic() - startedAt
+    const cpuNow = cpuBefore === undefined ? undefined : this.#threadCpuMs()
+    return { elapsedMs, cpuMs: cpuNow && cpuNow - (cpuBefore ?? 0), isSlow: elapsedMs > SLOW_MS }
   }
 }
 

@@ -74,7 +74,17 @@ const USUAL: Readonly<Record<string, unknown>> = {
   readToken: `${HERE}/.intentd/paper/control.read.token`,
   ...{ proved: 12, instruments: 200, reading: 120, resolving: 30, checking: 38 },
   ...{ madeUp: ['ETHUSDT'], rows: 12, lotsMax: 1e10 },
-  ...{ inRow: 2, times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },
+  ...{
+    inRow: 2,
+    times: 12,
+    failedTimes: 12,
+    what: 'position BTCUSDT',
+    restMs: 1000,
+    tookMs: 81,
+    elapsedMs: 81,
+    cpuMs: 12,
+    removed: 2,
+  },
   ...{ commitMs: 1800, waitedMs: 4180, mostMs: 3500, batches: 12, forMs: 61_000, afterMs: 4200 },
   ...{
     file: `${HERE}/.intentd/paper/operator/1767361810027-release.json`,

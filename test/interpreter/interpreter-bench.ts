@@ -19,7 +19,15 @@ export const STRATEGY = toStrategyId('quiet')
 /** A strategy that wants nothing. */
 const DECIDED: Decided = {
   kind: 'decided',
-  ...{ intents: [], denials: [], state: {}, stateChanged: false, tookMs: 0, isSlow: false },
+  ...{
+    intents: [],
+    denials: [],
+    state: {},
+    stateChanged: false,
+    elapsedMs: 0,
+    cpuMs: undefined,
+    isSlow: false,
+  },
 }
 
 /** A call that the exchange was asked for: the test writes it, or answers. */

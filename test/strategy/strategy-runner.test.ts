@@ -49,7 +49,8 @@ describe('running a strategy', () => {
       intents: [{ kind: 'target', symbol: 'BTCUSDT', lots: 5 }],
       denials: [],
       state: { seen: 1 },
-      tookMs: 0,
+      elapsedMs: 0,
+      cpuMs: undefined,
       isSlow: false,
     })
     expect(runner.decide(SNAPSHOT)).toMatchObject({ state: { seen: 1 } })
@@ -100,17 +101,19 @@ describe('running a strategy', () => {
     expect(run()).toBe(run())
   })
 
-  it('measures how long a decision took, and says when it was slow', () => {
+  it.each([80, 3, undefined])('measures how long a decision took, and computed: %s ms', (cpuMs) => {
     const clock = new ManualTime(MOMENT_AT)
+    let cpuNow = cpuMs === undefined ? undefined : 0
     const runner = runnerOf(
       () => {
         void clock.block(80)
+        cpuNow = cpuMs
         return { intents: [], state: {} }
       },
-      { clock },
+      { clock, threadCpuMs: () => cpuNow },
     )
 
-    expect(runner.decide(SNAPSHOT)).toMatchObject({ tookMs: 80, isSlow: true })
+    expect(runner.decide(SNAPSHOT)).toMatchObject({ elapsedMs: 80, cpuMs, isSlow: true })
   })
 })
 

@@ -606,9 +606,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'strategy.slow': {
     urgency: warning,
-    by: ['strategy'],
+    by: ['strategy', 'cause'],
     counted: true,
-    title: ({ strategy }) => `strategy ${showFact(strategy)} delays everything again and again`,
+    title: ({ strategy, cause }) =>
+      cause === 'strategy'
+        ? `strategy ${showFact(strategy)} delays everything again and again`
+        : `decisions of ${showFact(strategy)} come late again and again: ${cause === 'machine' ? 'the machine is busy' : 'for how long it computes is not known'}`,
   },
   'target.changed': SILENT,
   'ticker.unreadable': {

@@ -9,7 +9,7 @@ import type { FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { ShowSettings } from '../../engine/settings.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
-import { type Clock, systemClock } from '../../lib/clock.ts'
+import { type Clock, systemClock, threadCpuMs } from '../../lib/clock.ts'
 import { Failure, headlineOf, messageOf } from '../../lib/failure.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
@@ -305,6 +305,7 @@ export function createRunner(
     instruments,
     stateText: states.get(id),
     clock,
+    threadCpuMs,
     onSaid: logger && ((line) => logger.log('info', 'strategy.said', { strategy: id, ...line })),
   })
 }

@@ -1,15 +1,17 @@
 import { own } from '../../lib/own.ts'
-import { killOf, openOrdersOf } from '../book/book.ts'
+import { accountHoldingOf, killOf, openOrdersOf } from '../book/book.ts'
+import { isFlat } from '../../domain/position.ts'
 import type { StopPolicy } from '../event.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import {
   isHeldUpByRows,
   isUnreadable,
+  refusalOfInstrument,
   UNREADABLE_PATIENCE_MS,
   unreadableSymbols,
 } from '../resolution/unreadable.ts'
-import { announce, type Core, emit, type InstrumentState } from '../state/core.ts'
-import { isAnythingOpen } from '../state/open-calls.ts'
+import { announce, type Core, emit, instrumentOf, type InstrumentState } from '../state/core.ts'
+import { isAnythingOpenBeside } from '../state/open-calls.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
 import { beginStopping, enterPhase, noteFlatBeforeStop, type StopState } from '../state/run-state.ts'
 import { recordAllStates } from '../strategies/strategy-memory.ts'
@@ -62,8 +64,8 @@ export function stopWhenFlat(core: Core): void {
   const { askedAt } = flatBeforeStop
   const isOver =
     core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS || isInVain(core, askedAt)
-  const isFlat = phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
-  if (isOver || isFlat) startStop(core, 'flatten', askedAt)
+  const isAllClosed = phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
+  if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
 /** Whether all that is left to close is on instruments of which nothing can be read, and that has lasted. */
@@ -116,7 +118,7 @@ export function advanceStop(core: Core): void {
   }
   if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
   // What could not be read is readable again, so it gets its second cancel-all too.
-  if (stop.isConfirmedInPart && ![...core.instruments.values()].some((one) => isHeldUpByRows(core, one)))
+  if (stop.isConfirmedInPart && ![...core.instruments.values()].some((one) => isHeldUp(core, one)))
     return enter(core, stop, 'confirming')
   if (stop.wasBusy) beginProof(core, stop)
   prove(core, stop)
@@ -134,8 +136,15 @@ export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
  * up once its cancel-all was answered: what was open there stays unproved.
  */
 export function isBusy(core: Core): boolean {
-  if (isAnythingOpen(core)) return true
-  return [...core.instruments.values()].some((one) => one.phase !== 'idle' && !isHeldUpByRows(core, one))
+  const isRefused = (symbol: string): boolean =>
+    refusalOfInstrument(core, instrumentOf(core, symbol)) !== undefined
+  if (isAnythingOpenBeside(core, isRefused)) return true
+  return [...core.instruments.values()].some((one) => one.phase !== 'idle' && !isHeldUp(core, one))
+}
+
+/** Whether nothing more can be proved of an instrument, so that the stop does not wait for it. */
+function isHeldUp(core: Core, one: InstrumentState): boolean {
+  return isHeldUpByRows(core, one) || refusalOfInstrument(core, one) !== undefined
 }
 
 function nextPhase(core: Core, stop: StopState): StopPhase {
@@ -161,7 +170,7 @@ function enter(core: Core, stop: StopState, phase: StopPhase): void {
   }
   // Those whose rows cannot be read now have no second cancel-all yet, also if they can be read before the proof begins.
   if (phase === 'confirming' || phase === 'proving') {
-    const isLeftOut = [...core.instruments.values()].some((one) => isHeldUpByRows(core, one))
+    const isLeftOut = [...core.instruments.values()].some((one) => isHeldUp(core, one))
     if (phase === 'confirming') state.isConfirmedInPart = false
     state.isConfirmedInPart ||= stop.policy !== 'leave' && isLeftOut
   }
@@ -187,7 +196,7 @@ export function hasOpenOrders(core: Core): boolean {
 function hasOrdersToCancel(core: Core): boolean {
   return [...core.instruments.values()].some(
     (one) =>
-      !isHeldUpByRows(core, one) &&
+      !isHeldUp(core, one) &&
       [...openOrdersOf(core.book, one.symbol)].some(({ state }) => state !== 'quarantined'),
   )
 }
@@ -210,6 +219,10 @@ function prove(core: Core, stop: StopState): void {
   if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {
     return finish(core, stop.policy !== 'flatten' || !holdsAnything(core))
   }
+  // That the exchange does not know an instrument any more is an answer.
+  const isReadableNoMore = unproved.length > 0 && unproved.every((one) => refusalOfInstrument(core, one))
+  if (isReadableNoMore && core.now >= readableAt && core.readings.fillsReadAt >= stop.provingAt)
+    return finish(core, false)
   const isInTime = core.now < stop.provingAt + UNREADABLE_PATIENCE_MS
   if (!isInTime && unproved.every(({ symbol }) => isUnreadable(core, symbol))) return finish(core, false)
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
@@ -223,14 +236,26 @@ function prove(core: Core, stop: StopState): void {
 function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   return [...core.instruments.values()].filter(
-    (one) => one.position.agreedAt < readableAt || one.phase !== 'idle',
+    (one) =>
+      (one.position.agreedAt < readableAt || one.phase !== 'idle') &&
+      (refusalOfInstrument(core, one) === undefined || mayRest(core, one)),
   )
+}
+
+/** Whether something of ours may be left on an instrument. */
+function mayRest(core: Core, { symbol }: InstrumentState): boolean {
+  return hasOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }
 
 /** What a stop that flattens could not close, somebody must close by hand. */
 function finish(core: Core, clean: boolean): void {
   const { stop } = core.run
-  const unproved = clean || !stop ? [] : unprovedInstruments(core, stop).map(({ symbol }) => symbol)
+  const unprovedOnes = clean || !stop ? [] : unprovedInstruments(core, stop)
+  const unproved = unprovedOnes.map(({ symbol }) => symbol)
+  const refused = unprovedOnes.flatMap((one) => {
+    const reason = refusalOfInstrument(core, one)
+    return reason === undefined ? [] : [`${one.symbol}: ${reason}`]
+  })
   enterPhase(core.run, 'stopped')
   const open = [...core.book.open.values()].flatMap((orders) => [...orders.values()])
   const stillHeld = core.run.stop?.policy === 'flatten' ? describeOwned(core) : {}
@@ -241,6 +266,7 @@ function finish(core: Core, clean: boolean): void {
     openOrders: open.length,
     unknownOrders: open.filter((order) => order.state === 'unknown' || order.state === 'sent').length,
     ...(unproved.length > 0 ? { unproved } : {}),
+    ...(refused.length > 0 ? { reason: refused.join('; ') } : {}),
     ...(isHeld && { stillHeld }),
   })
   emit(core, { kind: 'stopped', clean })

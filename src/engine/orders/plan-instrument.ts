@@ -13,6 +13,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
+import { waitsInSilence } from '../state/silence.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
 import { canEnd, isRestricted, restrictedOrders } from '../resolution/restricted-orders.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
@@ -186,10 +187,11 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
 }
 
-/** Orders to place, but for those like the ones that the exchange has just refused: they wait. */
+/** Orders to place, but for those like the ones that the exchange has just refused or not answered: they wait. */
 function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanInProgress): void {
   for (const candidate of candidates) {
-    if (waitsAfterRefusal(core, candidate.intent)) plan.waiting += 1
+    const { intent } = candidate
+    if (waitsAfterRefusal(core, intent) || waitsInSilence(core, intent)) plan.waiting += 1
     else plan.candidates.push(candidate)
   }
 }

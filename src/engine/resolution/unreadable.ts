@@ -90,6 +90,22 @@ export function isHeldUpByRows(core: Core, { symbol, resolution }: InstrumentSta
   return resolution?.stage === 'settling' && isUnreadable(core, symbol)
 }
 
+/**
+ * Why the exchange tells nothing of an instrument while it answers for the account: it refuses the position for good, and
+ * every cancel-all, as of a contract that it has removed. Undefined: it may yet tell.
+ */
+export function refusalOfInstrument(
+  { readings }: Core,
+  { symbol, resolution }: InstrumentState,
+): string | undefined {
+  const failure = readings.failures.get(positionOf(symbol))
+  const isOver = resolution === undefined || resolution.stage === 'settling' || resolution.refusals > 0
+  const isAccountRead = readings.fillsReadAt > 0 && !readings.failures.has('fills')
+  // A page in front of the exchange refuses as well, and is no answer of the exchange.
+  const isAnswer = failure?.isRefused === true && failure.reason.startsWith('refused ')
+  return isAnswer && isOver && isAccountRead ? failure.reason : undefined
+}
+
 /** The instruments about which nothing can be proved just now. */
 export function unreadableSymbols(core: Core): readonly string[] {
   return [...core.instruments.keys()].filter((symbol) => isUnreadable(core, symbol))

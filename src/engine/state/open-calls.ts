@@ -109,6 +109,13 @@ export function isAnythingOpen({ calls }: Core): boolean {
   return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
 }
 
+/** The same, without cancel-alls of nothing but these instruments. */
+export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => boolean): boolean {
+  const { batches, cancels, accountCalls } = core.calls
+  if (batches.size > 0 || accountCalls.size > 0) return true
+  return [...cancels.values()].some(({ symbols }) => !symbols.every(isLeftOut))
+}
+
 const MINUTE_MS = 60_000
 
 /** Counts orders that leave, where orders per minute are limited. What is older than a minute is forgotten (BND1). */

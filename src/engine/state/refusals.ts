@@ -38,10 +38,10 @@ export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
 }
 
 /** An order, sent or only wanted. */
-type Wish = RefusableTerms & Pick<OrderTerms, 'symbol' | 'purpose'> & { readonly strategyId: string }
+export type Wish = RefusableTerms & Pick<OrderTerms, 'symbol' | 'purpose'> & { readonly strategyId: string }
 
 /** A flatten counts by itself, and what reduces by itself: neither waits because something that adds was refused. */
-function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
+export function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
   const { strategyId, symbol, purpose, action, lots } = wish
   if (purpose === 'flatten') return 'flatten'
   if (isClosing(action)) return 'reduces'

@@ -2,14 +2,22 @@ import { type Answer, isUnanswered, type RefusedAnswer, type UnknownAnswer } fro
 import { own } from '../../lib/own.ts'
 import type { EngineEvent } from '../event.ts'
 import { announce, type Core, type Outage, type SilenceState, type SilentCalls } from './core.ts'
+import { kindOf, type Wish } from './refusals.ts'
 
 /** Calls without an answer for so long, ms, and at least two in a row, are logged: before that it may be one bad connection. */
 const OUTAGE_MS = 10_000
 /** Orders and cancel-alls are sent when there is a reason. Without one for so long, ms, that they failed once says nothing any more. */
 const FORGOTTEN_MS = 120_000
 
-const ORDERS = 'orders'
+/** Each attempt at orders that has no answer costs a cancel-all and readings. From the second in a row on, the next one waits so long after it, twice as long each time, ms. */
+const PAUSE_MS = 2000
+const PAUSE_MS_MAX = 300_000
+/** Orders that reduce wait for so long at most, ms. */
+const REDUCING_PAUSE_MS_MAX = 60_000
+
 export const CANCELS = 'cancel-alls'
+const ordersOf = (symbol: string): string => `orders ${symbol}`
+const isOfOrders = (kind: string): boolean => kind.startsWith('orders ')
 
 /** Notes whether the exchange has answered, before the event is handled. */
 export function hearAnswer(core: Core, event: EngineEvent): void {
@@ -17,11 +25,11 @@ export function hearAnswer(core: Core, event: EngineEvent): void {
   if (kind === 'fillsRead') noteAnswered(core, 'fills')
   else if (kind === 'positionRead') noteAnswered(core, `position ${event.reading.symbol}`)
   else if (kind === 'positionUnreadable') noteAnswered(core, `position ${event.symbol}`)
-  else if (kind === 'batchAnswered') noteAnswer(core, ORDERS, event.answer)
+  else if (kind === 'batchAnswered') noteBatch(core, event)
   else if (kind === 'cancelAnswered') noteAnswer(core, CANCELS, event.answer)
   else if (kind === 'readFailed' && isOfAccount(event.what)) {
     if (event.isRefused) noteAnswered(core, event.what)
-    else noteUnanswered(core, event.what, event.reason)
+    else noteUnanswered(core, event.what, { reason: event.reason, hasLeft: true })
   }
 }
 
@@ -29,8 +37,14 @@ function isOfAccount(what: string): boolean {
   return what === 'fills' || what.startsWith('position ')
 }
 
+function noteBatch(core: Core, { batchId, answer }: Extract<EngineEvent, { kind: 'batchAnswered' }>): void {
+  const batch = core.calls.batches.get(batchId)
+  if (batch !== undefined) noteAnswer(core, ordersOf(batch.symbol), answer)
+}
+
 function noteAnswer(core: Core, kind: string, answer: Answer<unknown>): void {
-  if (isUnanswered(answer)) noteUnanswered(core, kind, reasonOf(answer))
+  const hasLeft = answer.kind !== 'refused' || answer.class !== 'notSent'
+  if (isUnanswered(answer)) noteUnanswered(core, kind, { reason: reasonOf(answer), hasLeft })
   else noteAnswered(core, kind)
 }
 
@@ -43,9 +57,13 @@ function noteAnswered({ silence }: Core, kind: string): void {
   if (silence.calls.has(kind)) own(silence.calls).delete(kind)
 }
 
-function noteUnanswered({ silence, now }: Core, kind: string, reason: string): void {
+function noteUnanswered(
+  { silence, now }: Core,
+  kind: string,
+  last: Pick<SilentCalls, 'reason' | 'hasLeft'>,
+): void {
   const { since = now, times = 0 } = silence.calls.get(kind) ?? {}
-  own(silence.calls).set(kind, { since, lastAt: now, times: times + 1, reason })
+  own(silence.calls).set(kind, { since, lastAt: now, times: times + 1, ...last })
   const { outage } = silence
   if (outage) own(outage.calls).set(kind, (outage.calls.get(kind) ?? 0) + 1)
 }
@@ -53,6 +71,20 @@ function noteUnanswered({ silence, now }: Core, kind: string, reason: string): v
 /** Whether the last call of one of these kinds had no answer. */
 export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
   return silence.calls.size > 0 && kinds.some((kind) => silence.calls.has(kind))
+}
+
+/** Whether an order waits because the last ones of its instrument had no answer. A flatten never does. */
+export function waitsInSilence(core: Core, wish: Wish): boolean {
+  const calls = core.silence.calls.get(ordersOf(wish.symbol))
+  // One of which no byte has left costs nothing, and is soon tried again.
+  if (calls === undefined || calls.times < 2 || !calls.hasLeft) return false
+  const kind = kindOf(core, wish)
+  if (kind === 'flatten') return false
+  return core.now < calls.lastAt + pauseMs(calls, kind === 'opens' ? PAUSE_MS_MAX : REDUCING_PAUSE_MS_MAX)
+}
+
+function pauseMs({ times }: SilentCalls, mostMs = PAUSE_MS_MAX): number {
+  return times < 2 ? 0 : Math.min(mostMs, PAUSE_MS * 2 ** (times - 2))
 }
 
 /** What goes on without an answer for so long that it is said, the longest first. */
@@ -81,13 +113,14 @@ export function followOutage(core: Core, event: EngineEvent): void {
 
 /** A batch that was lost once is followed by another one only where something is wanted, so it is not waited for. */
 function isAnySilent({ calls }: SilenceState): boolean {
-  return [...calls].some(([kind, { times }]) => kind !== ORDERS || times > 1)
+  return [...calls].some(([kind, { times }]) => !isOfOrders(kind) || times > 1)
 }
 
 function forgetOld({ silence, now }: Core): void {
-  for (const kind of [ORDERS, CANCELS]) {
-    const { lastAt = now } = silence.calls.get(kind) ?? {}
-    if (now - lastAt >= FORGOTTEN_MS) own(silence.calls).delete(kind)
+  for (const [kind, calls] of silence.calls) {
+    const waitedMs = isOfOrders(kind) ? pauseMs(calls) : 0
+    const isSentForReasons = isOfOrders(kind) || kind === CANCELS
+    if (isSentForReasons && now - calls.lastAt - waitedMs >= FORGOTTEN_MS) own(silence.calls).delete(kind)
   }
 }
 

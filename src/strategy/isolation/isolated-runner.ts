@@ -11,12 +11,19 @@ import type { ResolvedNeeds } from '../needs.ts'
 import { readIntents } from '../read-intents.ts'
 import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
 import { readState, writeState } from '../strategy-state.ts'
-import type { Decided, DecisionResult, StrategyRunnerOptions } from '../strategy-runner.ts'
+import {
+  type Decided,
+  type DecisionResult,
+  type DecisionTime,
+  SLOW_MS,
+  type StrategyRunnerOptions,
+} from '../strategy-runner.ts'
 import {
   type Answer,
   ANSWERED,
   ASKED,
   CONTROL_LENGTH,
+  CPU_US,
   HEADER_LENGTH,
   type Ready,
   REPEATS,
@@ -36,8 +43,6 @@ const PAUSE_MS_MAX = 60_000
 /** One that was lost so often, each time sooner than this after the last, fails each time it would be asked. */
 const LOST_IN_ROW_MAX = 5
 const CALM_MS = 600_000
-/** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
-const SLOW_MS = 50
 const TOO_MUCH_MEMORY = 'it takes too much memory'
 /** While it waits it looks so often whether the process fills, ms. */
 const MEMORY_LOOKED_AT_MS = 20
@@ -181,15 +186,14 @@ export class IsolatedRunner {
       // Failures halt it.
       if (unsaid === undefined && this.#lostInRow < LOST_IN_ROW_MAX) return undefined
       const found = unsaid ?? `lost ${this.#lostInRow} times in a row`
-      return { ...failed('STRATEGY_THREAD', { found }), ...{ tookMs: 0, isSlow: false, isPaused: true } }
+      return { ...failed('STRATEGY_THREAD', { found }), ...NO_TIME, isPaused: true }
     }
     const news = this.#writer.write(snapshot)
     if (news) this.#port?.postMessage(news)
     const asked = Atomics.add(this.#control, ASKED, 1) + 1
     Atomics.notify(this.#control, ASKED)
     const awaited = this.#await(asked, budgetMs)
-    const tookMs = clock.monotonic() - startedAt
-    const time = { tookMs, isSlow: tookMs > SLOW_MS }
+    const time = this.#timeOf(clock.monotonic() - startedAt, awaited === 'answered')
     if (awaited === 'answered') {
       const answer = this.#readAnswer()
       if (answer.kind !== 'failed' || answer.code !== 'STRATEGY_MEMORY') return { ...answer, ...time }
@@ -202,6 +206,12 @@ export class IsolatedRunner {
     }
     this.#lose(worker, `no answer within ${budgetMs} ms`)
     return { ...failed('STRATEGY_HANGS', { budgetMs }), ...time, isPaused: true }
+  }
+
+  #timeOf(elapsedMs: number, isAnswered: boolean): DecisionTime {
+    const isSlow = elapsedMs > SLOW_MS
+    const cpuUs = isSlow && isAnswered ? Atomics.load(this.#control, CPU_US) : -1
+    return { elapsedMs, cpuMs: cpuUs < 0 ? undefined : cpuUs / 1000, isSlow }
   }
 
   #threadData(port: MessagePort): ThreadData {
@@ -240,7 +250,7 @@ export class IsolatedRunner {
     }
   }
 
-  #readAnswer(): Omit<Decided, 'tookMs' | 'isSlow'> | ReturnType<typeof failed> {
+  #readAnswer(): Omit<Decided, keyof DecisionTime> | ReturnType<typeof failed> {
     if (Atomics.load(this.#control, REPEATS) === 1) {
       return { kind: 'decided', intents: this.#intents, denials: [], state: this.#state }
     }
@@ -311,6 +321,8 @@ export class IsolatedRunner {
     this.#pause(reason)
   }
 }
+
+const NO_TIME: DecisionTime = { elapsedMs: 0, cpuMs: undefined, isSlow: false }
 
 function readDigest(file: string): string | undefined {
   try {

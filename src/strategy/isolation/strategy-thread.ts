@@ -2,7 +2,7 @@
 // it: while it waits its event loop does not turn, so timers and promises of the strategy never run.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock, threadCpuMs } from '../../lib/clock.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { loadStrategy } from '../load-strategy.ts'
@@ -16,6 +16,7 @@ import {
   type Answer,
   ANSWERED,
   ASKED,
+  CPU_US,
   type Question,
   type Ready,
   REPEATS,
@@ -57,6 +58,7 @@ async function open(): Promise<StrategyRunner> {
     instruments,
     stateText,
     clock: systemClock,
+    threadCpuMs,
     onSaid,
   })
 }
@@ -74,7 +76,7 @@ function serve(runner: StrategyRunner): never {
     for (let news = receiveMessageOnPort(data.port); news; news = receiveMessageOnPort(data.port)) {
       shown.take(news.message as Question)
     }
-    const { tookMs: _, isSlow: _slow, ...decided } = runner.decide(shown.snapshot())
+    const { elapsedMs: _, isSlow: _slow, cpuMs, ...decided } = runner.decide(shown.snapshot())
     const decision = asked % MEMORY_LOOKED_AT_EVERY === 0 && isTooLarge() ? TOO_LARGE : decided
     const lines = said.splice(0)
     const answer: Answer = lines.length > 0 ? { ...decision, said: lines } : decision
@@ -82,6 +84,7 @@ function serve(runner: StrategyRunner): never {
       lines.length === 0 && before !== undefined && answer.kind === 'decided' && repeats(answer, before)
     if (!isSame) data.port.postMessage(answer)
     before = answer.kind === 'decided' ? answer : undefined
+    Atomics.store(control, CPU_US, cpuMs === undefined ? -1 : Math.round(cpuMs * 1000))
     Atomics.store(control, REPEATS, Number(isSame))
     Atomics.store(control, ANSWERED, asked)
     Atomics.notify(control, ANSWERED)

@@ -18,6 +18,8 @@ export const ASKED = 0
 export const ANSWERED = 1
 /** Whether the answer says what the last one said: then no message comes. */
 export const REPEATS = 2
+/** For how long the thread has computed for the last answer, µs; −1: not known. */
+export const CPU_US = 3
 export const CONTROL_LENGTH = 4
 
 /** Places in the numbers of a moment; the rows of the tickers follow, and then three numbers a series of candles. */

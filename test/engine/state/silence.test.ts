@@ -27,17 +27,27 @@ const PAGE: Answer<never> = {
   receivedAt: 0,
 }
 
-type Failing = 'reads' | 'cancel-alls'
+type Failing = 'reads' | 'cancel-alls' | 'orders'
 
 /** A core whose calls fail as told until that is over; what it says comes back. */
 class Outage {
   readonly bench: EngineBench
   readonly said: Extract<Effect, { kind: 'announce' }>[] = []
+  /** When batches left that had no answer; Unix ms. */
+  readonly lostAt: number[] = []
   readonly #failing: ReadonlySet<Failing>
   readonly #answer: Answer<BatchResult>
 
-  constructor(bench: EngineBench, failing: readonly Failing[], answer: Answer<BatchResult> = TIMED_OUT) {
+  readonly #account: Parameters<EngineBench['read']>[0]
+
+  constructor(
+    bench: EngineBench,
+    failing: readonly Failing[],
+    answer: Answer<BatchResult> = TIMED_OUT,
+    account: Parameters<EngineBench['read']>[0] = {},
+  ) {
     this.bench = bench
+    this.#account = account
     this.#failing = new Set(failing)
     this.#answer = answer
   }
@@ -54,24 +64,38 @@ class Outage {
         bench.step({ kind: 'pollDue', what: 'positions' })
       }
       this.#answerReads()
-      this.#answerCancels()
+      this.#answerGrants()
       this.said.push(...bench.take('announce'))
+      bench.effects = bench.effects.filter(({ kind }) => kind === 'askGrant')
     }
   }
 
   #answerReads(): void {
     const { bench } = this
-    if (!this.#failing.has('reads')) return bench.read()
+    if (!this.#failing.has('reads')) return bench.read(this.#account)
     const reason = 'unknown ECONNREFUSED: '
     for (const _ of bench.take('readFills')) bench.step({ kind: 'readFailed', what: 'fills', reason })
     for (const { symbol } of bench.take('readPosition'))
       bench.step({ kind: 'readFailed', what: `position ${symbol}`, reason })
   }
 
+  #answerGrants(): void {
+    const asked = new Set(this.bench.take('askGrant').map(({ endpoint }) => endpoint))
+    if (asked.has('cancelAllOrders')) this.#answerCancels()
+    if (asked.has('batchPlaceOrder') && this.#failing.has('orders')) this.#loseBatch()
+  }
+
+  #loseBatch(): void {
+    const { bench } = this
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    for (const { batch } of bench.take('sendBatch')) {
+      this.lostAt.push(bench.now)
+      bench.answer(batch.batchId, this.#answer)
+    }
+  }
+
   #answerCancels(): void {
     const { bench } = this
-    const asked = bench.take('askGrant').filter(({ endpoint }) => endpoint === 'cancelAllOrders')
-    if (asked.length === 0) return
     bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
     for (const { cancelId } of bench.take('sendCancelAll'))
       bench.answerCancel(cancelId, this.#failing.has('cancel-alls') ? this.#answer : EMPTY)
@@ -143,16 +167,16 @@ test('[RUN1] orders without an answer, again and again, are said, and so is that
   for (let tries = 0; tries < 3; tries += 1) {
     bench.quote({ ...BID, ticks: 99_990 - tries })
     bench.answer(bench.grantBatch().batchId, TIMED_OUT)
-    passing.pass(14 * SECOND)
+    passing.pass(61 * SECOND)
   }
 
-  expect(passing.events('exchange.silent')).toMatchObject([{ calls: ['orders'], unknownOrders: 1 }])
-  expect(bench.engine.silentCalls(bench.now)).toMatchObject([['orders', { times: 3 }]])
+  expect(passing.events('exchange.silent')).toMatchObject([{ calls: [`orders ${SYMBOL}`], unknownOrders: 1 }])
+  expect(bench.engine.silentCalls(bench.now)).toMatchObject([[`orders ${SYMBOL}`, { times: 3 }]])
 
   bench.quote({ ...BID, ticks: 99_900 })
   bench.accept(bench.grantBatch())
   passing.pass(2 * SECOND)
-  expect(passing.events('exchange.answers')).toMatchObject([{ unanswered: { orders: 3 } }])
+  expect(passing.events('exchange.answers')).toMatchObject([{ unanswered: { [`orders ${SYMBOL}`]: 3 } }])
 })
 
 test('[RUN1] one call without an answer is no outage', () => {
@@ -162,4 +186,57 @@ test('[RUN1] one call without an answer is no outage', () => {
   passing.pass(2 * MINUTE)
 
   expect(passing.said.filter(({ event }) => event.startsWith('exchange.'))).toEqual([])
+})
+
+const SERVER_ERROR: Answer<never> = { ...PAGE, cause: 'serverError', status: 502 }
+
+test('[ORD4] orders that are answered with 5xx for hours are tried ever more rarely, and soon again afterwards', () => {
+  const bench = new EngineBench().start()
+  bench.quote(BID)
+  const outage = new Outage(bench, ['orders'], SERVER_ERROR)
+  outage.pass(120 * MINUTE)
+
+  const [, ...pauses] = outage.lostAt.map((at, index) => at - (outage.lostAt[index - 1] ?? at))
+  expect(outage.lostAt.length).toBeLessThan(40)
+  expect(Math.max(...pauses)).toBeLessThan(6 * MINUTE)
+  expect(pauses.slice(0, 2).every((pause) => pause < MINUTE)).toBe(true)
+  expect(outage.events('exchange.silent')).toHaveLength(1)
+  expect(outage.events('exchange.answers')).toEqual([])
+  expect([...bench.halts]).toEqual([])
+
+  const lastAt = outage.lostAt.at(-1) ?? 0
+  const after = new Outage(bench, [])
+  const wantsBatch = (): boolean => bench.engine.instrument(SYMBOL)?.wantsBatchSince !== undefined
+  while (!wantsBatch() && bench.now - lastAt < 6 * MINUTE) after.pass(500)
+  expect(wantsBatch()).toBe(true)
+  bench.accept(bench.grantBatch())
+  expect(bench.states()).toContain('live')
+})
+
+test('[LIM2] a flatten does not wait for orders that had no answer, and what reduces waits for a minute at most', () => {
+  const bench = new EngineBench().start()
+  bench.buy(10)
+  const holding = { longLots: 10, shortLots: 0 }
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 4 })
+  const outage = new Outage(bench, ['orders'], SERVER_ERROR, { holding })
+  outage.pass(60 * MINUTE)
+  const pauses = outage.lostAt.slice(1).map((at, index) => at - (outage.lostAt[index] ?? at))
+  expect(Math.max(...pauses)).toBeLessThan(2 * MINUTE)
+
+  outage.pass(50 * SECOND - (bench.now - (outage.lostAt.at(-1) ?? 0)))
+  const before = outage.lostAt.length
+  bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: '*', by: 'anna', reason: 'enough' } })
+  outage.pass(SECOND)
+  expect(outage.lostAt.length).toBe(before + 1)
+})
+
+test('[ORD4] orders of which no byte could leave cost nothing, and do not wait', () => {
+  const bench = new EngineBench().start()
+  bench.quote(BID)
+  const outage = new Outage(bench, ['orders'], refused('CONNECT_REFUSED', 'notSent'))
+  outage.pass(2 * MINUTE)
+
+  const pauses = outage.lostAt.slice(1).map((at, index) => at - (outage.lostAt[index] ?? at))
+  expect(outage.events('exchange.silent')).toHaveLength(1)
+  expect(Math.max(...pauses)).toBeLessThan(2 * SECOND)
 })

@@ -6,7 +6,7 @@ import { appendCandle, candleKey, createCandleSeries } from '../../../src/domain
 import { type Snapshot } from '../../../src/domain/snapshot.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { createRandom } from '../../../src/lib/random.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
+import { systemClock, threadCpuMs } from '../../../src/lib/clock.ts'
 import { systemTimers, type Timers } from '../../../src/lib/timers.ts'
 import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/isolation/isolated-runner.ts'
 import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
@@ -66,10 +66,12 @@ async function open(
 
 /** Answers are those of an ordinary runner, but for the time. */
 function expectSame({ isolated, inline }: Awaited<ReturnType<typeof open>>, snapshot: Snapshot): void {
-  const { tookMs: _, isSlow: _slow, ...expected } = inline.decide(snapshot)
-  expect(isolated.decide(snapshot)).toEqual({
+  const { elapsedMs: _, cpuMs: _cpu, isSlow: _slow, ...expected } = inline.decide(snapshot)
+  const decided = isolated.decide(snapshot)
+  expect(decided).toEqual({
     ...expected,
-    tookMs: expect.any(Number),
+    elapsedMs: expect.any(Number),
+    cpuMs: decided?.cpuMs,
     isSlow: expect.any(Boolean),
   })
 }
@@ -145,6 +147,23 @@ describe('a strategy in a thread of its own', () => {
     const fresh = new Map([[candleKey('BTCUSDT', 60_000), createCandleSeries(60_000, 5)]])
     expectSame(runners, { ...madeSnapshot([{ bid: 1, ask: 2 }]), candles: fresh })
   })
+
+  test.skipIf(threadCpuMs() === undefined)(
+    'says for how long a slow decision computed, and for how long it only took time',
+    async () => {
+      const waits = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)'
+      const computes = 'let sum = 0; for (let i = 0; i < 1e8; i++) sum = (sum + i) % 7; void sum'
+      const { isolated } = await open(
+        write(`if (market.sequence === 2) ${waits}; if (market.sequence === 3) { ${computes} } ${NOTHING}`),
+      )
+      const ask = (sequence: number) => isolated.decide(madeSnapshot([{}], { sequence }))
+      ask(1)
+      const [waited, computed] = [ask(2), ask(3)]
+      expect([waited?.isSlow, computed?.isSlow]).toEqual([true, true])
+      expect(waited?.cpuMs).toBeLessThan(200)
+      expect(computed?.cpuMs).toBeGreaterThan(200)
+    },
+  )
 
   test('gives back the same objects where it says the same', async () => {
     const { isolated } = await open(

@@ -1,6 +1,7 @@
 import { type DenialCode } from '../../../src/domain/denial.ts'
 import { type StrategyId } from '../../../src/domain/ids.ts'
 import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
+import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
 import { type Debt, debtsOf, isSameDebt, isToCancel, isUnexplained, nameDebt, paidBy } from './debts.ts'
 import { KnownPrices } from './known-prices.ts'
@@ -16,6 +17,8 @@ const RESOLVED_MS = 3000
 const CANCEL_SLOT_MS = 1100
 /** Refused so often in a row, a wish waits longer than the rest of a world. */
 const REFUSALS_MAX = 6
+/** After so many batches in a row without an answer, the next one of the instrument waits longer than is owed. */
+const SILENT_MAX = 4
 /** Whether the limiter may rest for longer than the calm after the faults. */
 function mayRest({ plan }: World): boolean {
   return (plan.faults.rateStorm ?? 0) > 0
@@ -26,14 +29,23 @@ export function watchDebts(world: World): WorldWatcher {
   if (mayRest(world)) return {}
   const owed = new Map<string, { readonly debt: Debt; readonly since: number; readonly wasHeldUp: boolean }>()
   const refusals = new Map<string, number>()
+  const silent = new Map<string, number>()
   const strategyIds = world.plan.strategies.map(({ id }) => id)
   const slotsMs = (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
   const cancelledMs = world.settings.execution.unwantedMsMax + slotsMs
   const known = new KnownPrices()
   let [looks, denied] = [0, 0]
+  const countSilent = ({ items }: Extract<JournalRecord, { kind: 'outcome' }>): void => {
+    const [first] = items
+    const symbol = first && world.process.engine?.book.orders.get(first.clientOid)?.terms.symbol
+    if (symbol === undefined) return
+    const isSilent = items.every(({ outcome }) => outcome === 'unknown')
+    silent.set(symbol, isSilent ? (silent.get(symbol) ?? 0) + 1 : 0)
+  }
   return {
     onBirth() {
       owed.clear()
+      silent.clear()
       known.forget()
     },
     onRecord(record) {
@@ -42,6 +54,7 @@ export function watchDebts(world: World): WorldWatcher {
         if (paid.some((one) => isSameDebt(one, debt))) owed.delete(name)
       }
       if (record.kind !== 'outcome') return
+      countSilent(record)
       for (const { clientOid, outcome } of record.items) {
         const terms = world.process.engine?.book.orders.get(clientOid)?.terms
         if (!terms) continue
@@ -61,6 +74,7 @@ export function watchDebts(world: World): WorldWatcher {
       denied = deniedNow
       const isExcused = ({ strategyId, symbol }: Debt): boolean =>
         (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
+        (silent.get(symbol) ?? 0) >= SILENT_MAX ||
         restrictionsOn(engine.book, symbol, strategyId).length > 0 ||
         engine.restrictions.some(({ code }) => code === 'rateLimited' || code === 'unknownOrders')
       const open = debtsOf({ book: engine.book, settings: world.settings }, known.tickers).filter(
