@@ -119,6 +119,14 @@ export const METRICS = {
     type: 'gauge',
     help: "Used of a limit on losses, margin coin, a share for the account's drawdown; labels: scope, limit.",
   },
+  intentd_loss_peak: {
+    type: 'gauge',
+    help: 'Of a step of a drawdown: the equity, or net profit, from which it counts; labels: scope, limit.',
+  },
+  intentd_loss_level: {
+    type: 'gauge',
+    help: 'Of a step of a drawdown: the equity, or net profit, at which it is reached; labels: scope, limit.',
+  },
   intentd_loss_limit: { type: 'gauge', help: 'That limit, in the same unit; labels: scope, limit.' },
   intentd_snapshots_total: { type: 'counter', help: 'Snapshots that strategies were shown.' },
   intentd_decisions_total: { type: 'counter', help: 'Decisions of strategies.' },

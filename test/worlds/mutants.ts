@@ -1044,8 +1044,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'flatten-from-one-reading',
     what: 'everything is closed for one reading',
-    find: "isBeyond(confirmed.drawdown, 'flatten')",
-    replace: "isBeyond(believed.drawdown, 'flatten')",
+    find: "isBeyond(confirmed.lastDrawdown, 'flatten')",
+    replace: "isBeyond(believed.lastDrawdown, 'flatten')",
     isOfMoney: true,
   },
   {
@@ -1183,6 +1183,24 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'in hedge mode the price of a fill that closes is held against its limit the wrong way round',
     find: "if (tradesAs(terms.action) === 'buy' ?",
     replace: "if ((fill.side ?? tradesAs(terms.action)) === 'buy' ?",
+  },
+  {
+    name: 'last-step-loses-its-peak',
+    what: 'a release of an earlier step lets the last step of a drawdown count from a new peak too',
+    find: 'const kept = isLastKept ? lastPeakOf(known) : undefined',
+    replace: 'const kept = isLastKept ? (known.lastPeak && undefined) : undefined',
+  },
+  {
+    name: 'last-step-counts-as-the-others',
+    what: 'the last step of a drawdown is judged from the peak of the earlier ones',
+    find: 'lastDrawdown: fallOf(core, scope, last, net)',
+    replace: 'lastDrawdown: fallOf(core, scope, peak, net)',
+  },
+  {
+    name: 'released-beyond-the-last-step',
+    what: 'a release that keeps the peak is obeyed while the last step would fire again at once',
+    find: 'const isAgain = isKept && isReached(used.lastDrawdown, flatten)',
+    replace: 'const isAgain = isKept && used.lastDrawdown > 2 * flatten',
   },
   {
     name: 'drawdown-only-halts',

@@ -122,7 +122,9 @@ function addAccount(account: AccountView, now: number, add: Add): void {
   add('intentd_disputes', account.disputes.length)
   for (const { figure, scope, since } of account.disputes)
     add('intentd_dispute_age_seconds', (now - since) / MS, { figure, scope })
-  for (const { scope, limit, used, max } of account.losses) {
+  for (const { scope, limit, used, max, peak, level } of account.losses) {
+    if (peak !== null) add('intentd_loss_peak', peak, { scope, limit })
+    if (level !== null) add('intentd_loss_level', level, { scope, limit })
     add('intentd_loss_limit', max, { scope, limit })
     if (used !== null) add('intentd_loss_used', used, { scope, limit })
   }

@@ -70,9 +70,13 @@ export function meddle(world: World): void {
   time.after(GRID_MS, look)
 }
 
-/** The operator, who looks at what is halted for a while, puts the account back as it was, and releases. */
+/**
+ * The operator, who looks at what is halted for a while, puts the account back as it was, and releases; a drawdown whose
+ * last step would fire again at once with a new peak, the second time.
+ */
 export function releaseHalts(world: World): void {
   const { time, process, facts, faults, quiet } = world
+  const released = new Map<string, number>()
   const look = (): void => {
     if (!faults.isOn) setMode(world, world.plan.positionMode)
     for (const [scope, { at, mode }] of facts.halted) {
@@ -80,9 +84,11 @@ export function releaseHalts(world: World): void {
       // A process that stands still is told once it goes on.
       if (time.now - at < lookedAtMs || process.isStill) continue
       if (!setMode(world, world.plan.positionMode)) continue
+      const newPeak = released.get(scope) === at
+      released.set(scope, at)
       process.dispatch({
         kind: 'commanded',
-        command: { kind: 'release', scope, reason: 'looked at', by: 'world' },
+        command: { kind: 'release', scope, reason: 'looked at', by: 'world', ...(newPeak && { newPeak }) },
       })
     }
     if (faults.isOn || facts.halted.size > 0) time.after(quiet.stretch(GRID_MS), look)
