@@ -1355,4 +1355,42 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       'return move.taken.length > 0 ? undefined : storeHolding(book, { owner: move.owner, symbol, holding }, undefined)',
   },
+  {
+    name: 'older-proof-ignored',
+    what: 'a state that is proved to be older than the exchange trades on',
+    find: "  halt(core, ACCOUNT, 'olderState', proof)\n  emit(core, { kind: 'stateOlder', proof })",
+    replace: '  void proof',
+  },
+  {
+    name: 'older-by-any-duplicate',
+    what: 'the first duplicate proves that a state is older, also of a request that was doubled on its way',
+    find: 'const again = suspected.find(({ order }) => core.names.suspectedWishes.has(wishOf(order)))',
+    replace: 'const again = suspected[0]',
+  },
+  {
+    name: 'repair-keeps-old-orders',
+    what: 'a repair takes the open orders of an older copy for those of the exchange',
+    find: 'for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))',
+    replace:
+      'for (const order of openOrders(book)) storeOrder(book, order.terms ? order : markLost(order, reason, at))',
+  },
+  {
+    name: 'repair-without-halt',
+    what: 'a repaired state trades before an operator has released it',
+    find: "book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)",
+    replace: 'void pairKey(ACCOUNT, restriction.code)',
+  },
+  {
+    name: 'earlier-fills-are-proof',
+    what: 'fills through the API from before the start prove that a state is older, whoever made them',
+    find: 'const isEarlier = isFromBefore(core, fill)',
+    replace:
+      "const isEarlier = isFromBefore(core, fill) && (halt(core, '*', 'olderState', fill.tradeId), true)",
+  },
+  {
+    name: 'earlier-fills-adopted',
+    what: 'fills through the API from before the start halt nothing where fills of others are adopted',
+    find: 'const isEarlier = isFromBefore(core, fill)',
+    replace: 'const isEarlier = isFromBefore(core, fill) && fill.lots < 0',
+  },
 ]
