@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadCredentials, loadJournalPassword } from '../config/secrets.ts'
 import { rekeyJournal } from '../daemon/rekey-journal.ts'
+import { backUpState } from '../daemon/state/back-up-state.ts'
 import { copyState, type StateToCopy } from '../daemon/state/copy-state.ts'
 import { readRunStart } from '../daemon/state/running-config.ts'
 import { JOURNAL_FILE, stateDirectoryOf } from '../daemon/state/state-place.ts'
@@ -35,7 +36,7 @@ interface MigrateCommandOptions extends ConfigOptions, MarketOptions {
 export function addJournalCommand(program: Command, { version, setExit }: VerbFrame): void {
   const journal = program
     .command('journal')
-    .description('move a journal, migrate it, or take a rotated key over')
+    .description('move a journal, back it up, migrate it, or take a rotated key over')
   addConfigOptions(journal.command('copy'))
     .description(
       'move the journal between the file in state.directory and the server in journal.url; no daemon may run',
@@ -59,6 +60,25 @@ export function addJournalCommand(program: Command, { version, setExit }: VerbFr
     .addOption(listOption('--market <file>', 'as given to run'))
     .option('--speed <n>', 'as given to run', parseSpeed)
     .action(async (options: MigrateCommandOptions) => setExit(await migrate(options)))
+  addConfigOptions(journal.command('backup'))
+    .argument('<directory>', 'where the copy goes; nothing is there yet')
+    .description('copy the state directory, proved, also while a daemon trades')
+    .action((to: string, options: ConfigOptions) => setExit(backUp(to, options)))
+}
+
+function backUp(to: string, options: ConfigOptions): number {
+  const { config } = loadConfig(toConfigRequest(options))
+  const { directory } = config.state
+  const { counted, last, files } = backUpState({ config, directory, to })
+  const text = [
+    `copied:   ${directory} to ${to}, as it was at one moment`,
+    `records:  ${toCount(counted.records)}, the last one is ${toCount(last.sequence)} (${last.link})`,
+    `proved:   every record, row and sum of the copy is as it was written`,
+    `files:    ${[JOURNAL_FILE, ...files].join(', ')}`,
+    `restore:  stop the daemon, put the copy in the place of ${directory}, start it; if it has traded since, it ends, and \`intentd repair --from-exchange${repeatOptions(options)}\` takes over what the exchange holds`,
+  ]
+  process.stdout.write(`${text.join('\n')}\n`)
+  return 0
 }
 
 async function rekey(options: ConfigOptions, version: string): Promise<number> {

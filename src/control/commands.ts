@@ -24,7 +24,13 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
       .meta({ description: 'what no strategy holds of it is handed over' }),
     strategyId: z.string().min(1).max(SCOPE_MAX).meta({ description: 'to this strategy' }),
   }),
-  z.strictObject({ kind: z.literal('release'), scope }),
+  z.strictObject({
+    kind: z.literal('release'),
+    scope,
+    newPeak: z.boolean().optional().meta({
+      description: 'every step of the drawdown counts from now on; else the last one keeps its peak',
+    }),
+  }),
   z.strictObject({ kind: z.literal('kill') }),
   z.strictObject({ kind: z.literal('releaseKill') }),
   z.strictObject({ kind: z.literal('reload') }),

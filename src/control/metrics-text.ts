@@ -166,6 +166,14 @@ export const METRICS = {
     type: 'gauge',
     help: 'That limit, in the same unit; +Inf for one of the account that is off; labels: scope, limit.',
   },
+  intentd_loss_peak: {
+    type: 'gauge',
+    help: 'Of a step of a drawdown: the equity, or net profit, from which it counts; labels: scope, limit.',
+  },
+  intentd_loss_level: {
+    type: 'gauge',
+    help: 'Of a step of a drawdown: the equity, or net profit, at which it is reached; labels: scope, limit.',
+  },
   intentd_snapshots_total: { type: 'counter', help: 'Snapshots that strategies were shown.' },
   intentd_decisions_total: { type: 'counter', help: 'Decisions of strategies.' },
   intentd_batches_total: { type: 'counter', help: 'Batches of orders sent.' },

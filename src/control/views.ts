@@ -124,6 +124,10 @@ const lossSchema = z.strictObject({
     description:
       "margin coin; of the account's drawdown a share of the peak of its equity; of a streak trades",
   }),
+  peak: z.number().nullable().meta({
+    description: 'of a drawdown: the equity of the account, else the net profit, from which it counts',
+  }),
+  level: z.number().nullable().meta({ description: 'of a drawdown: at which of these it is reached' }),
 })
 
 const disputeSchema = z.strictObject({
@@ -192,7 +196,7 @@ export const accountSchema = z.strictObject({
   equity: amount.nullable().meta({ description: 'capital and everything that was made; null: not known' }),
   peak: amount.nullable().meta({
     description:
-      'the highest equity: since the last release of a drawdown where that is limited, else since the start',
+      'the highest equity: since a release took a new peak where the drawdown is limited, else since the start',
   }),
   drawdown: amount.nullable().meta({ description: 'equity below its peak' }),
   losses: z.array(lossSchema),

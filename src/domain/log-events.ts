@@ -187,6 +187,8 @@ export const LOG_EVENTS = {
   'limits.coolDown':
     'A release came before the cool-down of a drawdown was over, and changed nothing; repeat it when the cool-down is over.',
   'limits.ended': 'What was beyond its limit just now is within it again; nothing to do.',
+  'limits.notReleased':
+    'A release of a drawdown was refused, because its last step would close everything again at once: the scope is at `to`, `below` under its peak of `from`. Release it above `closesBelow`, or with `--new-peak`, which counts every step from the level of now.',
   'limits.off':
     'Limits that the configuration does not set, and that therefore restrict nothing: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
   'limits.reached':
@@ -232,7 +234,7 @@ export const LOG_EVENTS = {
   'log.linesMissing':
     'Nobody read the log for a while (a terminal held with Ctrl-S, a program behind a pipe that stands still), and so many lines were left out. Trading went on.',
   'limits.peakMoved':
-    'A drawdown was released, and its peak is taken anew: the fall counts from `to` and no longer from `from`, which is `below` higher; `limits` says at which level each step is reached now. What the account has lost before counts towards no step any more, also not towards the last one: lower the limits in the configuration if it should.',
+    'A drawdown was released: its steps count from `to` and no longer from `from`, which is `below` higher; `limits` says at which level each is reached now. The last step, which flattens, goes on from its peak, unless `--new-peak` was given.',
   'loop.stoodStill':
     'The process did nothing for several seconds: somebody had stopped it, it got no processor, or its own code kept it busy. Prices and readings were old then, so nothing was sent on them. If it repeats, look at what else runs on the machine, and at the limits of its container.',
   'loop.hung':

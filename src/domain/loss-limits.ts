@@ -24,6 +24,8 @@ export interface Watermark {
   readonly dayNet: number | null
   /** The highest net profit; null: to be taken anew. */
   readonly peak: number | null
+  /** From where the last step of the drawdown counts after a release of an earlier one, as long as it is above `peak`. */
+  readonly lastPeak?: number
 }
 
 /** How much of its limits a scope has used, in the margin coin, by our own figure. */
@@ -35,6 +37,11 @@ export interface UsedLoss {
   readonly drawdown: number
   /** As a share of the peak of the equity; of the account alone. */
   readonly drawdownShare?: number
+  /** The same, as the last step of the drawdown counts it: of the account a share, else an amount. */
+  readonly lastDrawdown: number
+  /** Net profits: from where the earlier steps count, and the last one. */
+  readonly peak: number
+  readonly lastPeak: number
 }
 
 /** How far a scope has fallen by one of the figures of {@link Worth}; NaN while that is not known. */
@@ -42,13 +49,15 @@ export interface Fall {
   readonly dayLoss: number
   /** In the unit of its limits: of the account a share of the peak of the equity, else an amount. */
   readonly drawdown: number
+  /** Below the peak of the last step. */
+  readonly lastDrawdown: number
 }
 
 /** What the account is worth, in the margin coin. */
 export interface Equity {
   /** Capital and everything that was made. */
   readonly equity: number
-  /** The highest so far: since the last release of a drawdown where that is limited, else since the run began. */
+  /** The highest so far: since a release took a new peak where the drawdown is limited, else since the run began. */
   readonly peak: number
   /** The equity below the peak; 0 at the peak. */
   readonly drawdown: number

@@ -283,6 +283,11 @@ export interface ReleasedRecord extends Dated {
   readonly code?: ModeReason
   readonly reason: string
   readonly by: string
+  /**
+   * `kept`: the last step of a drawdown goes on from its peak, the others count from a new one. `new`: all steps count from
+   * a new peak, whether a drawdown was held or not. Absent, as in journals of before: all steps of a drawdown that was held.
+   */
+  readonly peak?: 'kept' | 'new'
 }
 
 /** The book forgets what ended some time ago. */

@@ -66,11 +66,11 @@ export const MODE_REASONS = {
   dailyLoss: { mode: 'reducing', ends: 'an operator releases it; losses count from then on' },
   drawdown: {
     mode: 'reducing',
-    ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest; the peak is taken anew',
+    ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest; the peak is taken anew, but for the last step',
   },
   drawdownFlatten: {
     mode: 'halted',
-    ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest; the peak is taken anew',
+    ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest, above its level or with a new peak',
   },
   losingStreak: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
   rejections: { mode: 'halted', ends: 'an operator has looked why orders are rejected, and releases it' },

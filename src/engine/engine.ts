@@ -64,11 +64,12 @@ import {
 import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusals.ts'
 import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
-import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
+import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './state/trading-mode.ts'
 import { forgetSatisfied } from './state/totals.ts'
 import { type AdoptCommand, adoptForFlatten, adoptUnclaimed, objectToAdoption } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
-import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
+import { judgeLosses } from './lifecycle/judge-losses.ts'
+import { type PeakRelease, planPeakRelease, releaseDrawdown } from './lifecycle/release-drawdown.ts'
 import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
@@ -117,6 +118,8 @@ export interface Engine {
   isCallHeldBack(callId: number): boolean
   /** Why a strategy cannot take over what no strategy holds of an instrument; undefined where it can. */
   objectToAdoption(command: AdoptCommand): string | undefined
+  /** What a release would do to the peaks of a drawdown; undefined where it does nothing to them, or that is not known. */
+  planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
   /** By scope: what was lost, where losses are limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
@@ -181,6 +184,7 @@ export function resumeEngine(core: Core): Engine {
     objectTo: (batch, now) => objectToBatch(core, batch, now),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
     objectToAdoption: (command) => objectToAdoption(core, command),
+    planPeakRelease: (command) => planPeakRelease(core, command),
     losses: core.losses.used,
     get equity() {
       return accountEquityOf(core)
@@ -393,7 +397,7 @@ function handleCommand(core: Core, command: EngineCommand): void {
     case 'haltStrategy':
       return haltStrategy(core, command)
     case 'release':
-      return releaseAfterCoolDown(core, command)
+      return releaseDrawdown(core, command)
     case 'kill':
       return startKill(core, command)
     case 'releaseKill':

@@ -94,8 +94,12 @@ export type EngineCommand =
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
   /** Hands what the account holds of an instrument beside all strategies to one of those that trade it. */
   | ({ readonly kind: 'adopt'; readonly symbol: string; readonly strategyId: string } & CommandSource)
-  /** Ends everything that holds the scope, except a kill. */
-  | ({ readonly kind: 'release'; readonly scope: Scope } & CommandSource)
+  /** Ends everything that holds the scope, except a kill; `newPeak`: all steps of its drawdown count from now on. */
+  | ({
+      readonly kind: 'release'
+      readonly scope: Scope
+      readonly newPeak?: boolean | undefined
+    } & CommandSource)
   /** Throws the kill switch, or releases it. */
   | ({ readonly kind: 'kill' } & CommandSource)
   | ({ readonly kind: 'releaseKill' } & CommandSource)

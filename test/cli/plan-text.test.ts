@@ -160,8 +160,8 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     strategies: { [grid?.id ?? '']: '9' },
   } as const
   const losses = [
-    { scope: '*', limit: 'daily', used: 34, max: 200 },
-    { scope: '*', limit: 'drawdown.flatten', used: 0.03, max: 0.1 },
+    { scope: '*', limit: 'daily', used: 34, max: 200, peak: null, level: null },
+    { scope: '*', limit: 'drawdown.flatten', used: 0.03, max: 0.1, peak: null, level: null },
   ]
   const account = { losses, positions: [position], peak: null, drawdown: null }
 

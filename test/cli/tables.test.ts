@@ -75,8 +75,8 @@ const ACCOUNT: AccountView = {
   ...{ equity: LARGE, peak: LARGE, drawdown: LARGE },
   disputes: [],
   losses: [
-    { scope: ID, limit: 'daily', used: 1e15, max: 1e15 },
-    { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2 },
+    { scope: ID, limit: 'daily', used: 1e15, max: 1e15, peak: null, level: null },
+    { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2, peak: null, level: null },
   ],
   isLossLimited: false,
   limiter: [

@@ -139,6 +139,7 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'daemon.opened': { state: `${HERE}/.intentd/paper/one-way-seed-1-x60-7041992a` },
   'journal.migrated': { from: 6, to: 7 },
   'limits.peakMoved': { from: '10000.00', to: '9987.60' },
+  'limits.notReleased': { from: '10000.00', to: '9100.00', closesBelow: '9200.00' },
   'limits.alone': { without: ['longShortRatio'] },
   'limits.shared': { members: 4 },
   'simulator.listening': { state: 'exchange.sqlite' },

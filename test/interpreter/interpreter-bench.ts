@@ -111,6 +111,7 @@ export class InterpreterBench {
         'body' in batch && batch.body === this.heldBack ? 'trading was restricted meanwhile' : undefined,
       staleReadings: () => [],
       objectToAdoption: () => undefined,
+      planPeakRelease: () => undefined,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],
       refusals: [],

@@ -1044,8 +1044,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'flatten-from-one-reading',
     what: 'everything is closed for one reading',
-    find: "isBeyond(confirmed.drawdown, 'flatten')",
-    replace: "isBeyond(believed.drawdown, 'flatten')",
+    find: "isBeyond(confirmed.lastDrawdown, 'flatten')",
+    replace: "isBeyond(believed.lastDrawdown, 'flatten')",
     isOfMoney: true,
   },
   {
@@ -1183,6 +1183,24 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'in hedge mode the price of a fill that closes is held against its limit the wrong way round',
     find: "if (tradesAs(terms.action) === 'buy' ?",
     replace: "if ((fill.side ?? tradesAs(terms.action)) === 'buy' ?",
+  },
+  {
+    name: 'last-step-loses-its-peak',
+    what: 'a release of an earlier step lets the last step of a drawdown count from a new peak too',
+    find: 'const kept = isLastKept ? lastPeakOf(known) : undefined',
+    replace: 'const kept = isLastKept ? (known.lastPeak && undefined) : undefined',
+  },
+  {
+    name: 'last-step-counts-as-the-others',
+    what: 'the last step of a drawdown is judged from the peak of the earlier ones',
+    find: 'lastDrawdown: fallOf(core, scope, last, net)',
+    replace: 'lastDrawdown: fallOf(core, scope, peak, net)',
+  },
+  {
+    name: 'released-beyond-the-last-step',
+    what: 'a release that keeps the peak is obeyed while the last step would fire again at once',
+    find: 'const isAgain = isKept && isReached(used.lastDrawdown, flatten)',
+    replace: 'const isAgain = isKept && used.lastDrawdown > 2 * flatten',
   },
   {
     name: 'drawdown-only-halts',
@@ -1336,5 +1354,43 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return storeHolding(book, { owner: move.owner, symbol, holding }, undefined)',
     replace:
       'return move.taken.length > 0 ? undefined : storeHolding(book, { owner: move.owner, symbol, holding }, undefined)',
+  },
+  {
+    name: 'older-proof-ignored',
+    what: 'a state that is proved to be older than the exchange trades on',
+    find: "  halt(core, ACCOUNT, 'olderState', proof)\n  emit(core, { kind: 'stateOlder', proof })",
+    replace: '  void proof',
+  },
+  {
+    name: 'older-by-any-duplicate',
+    what: 'the first duplicate proves that a state is older, also of a request that was doubled on its way',
+    find: 'const again = suspected.find(({ order }) => core.names.suspectedWishes.has(wishOf(order)))',
+    replace: 'const again = suspected[0]',
+  },
+  {
+    name: 'repair-keeps-old-orders',
+    what: 'a repair takes the open orders of an older copy for those of the exchange',
+    find: 'for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))',
+    replace:
+      'for (const order of openOrders(book)) storeOrder(book, order.terms ? order : markLost(order, reason, at))',
+  },
+  {
+    name: 'repair-without-halt',
+    what: 'a repaired state trades before an operator has released it',
+    find: "book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)",
+    replace: 'void pairKey(ACCOUNT, restriction.code)',
+  },
+  {
+    name: 'earlier-fills-are-proof',
+    what: 'fills through the API from before the start prove that a state is older, whoever made them',
+    find: 'const isEarlier = isFromBefore(core, fill)',
+    replace:
+      "const isEarlier = isFromBefore(core, fill) && (halt(core, '*', 'olderState', fill.tradeId), true)",
+  },
+  {
+    name: 'earlier-fills-adopted',
+    what: 'fills through the API from before the start halt nothing where fills of others are adopted',
+    find: 'const isEarlier = isFromBefore(core, fill)',
+    replace: 'const isEarlier = isFromBefore(core, fill) && fill.lots < 0',
   },
 ]

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { Failure } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { drawTimeline } from '../support/world/timeline.ts'
+import { COPIES } from '../support/copies/copies-plan.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
@@ -22,6 +23,7 @@ const USAGE = `npm run fuzz -- [options]
   --seed S       the first world's seed; a random one, printed, unless told
   --months       worlds that last for months, with seeds of their own: months-1, months-2, …
   --money        worlds that lie about money, with seeds of their own: money-1, money-2, …
+  --copies       worlds in which an older copy of the journal is put back: copies-1, copies-2, …
   --takeovers    worlds in which machines take the account over, with seeds of their own: takeovers-1, …
   --workers K    on K threads; 1 unless told
   --trace        with --seed or --script: one world, its timeline of client against exchange
@@ -38,6 +40,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     months: { type: 'boolean', default: false },
     money: { type: 'boolean', default: false },
+    copies: { type: 'boolean', default: false },
     takeovers: { type: 'boolean', default: false },
     workers: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
@@ -68,7 +71,13 @@ async function main(): Promise<number> {
   const workers = parseCount('--workers', values.workers, 4 * availableParallelism())
   // The clock is as random as a first seed has to be: it is printed, and everything follows from it.
   const drawn = values.seed ?? String(createRandom(String(process.hrtime.bigint())).integer(2 ** 32))
-  const kind = values.months ? MONTHS : values.takeovers ? TAKEOVERS : values.money ? MONEY : ''
+  const kinds = {
+    [MONTHS]: values.months,
+    [TAKEOVERS]: values.takeovers,
+    [MONEY]: values.money,
+    [COPIES]: values.copies,
+  }
+  const kind = Object.entries(kinds).find(([, isChosen]) => isChosen)?.[0] ?? ''
   const seed = drawn.startsWith(kind) ? drawn : `${kind}${drawn}`
   if (values.help) {
     say(USAGE)

@@ -338,6 +338,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'kill.unproved': { urgency: urgent, by: [], title: () => 'a kill is not proved: look at the exchange' },
   'lease.lost': { urgency: urgent, by: [], title: () => 'the lease of the journal is lost' },
   'limits.coolDown': SILENT,
+  'limits.notReleased': SILENT,
   'limits.ended': {
     urgency: info,
     by: ['scope', 'code'],
@@ -385,7 +386,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: warning,
     by: ['scope'],
     title: ({ scope, from, to, below }) =>
-      `the drawdown of ${showScope(scope)} counts from ${showFact(to)} now, ${showFact(below)} below the peak of ${showFact(from)}`,
+      `the drawdown of ${showScope(scope)} was released at ${showFact(to)}, ${showFact(below)} below the peak of ${showFact(from)}`,
   },
   'loop.stoodStill': {
     urgency: warning,

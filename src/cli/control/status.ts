@@ -341,17 +341,19 @@ function describeUnrealised({ positions, profit: { total } }: AccountView, isLiv
     : 'not known while no daemon reads the positions; not counted above'
 }
 
-/** `* daily 34.00 of 200, BTCUSDT daily 2.50 of 50` */
+/** `* daily 34.00 of 200, * drawdown.flatten 3.00 % of 8 % (at 9200.00, peak 10000.00)` */
 function describeLosses({ losses }: AccountView): string {
   return losses
-    .map(({ scope, limit, used, max }) => {
+    .map(({ scope, limit, used, max, peak, level }) => {
       if (limit === 'streak') return `${scope} ${limit} ${used} of ${max}`
       if (used === null) return `${scope} ${limit} not known yet`
       const isShare = scope === '*' && limit !== 'daily'
       const shown = isShare
         ? `${(used * 100).toFixed(2)} % of ${max * 100} %`
         : `${used.toFixed(2)} of ${max}`
-      return `${scope} ${limit} ${shown}`
+      const reached =
+        peak === null || level === null ? '' : ` (at ${level.toFixed(2)}, peak ${peak.toFixed(2)})`
+      return `${scope} ${limit} ${shown}${reached}`
     })
     .join(', ')
 }

@@ -11,6 +11,7 @@ import {
   SCOPE_MAX,
   takeAnswer,
   wasUnreadable,
+  describePeak,
   describeRefusedRelease,
   describeStillHeld,
 } from '../../daemon/account/command-inbox.ts'
@@ -206,7 +207,9 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   const code = kind === 'flatten' ? 'flatten' : 'operator'
   const own = held.find((one) => one.scope === scope && one.code === code)
   const mode = kind === 'restrict' ? order.mode : 'halted'
-  const isDone = kind === 'release' ? lifted.length > 0 : !answer.isScopeUnknown && own?.mode === mode
+  const isPeakNew = answer.peak?.peak === 'new'
+  const isDone =
+    kind === 'release' ? lifted.length > 0 || isPeakNew : !answer.isScopeUnknown && own?.mode === mode
   if (isDone && kind === 'flatten')
     printResult('obeyed; its log says flatten.done when nothing is left to close')
   else if (!isDone && kind === 'release') printResult(describeRefusedRelease(String(scope), [answer]))
@@ -217,6 +220,7 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   else if (!isDone) printResult(`not done: the daemon runs with another configuration, without ${scope}`)
   for (const advice of adviseUnclosable(answer.unclosable)) printResult(advice)
   for (const restriction of lifted) printResult(`lifted: ${wordsOf(restriction)}`)
+  if (isDone) for (const sentence of describePeak(answer)) printResult(sentence)
   for (const sentence of describeStillHeld(answer)) printResult(sentence)
   for (const advice of adviseUnclaimed(answer, repeated)) printResult(advice)
   printHeld(answer)

@@ -26,7 +26,7 @@ type Ending = keyof typeof EXITS
 /** Every code that a {@link Failure} can have, by what ends the process; a code that stands nowhere is a defect. */
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   usage: [
-    ...['ACCEPT_LIVE', 'ACCEPT_SYMBOL_UNKNOWN', 'ARCHIVE_EXISTS'],
+    ...['ACCEPT_LIVE', 'ACCEPT_SYMBOL_UNKNOWN', 'ARCHIVE_EXISTS', 'BACKUP_EXISTS', 'BACKUP_INSIDE'],
     ...['FEED_OTHER', 'FEED_TWICE', 'FEED_UNKNOWN', 'FEED_UNUSED'],
     ...['BACKTEST_DAYS_UNUSED', 'BACKTEST_MARKET_MIXED', 'BACKTEST_PRICES_OUTSIDE', 'BACKTEST_RANGE_EMPTY'],
     ...['SWEEP_PRICES_OUTSIDE', 'SWEEP_TRIAL_UNKNOWN', 'SWEEP_TOO_LARGE'],
@@ -61,7 +61,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
       'JOURNAL_NOT_COPIED',
     ],
     'JOURNAL_SERVER_OLD',
-    'REPAIR_ON_SERVER',
+    ...['REPAIR_ON_SERVER', 'BACKUP_EMBEDDED', 'BACKUP_ON_SERVER'],
     ...['FLEET_IMPOSSIBLE', 'HANDOVER_IMPOSSIBLE', 'STANDBY_IMPOSSIBLE'],
     ...['PARITY_CONFIG_OTHER', 'PLATFORM_UNSUPPORTED'],
     'MARKET_OPTION_INVALID',
@@ -96,7 +96,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
   hung: ['LOOP_HUNG'],
-  cannotCreate: ['ACCEPT_UNLOCKED', 'REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
+  cannotCreate: ['ACCEPT_UNLOCKED', 'BACKUP_UNWRITABLE', 'REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
   inputMissing: [
     ...[
       'ARCHIVE_NO_JOURNAL',

@@ -197,6 +197,7 @@ export class Account implements MarketListener {
     // A kill that was just seen comes before its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
+    const peak = command.kind === 'release' ? this.#engine.planPeakRelease(command) : undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
@@ -208,6 +209,7 @@ export class Account implements MarketListener {
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       ...(refusal !== undefined && { refusal }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
+      ...(peak && judged.coolsDownUntil === undefined && { peak }),
       ...judged,
     }
   }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Restriction } from '../../domain/trading-mode.ts'
+import type { PeakRelease } from '../../engine/lifecycle/release-drawdown.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -30,7 +31,12 @@ const commandSchema = z.discriminatedUnion('kind', [
   /** What no strategy holds of the instrument goes to that strategy. */
   z.strictObject({ kind: z.literal('adopt'), scope, strategy: scope, ...ordered }),
   /** Without a scope the kill switch is released. */
-  z.strictObject({ kind: z.literal('release'), scope: scope.optional(), ...ordered }),
+  z.strictObject({
+    kind: z.literal('release'),
+    scope: scope.optional(),
+    newPeak: z.boolean().optional(),
+    ...ordered,
+  }),
 ])
 
 export type ControlCommand = z.infer<typeof commandSchema>
@@ -55,6 +61,8 @@ export interface CommandAnswer {
   readonly refusal?: string
   /** Unix ms: a release came before then, and ended nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
+  /** What a release did to the peaks of a drawdown, or why it was refused. */
+  readonly peak?: PeakRelease
   /** The kill that stands was thrown, or the daemon was started, after this release was given: it ended nothing. */
   readonly isTooOld?: true
   /** A standby has read it, which obeys nothing: who writes the account, as the lease names it. */
@@ -72,9 +80,26 @@ export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>
 /** Why a release has ended nothing, in words. */
 export function describeRefusedRelease(named: string, answers: readonly CommandAnswer[]): string {
   const until = answers.flatMap(({ coolsDownUntil }) => coolsDownUntil ?? [])
+  const beyond = answers.flatMap(({ peak }) => (peak?.closesBelow === undefined ? [] : [peak]))
+  if (beyond[0]) return describeBeyond(named, beyond[0])
   if (until.length === 0) return `not done: nothing that a release ends holds ${named}`
   const at = new Date(Math.max(...until)).toISOString()
   return `not done: ${named} cools down until ${at} (risk.losses.coolDownMs); release it then`
+}
+
+function describeBeyond(named: string, { from, to, below, closesBelow }: PeakRelease): string {
+  return `not done: ${named} is at ${to}, ${below} below its peak of ${from}, and the last step of its drawdown (flatten at ${closesBelow}) would close everything again at once; release it when it is above that, or with --new-peak, which counts every step from ${to}`
+}
+
+/** From where the steps of a drawdown count after a release, in sentences. */
+export function describePeak({ peak }: CommandAnswer): readonly string[] {
+  if (peak === undefined || peak.closesBelow !== undefined) return []
+  const { from, to, below, limits, lastUsed } = peak
+  const moved = `counts from ${to} now, ${below} below the peak of ${from}`
+  if (lastUsed === undefined) return [`peak: every step of the drawdown ${moved}: ${limits}`]
+  return [
+    `peak: the drawdown ${moved}; its last step, flatten, still counts from ${from}, and ${lastUsed} of it is used: ${limits}`,
+  ]
 }
 
 /** What is still held of a flatten that a release has ended, in sentences. */

@@ -80,8 +80,10 @@ function toEngineCommand(command: ControlCommand): EngineCommand {
     return { kind, symbol, strategyId, reason, by }
   }
   if (command.kind !== 'release') return command
-  const { scope, reason, by } = command
-  return scope === undefined ? { kind: 'releaseKill', reason, by } : { kind: 'release', scope, reason, by }
+  const { scope, reason, by, newPeak } = command
+  return scope === undefined
+    ? { kind: 'releaseKill', reason, by }
+    : { kind: 'release', scope, reason, by, newPeak }
 }
 
 type Scoped = Pick<CommandAnswer, 'isScopeUnknown' | 'unclosable' | 'unclaimed' | 'coolsDownUntil'>

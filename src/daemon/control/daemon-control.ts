@@ -30,6 +30,7 @@ import {
   adviseUnclaimed,
   adviseUnclosable,
   type CommandAnswer,
+  describePeak,
   describeRefusedRelease,
   describeStillHeld,
 } from '../account/command-inbox.ts'
@@ -248,22 +249,8 @@ export class DaemonControl implements Controlled {
     const isToClose = (scope: Scope) => this.#shown.some((shown) => isOpen(shown, scope))
     const isKilled = this.#shown.some(({ engine }) => engine.kill !== undefined)
     const verdict = judge(order, answers, { configOption, isKilled, isToClose })
-    const text = [verdict.text, ...this.#describeMovedPeak(answers.flatMap(({ lifted }) => lifted))].join(
-      '; ',
-    )
+    const text = [verdict.text, ...answers.flatMap(describePeak)].join('; ')
     return { ...nothing, ...verdict, text }
-  }
-
-  /** A release of a drawdown moves the peak, and whoever releases is told so. */
-  #describeMovedPeak(lifted: readonly Restriction[]): readonly string[] {
-    const drawdown = lifted.find(({ code }) => code === 'drawdown' || code === 'drawdownFlatten')
-    if (drawdown === undefined) return []
-    const equity = this.#shown.find(({ engine }) => engine.equity !== undefined)?.engine.equity?.equity
-    const level =
-      drawdown.scope === '*' && equity !== undefined ? `at ${equity.toFixed(2)}` : 'at the present level'
-    return [
-      `it was held at ${drawdown.reason}; its peak is taken anew ${level}, and what was lost before counts towards no step of risk.losses.drawdown any more, also not the last one (limits.peakMoved in the log has all figures)`,
-    ]
   }
 
   #objectToScope(scope: string): string | undefined {

@@ -1,6 +1,7 @@
 import type { AccountView } from '../../control/views.ts'
-import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
+import { DRAWDOWN_STEPS, type DrawdownStep, type UsedLoss } from '../../domain/loss-limits.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
+import { levelOfStep } from '../../engine/lifecycle/release-drawdown.ts'
 import { decimal } from '../../lib/decimal.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 import { roundAmount, toAmount } from '../reporting/money-figures.ts'
@@ -27,10 +28,9 @@ export function viewEquity(
 export function viewLosses({ settings, engine, book }: ShownAccount): AccountView['losses'] {
   return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
     const used = engine.losses.get(scope)
-    const fallen = roundKnown(scope === ACCOUNT ? used?.drawdownShare : used?.drawdown)
     const steps = DRAWDOWN_STEPS.flatMap((step) => {
       const max = drawdown?.[step]
-      return max === undefined ? [] : [{ scope, limit: `drawdown.${step}`, used: fallen, max }]
+      return max === undefined ? [] : [{ scope, max, ...viewStep({ settings }, used, { step, max }) }]
     })
     const own = [...book.ownTrades].filter(
       ([pair]) => scope === `strategy:${pair.slice(0, pair.indexOf('|'))}`,
@@ -39,11 +39,26 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
     return [
       ...(daily === undefined
         ? []
-        : [{ scope, limit: 'daily', used: roundKnown(used?.dayLoss), max: daily }]),
+        : [{ scope, limit: 'daily', used: roundKnown(used?.dayLoss), max: daily, ...NO_PEAK }]),
       ...steps,
-      ...(streak === undefined ? [] : [{ scope, limit: 'streak', used: inRow, max: streak }]),
+      ...(streak === undefined ? [] : [{ scope, limit: 'streak', used: inRow, max: streak, ...NO_PEAK }]),
     ]
   })
+}
+
+const NO_PEAK = { peak: null, level: null }
+
+function viewStep(
+  { settings }: Pick<ShownAccount, 'settings'>,
+  known: UsedLoss | undefined,
+  { step, max }: { readonly step: DrawdownStep; readonly max: number },
+): Omit<AccountView['losses'][number], 'scope' | 'max'> {
+  const limit = `drawdown.${step}`
+  if (known === undefined) return { limit, used: null, ...NO_PEAK }
+  const { peak, level } = levelOfStep({ settings }, known, { step, limit: max })
+  const earlier = known.scope === ACCOUNT ? known.drawdownShare : known.drawdown
+  const used = roundKnown(step === 'flatten' ? known.lastDrawdown : earlier)
+  return { limit, used, peak: roundAmount(peak), level: roundAmount(level) }
 }
 
 function roundKnown(amount: number | undefined): number | null {

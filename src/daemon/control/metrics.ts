@@ -186,7 +186,11 @@ function toNumber(amount: string | number | null): number {
 }
 
 function addLosses({ losses }: AccountView, add: Add): void {
-  for (const { scope, limit, used, max } of losses) {
+  for (const { scope, limit, used, max, peak, level } of losses) {
+    if (limit.includes('drawdown')) {
+      add('intentd_loss_peak', toNumber(peak), { scope, limit })
+      add('intentd_loss_level', toNumber(level), { scope, limit })
+    }
     add('intentd_loss_limit', max, { scope, limit })
     add('intentd_loss_used', toNumber(used), { scope, limit })
   }

@@ -51,7 +51,7 @@ import {
 import { applyMove } from './allocation.ts'
 import { applyCandles } from './candle-book.ts'
 import { applyLadderChange } from './ladder-change.ts'
-import { forgetLosses } from './watermarks.ts'
+import { forgetLosses, forgetPeak } from './watermarks.ts'
 import { applyGrids } from './convert-grids.ts'
 
 /**
@@ -262,12 +262,13 @@ function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly
   ]
 }
 
-function applyReleased(book: WritableBook, { scope, code }: ReleasedRecord): void {
+function applyReleased(book: WritableBook, { scope, code, peak }: ReleasedRecord): void {
+  if (peak === 'new') forgetPeak(book, scope, false)
   for (const [key, held] of book.restrictions) {
     const isNamed = code === undefined ? held.code !== 'kill' : held.code === code
     if (held.scope !== scope || !isNamed) continue
     book.restrictions.delete(key)
-    forgetLosses(book, held)
+    forgetLosses(book, held, peak)
   }
 }
 

@@ -10,7 +10,7 @@ import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlatten } from '../state/run-state.ts'
-import { release, type ReleaseCommand, restrict } from '../state/trading-mode.ts'
+import { release, type ScopeRelease, restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -125,7 +125,7 @@ function isBound({ strategies }: Core['settings'], strategyId: string, symbol: s
 }
 
 /** Releases a scope. That also ends its flatten, done or not; what it leaves open is logged. */
-export function releaseScope(core: Core, order: ReleaseCommand): void {
+export function releaseScope(core: Core, order: ScopeRelease): void {
   const { scope, by } = order
   const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
   release(core, order)

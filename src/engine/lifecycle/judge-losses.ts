@@ -1,9 +1,8 @@
-import { DRAWDOWN_STEPS, type DrawdownStep, type LossLimits } from '../../domain/loss-limits.ts'
+import type { DrawdownStep, LossLimits } from '../../domain/loss-limits.ts'
 import { isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type ModeReason, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, restrictionOf, splitPair } from '../book/book.ts'
 import type { EngineEvent } from '../event.ts'
-import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { holdForDispute, isHeldForDispute } from '../state/disputes.ts'
 import {
@@ -15,8 +14,8 @@ import {
   noteWarned,
   writePeaks,
 } from '../state/losses.ts'
-import { halt, type ReleaseCommand } from '../state/trading-mode.ts'
-import { releaseScope, startFlatten } from './flatten.ts'
+import { halt } from '../state/trading-mode.ts'
+import { startFlatten } from './flatten.ts'
 
 /** The author of a flatten after a drawdown. */
 const BY = 'loss limits'
@@ -76,15 +75,15 @@ function judgeDrawdown(
 ): void {
   const isBeyond = (fallen: number, step: DrawdownStep): boolean =>
     isReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY)
-  const reasonOf = (step: DrawdownStep): string =>
-    `${showFall(scope, believed.drawdown)} below the peak, limit ${showFall(scope, drawdown?.[step] ?? 0)}`
+  const reasonOf = (step: DrawdownStep, fallen = believed.drawdown): string =>
+    `${showFall(scope, fallen)} below the peak, limit ${showFall(scope, drawdown?.[step] ?? 0)}`
   if (noteWarned(core, scope, isBeyond(believed.drawdown, 'warn'))) {
     announce(core, 'warn', 'limits.warned', { scope, reason: reasonOf('warn') })
   }
-  const isFlattened = isBeyond(confirmed.drawdown, 'flatten')
-  if (isFlattened) flatten(core, scope, reasonOf('flatten'))
+  const isFlattened = isBeyond(confirmed.lastDrawdown, 'flatten')
+  if (isFlattened) flatten(core, scope, reasonOf('flatten', believed.lastDrawdown))
   else if (isBeyond(believed.drawdown, 'reducing')) holdOnce(core, scope, 'drawdown', reasonOf('reducing'))
-  const isAwaited = !isFlattened && isBeyond(believed.drawdown, 'flatten')
+  const isAwaited = !isFlattened && isBeyond(believed.lastDrawdown, 'flatten')
   noteAwaited(core, scope, isAwaited)
   if (isAwaited) for (const symbol of heldIn(core, scope)) askForPositionAgain(core, symbol)
 }
@@ -98,16 +97,16 @@ function judgeWorse(
 ): void {
   if (isDisputed && (isHeldForDispute(core, scope) || Number.isNaN(worse.dayLoss))) return
   const { reducing = Number.POSITIVE_INFINITY, flatten: closing = Number.POSITIVE_INFINITY } = drawdown
-  const isFallen = isReached(worse.drawdown, Math.min(reducing, closing))
+  const isFallen = isReached(worse.drawdown, reducing) || isReached(worse.lastDrawdown, closing)
   const reason =
     isDisputed && (isFallen || isReached(worse.dayLoss, daily))
-      ? `by the worse of two figures that differ: lost ${worse.dayLoss.toFixed(2)} since the day began, ${showFall(scope, worse.drawdown)} below the peak`
+      ? `by the worse of two figures that differ: lost ${worse.dayLoss.toFixed(2)} since the day began, ${showFall(scope, worse.lastDrawdown)} below the peak`
       : undefined
   holdForDispute(core, scope, reason)
 }
 
 /** Of the account a share, else an amount. */
-function showFall(scope: Scope, fallen: number): string {
+export function showFall(scope: Scope, fallen: number): string {
   return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : fallen.toFixed(2)
 }
 
@@ -118,7 +117,7 @@ function heldIn(core: Core, scope: Scope): readonly string[] {
 }
 
 /** With a tolerance, because sums of decimals as floats are slightly off. */
-function isReached(lost: number, limit: number): boolean {
+export function isReached(lost: number, limit: number): boolean {
   return lost >= limit * (1 - 1e-9)
 }
 
@@ -143,53 +142,4 @@ function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): b
   announce(core, 'error', 'limits.reached', { scope, code, reason })
   halt(core, scope, code, reason)
   return true
-}
-
-/** Releases a scope, unless the cool-down after a drawdown is not over. */
-export function releaseAfterCoolDown(core: Core, order: ReleaseCommand): void {
-  const leftMs = coolDownLeftMs(core, order.scope, core.settings.losses)
-  if (leftMs <= 0) {
-    announceNewPeak(core, order)
-    return releaseScope(core, order)
-  }
-  announce(core, 'warn', 'limits.coolDown', {
-    ...{ scope: order.scope, by: order.by, leftMs },
-    until: new Date(core.now + leftMs).toISOString(),
-  })
-}
-
-/** A release of a drawdown takes the peak anew: whoever releases hears how far below the earlier one that is. */
-function announceNewPeak(core: Core, { scope, by }: ReleaseCommand): void {
-  const { book, losses, settings } = core
-  const held = (['drawdown', 'drawdownFlatten'] as const).some((code) => restrictionOf(book, scope, code))
-  const peak = losses.peaks.get(scope) ?? book.watermarks.get(scope)?.peak ?? undefined
-  const net = losses.used.get(scope)?.net
-  if (!held || peak === undefined || net === undefined) return
-  const capital = scope === ACCOUNT ? Number(settings.capital?.toString() ?? 0) : 0
-  const fallen = scope === ACCOUNT && capital + peak > 0 ? (peak - net) / (capital + peak) : peak - net
-  announce(core, 'warn', 'limits.peakMoved', {
-    scope,
-    by,
-    from: (capital + peak).toFixed(2),
-    to: (capital + net).toFixed(2),
-    below: showFall(scope, fallen),
-    limits: describeSteps(scope, settings.losses?.limits.get(scope)?.drawdown ?? {}, capital + net),
-  })
-}
-
-/** At which equity, or net profit, each step is reached from now on. */
-function describeSteps(scope: Scope, drawdown: NonNullable<LossLimits['drawdown']>, peak: number): string {
-  return DRAWDOWN_STEPS.flatMap((step) => {
-    const limit = drawdown[step]
-    if (limit === undefined) return []
-    return `${step} at ${(scope === ACCOUNT ? peak * (1 - limit) : peak - limit).toFixed(2)}`
-  }).join(', ')
-}
-
-function coolDownLeftMs({ book, run, now }: Core, scope: Scope, losses: LossSettings | undefined): number {
-  const held = (['drawdown', 'drawdownFlatten'] as const).map((code) => restrictionOf(book, scope, code))
-  const newest = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
-  // A time in the future: the clock was ahead then. It was before this run, more is not known.
-  const reachedAt = newest > now ? Math.min(newest, run.startedAt) : newest
-  return reachedAt + (losses?.coolDownMs ?? 0) - now
 }

@@ -101,9 +101,7 @@ export function refusalOfInstrument(
   const failure = readings.failures.get(positionOf(symbol))
   const isOver = resolution === undefined || resolution.stage === 'settling' || resolution.refusals > 0
   const isAccountRead = readings.fillsReadAt > 0 && !readings.failures.has('fills')
-  // A page in front of the exchange refuses as well, and is no answer of the exchange.
-  const isAnswer = failure?.isRefused === true && failure.reason.startsWith('refused ')
-  return isAnswer && isOver && isAccountRead ? failure.reason : undefined
+  return failure?.isRefused === true && isOver && isAccountRead ? failure.reason : undefined
 }
 
 /** The instruments about which nothing can be proved just now. */

@@ -16,6 +16,7 @@ import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { moneyOf } from '../book/apply-fill.ts'
 import { accountHoldingOf, holdingOf, pairKey, splitPair } from '../book/book.ts'
+import { lastPeakOf } from '../book/watermarks.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
@@ -284,8 +285,9 @@ export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   if (equity === undefined) return undefined
   const { book, losses, settings } = core
-  const net = losses.peaks.get(ACCOUNT) ?? book.watermarks.get(ACCOUNT)?.peak ?? undefined
-  const peak = net === undefined ? equity : Number(settings.capital?.toString()) + net
+  const written = book.watermarks.get(ACCOUNT)
+  const nets = [losses.peaks.get(ACCOUNT), written && lastPeakOf(written)].filter((net) => net !== undefined)
+  const peak = nets.length === 0 ? equity : Number(settings.capital?.toString()) + Math.max(...nets)
   return { equity, peak, drawdown: Math.max(0, peak - equity) }
 }
 
@@ -338,18 +340,27 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
         dayFrom,
         dayNet: Number.isNaN(dayNet) ? null : dayNet,
         peak: hasRisen ? peak : (before ?? null),
+        ...(known?.lastPeak !== undefined && !(peak >= known.lastPeak) && { lastPeak: known.lastPeak }),
       },
     ])
   }
-  const capital = Number(core.settings.capital?.toString())
-  const share = capital > 0 ? Math.max(capital + peak, 1e-9) : Number.NaN
+  const last = known?.lastPeak === undefined || peak > known.lastPeak ? peak : known.lastPeak
   const fallTo = (net: number): Fall => ({
     dayLoss: Math.max(0, dayNet - net),
-    drawdown: Math.max(0, peak - net) / (scope === ACCOUNT ? share : 1),
+    drawdown: fallOf(core, scope, peak, net),
+    lastDrawdown: fallOf(core, scope, last, net),
   })
-  noteUsed(core, scope, { net: worth.ours, fall: fallTo(worth.ours), peak })
+  noteUsed(core, scope, { net: worth.ours, fall: fallTo(worth.ours), peak, lastPeak: last })
   const { isDisputed, believed, confirmed, worse } = worth
   return { isDisputed, believed: fallTo(believed), confirmed: fallTo(confirmed), worse: fallTo(worse) }
+}
+
+/** In the unit of the scope's limits: of the account a share of the equity at the peak, else an amount. */
+function fallOf({ settings }: Core, scope: Scope, peak: number, net: number): number {
+  const fallen = Math.max(0, peak - net)
+  if (scope !== ACCOUNT) return fallen
+  const capital = Number(settings.capital?.toString())
+  return capital > 0 ? fallen / Math.max(capital + peak, 1e-9) : Number.NaN
 }
 
 /** A peak rises only to what two readings have confirmed (MON1); a first one is the net profit at which it is taken. */
@@ -364,9 +375,10 @@ interface ShownFall {
   readonly net: number
   readonly fall: Fall
   readonly peak: number
+  readonly lastPeak: number
 }
 
-function noteUsed({ losses }: Core, scope: Scope, { net, fall, peak }: ShownFall): void {
+function noteUsed({ losses }: Core, scope: Scope, { net, fall, peak, lastPeak }: ShownFall): void {
   if (Number.isNaN(net) || Number.isNaN(peak) || Number.isNaN(fall.dayLoss)) {
     return void own(losses.used).delete(scope)
   }
@@ -377,6 +389,9 @@ function noteUsed({ losses }: Core, scope: Scope, { net, fall, peak }: ShownFall
     net,
     drawdown,
     dayLoss: fall.dayLoss,
+    lastDrawdown: fall.lastDrawdown,
+    peak,
+    lastPeak,
     ...(isShare && { drawdownShare: fall.drawdown }),
   } satisfies UsedLoss)
 }
@@ -400,7 +415,7 @@ function writeDown(core: Core, watermarks: readonly Watermark[]): void {
   record(core, { kind: 'watermark', at: core.now, watermarks })
 }
 
-/** Before a stop, records the peaks that have not risen by enough before. */
+/** Before a stop or a release, records the peaks that have not risen by enough before. */
 export function writePeaks(core: Core): void {
   const risen = [...core.losses.peaks].flatMap(([scope, peak]) => {
     const known = core.book.watermarks.get(scope)

@@ -11,9 +11,9 @@ const FORGOTTEN_MS = 120_000
 
 /** Each attempt at orders that has no answer costs a cancel-all and readings. From the second in a row on, the next one waits so long after it, twice as long each time, ms. */
 const PAUSE_MS = 2000
-const PAUSE_MS_MAX = 300_000
+const PAUSE_MS_MAX = 60_000
 /** Orders that reduce wait for so long at most, ms. */
-const REDUCING_PAUSE_MS_MAX = 60_000
+const REDUCING_PAUSE_MS_MAX = 10_000
 
 export const CANCELS = 'cancel-alls'
 const ordersOf = (symbol: string): string => `orders ${symbol}`

@@ -1,4 +1,5 @@
 import type { StrategyId } from '../../domain/ids.ts'
+import type { ReleasedRecord } from '../../domain/record.ts'
 import {
   ACCOUNT,
   MODE_REASONS,
@@ -51,14 +52,14 @@ export function restrict(core: Core, restriction: NewRestriction): void {
   announce(core, 'error', `trading.${mode}`, { scope, code, reason, by, ends: MODE_REASONS[code].ends })
 }
 
-/** An operator releases a scope and says why. A kill has a release of its own. */
-export function release(core: Core, { scope, reason, by }: ReleaseCommand): void {
+/** An operator releases a scope and says why, and may take a new peak where nothing holds it. A kill has a release of its own. */
+export function release(core: Core, { scope, reason, by, peak }: ScopeRelease): void {
   const held = [...core.book.restrictions.values()].filter(({ code }) => code !== 'kill')
-  if (!held.some((restriction) => restriction.scope === scope)) {
+  if (peak !== 'new' && !held.some((restriction) => restriction.scope === scope)) {
     const scopes = [...new Set(held.map((restriction) => restriction.scope))]
     return announce(core, 'warn', 'trading.notRestricted', { scope, restricted: scopes })
   }
-  record(core, { kind: 'released', at: core.now, scope, reason, by }, true)
+  record(core, { kind: 'released', at: core.now, scope, reason, by, ...(peak && { peak }) }, true)
   announce(core, 'warn', 'trading.released', { scope, reason, by })
   // Earlier wishes are placed only after their strategy has decided again.
   holdAllWishes(core)
@@ -78,7 +79,11 @@ export interface ReleaseCommand {
   readonly scope: Scope
   readonly reason: string
   readonly by: string
+  /** All steps of the scope's drawdown count from what it is worth now. */
+  readonly newPeak?: boolean | undefined
 }
+
+export type ScopeRelease = Pick<ReleasedRecord, 'scope' | 'reason' | 'by' | 'peak'>
 
 /**
  * The trading mode for an order of the strategy on the instrument, and everything that restricts it: for the account, the

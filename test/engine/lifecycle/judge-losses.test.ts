@@ -4,6 +4,7 @@ import { judgeScope } from '../../../src/daemon/account/operator.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
@@ -72,8 +73,11 @@ function worthTwice(bench: EngineBench, unrealised: number): void {
   worth(bench, unrealised)
 }
 
-const release = (bench: EngineBench, scope: Scope): void => {
-  bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'looked', by: 'anna' } })
+const release = (bench: EngineBench, scope: Scope, newPeak?: boolean): void => {
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'release', scope, reason: 'looked', by: 'anna', newPeak },
+  })
 }
 
 const codes = (bench: EngineBench): string[] => [...bench.book.restrictions.values()].map(({ code }) => code)
@@ -238,6 +242,110 @@ describe('[RSK2] a drawdown', () => {
       action: 'closeLong',
       lots: LOTS,
     })
+  })
+
+  /** Reducing at 12 % of the peak, from which the earlier steps count no more. */
+  function releasedAt880(): EngineBench {
+    const bench = holding('*', { drawdown })
+    worthTwice(bench, -120)
+    bench.now += HOUR
+    bench.take('announce')
+    release(bench, '*')
+    return bench
+  }
+
+  test('has a last step that goes on from its peak when an earlier one is released', () => {
+    const bench = releasedAt880()
+    const [moved] = bench.take('announce').filter(({ event }) => event === 'limits.peakMoved')
+    expect(moved?.fields).toMatchObject({
+      from: '1000.00',
+      to: '880.00',
+      below: '12.00 %',
+      limits: 'warn at 836.00, reducing at 792.00, flatten at 800.00',
+    })
+    worthTwice(bench, -199)
+    expect(codes(bench)).toEqual([])
+    expect(bench.engine.losses.get('*')).toMatchObject({ lastDrawdown: 0.199, peak: -120, lastPeak: 0 })
+    expect(bench.engine.equity).toMatchObject({ peak: 1000 })
+
+    worthTwice(bench, -200)
+
+    expect(codes(bench)).toEqual(['drawdownFlatten', 'flatten'])
+  })
+
+  test('[DET2] keeps the peak of its last step over a restart, until the others have risen above it', () => {
+    const bench = releasedAt880()
+    worthTwice(bench, -120)
+    const { watermarks } = bench.book
+    expect(watermarks.get('*')).toMatchObject({ peak: -120, lastPeak: 0 })
+    expect([...fromBookRows(toBookRows(bench.book)).watermarks]).toEqual([...watermarks])
+
+    bench.restart().start({ holding: LONG })
+
+    expect(bench.book.watermarks.get('*')).toMatchObject({ peak: -120, lastPeak: 0 })
+    worthTwice(bench, 10)
+    expect(bench.book.watermarks.get('*')?.lastPeak).toBeUndefined()
+    expect(bench.engine.losses.get('*')).toMatchObject({ peak: 10, lastPeak: 10 })
+  })
+
+  test('whose last step would fire again at once is not released, but for a new peak', () => {
+    const bench = holding('*', { drawdown })
+    worthTwice(bench, -210)
+    bench.now += HOUR
+    const held = codes(bench)
+    bench.take('announce')
+
+    const plan = bench.engine.planPeakRelease({ scope: '*', reason: 'looked', by: 'anna' })
+    release(bench, '*')
+    expect(codes(bench)).toEqual(held)
+    expect(bench.take('announce').filter(({ event }) => event === 'limits.notReleased')).toMatchObject([
+      { fields: { from: '1000.00', to: '790.00', closesBelow: '800.00' } },
+    ])
+    const answer = { held: [], lifted: [], killFiles: [], stillHeld: {}, isScopeUnknown: false }
+    expect(describeRefusedRelease('*', [{ ...answer, unclosable: {}, ...(plan && { peak: plan }) }])).toBe(
+      'not done: * is at 790.00, 21.00 % below its peak of 1000.00, and the last step of its drawdown (flatten at 800.00) would close everything again at once; release it when it is above that, or with --new-peak, which counts every step from 790.00',
+    )
+
+    release(bench, '*', true)
+    expect(codes(bench)).toEqual([])
+    const [moved] = bench.take('announce').filter(({ event }) => event === 'limits.peakMoved')
+    expect(moved?.fields['limits']).toBe('warn at 750.50, reducing at 711.00, flatten at 632.00')
+    worthTwice(bench, -210)
+    expect(bench.engine.losses.get('*')).toMatchObject({ peak: -210, lastPeak: -210 })
+  })
+
+  test('takes a new peak for every step also where nothing holds it', () => {
+    const bench = releasedAt880()
+    worthTwice(bench, -150)
+
+    release(bench, '*', true)
+    worthTwice(bench, -200)
+
+    expect(codes(bench)).toEqual([])
+    expect(bench.engine.losses.get('*')).toMatchObject({ lastPeak: -150 })
+  })
+
+  test('without a last step is counted from a new peak alone', () => {
+    const bench = holding('*', { drawdown: { reducing: 0.1 } })
+    worthTwice(bench, -150)
+    bench.now += HOUR
+
+    release(bench, '*')
+
+    expect(bench.book.watermarks.get('*')).toMatchObject({ peak: null })
+    expect(bench.book.watermarks.get('*')?.lastPeak).toBeUndefined()
+  })
+
+  test('[DET2] of a journal of before counts every step anew after its release', () => {
+    const bench = holding('*', { drawdown })
+    worthTwice(bench, -120)
+    const book = fromBookRows(toBookRows(bench.book))
+    const released = { kind: 'released', at: bench.now, scope: '*', reason: 'looked', by: 'anna' } as const
+
+    applyRecord(book, released)
+
+    expect(book.watermarks.get('*')).toMatchObject({ peak: null })
+    expect(book.watermarks.get('*')?.lastPeak).toBeUndefined()
   })
 
   test('is released after the cool-down, and then counted from a new peak', () => {

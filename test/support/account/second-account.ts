@@ -1,5 +1,10 @@
 import { type Fill } from '../../../src/domain/fill.ts'
-import { type AssignedRecord, type JournalRecord, type WatermarkRecord } from '../../../src/domain/record.ts'
+import {
+  type AssignedRecord,
+  type JournalRecord,
+  type ReleasedRecord,
+  type WatermarkRecord,
+} from '../../../src/domain/record.ts'
 
 /** Lots of one side with what was paid for them, in ticks times lots. */
 export interface Leg {
@@ -72,6 +77,8 @@ export class SecondAccount {
   #folded = new Map<string, InstrumentFigures>()
   /** By scope, as the records have it. */
   watermarks = new Map<string, WatermarkRecord['watermarks'][number]>()
+  /** By scope, the highest peak that was written down since a release took a new one for every step. */
+  tops = new Map<string, number>()
 
   constructor(options: SecondAccountOptions) {
     this.#options = options
@@ -87,6 +94,7 @@ export class SecondAccount {
     this.#held = new Set()
     this.#folded = new Map()
     this.watermarks = new Map()
+    this.tops = new Map()
     for (const record of records) this.add(record)
   }
 
@@ -126,9 +134,9 @@ export class SecondAccount {
       case 'restricted':
         return void this.#held.add(`${record.scope}|${record.code}`)
       case 'released':
-        return this.#release(record.scope, record.code)
+        return this.#release(record)
       case 'watermark':
-        for (const watermark of record.watermarks) this.watermarks.set(watermark.scope, watermark)
+        for (const watermark of record.watermarks) this.#noteWatermark(watermark)
         return
       case 'boot':
       case 'decision':
@@ -174,7 +182,18 @@ export class SecondAccount {
     this.#folded.delete(symbol)
   }
 
-  #release(scope: string, code: string | undefined): void {
+  #noteWatermark(watermark: WatermarkRecord['watermarks'][number]): void {
+    const { scope, peak } = watermark
+    this.watermarks.set(scope, watermark)
+    if (peak !== null) this.tops.set(scope, Math.max(peak, this.tops.get(scope) ?? peak))
+  }
+
+  #release({ scope, code, peak }: ReleasedRecord): void {
+    if (peak === 'new') {
+      this.tops.delete(scope)
+      const watermark = this.watermarks.get(scope)
+      if (watermark) this.watermarks.set(scope, { ...watermark, peak: null })
+    }
     for (const key of [...this.#held]) {
       const [held = '', reason = ''] = key.split('|')
       if (held !== scope || (code === undefined ? reason === 'kill' : reason !== code)) continue
@@ -182,6 +201,7 @@ export class SecondAccount {
       const watermark = this.watermarks.get(scope)
       if (reason === 'dailyLoss' && watermark) this.watermarks.set(scope, { ...watermark, dayNet: null })
       if (reason.startsWith('drawdown') && watermark) this.watermarks.set(scope, { ...watermark, peak: null })
+      if (reason.startsWith('drawdown') && peak !== 'kept') this.tops.delete(scope)
       if (reason !== 'losingStreak') continue
       const strategyId = scope.slice(scope.indexOf(':') + 1)
       for (const symbol of this.#happened.keys()) this.#note(symbol, { kind: 'released', strategyId })

@@ -70,19 +70,25 @@ export function meddle(world: World): void {
   time.after(GRID_MS, look)
 }
 
-/** The operator, who looks at what is halted for a while, puts the account back as it was, and releases. */
+/**
+ * The operator, who looks at what is halted for a while, puts the account back as it was, and releases; a drawdown whose
+ * last step would fire again at once with a new peak, the second time.
+ */
 export function releaseHalts(world: World): void {
   const { time, process, facts, faults, quiet } = world
+  const released = new Map<string, number>()
   const look = (): void => {
     if (!faults.isOn) setMode(world, world.plan.positionMode)
     for (const [scope, { at, mode }] of facts.halted) {
       const lookedAtMs = mode === 'reducing' ? world.plan.reducingMs : LOOKED_AT_MS
       // A process that stands still is told once it goes on.
-      if (time.now - at < lookedAtMs || process.isStill) continue
+      if (facts.isUnattended || time.now - at < lookedAtMs || process.isStill) continue
       if (!setMode(world, world.plan.positionMode)) continue
+      const newPeak = released.get(scope) === at
+      released.set(scope, at)
       process.dispatch({
         kind: 'commanded',
-        command: { kind: 'release', scope, reason: 'looked at', by: 'world' },
+        command: { kind: 'release', scope, reason: 'looked at', by: 'world', ...(newPeak && { newPeak }) },
       })
     }
     if (faults.isOn || facts.halted.size > 0) time.after(quiet.stretch(GRID_MS), look)
@@ -185,7 +191,7 @@ function placeByHand(world: World, random: Random, orderType: 'market' | 'limit'
  * trades more than an order of ours can have, and not while one of ours has no orderId: a large order is filled in small
  * parts, and nobody can tell whose such a part is.
  */
-function tradeByProgram(world: World, random: Random): void {
+export function tradeByProgram(world: World, random: Random): void {
   if (hasNameless(world)) return
   const lots = ORDER_LOTS_MAX + 1 + random.integer(HAND_LOTS_MAX)
   const prefix = random.integer(3) === 0 ? ODD_NAME : API_NAME

@@ -1,4 +1,4 @@
-import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type JournalRecord, type ReleasedRecord } from '../../../src/domain/record.ts'
 import { type PositionReading } from '../../../src/domain/position.ts'
 import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
@@ -190,7 +190,10 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       prices.note(event, now)
       const records = recordsIn(effects)
       for (const record of records) second.add(record)
-      for (const record of records) if (record.kind === 'watermark') checkDay(world, record, losses.timeZone)
+      for (const record of records) {
+        if (record.kind === 'watermark') checkDay(world, record, losses.timeZone)
+        if (record.kind === 'released') checkRelease(world, second, record)
+      }
       if (engine === undefined) return
       // They change what was made after losses were judged in the same step, or new prices were compared.
       const isLater = records.some(({ kind }) => LATER.has(kind))
@@ -284,6 +287,34 @@ function compareUsed(world: World, second: SecondAccount, scope: string, net: nu
     violate(world, 'RSK2', `${scope}: lost ${used.dayLoss} that day, by a second account ${dayNet - net}`)
   else if (peak !== null && used.drawdown < peak - net - TOLERANCE)
     violate(world, 'RSK2', `${scope}: ${used.drawdown} below the peak, by a second account ${peak - net}`)
+  else if (used.lastDrawdown < fallFromTop(world, second, scope, net) - TOLERANCE)
+    violate(
+      world,
+      'RSK2',
+      `${scope}: its last step counts a fall of ${used.lastDrawdown}, by a second account ${fallFromTop(world, second, scope, net)}`,
+    )
+}
+
+/** What the last step of a drawdown counts: of the account a share of its equity at the top, else an amount. */
+function fallFromTop(
+  { settings: { capital } }: World,
+  { tops }: SecondAccount,
+  scope: string,
+  net: number,
+): number {
+  const top = tops.get(scope)
+  if (top === undefined) return 0
+  return scope === ACCOUNT ? (top - net) / (Number(capital?.toString()) + top) : top - net
+}
+
+/** A release that keeps the peak of the last step is refused while that step would fire again at once. */
+function checkRelease(world: World, second: SecondAccount, { scope, peak }: ReleasedRecord): void {
+  const { flatten } = world.settings.losses?.limits.get(scope)?.drawdown ?? {}
+  const used = world.process.engine?.losses.get(scope)
+  if (peak !== 'kept' || flatten === undefined || used === undefined) return
+  const fallen = fallFromTop(world, second, scope, used.net)
+  if (fallen > flatten * (1 + 1e-6))
+    violate(world, 'RSK2', `${scope} was released ${fallen} below its peak, its last step is ${flatten}`)
 }
 
 /** A day begins at midnight on the wall clock of its zone, and it is the day of now. */

@@ -99,12 +99,13 @@ export function watchBelief(world: World): WorldWatcher {
         violate(world, 'MON1', `a dispute about ${symbol} does not end: ${dispute.ours}, ${dispute.theirs}`)
       if (world.plan.symbols.length > 1 || engine.phase !== 'running') return
       truth.noteReading()
-      const { peak = null, dayNet = null } = engine.book.watermarks.get(ACCOUNT) ?? {}
+      const { peak = null, dayNet = null, lastPeak = null } = engine.book.watermarks.get(ACCOUNT) ?? {}
       const held = new Set(
         engine.restrictions.filter(({ scope }) => scope === ACCOUNT).map(({ code }) => code),
       )
-      const fallOf = (best: number): number =>
-        peak === null ? 0 : (peak - best - truth.slack) / (capital + peak)
+      const fallOf = (best: number, from = peak): number =>
+        from === null ? 0 : (from - best - truth.slack) / (capital + from)
+      const isAtLast = (best: number): boolean => Math.max(fallOf(best), fallOf(best, lastPeak)) >= flatten
       const lossOf = (best: number): number => (dayNet === null ? 0 : dayNet - best - truth.slack)
       const say = (best: number, missing: string): void =>
         violate(
@@ -120,8 +121,7 @@ export function watchBelief(world: World): WorldWatcher {
       if (best === undefined) return
       const isHeld = [...held].some((code) => OF_LOSS.has(code))
       if ((fallOf(best) >= reducing || lossOf(best) >= daily) && !isHeld) say(best, 'nothing is held')
-      else if (isOfMoney && fallOf(best) >= flatten && !held.has('drawdownFlatten'))
-        say(best, 'nothing is closed')
+      else if (isOfMoney && isAtLast(best) && !held.has('drawdownFlatten')) say(best, 'nothing is closed')
     },
   }
 }

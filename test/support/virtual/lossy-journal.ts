@@ -8,6 +8,11 @@ interface Kept {
   readonly records: readonly string[]
 }
 
+/** The whole of a journal as it was durable at a moment. */
+export interface JournalCopy extends Kept {
+  readonly contained: readonly string[]
+}
+
 /** A journal in memory that can lose what was not durable. Records are copied as the disk would. */
 export class LossyJournal {
   readonly #records: string[] = []
@@ -48,6 +53,25 @@ export class LossyJournal {
   /** Every record from the first on, checkpoints or not. */
   loadAll(): readonly JournalRecord[] {
     return read({ checkpoint: undefined, records: [...this.#contained, ...this.#records] }).records
+  }
+
+  /** As a backup of a running daemon's: what is durable. */
+  copy(): JournalCopy {
+    return {
+      checkpoint: this.#checkpoint?.list(),
+      records: this.#records.slice(0, this.#durable),
+      contained: [...this.#contained],
+    }
+  }
+
+  /** The copy is the journal from now on. Nothing runs on it. */
+  putBack({ checkpoint, records, contained }: JournalCopy): void {
+    this.#checkpoint = checkpoint && new MemoryRows(checkpoint)
+    this.#older = { checkpoint, records: [] }
+    this.#records.splice(0, this.#records.length, ...records)
+    this.#contained.splice(0, this.#contained.length, ...contained)
+    this.#durable = records.length
+    this.#forgetKeys()
   }
 
   append(record: JournalRecord): void {

@@ -1,4 +1,6 @@
-import { killOf } from '../../../src/engine/book/book.ts'
+import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
+import { killOf, restrictionOf } from '../../../src/engine/book/book.ts'
+import { Failure } from '../../../src/lib/failure.ts'
 import { VirtualAccount, type VirtualAccountOptions } from '../../../src/backtest/virtual-account.ts'
 import { type VirtualPolling } from '../../../src/backtest/virtual-pollers.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
@@ -53,6 +55,8 @@ export interface VirtualProcessOptions {
   /** Whether the kill file is there. */
   readonly isKilled: () => boolean
   readonly watchers: readonly ProcessWatcher[]
+  /** The state is older than the exchange, with the proof: the run ends. Absent: that is a defect. */
+  readonly onOlder?: ((proof: string) => void) | undefined
   /** Whether the journal keeps used keys as the daemon's does, and not in memory. */
   readonly hasStoredKeys?: boolean
 }
@@ -149,6 +153,9 @@ export class VirtualProcess {
     const { settings, watchers } = this.#options
     this.found = this.#disk.load()
     const { hasNote } = this.#disk
+    const book = rebuildBook(this.found, settings.positionMode)
+    // As the daemon: no run begins on a state that was proved to be older.
+    if (restrictionOf(book, ACCOUNT, 'olderState') !== undefined) return
     const lease = taken && this.#holdLease(taken, () => run)
     const faults = new ProcessFaults({
       time: this.#options.time,
@@ -164,7 +171,7 @@ export class VirtualProcess {
       account: new VirtualAccount({
         ...this.#surround(faults, () => run, lease),
         settings: this.#settingsAfter(hasNote),
-        book: rebuildBook(this.found, settings.positionMode),
+        book,
       }),
       isOver: false,
       isRetreating: false,
@@ -318,8 +325,12 @@ export class VirtualProcess {
   }
 
   #break(run: Run, error: unknown): void {
-    if (error instanceof JournalPoisoned) this.#retreat(run)
-    else if (error instanceof ProcessDied || error instanceof LeaseGone) this.#die(run)
+    const { onStop, onOlder } = this.#options
+    if (error instanceof JournalPoisoned) this.#retreat(run, onStop)
+    else if (onOlder && error instanceof Failure && error.code === 'STATE_OLDER_THAN_EXCHANGE') {
+      onOlder(error.message)
+      this.#retreat(run, 'cancel')
+    } else if (error instanceof ProcessDied || error instanceof LeaseGone) this.#die(run)
     else throw error
   }
 
@@ -350,8 +361,8 @@ export class VirtualProcess {
   }
 
   /** Nothing is created or decided any more: what rests is left or cancelled, and the process ends. */
-  #retreat(run: Run): void {
-    const { settings, onStop, isKilled } = this.#options
+  #retreat(run: Run, onStop: StopPolicy): void {
+    const { settings, isKilled } = this.#options
     const { account, lease } = run
     run.isOver = true
     run.isRetreating = true

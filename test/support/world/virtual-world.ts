@@ -14,6 +14,8 @@ import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { paceLimitsOf, recordsOfFormer } from './account-plan.ts'
 import { limitsOf, ORDER_LOTS_MAX } from './world-limits.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
+import { COPY_INVARIANTS } from '../copies/copy-invariants.ts'
+import { passCopies } from '../copies/pass-copies.ts'
 import { passCalm } from './calm.ts'
 import { INVARIANTS } from '../invariants/invariants.ts'
 import { type Invariant, type Violation, type World, type WorldWatcher } from './world.ts'
@@ -172,6 +174,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     isKilled: () => world.facts.killedAt !== undefined,
     isDiskFull: () => faults.isOn && time.now < world.facts.diskFullUntil,
     watchers,
+    onOlder: plan.copy && ((proof) => noteOlder(world, proof)),
     hasStoredKeys: plan.jumps.length > 0,
   })
   const world: World = {
@@ -192,15 +195,19 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     facts,
   }
   const trace = new WorldTrace(world)
-  watchers.push(trace, noteFacts(world), ...INVARIANTS.map((invariant) => invariant.watch(world)))
+  const invariants = plan.copy ? COPY_INVARIANTS : INVARIANTS
+  watchers.push(trace, noteFacts(world), ...invariants.map((invariant) => invariant.watch(world)))
   watchers.push(...extra.map((watch) => watch(world)))
-  watchers.push(restarter(world, faults), operate(world, faults))
-  trouble(world, faults)
-  meddle(world)
+  if (!plan.copy) {
+    watchers.push(restarter(world, faults), operate(world, faults))
+    trouble(world, faults)
+    meddle(world)
+  }
   releaseHalts(world)
   if (plan.otherClocks.length > 0) lookForLease(world)
   try {
-    runPhases(world, faults)
+    if (plan.copy) passCopies(world, plan.copy)
+    else runPhases(world, faults)
     for (const watcher of watchers) (watcher as WorldWatcher).atEnd?.()
   } catch (error) {
     // A daemon that throws ends; one that throws again whenever it starts never trades again.
@@ -225,6 +232,10 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
   }
 }
 
+function noteOlder({ facts }: World, proof: string): void {
+  if (facts.copy) facts.copy.proof ??= proof
+}
+
 function createFacts(): World['facts'] {
   return {
     strategyOf: new Map(),
@@ -242,6 +253,8 @@ function createFacts(): World['facts'] {
     stoppedClean: undefined,
     killedAt: undefined,
     isCalm: false,
+    isUnattended: false,
+    copy: undefined,
   }
 }
 

@@ -114,6 +114,20 @@ export const worldPlanSchema = z.strictObject({
       indexLagMs: z.int().nonnegative(),
     })
     .optional(),
+  /** A copy of the journal is put back: one from before `lostMs` of trading, or, where it is not stale, the newest. */
+  copy: z
+    .strictObject({
+      isStale: z.boolean(),
+      /** Whether the run that is lost is killed, and not stopped. */
+      isKilled: z.boolean(),
+      /** Whether an operator releases what the run on the copy halts. */
+      isReleased: z.boolean(),
+      /** So many orders of another program are filled before that run begins. */
+      foreignTrades: z.int().nonnegative(),
+      tradedMs: z.int().positive(),
+      lostMs: z.int().positive(),
+    })
+    .optional(),
   ...accountPlanFields,
 })
 

@@ -20,6 +20,19 @@ export interface Violation {
   readonly detail: string
 }
 
+/** What the checkers know of the copy. */
+export interface CopyFacts {
+  /** The names that the journal in use has sent. */
+  readonly known: ReadonlySet<string>
+  /** Unix ms, exchange clock: when the run on the copy began. */
+  readonly bornAt: number
+  /** What the run on the copy was ended with. */
+  proof: string | undefined
+  isRepaired: boolean
+  /** Whether the daemon traded before its last stop. */
+  isTradingLast: boolean
+}
+
 /** A world while it runs. */
 export interface World {
   readonly plan: WorldPlan
@@ -50,6 +63,10 @@ export interface World {
     /** Everything that was ever recorded, lost or not. */
     readonly records: JournalRecord[]
     isCalm: boolean
+    /** Nobody looks at what is halted. */
+    isUnattended: boolean
+    /** Where an older copy of the journal was put back. */
+    copy: CopyFacts | undefined
     isStopping: boolean
     /** The stop that goes on is the one that ends the world. */
     isLastStop: boolean

@@ -289,6 +289,7 @@ function Losses({ account }) {
             />`,
         ],
         ['', (row) => `${fine(row.used, 2)} of ${fine(row.max, 2)}`, 'number'],
+        ['reached at', (row) => (row.level === null ? '' : money(row.level)), 'number'],
       ]}
     />
   <//>`

@@ -1,0 +1,127 @@
+import {
+  DRAWDOWN_STEPS,
+  type DrawdownStep,
+  type LossLimits,
+  type UsedLoss,
+} from '../../domain/loss-limits.ts'
+import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
+import { restrictionOf } from '../book/book.ts'
+import type { LossSettings } from '../settings.ts'
+import { announce, type Core } from '../state/core.ts'
+import { writePeaks } from '../state/losses.ts'
+import type { ReleaseCommand } from '../state/trading-mode.ts'
+import { releaseScope } from './flatten.ts'
+import { isReached, showFall } from './judge-losses.ts'
+
+const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
+
+/** What a release does to the peaks of a scope's drawdown, or why it is refused; amounts and levels are written out. */
+export interface PeakRelease {
+  /** All steps but a last one that is `kept` count from the worth of now. */
+  readonly peak: 'kept' | 'new'
+  /** Equity of the account, else net profit: the peak of before, and that of now. */
+  readonly from: string
+  readonly to: string
+  /** How far it is below the peak of the last step. */
+  readonly below: string
+  /** At which level each step is reached from then on: `warn at 97.00, reducing at 95.00, flatten at 92.00`. */
+  readonly limits: string
+  /** How much of the last step is used then: `69.1 %`; absent where there is none. */
+  readonly lastUsed?: string
+  /** The last step would close everything again at once, because this level is not exceeded. */
+  readonly closesBelow?: string
+}
+
+/**
+ * Releases a scope. The last step of a drawdown goes on from its peak unless a new one is asked for, so that one release
+ * after another cannot lower it in silence. Refused before the cool-down is over, and where that step would fire again at
+ * once.
+ */
+export function releaseDrawdown(core: Core, order: ReleaseCommand): void {
+  const { scope, reason, by } = order
+  const leftMs = coolDownLeftMs(core, scope, core.settings.losses)
+  if (leftMs > 0) {
+    const until = new Date(core.now + leftMs).toISOString()
+    return announce(core, 'warn', 'limits.coolDown', { scope, by, leftMs, until })
+  }
+  const moved = planPeakRelease(core, order)
+  if (moved?.closesBelow !== undefined) {
+    const { from, to, below, closesBelow } = moved
+    return announce(core, 'warn', 'limits.notReleased', { scope, by, from, to, below, closesBelow })
+  }
+  if (moved) {
+    const { from, to, below, limits } = moved
+    announce(core, 'warn', 'limits.peakMoved', { scope, by, from, to, below, limits })
+  }
+  const peak = peakOfRelease(core, order)
+  if (peak === 'kept') writePeaks(core)
+  releaseScope(core, { scope, reason, by, ...(peak && { peak }) })
+}
+
+function peakOfRelease(core: Core, { scope, newPeak }: ReleaseCommand): 'kept' | 'new' | undefined {
+  const drawdown = core.settings.losses?.limits.get(scope)?.drawdown
+  if (newPeak) return drawdown && 'new'
+  return drawdown?.flatten !== undefined && isHeld(core, scope) ? 'kept' : undefined
+}
+
+function isHeld({ book }: Core, scope: Scope): boolean {
+  return OF_DRAWDOWN.some((code) => restrictionOf(book, scope, code))
+}
+
+/**
+ * Works out what a release does to the peaks, and changes nothing. Undefined: nothing of a drawdown is released, or the
+ * worth of the scope is not known; then the last step is judged by the first reading.
+ */
+export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease | undefined {
+  const { scope, newPeak = false } = order
+  const drawdown = core.settings.losses?.limits.get(scope)?.drawdown
+  const used = core.losses.used.get(scope)
+  if (drawdown === undefined || used === undefined || !(newPeak || isHeld(core, scope))) return undefined
+  const { flatten } = drawdown
+  const isKept = !newPeak && flatten !== undefined
+  const capital = scope === ACCOUNT ? Number(core.settings.capital?.toString() ?? 0) : 0
+  const peakOf = (step: DrawdownStep): number =>
+    capital + (isKept && step === 'flatten' ? used.lastPeak : used.net)
+  const levelOf = (step: DrawdownStep): number => lastLevel(scope, peakOf(step), drawdown[step] ?? 0)
+  const isAgain = isKept && isReached(used.lastDrawdown, flatten)
+  return {
+    peak: newPeak ? 'new' : 'kept',
+    from: (capital + used.lastPeak).toFixed(2),
+    to: (capital + used.net).toFixed(2),
+    below: showFall(scope, used.lastDrawdown),
+    limits: describeLevels(drawdown, levelOf),
+    ...(isKept && { lastUsed: `${((100 * used.lastDrawdown) / flatten).toFixed(1)} %` }),
+    ...(isAgain && { closesBelow: levelOf('flatten').toFixed(2) }),
+  }
+}
+
+function describeLevels(
+  drawdown: NonNullable<LossLimits['drawdown']>,
+  levelOf: (step: DrawdownStep) => number,
+): string {
+  const steps = DRAWDOWN_STEPS.filter((step) => drawdown[step] !== undefined)
+  return steps.map((step) => `${step} at ${levelOf(step).toFixed(2)}`).join(', ')
+}
+
+function lastLevel(scope: Scope, peak: number, limit: number): number {
+  return scope === ACCOUNT ? peak * (1 - limit) : peak - limit
+}
+
+/** The peak of a step, and the equity or net profit at which it is reached. */
+export function levelOfStep(
+  { settings }: Pick<Core, 'settings'>,
+  { scope, peak: earlier, lastPeak }: UsedLoss,
+  { step, limit }: { readonly step: DrawdownStep; readonly limit: number },
+): { readonly peak: number; readonly level: number } {
+  const capital = scope === ACCOUNT ? Number(settings.capital?.toString() ?? 0) : 0
+  const peak = capital + (step === 'flatten' ? lastPeak : earlier)
+  return { peak, level: lastLevel(scope, peak, limit) }
+}
+
+function coolDownLeftMs({ book, run, now }: Core, scope: Scope, losses: LossSettings | undefined): number {
+  const held = OF_DRAWDOWN.map((code) => restrictionOf(book, scope, code))
+  const newest = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
+  // A time in the future: the clock was ahead then. It was before this run, more is not known.
+  const reachedAt = newest > now ? Math.min(newest, run.startedAt) : newest
+  return reachedAt + (losses?.coolDownMs ?? 0) - now
+}

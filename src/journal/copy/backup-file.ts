@@ -1,0 +1,63 @@
+import { closeSync, openSync } from 'node:fs'
+import { createMark, type Mark, readMark } from '../durable-mark.ts'
+import * as failures from '../journal-failures.ts'
+import { openReading, readNature } from '../journal-layout.ts'
+import { isJournalFile, markFileOf, verifyJournal } from '../sqlite-journal.ts'
+import { readVerified } from '../verify-journal.ts'
+import { syncFile } from '../../lib/durable-file.ts'
+import { type Counted, countJournal } from './count-journal.ts'
+import { nothingToCopy } from './copy-failures.ts'
+
+export interface FileToBackUp {
+  /** It may be written meanwhile. */
+  readonly file: string
+  readonly identity: string
+  /** Where the copy goes: nothing is there yet. */
+  readonly to: string
+}
+
+export interface JournalBackup {
+  readonly counted: Counted
+  readonly last: Mark
+}
+
+/**
+ * Copies a journal as it is at one moment, while a daemon may go on writing it, with a mark of its own, and proves the
+ * copy record by record and row by row. Nothing of the journal is changed; the daemon waits for nothing.
+ * @throws Failure JOURNAL_COPY_NOTHING, and as opening the copy does: what it says of the copy is so in the journal
+ */
+export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup {
+  // What was safe on the disk before the copy began must be in it.
+  const before = readMark(markFileOf(file))
+  if (before.kind === 'copying') throw failures.copyUnfinished(file)
+  if (before.kind === 'repairing') throw failures.repairUnfinished(file, before.aside)
+  if (before.kind === 'moved') throw failures.movedAway(file, before.to)
+  if (!isJournalFile(file)) throw nothingToCopy(file)
+  try {
+    closeSync(openSync(to, 'wx', 0o600))
+    const database = openReading(file)
+    try {
+      database.prepare('VACUUM INTO ?').run(to)
+    } finally {
+      database.close()
+    }
+    return proveCopy({ file, identity, to }, before.kind === 'read' ? before.mark : undefined)
+  } catch (error) {
+    throw failures.translateJournalError(error, file)
+  }
+}
+
+function proveCopy({ file, identity, to }: FileToBackUp, before: Mark | undefined): JournalBackup {
+  const database = openReading(to)
+  try {
+    const { last } = readVerified(database, readNature(database, to))
+    if (before !== undefined && last.sequence < before.sequence)
+      throw failures.tailLost(file, last.sequence, before.sequence)
+    syncFile(to)
+    createMark(markFileOf(to), last)
+    verifyJournal({ file: to, identity }, { allRows: true })
+    return { counted: countJournal(database), last }
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,53 @@
+import { createRandom, type Random } from '../../../src/lib/random.ts'
+import { type FaultKind } from '../faults/virtual-faults.ts'
+import { pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
+
+/** Seeds of worlds in which a copy of the journal is put back begin so. */
+export const COPIES = 'copies-'
+
+/** A world in which a run ends, and the journal of an earlier moment is put in the place of its own. */
+export function planCopies(seed: string): WorldPlan {
+  const plan = planWorld(seed)
+  const part = (name: string): Random => createRandom(`${seed}/copies/${name}`)
+  return {
+    ...plan,
+    core: {
+      ...plan.core,
+      // A success that repeats the answer to an order of the lost run looks like a new order: nothing would be proof.
+      idempotency: pick(part('idempotency'), ['duplicateError', 'duplicateError', 'pendingOnly'] as const),
+    },
+    faults: drawFaults(part),
+    skewMs: 0,
+    driftPpm: 0,
+    isLimited: false,
+    isLimitedByEquity: false,
+    isTight: false,
+    hasTwin: false,
+    hasPrefixes: false,
+    copy: {
+      isStale: part('isStale').integer(4) > 0,
+      isKilled: part('isKilled').integer(2) === 0,
+      isReleased: part('isReleased').integer(2) === 0,
+      foreignTrades: part('foreignTrades').integer(3) === 0 ? 1 + part('trades').integer(3) : 0,
+      tradedMs: pick(part('tradedMs'), [2000, 4000, 8000]),
+      lostMs: pick(part('lostMs'), [1000, 4000, 12_000]),
+    },
+  }
+}
+
+/** Requests are doubled in most of them: their duplicates are no proof. */
+const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
+  requestTwice: [0, 0.1, 0.3],
+  answerLost: [0, 0, 0.05],
+  serverErrorAfter: [0, 0, 0.05],
+  rateLimited: [0, 0, 0.03],
+}
+
+function drawFaults(part: (name: string) => Random): WorldPlan['faults'] {
+  return Object.fromEntries(
+    Object.entries(RATES).flatMap(([fault, rates]) => {
+      const rate = pick(part(`faults/${fault}`), rates)
+      return rate > 0 ? [[fault, rate]] : []
+    }),
+  )
+}

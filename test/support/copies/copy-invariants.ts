@@ -1,0 +1,194 @@
+import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
+import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
+import { restrictionOf } from '../../../src/engine/book/book.ts'
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
+import { isForeign, isByApi, type TrueOrder } from '../virtual/exchange-truth.ts'
+import { bodyOf, type Invariant, type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** A name that a cancel-all has listed is derived within so many steps, ms. */
+const DERIVED_WITHIN_MS = 5000
+
+/**
+ * An older copy, judged by the exchange's own ledger: no order of the lost run is taken for one of this run, nothing
+ * leaves once the ledger has shown that the state is older, and a state that is not older is never called so.
+ */
+export const COPY_INVARIANTS: readonly Invariant[] = [
+  { id: 'ORD2', watch: watchProof },
+  { id: 'ORD2', watch: watchTakenNames },
+  { id: 'RSK2', watch: watchEarlierFills },
+  { id: 'RSK2', watch: watchRepair },
+  { id: 'ORD5', watch: watchEnd },
+]
+
+/** By the ledger: an order of ours that the journal in use knows nothing of. */
+function isLost(world: World, order: TrueOrder): boolean {
+  const { copy } = world.facts
+  if (copy === undefined || isForeign(order) || isByApi(order)) return false
+  return order.createdAt < copy.bornAt && !copy.known.has(order.clientOid)
+}
+
+/** A cancel-all that lists an order of the lost run is proof; nothing leaves from then on, and the run ends. */
+function watchProof(world: World): WorldWatcher {
+  let shownAt: number | undefined
+  const { truth } = world.exchange
+  return {
+    onBirth: () => (shownAt = undefined),
+    afterStep(event, effects, now) {
+      const { copy } = world.facts
+      if (copy === undefined) return
+      for (const effect of effects) {
+        if (effect.kind !== 'record') continue
+        const { record } = effect
+        if (record.kind === 'cancelAnswered' && !copy.isRepaired) {
+          const lost = record.listed.find(({ clientOid }) => isLostName(world, clientOid))
+          if (lost) shownAt ??= world.time.now
+        }
+        if (record.kind === 'restricted' && record.code === 'olderState') noteCalledOlder(record.reason)
+      }
+      if (shownAt === undefined || copy.proof !== undefined || now === 0) return
+      if (
+        world.time.now - shownAt > DERIVED_WITHIN_MS &&
+        world.process.isAlive &&
+        event.kind === 'timePassed'
+      )
+        violate(world, 'ORD2', 'a cancel-all has listed an order of a lost run, and the run goes on')
+    },
+    onWrite(batch) {
+      const { copy } = world.facts
+      const isShown = shownAt !== undefined || (copy?.proof !== undefined && !copy.isRepaired)
+      if (copy && isShown) violate(world, 'RSK2', `${batch.batchId} leaves from a state that is older`)
+    },
+  }
+  function noteCalledOlder(reason: string): void {
+    if (![...truth.orders.values()].some((order) => isLost(world, order)))
+      violate(world, 'ORD2', `a state is called older that is the newest: ${reason}`)
+  }
+}
+
+/** Placers name their orders as they like: those of ladders and targets alone are derived from the journal. */
+function isLostName(world: World, clientOid: string): boolean {
+  const order = world.exchange.truth.orderOf(clientOid)
+  if (order === undefined || !isLost(world, order)) return false
+  const kind = world.plan.strategies.find(({ id }) => id === world.facts.strategyOf.get(clientOid))?.kind
+  return kind === 'ladder' || kind === 'targeter'
+}
+
+/** What was accepted in this run was made in this run. */
+function watchTakenNames(world: World): WorldWatcher {
+  const byId = (orderId: string): TrueOrder | undefined =>
+    [...world.exchange.truth.orders.values()].find(({ sequence }) => orderIdText(sequence) === orderId)
+  return {
+    onRecord(record) {
+      if (world.facts.copy === undefined || record.kind !== 'outcome') return
+      for (const { clientOid, outcome, orderId } of record.items) {
+        if (outcome !== 'accepted' || orderId === undefined) continue
+        const order = byId(orderId)
+        if (order && isLost(world, order))
+          violate(world, 'ORD2', `${clientOid} is taken for order ${orderId}, which a lost run has made`)
+      }
+    },
+  }
+}
+
+/** Fills through the API from before the start are explained by nothing here: their instrument is halted. */
+function watchEarlierFills(world: World): WorldWatcher {
+  const released = new Set<string>()
+  return {
+    onBirth: () => released.clear(),
+    onRecord(record) {
+      if (record.kind === 'released' && record.by === 'world') released.add(record.scope)
+    },
+    afterStep(_, effects) {
+      const { engine } = world.process
+      const { copy } = world.facts
+      if (engine === undefined || copy === undefined || copy.isRepaired) return
+      for (const effect of effects) {
+        if (effect.kind !== 'record' || effect.record.kind !== 'foreign') continue
+        const { symbol, orderIds } = effect.record
+        // What the operator has looked at and released is nobody's, and halts nothing again.
+        if (released.has(symbol) || released.has(ACCOUNT)) continue
+        const isHeld =
+          restrictionOf(engine.book, symbol, 'foreignFills') ??
+          restrictionOf(engine.book, ACCOUNT, 'olderState')
+        if (!isHeld && orderIds.some((orderId) => isFromBefore(world, orderId)))
+          violate(world, 'RSK2', `fills from before the start are nobody's, and ${symbol} trades on`)
+      }
+    },
+  }
+}
+
+function isFromBefore({ exchange, facts }: World, orderId: string): boolean {
+  const order = [...exchange.truth.orders.values()].find(({ sequence }) => orderIdText(sequence) === orderId)
+  return order !== undefined && order.source === 'API' && order.createdAt < (facts.copy?.bornAt ?? 0)
+}
+
+/** A repair leaves nothing at the exchange and nothing in the book that is open, and nothing leaves before its release. */
+function watchRepair(world: World): WorldWatcher {
+  let isReleased = false
+  return {
+    onBirth() {
+      const { copy } = world.facts
+      if (!copy?.isRepaired) return
+      const { process, exchange, settings, plan } = world
+      const book = rebuildBook(process.journal.load(), settings.positionMode)
+      const live = [...book.open.values()].flatMap((orders) => [...orders.values()])
+      if (live.some(({ state }) => state === 'live'))
+        violate(world, 'ORD2', 'a repair keeps orders of the copy')
+      if (restrictionOf(book, ACCOUNT, 'repaired') === undefined)
+        violate(world, 'RSK2', 'a repaired state is not halted')
+      for (const symbol of plan.symbols) {
+        const { longLots = 0, shortLots = 0 } = book.account.get(symbol) ?? {}
+        const [long, short] = [exchange.truth.lotsOf(symbol, 'long'), exchange.truth.lotsOf(symbol, 'short')]
+        if (longLots !== long || shortLots !== short)
+          violate(
+            world,
+            'ORD5',
+            `a repair takes over ${longLots}/${shortLots} ${symbol}, held are ${long}/${short}`,
+          )
+      }
+    },
+    onRecord(record: JournalRecord) {
+      if (record.kind === 'released' && record.scope === ACCOUNT && record.by === 'world') isReleased = true
+    },
+    onWrite(batch) {
+      if (world.facts.copy?.isRepaired && !isReleased)
+        violate(
+          world,
+          'RSK2',
+          `${bodyOf(batch).symbol}: a batch leaves before the release of a repaired state`,
+        )
+    },
+  }
+}
+
+/** In the end everything that the exchange holds and has open is in the book, and the daemon trades. */
+function watchEnd(world: World): WorldWatcher {
+  return {
+    atEnd() {
+      const { process, exchange, plan, facts } = world
+      const { engine } = process
+      if (engine === undefined || facts.copy?.isTradingLast !== true)
+        return violate(
+          world,
+          'LIVE',
+          `nothing trades in the end; ${facts.copy?.proof ?? 'nothing was proved'}`,
+        )
+      for (const symbol of plan.symbols) {
+        const { longLots = 0, shortLots = 0 } = engine.book.account.get(symbol) ?? {}
+        const [long, short] = [exchange.truth.lotsOf(symbol, 'long'), exchange.truth.lotsOf(symbol, 'short')]
+        if (longLots !== long || shortLots !== short)
+          violate(
+            world,
+            'ORD5',
+            `the book has ${longLots}/${shortLots} of ${symbol}, held are ${long}/${short}`,
+          )
+      }
+      for (const { clientOid, symbol } of exchange.truth.open) {
+        const order = engine.book.orders.get(clientOid as never)
+        if (order === undefined)
+          violate(world, 'ORD5', `${clientOid} rests on ${symbol}, and nobody knows it`)
+      }
+    },
+  }
+}
