@@ -13,7 +13,7 @@ const FORGOTTEN_MS = 120_000
 const PAUSE_MS = 2000
 const PAUSE_MS_MAX = 60_000
 /** Orders that reduce wait for so long at most, ms. */
-const REDUCING_PAUSE_MS_MAX = 10_000
+const REDUCING_PAUSE_MS_MAX = 20_000
 
 export const CANCELS = 'cancel-alls'
 const ordersOf = (symbol: string): string => `orders ${symbol}`

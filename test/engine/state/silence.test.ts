@@ -213,7 +213,7 @@ test('[ORD4] orders that are answered with 5xx for hours are tried ever more rar
   expect(bench.states()).toContain('live')
 })
 
-test('[LIM2] a flatten does not wait for orders that had no answer, and what reduces waits for ten seconds at most', () => {
+test('[LIM2] a flatten does not wait for orders that had no answer, and what reduces waits for twenty seconds at most', () => {
   const bench = new EngineBench().start()
   bench.buy(10)
   const holding = { longLots: 10, shortLots: 0 }
@@ -225,7 +225,7 @@ test('[LIM2] a flatten does not wait for orders that had no answer, and what red
 
   const known = outage.lostAt.length
   while (outage.lostAt.length === known) outage.pass(500)
-  outage.pass(9 * SECOND)
+  outage.pass(14 * SECOND)
   const before = outage.lostAt.length
   expect(before).toBe(known + 1)
   bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: '*', by: 'anna', reason: 'enough' } })
