@@ -16,7 +16,12 @@ export function watchAssignments(world: World): WorldWatcher {
     onRecord(record) {
       if (record.kind !== 'assigned') return
       judgeAssignment(world, record)
-      world.allocation.assign(record)
+      const { book } = world.process.engine ?? {}
+      const open = [...(book?.orders.values() ?? [])].filter(({ endedAt }) => endedAt === 0)
+      world.allocation.assign(
+        record,
+        open.map(({ terms }) => terms.clientOid),
+      )
     },
     afterStep(_event, effects) {
       for (const effect of effects) {
