@@ -85,6 +85,8 @@ export function watchNeedlessCancels(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
       const { book } = world.process.engine ?? {}
+      // What the exchange calls a duplicate is looked for by a cancel-all: the state may be an older copy.
+      if (effects.some((effect) => effect.kind === 'announce' && effect.event === 'order.exists')) return
       for (const effect of effects) {
         if (!book || effect.kind !== 'announce' || effect.event !== 'instrument.resolving') continue
         const symbol = String(effect.fields['symbol'])
