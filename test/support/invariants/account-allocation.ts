@@ -84,7 +84,9 @@ export class AccountAllocation {
 
   /** What strategies took over there while orders were open, of which one still is. */
   assignedBeside(symbol: string, isOpen: (clientOid: string) => boolean): Lots {
-    const beside = this.#assignments.filter(({ record, open }) => record.symbol === symbol && open.some(isOpen))
+    const beside = this.#assignments.filter(
+      ({ record, open }) => record.symbol === symbol && open.some(isOpen),
+    )
     return {
       longLots: beside.reduce((sum, { record }) => sum + record.holding.longLots, 0),
       shortLots: beside.reduce((sum, { record }) => sum + record.holding.shortLots, 0),

@@ -198,8 +198,13 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       const hasFallen = engine.restrictions.some(({ code }) => code === 'drawdown')
       const isWaiting = event.kind === 'snapshotTaken' && (engine.disputes.size > 0 || hasFallen)
       if (isLater || isWaiting) return worths.clear()
-      const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
-      if (isRefused) return
+      // A reading that counts for nothing lets the daemon look at its last one at new prices. It may say so only once.
+      if (event.kind === 'positionRead' && (event.reading.isSilent || isReadFailed(effects))) {
+        for (const { id } of world.settings.strategies.values())
+          worths.set(`${id}|${event.reading.symbol}`, undefined)
+        return
+      }
+      if (isReadFailed(effects)) return
       if (event.kind === 'positionRead') readings.set(event.reading.symbol, event.reading)
       const compared = symbolsIn(event)
       if (compared.length === 0) return
@@ -231,6 +236,10 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       }
     },
   }
+}
+
+function isReadFailed(effects: readonly Effect[]): boolean {
+  return effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
 }
 
 const LATER: ReadonlySet<JournalRecord['kind']> = new Set([

@@ -1,7 +1,8 @@
 import { canRest, openLots, type Order, type OrderTerms } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
-import { type Book, holdingOf, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
+import { backedHolding } from '../../../src/engine/book/allocation.ts'
+import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { ResolvingInstruments } from './standing-invariants.ts'
@@ -152,9 +153,9 @@ export function isKeptFromReturn(
   return pending > closableBy(book, terms)
 }
 
-/** In hedge mode what opens closes nothing. */
+/** In hedge mode what opens closes nothing; in one-way mode nothing closes what the account does not hold. */
 function closableBy(book: Book, { strategyId, symbol, action }: OrderTerms): number {
   if (book.positionMode === 'hedge_mode') return 0
-  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  const { longLots, shortLots } = backedHolding(book, strategyId, symbol)
   return tradesAs(action) === 'buy' ? shortLots : longLots
 }

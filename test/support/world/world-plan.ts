@@ -114,6 +114,8 @@ export const worldPlanSchema = z.strictObject({
       indexLagMs: z.int().nonnegative(),
     })
     .optional(),
+  /** Whether calls go through the daemon's own client, and answers come as bytes: worlds of the wire. */
+  isWired: z.boolean().optional(),
   ...accountPlanFields,
 })
 
