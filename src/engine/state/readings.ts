@@ -3,14 +3,7 @@ import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './clock-state.ts'
 import type { EngineEvent } from '../event.ts'
-import {
-  type Core,
-  emit,
-  type OrphanNote,
-  type ReadFailure,
-  record,
-  type UnreadableNote,
-} from './core.ts'
+import { type Core, emit, type OrphanNote, type ReadFailure, record, type UnreadableNote } from './core.ts'
 
 /** Fills are read again from this far before the newest known one, in addition to the time in which fills become visible. */
 const KNOWN_MARGIN_MS = 2000
@@ -119,11 +112,7 @@ export const NO_ANSWER = 'no answer'
  * Fills were read: all that were readable when this was asked for are known. Returns up to when: Unix ms, our clock.
  * @param isReadAgain A row could not be read: the next reading begins where this one began.
  */
-export function noteFillsRead(
-  core: Core,
-  reading: FillsReading,
-  isReadAgain: boolean,
-): number {
+export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: boolean): number {
   const { requestedAt, exchangeTime } = reading
   const { fillVisibilityMs } = core.settings.execution
   const state = own(core.readings)

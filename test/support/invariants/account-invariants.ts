@@ -178,8 +178,10 @@ export function watchStrategyLosses(world: World): WorldWatcher {
   const readings = new Map<string, PositionReading>()
   /** By strategy and symbol; undefined where it has to be counted anew. */
   const worths = new Map<string, number | undefined>()
+  let isReleased = false
   return {
     onBirth() {
+      isReleased = false
       second.restart(world.process.journal.loadAll())
       prices.forget()
       readings.clear()
@@ -191,12 +193,16 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       const records = recordsIn(effects)
       for (const record of records) second.add(record)
       for (const record of records) if (record.kind === 'watermark') checkDay(world, record, losses.timeZone)
+      // What waited is judged once more after its release.
+      isReleased ||= records.some(({ kind }) => kind === 'released')
       if (engine === undefined) return
       // They change what was made after losses were judged in the same step, or new prices were compared.
       const isLater = records.some(({ kind }) => LATER.has(kind))
       // A flatten that waits for a second reading is judged with new prices, and what waits for it is reduced.
       const hasFallen = engine.restrictions.some(({ code }) => code === 'drawdown')
-      const isWaiting = event.kind === 'snapshotTaken' && (engine.disputes.size > 0 || hasFallen)
+      const isWaiting =
+        event.kind === 'snapshotTaken' && (engine.disputes.size > 0 || hasFallen || isReleased)
+      if (event.kind === 'snapshotTaken') isReleased = false
       if (isLater || isWaiting) return worths.clear()
       // A reading that counts for nothing lets the daemon look at its last one at new prices. It may say so only once.
       if (event.kind === 'positionRead' && (event.reading.isSilent || isReadFailed(effects))) {
