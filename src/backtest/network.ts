@@ -1,6 +1,6 @@
 import type { Answer } from '../domain/answer.ts'
-import type { AnswerOrigin } from '../exchange/clock/exchange-clock.ts'
-import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { AnswerOrigin, ExchangeClock } from '../exchange/clock/exchange-clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { EndpointName } from '../protocol/endpoints.ts'
 import { errorCode } from '../protocol/error-codes.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
@@ -10,7 +10,7 @@ import type { VirtualTime } from './virtual-time.ts'
 export interface VirtualCall<Data> {
   readonly site: EndpointName
   /** Ours, for the answer's times. It hears the exchange's time of each answer, and ours of both ends of the call. */
-  readonly trusted: TrustedClock
+  readonly trusted: { readonly clock: Clock; readonly offset: Pick<ExchangeClock, 'observe'> }
   /** @param isCopy somebody on the way has sent it a second time. */
   perform(isCopy: boolean): Reply<Data>
   /** A network with faults may call it twice, and not at all once the process has died. */

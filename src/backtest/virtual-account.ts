@@ -10,6 +10,7 @@ import { Limiter, type LimiterOptions } from '../exchange/limiter/limiter.ts'
 import { Interpreter } from '../interpreter/interpreter.ts'
 import type {
   AnnouncementsPort,
+  ExchangePort,
   Interruptions,
   JournalPort,
   Ports,
@@ -23,7 +24,7 @@ import { DirectPool } from './direct-pool.ts'
 import type { SimulatedExchange } from './direct-exchange.ts'
 import type { Network } from './network.ts'
 import { type PlayedFeed, PlayedFeeds } from './played-feeds.ts'
-import { VirtualCalls } from './virtual-calls.ts'
+import { VirtualCalls, type VirtualCallsOptions } from './virtual-calls.ts'
 import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import type { Gate, VirtualWire } from './virtual-wire.ts'
@@ -66,6 +67,8 @@ export interface VirtualAccountOptions {
   readonly pageFills: number
   /** Whether a run before this one may have called the exchange just now. */
   readonly hasPreviousRun: boolean
+  /** What calls the exchange; default: {@link VirtualCalls}. */
+  readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
   /** Default: all of those of an ordinary account. */
   readonly limits?: VirtualLimits | undefined
   readonly surroundings: Surroundings
@@ -177,6 +180,7 @@ export class VirtualAccount {
     const { gate, isKilled, announcements, retreatNote, listener, interruptions } = surroundings
     const { trusted, limiter } = this.#wire
     const onWithheld = () => this.#lookForKill()
+    const createCalls = this.#options.createCalls ?? ((options) => new VirtualCalls(options))
     return {
       clock: trusted.clock,
       timers: time.timers,
@@ -185,7 +189,7 @@ export class VirtualAccount {
         request: (endpoint, priority, onGranted) =>
           limiter.request(endpoint, priority, (grant) => gate.settle(() => onGranted(grant))),
       },
-      exchange: new VirtualCalls({ wire: this.#wire, exchange, settings, pageFills, onWithheld }),
+      exchange: createCalls({ wire: this.#wire, exchange, settings, pageFills, onWithheld }),
       safety: { isClockSynchronised: () => trusted.isSynchronised, isKilled },
       strategies: this.#createRunners(),
       announcements: { announce: ignore, ...announcements, quiesced: ignore },

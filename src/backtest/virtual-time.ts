@@ -18,9 +18,14 @@ export class VirtualTime {
   #now: number
   /** A machine whose clock is the exchange's. */
   readonly clock: Clock
+  readonly #settle: (() => void) | undefined
 
-  /** @param startAt Unix ms. */
-  constructor(startAt: number) {
+  /**
+   * @param startAt Unix ms.
+   * @param settle Called after each thing that was due: where promises are at work, it lets them come to their end.
+   */
+  constructor(startAt: number, settle?: () => void) {
+    this.#settle = settle
     this.#now = startAt
     this.clock = { now: () => this.#now, monotonic: () => this.#now - startAt }
   }
@@ -75,5 +80,6 @@ export class VirtualTime {
     this.#instants.pop()
     if (typeof due === 'function') due()
     else due?.run()
+    this.#settle?.()
   }
 }

@@ -299,6 +299,8 @@ export interface PruneRecord extends Dated {
   readonly tradesBefore: number
   /** Unix ms, exchange clock: every fill up to here is known. */
   readonly fillsThroughAt: number
+  /** And none after it: what was recorded before was a time to come. */
+  readonly isBroughtBack?: true
   /** Unix ms, our clock: keys of calls that were used before this are forgotten, unless the call goes on. */
   readonly keysBefore: number
 }

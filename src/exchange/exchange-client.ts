@@ -52,6 +52,8 @@ export interface ExchangeClientOptions {
   readonly unlocked?: GuardedEndpoint | undefined
   /** By which proxy an address is called. Absent: all are called directly. */
   readonly proxyFor?: ProxyFor | undefined
+  /** What carries requests to an address and answers back. Default: HTTP. */
+  readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
   readonly positionMode: PositionMode
   readonly clock: Clock
   readonly timers: Timers
@@ -67,6 +69,9 @@ export interface ExchangeClientOptions {
   readonly locale: string
 }
 
+/** Carries requests to one address, each at most once. */
+export type Carrier = Pick<Transport, 'send' | 'close'>
+
 export interface ReadTickersOptions extends CallOptions {
   /** Is given an accepted answer as it came; its bytes are valid only during this call. */
   readonly onAccepted?: ((wire: WireAnswer) => void) | undefined
@@ -79,7 +84,7 @@ export interface ReadTickersOptions extends CallOptions {
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
-  readonly #transports: Readonly<Record<OutgoingRequest['host'], Transport>>
+  readonly #transports: Readonly<Record<OutgoingRequest['host'], Carrier>>
   readonly #writer: RequestWriter
   readonly #signer: Signer | undefined
   readonly #scanner = new TickerScanner()
@@ -99,8 +104,9 @@ export class ExchangeClient implements EndpointCaller {
     this.#answerLimits = { answerBytesMax, scrub: (text) => this.#signer?.scrub(text) ?? text }
     const objection = options.signingObjection
     this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin, objection })
-    const api = this.#openTransport(baseUrl)
-    this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : this.#openTransport(gatewayUrl) }
+    const open = options.openCarrier ?? ((url) => this.#openTransport(url))
+    const api = open(baseUrl)
+    this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : open(gatewayUrl) }
   }
 
   /** Makes one call of any endpoint. A request that breaks a rule of the document is refused, class `invalid`. */

@@ -1,8 +1,9 @@
 import { Failure } from '../../src/lib/failure.ts'
-import { runWorld } from '../support/world/virtual-world.ts'
+import { runWorldLater } from '../support/world/virtual-world.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
+import { WIRE } from '../support/wire/wire-plan.ts'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { keepWorld, type KeptWorld, loadKeptWorlds } from './kept-world.ts'
@@ -123,14 +124,15 @@ async function findFailure(
     worlds += summary.worlds
     const [failure] = summary.failures
     if (!failure) break
-    const { violations } = runWorld(planOfSeed(failure.seed))
+    const { violations } = await runWorldLater(planOfSeed(failure.seed))
     if (violations.length === 0) return { worlds, failure }
   }
   return { worlds, failure: undefined }
 }
 
-function kindOf({ lastsMonths, takesOver, isOfMoney }: Mutant): string {
+function kindOf({ lastsMonths, takesOver, isOfMoney, isWired }: Mutant): string {
   if (lastsMonths) return MONTHS
+  if (isWired) return WIRE
   if (takesOver) return TAKEOVERS
   return isOfMoney ? MONEY : ''
 }

@@ -19,6 +19,8 @@ export interface Mutant {
   readonly lastsMonths?: true
   /** Whether worlds that lie about money must notice: they do so sooner than others. */
   readonly isOfMoney?: true
+  /** Whether worlds whose calls go through the daemon's own client must notice, and no other can. */
+  readonly isWired?: true
   /** Whether worlds in which machines take an account over must notice, and no other can. */
   readonly takesOver?: true
 }

@@ -547,6 +547,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (!start.isOver || start.askedAt === 0',
   },
   {
+    name: 'window-from-the-last-copy',
+    what: 'how long the exchange remembers a name is counted from its last copy, and not from the first',
+    find: '  return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
+    replace: '  return exchangeNow - order.lastSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
+  },
+  {
     name: 'window-without-end',
     what: 'an order is sent again under its name when the exchange has forgotten it',
     find: '  return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
@@ -1392,5 +1398,52 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'fills through the API from before the start halt nothing where fills of others are adopted',
     find: 'const isEarlier = isFromBefore(core, fill)',
     replace: 'const isEarlier = isFromBefore(core, fill) && fill.lots < 0',
+  },
+  {
+    name: 'first-failure-of-a-product',
+    what: 'of a cancel-all of everything that fails for several orders only the first failure counts',
+    find: 'for (const item of items) {\n    const order = findOrder(core, item)',
+    replace: 'for (const item of items.slice(0, 1)) {\n    const order = findOrder(core, item)',
+  },
+  {
+    name: 'fills-told-by-order-and-time',
+    what: 'two fills of an order within a millisecond are one',
+    find: 'return new Map(pages.flat().map((row) => [fillKey(named(row)), row])).values()',
+    replace:
+      'return new Map(pages.flat().map((row) => [named(row).orderId + named(row).cTime, row])).values()',
+  },
+  {
+    name: 'taken-in-another-order',
+    what: 'what the exchange closes is taken from the strategies in another order than that of their names',
+    find: 'for (const key of [...book.holdings.keys()].sort()) {',
+    replace: 'for (const key of [...book.holdings.keys()].sort().reverse()) {',
+  },
+  {
+    name: 'null-row-ends-the-page',
+    what: 'a row that is null is the end of a page of fills',
+    find: 'unreadable.push({ tradeId, orderId, symbol: ACCOUNT, problem: row.unreadable })\n      continue',
+    replace: 'break',
+  },
+  {
+    name: 'page-goes-on-from-its-last-row',
+    what: 'the next page of fills begins at the last row that could be read, wherever it stands',
+    find: 'const oldest = oldestId(fillList.map(named))',
+    replace: 'const oldest = oldestId(fillList.filter((row) => !isUnreadable(row)).slice(-1).map(named))',
+    isWired: true,
+  },
+  {
+    name: 'batch-signed-anew',
+    what: 'a batch whose time was refused is sent once more by the client',
+    find: "return retry === 'safe' || (endpoint === 'cancelAllOrders' &&",
+    replace:
+      "return retry === 'safe' || endpoint === 'batchPlaceOrder' || (endpoint === 'cancelAllOrders' &&",
+    isWired: true,
+  },
+  {
+    name: 'lost-answer-keeps-its-grant',
+    what: 'a call that is not answered never gives its grant back',
+    find: 'grant?.release({ roundTripMs: at - sentAt })\n    return { kind',
+    replace: 'return { kind',
+    isWired: true,
   },
 ]

@@ -8,6 +8,7 @@ import { COPIES } from '../support/copies/copies-plan.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
+import { WIRE } from '../support/wire/wire-plan.ts'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { type WorldPlan } from '../support/world/world-plan.ts'
 import { type Elapsed, renderFailure, renderProgress, renderSummary } from './campaign-report.ts'
@@ -24,6 +25,7 @@ const USAGE = `npm run fuzz -- [options]
   --months       worlds that last for months, with seeds of their own: months-1, months-2, …
   --money        worlds that lie about money, with seeds of their own: money-1, money-2, …
   --copies       worlds in which an older copy of the journal is put back: copies-1, copies-2, …
+  --wire         worlds whose calls go through the daemon's own client, with seeds of their own: wire-1, wire-2, …
   --takeovers    worlds in which machines take the account over, with seeds of their own: takeovers-1, …
   --workers K    on K threads; 1 unless told
   --trace        with --seed or --script: one world, its timeline of client against exchange
@@ -41,6 +43,7 @@ const { values, positionals } = parseArgs({
     months: { type: 'boolean', default: false },
     money: { type: 'boolean', default: false },
     copies: { type: 'boolean', default: false },
+    wire: { type: 'boolean', default: false },
     takeovers: { type: 'boolean', default: false },
     workers: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
@@ -71,13 +74,7 @@ async function main(): Promise<number> {
   const workers = parseCount('--workers', values.workers, 4 * availableParallelism())
   // The clock is as random as a first seed has to be: it is printed, and everything follows from it.
   const drawn = values.seed ?? String(createRandom(String(process.hrtime.bigint())).integer(2 ** 32))
-  const kinds = {
-    [MONTHS]: values.months,
-    [TAKEOVERS]: values.takeovers,
-    [MONEY]: values.money,
-    [COPIES]: values.copies,
-  }
-  const kind = Object.entries(kinds).find(([, isChosen]) => isChosen)?.[0] ?? ''
+  const kind = kindGiven()
   const seed = drawn.startsWith(kind) ? drawn : `${kind}${drawn}`
   if (values.help) {
     say(USAGE)
@@ -94,6 +91,14 @@ async function main(): Promise<number> {
       : 1
   }
   return runMany({ worlds: parseCount('--worlds', values.worlds ?? '200', 100_000_000), seed, workers })
+}
+
+function kindGiven(): string {
+  if (values.months) return MONTHS
+  if (values.takeovers) return TAKEOVERS
+  if (values.wire) return WIRE
+  if (values.copies) return COPIES
+  return values.money ? MONEY : ''
 }
 
 interface ManyWorlds {

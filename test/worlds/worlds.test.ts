@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { runWorld } from '../support/world/virtual-world.ts'
+import { runWorld, runWorldLater } from '../support/world/virtual-world.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
+import { WIRE } from '../support/wire/wire-plan.ts'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { planWorld, worldPlanSchema } from '../support/world/world-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
@@ -15,6 +16,7 @@ const KINDS = [
   { first: `${MONTHS}${FIRST_SEED}`, worlds: 6, tally: 'months-1-to-6.json' },
   { first: `${TAKEOVERS}${FIRST_SEED}`, worlds: 20, tally: 'takeovers-1-to-20.json' },
   { first: `${MONEY}${FIRST_SEED}`, worlds: 20, tally: 'money-1-to-20.json' },
+  { first: `${WIRE}${FIRST_SEED}`, worlds: 15, tally: 'wire-1-to-15.json' },
 ] as const
 /** As many as vitest itself runs files at once. */
 const WORKERS = 2
@@ -53,6 +55,7 @@ describe('a campaign', () => {
     expect([seedAt('41', 0), seedAt('41', 1)]).toEqual(['41', '42'])
     expect([seedAt('months-9', 0), seedAt('months-9', 1)]).toEqual(['months-9', 'months-10'])
     expect([seedAt('money-9', 0), seedAt('money-9', 1)]).toEqual(['money-9', 'money-10'])
+    expect([seedAt('wire-9', 0), seedAt('wire-9', 1)]).toEqual(['wire-9', 'wire-10'])
     expect([seedAt('night', 0), seedAt('night', 1)]).toEqual(['night-0', 'night-1'])
   })
 
@@ -88,6 +91,28 @@ describe('[DET1] a seed is a world', () => {
     expect(hashes[1]).toBe(hashes[0])
   })
 
+  test.each(['wire-3', 'wire-5'])(
+    'seed %s runs twice, and by its script, to the same trace',
+    async (seed) => {
+      const plan = planOfSeed(seed)
+      const first = await runWorldLater(plan)
+
+      const [again, byScript] = [
+        await runWorldLater(plan),
+        await runWorldLater({ ...plan, script: [...first.script] }),
+      ]
+
+      expect(first.orders).toBeGreaterThan(5)
+      expect([again.traceHash, byScript.traceHash]).toEqual([first.traceHash, first.traceHash])
+    },
+  )
+
+  test('a world of the wire says that it cannot run after an await', async () => {
+    await Promise.resolve()
+
+    expect(() => runWorld(planOfSeed('wire-3'))).toThrow(/WORLD_IN_A_MICROTASK/)
+  })
+
   test.each(['3', '6', '9', 'months-3', 'takeovers-4', 'money-4'])(
     'seed %s runs by the script of what struck to the same trace',
     (seed) => {
@@ -102,11 +127,14 @@ describe('[DET1] a seed is a world', () => {
     },
   )
 
-  test.each(['5', 'months-5', 'takeovers-5', 'money-5'])('the plan of seed %s is plain JSON', (seed) => {
-    const plan = planOfSeed(seed)
+  test.each(['5', 'months-5', 'takeovers-5', 'money-5', 'wire-5'])(
+    'the plan of seed %s is plain JSON',
+    (seed) => {
+      const plan = planOfSeed(seed)
 
-    expect(worldPlanSchema.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan)
-  })
+      expect(worldPlanSchema.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan)
+    },
+  )
 
   test('another seed is another world', () => {
     expect(runWorld(planWorld('7')).traceHash).not.toBe(runWorld(planWorld('8')).traceHash)

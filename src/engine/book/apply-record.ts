@@ -288,7 +288,9 @@ function applyPrune(book: WritableBook, record: PruneRecord): void {
   for (const [key, at] of book.callKeys) {
     if (at < record.keysBefore && !book.calls.has(key)) book.callKeys.delete(key)
   }
-  book.fillsThroughAt = Math.max(book.fillsThroughAt, record.fillsThroughAt)
+  book.fillsThroughAt = record.isBroughtBack
+    ? record.fillsThroughAt
+    : Math.max(book.fillsThroughAt, record.fillsThroughAt)
   book.tradesSinceAt = Math.max(book.tradesSinceAt, record.tradesBefore)
   for (const [key, filledAt] of book.trades) {
     if (filledAt < book.tradesSinceAt) book.trades.delete(key)

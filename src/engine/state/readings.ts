@@ -3,7 +3,7 @@ import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './clock-state.ts'
 import type { EngineEvent } from '../event.ts'
-import { type Core, emit, type OrphanNote, type ReadFailure, type UnreadableNote } from './core.ts'
+import { type Core, emit, type OrphanNote, type ReadFailure, record, type UnreadableNote } from './core.ts'
 
 /** Fills are read again from this far before the newest known one, in addition to the time in which fills become visible. */
 const KNOWN_MARGIN_MS = 2000
@@ -112,11 +112,8 @@ export const NO_ANSWER = 'no answer'
  * Fills were read: all that were readable when this was asked for are known. Returns up to when: Unix ms, our clock.
  * @param isReadAgain A row could not be read: the next reading begins where this one began.
  */
-export function noteFillsRead(
-  core: Core,
-  { requestedAt, exchangeTime }: FillsReading,
-  isReadAgain: boolean,
-): number {
+export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: boolean): number {
+  const { requestedAt, exchangeTime } = reading
   const { fillVisibilityMs } = core.settings.execution
   const state = own(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
@@ -127,7 +124,27 @@ export function noteFillsRead(
   // The earlier of what the two clocks say: either may be wrong once.
   const askedAt = Math.min(exchangeTime, exchangeNow(core) - (core.now - requestedAt))
   state.fillsReadThroughAt = Math.max(state.fillsReadThroughAt, askedAt - fillVisibilityMs)
+  bringBackKnown(core, reading, askedAt)
   return readableAt
+}
+
+/**
+ * Fills are known up to a time that has not come yet, and that no fill has: a run began while public answers alone told
+ * the exchange's time. Left in the book, it would hide what fills until then from a run that starts afterwards.
+ */
+function bringBackKnown(core: Core, { fills }: FillsReading, askedAt: number): void {
+  const { book, now, settings } = core
+  const known = book.fillsThroughAt
+  if (known <= askedAt || fills.some(({ filledAt }) => filledAt === known)) return
+  record(core, {
+    kind: 'prune',
+    at: now,
+    ordersBefore: 0,
+    keysBefore: 0,
+    tradesBefore: 0,
+    fillsThroughAt: Math.max(0, askedAt - settings.execution.fillVisibilityMs),
+    isBroughtBack: true,
+  })
 }
 
 /** @param failure Why the reading failed; undefined: it has come. */

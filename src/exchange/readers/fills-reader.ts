@@ -15,6 +15,8 @@ export interface FillsQuery {
   readonly instruments: ReadonlyMap<string, Instrument>
   /** Unix ms, exchange clock: fills before it are left out. */
   readonly sinceAt: number
+  /** Rows of a full page; default as many as the exchange gives. */
+  readonly pageMax?: number
 }
 
 export interface FillsCall extends ReadingCall {
@@ -62,6 +64,7 @@ async function readPages(
   { caller, clock, offset, query }: FillsCall,
   { sinceAt, untilAt, requestedAt }: FillsWindow,
 ): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
+  const { pageMax = FILLS_PAGE_MAX } = query
   const askedAt = offset.exchangeNow(requestedAt)
   // Fills up to an instant of the past are what a read at that instant would have found.
   const behindMs = untilAt === undefined ? 0 : askedAt - untilAt
@@ -69,7 +72,7 @@ async function readPages(
     sinceAt,
     requestedAt: requestedAt - behindMs,
     exchangeTime: untilAt,
-    pageMax: FILLS_PAGE_MAX,
+    pageMax,
   }
   let read = beginPages(span)
   for (let page = 0; page < FILLS_PAGES_MAX; page++) {
@@ -77,7 +80,7 @@ async function readPages(
       productType: query.productType,
       startTime: String(Math.floor(sinceAt)),
       ...(untilAt === undefined ? {} : { endTime: String(untilAt) }),
-      limit: String(FILLS_PAGE_MAX),
+      limit: String(pageMax),
       idLessThan: read.idLessThan,
     })
     if (answer.kind !== 'accepted') return answer

@@ -123,4 +123,21 @@ describe('where the read of fills begins', () => {
     // As much margin is left as the clocks may be off by.
     expect(poll(bench)).toBeGreaterThan(MINUTE_MS)
   })
+
+  test('[ORD5] does not lie in a time to come that public answers told a first run', () => {
+    const bench = new EngineBench()
+    bench.step({ kind: 'clockSynchronised', offsetMs: HOUR_MS, isPublic: true })
+    bench.step({ kind: 'started' })
+    expect(bench.book.fillsThroughAt).toBe(bench.now + HOUR_MS)
+    const begunAt = bench.now
+
+    bench.read({ fills: [] })
+    bench.restart()
+    bench.now += 2 * HOUR_MS
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
+
+    const [asked] = bench.take('readFills')
+    expect(asked?.sinceAt).toBeLessThan(begunAt)
+  })
 })

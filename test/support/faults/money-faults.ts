@@ -90,10 +90,11 @@ export class MoneyFaults {
     const fillList = reply.data.fillList.map((row) => {
       const key = fillKey(row)
       if (!this.misstated.has(key)) this.misstated.set(key, this.#drawOfFill())
-      const { priceTicks = 0 } = truth.orders.get(String(sequenceOfId(row.orderId))) ?? {}
+      const { priceTicks = 0, direction = row.side } =
+        truth.orders.get(String(sequenceOfId(row.orderId))) ?? {}
       // At any price everything can be.
       if (this.misstated.get(key) === 'price' && priceTicks === 0) this.misstated.set(key, undefined)
-      return misstate(row, this.misstated.get(key))
+      return misstate(row, this.misstated.get(key), direction)
     })
     return { ok: true, data: { ...reply.data, fillList } }
   }
@@ -168,14 +169,15 @@ function markAt(row: WirePosition, factor: number): WirePosition {
   return { ...row, markPrice: String(mark * factor), unrealizedPL: unrealised.toFixed(8) }
 }
 
-function misstate(row: WireFill, what: OfFill | undefined): WireFill {
+/** @param direction Whether its order bought or sold; in hedge mode the row names the side of the position. */
+function misstate(row: WireFill, what: OfFill | undefined, direction: 'buy' | 'sell'): WireFill {
   const notional = Number(row.price) * Number(row.baseVolume)
   switch (what) {
     case undefined:
       return row
     case 'price':
       // On the grid: a row off it is not read at all.
-      return { ...row, price: String(Math.round(Number(row.price) * (row.side === 'buy' ? 2 : 0.5))) }
+      return { ...row, price: String(Math.round(Number(row.price) * (direction === 'buy' ? 2 : 0.5))) }
     case 'profit':
       return { ...row, profit: (-notional).toFixed(8) }
     case 'fee':

@@ -23,6 +23,11 @@ export type OutagePlan = z.infer<typeof outagePlan>
 /** Longer than a resolution waits before it halts its instrument; the product's own figure is 60 s. */
 const FOR_MS = [62_000, 160_000] as const
 
+/** The limiter's longest rest. */
+const REST_MS_MAX = 300_000
+/** The longest pause between two cancel-alls that are refused. */
+const CANCEL_MS_MAX = 60_000
+
 export function drawOutage(random: Random): OutagePlan {
   const [from, to] = FOR_MS
   const forMs = from + random.integer(to - from)
@@ -69,6 +74,16 @@ export class Outages {
   /** When the last one ended or will end; 0: there was none. */
   get until(): number {
     return this.#until
+  }
+
+  /**
+   * How long what was refused may rest after the last one, ms: reads after ever more answers 429 as long as it lasted, a
+   * cancel-all that a page refuses for a minute at most.
+   */
+  get restsMs(): number {
+    const plan = this.#plan
+    if (plan?.way === 'busy' && SITES[plan.scope]('orderFills')) return Math.min(REST_MS_MAX, plan.forMs)
+    return plan?.way === 'forbidden' && SITES[plan.scope]('cancelAllOrders') ? CANCEL_MS_MAX : 0
   }
 
   /** What comes instead of an answer; undefined where the exchange answers. */

@@ -8,6 +8,12 @@ interface Leg {
   readonly byStrategy: Map<string, number>
 }
 
+/** What a strategy has taken over, and the orders that were open there, by clientOid. */
+interface Assignment {
+  readonly record: AssignedRecord
+  readonly open: readonly string[]
+}
+
 /** In lots, neither negative. */
 export interface Lots {
   readonly longLots: number
@@ -37,7 +43,7 @@ export class AccountAllocation {
   readonly #options: AccountAllocationOptions
   readonly #legs = new Map<string, Leg>()
   #taken = 0
-  #assignments: AssignedRecord[] = []
+  #assignments: Assignment[] = []
   /** What others took of what the strategies held, oldest first. */
   readonly takes: Take[] = []
 
@@ -65,21 +71,32 @@ export class AccountAllocation {
    * A strategy takes over what no strategy held. That is said by the journal alone, since the exchange knows no strategies;
    * what it may take is judged by `judgeAssignment`.
    */
-  assign(record: AssignedRecord): void {
+  assign(record: AssignedRecord, open: readonly string[]): void {
     this.#catchUp()
-    this.#assignments.push(record)
+    this.#assignments.push({ record, open })
     this.#move(record, 1)
   }
 
   /** Whether a strategy has taken something over there. */
   hasAssigned(symbol: string): boolean {
-    return this.#assignments.some((record) => record.symbol === symbol)
+    return this.#assignments.some(({ record }) => record.symbol === symbol)
+  }
+
+  /** What strategies took over there while orders were open, of which one still is. */
+  assignedBeside(symbol: string, isOpen: (clientOid: string) => boolean): Lots {
+    const beside = this.#assignments.filter(
+      ({ record, open }) => record.symbol === symbol && open.some(isOpen),
+    )
+    return {
+      longLots: beside.reduce((sum, { record }) => sum + record.holding.longLots, 0),
+      shortLots: beside.reduce((sum, { record }) => sum + record.holding.shortLots, 0),
+    }
   }
 
   /** Those that a process which died had not made durable never were. */
   keepOnly(kept: readonly AssignedRecord[]): void {
-    const isKept = (record: AssignedRecord): boolean => kept.some((one) => isDeepStrictEqual(one, record))
-    for (const lost of this.#assignments.filter((record) => !isKept(record))) this.#move(lost, -1)
+    const isKept = ({ record }: Assignment): boolean => kept.some((one) => isDeepStrictEqual(one, record))
+    for (const { record } of this.#assignments.filter((one) => !isKept(one))) this.#move(record, -1)
     this.#assignments = this.#assignments.filter(isKept)
   }
 

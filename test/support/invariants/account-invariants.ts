@@ -178,8 +178,10 @@ export function watchStrategyLosses(world: World): WorldWatcher {
   const readings = new Map<string, PositionReading>()
   /** By strategy and symbol; undefined where it has to be counted anew. */
   const worths = new Map<string, number | undefined>()
+  let isReleased = false
   return {
     onBirth() {
+      isReleased = false
       second.restart(world.process.journal.loadAll())
       prices.forget()
       readings.clear()
@@ -194,15 +196,24 @@ export function watchStrategyLosses(world: World): WorldWatcher {
         if (record.kind === 'watermark') checkDay(world, record, losses.timeZone)
         if (record.kind === 'released') checkRelease(world, second, record)
       }
+      // What waited is judged once more after its release.
+      isReleased ||= records.some(({ kind }) => kind === 'released')
       if (engine === undefined) return
       // They change what was made after losses were judged in the same step, or new prices were compared.
       const isLater = records.some(({ kind }) => LATER.has(kind))
       // A flatten that waits for a second reading is judged with new prices, and what waits for it is reduced.
       const hasFallen = engine.restrictions.some(({ code }) => code === 'drawdown')
-      const isWaiting = event.kind === 'snapshotTaken' && (engine.disputes.size > 0 || hasFallen)
+      const isWaiting =
+        event.kind === 'snapshotTaken' && (engine.disputes.size > 0 || hasFallen || isReleased)
+      if (event.kind === 'snapshotTaken') isReleased = false
       if (isLater || isWaiting) return worths.clear()
-      const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
-      if (isRefused) return
+      // A reading that counts for nothing lets the daemon look at its last one at new prices. It may say so only once.
+      if (event.kind === 'positionRead' && (event.reading.isSilent || isReadFailed(effects))) {
+        for (const { id } of world.settings.strategies.values())
+          worths.set(`${id}|${event.reading.symbol}`, undefined)
+        return
+      }
+      if (isReadFailed(effects)) return
       if (event.kind === 'positionRead') readings.set(event.reading.symbol, event.reading)
       const compared = symbolsIn(event)
       if (compared.length === 0) return
@@ -234,6 +245,10 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       }
     },
   }
+}
+
+function isReadFailed(effects: readonly Effect[]): boolean {
+  return effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
 }
 
 const LATER: ReadonlySet<JournalRecord['kind']> = new Set([

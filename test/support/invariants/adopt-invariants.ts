@@ -1,4 +1,5 @@
 import { type AssignedRecord, type JournalRecord } from '../../../src/domain/record.ts'
+import { isAllocationKnown } from '../faults/foreign-fills.ts'
 import { fillKeyOf } from '../virtual/exchange-truth.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -16,7 +17,12 @@ export function watchAssignments(world: World): WorldWatcher {
     onRecord(record) {
       if (record.kind !== 'assigned') return
       judgeAssignment(world, record)
-      world.allocation.assign(record)
+      const { book } = world.process.engine ?? {}
+      const open = [...(book?.orders.values() ?? [])].filter(({ endedAt }) => endedAt === 0)
+      world.allocation.assign(
+        record,
+        open.map(({ terms }) => terms.clientOid),
+      )
     },
     afterStep(_event, effects) {
       for (const effect of effects) {
@@ -32,7 +38,7 @@ function judgeAssignment(world: World, { symbol, strategyId, holding }: Assigned
     ({ id, symbols }) => id === strategyId && symbols.includes(symbol),
   )
   if (!isListed) violate(world, 'RSK4', `${strategyId} takes over ${symbol}, which it does not trade`)
-  if (!knowsAll(world, symbol)) return
+  if (!knowsAll(world, symbol) || !isAllocationKnown(world, symbol)) return
   const { longLots, shortLots } = holding
   const unclaimed = world.allocation.unclaimedOf(symbol)
   const taken = unclaimed.length === 1 ? [longLots - shortLots] : [longLots, shortLots]

@@ -37,7 +37,8 @@ export function watchEquity(world: World): WorldWatcher {
       const symbol = symbols.find((one) => concerns(event, one))
       if (engine === undefined || symbol === undefined) return
       const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
-      if (event.kind === 'positionRead' && !isRefused) readings.set(symbol, event.reading)
+      if (event.kind === 'positionRead' && !isRefused && !event.reading.isSilent)
+        readings.set(symbol, event.reading)
       if (records.some(({ kind }) => LATER.has(kind))) nets.clear()
       else {
         for (const one of symbols.filter((other) => concerns(event, other))) {

@@ -31,11 +31,21 @@ export function watchLosses(world: World): WorldWatcher {
         if (lostInRow >= streak && isRead(event, symbol)) assertHeld(world, strategyScope(id), 'losingStreak')
       }
       for (const [scope, used] of engine.losses) {
-        const isTrusted = engine.disputes.size === 0 && event.kind === 'positionRead'
+        const isTrusted = engine.disputes.size === 0 && isJudged(world, event, scope)
         if (isTrusted) for (const code of reasonsOf(world, used)) assertHeld(world, scope, code)
       }
     },
   }
+}
+
+/** Whether the reading is of an instrument of the scope: the figures of others are those of before, and of a release. */
+function isJudged({ settings }: World, event: EngineEvent, scope: Scope): boolean {
+  if (event.kind !== 'positionRead') return false
+  const { symbol } = event.reading
+  if (scope === ACCOUNT || scope === symbol) return true
+  return [...settings.strategies.values()].some(
+    ({ id, symbols }) => strategyScope(id) === scope && symbols.includes(symbol),
+  )
 }
 
 /** Where nothing is disputed, what reduces is held with the reading that shows it; a flatten waits for another one. */

@@ -51,8 +51,11 @@ export function watchRefusedReads(world: World): WorldWatcher {
     times.heard = now
     waiting.delete(what)
     if (event.kind === 'fillsRead' || event.kind === 'positionRead') inRow.delete(what)
-    if (event.kind !== 'readFailed' || event.isRefused !== true) return
-    const isOfAccount = event.status === 401 || event.status === 403 || OF_ACCOUNT.test(event.reason)
+    if (event.kind !== 'readFailed') return
+    // A page in front of the exchange refuses too, though the exchange itself has said nothing.
+    const isPage = event.status === 401 || event.status === 403
+    if (event.isRefused !== true && !isPage) return
+    const isOfAccount = isPage || OF_ACCOUNT.test(event.reason)
     waiting.set(what, { at: now, isOfAccount })
     inRow.set(what, (inRow.get(what) ?? 0) + 1)
     if (isOfAccount) refusedSince.add(what)

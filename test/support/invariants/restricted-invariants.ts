@@ -1,7 +1,8 @@
 import { canRest, openLots, type Order, type OrderTerms } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
-import { type Book, holdingOf, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
+import { backedHolding } from '../../../src/engine/book/allocation.ts'
+import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { ResolvingInstruments } from './standing-invariants.ts'
@@ -85,6 +86,8 @@ export function watchNeedlessCancels(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
       const { book } = world.process.engine ?? {}
+      // What the exchange calls a duplicate is looked for by a cancel-all: the state may be an older copy.
+      if (effects.some((effect) => effect.kind === 'announce' && effect.event === 'order.exists')) return
       for (const effect of effects) {
         if (!book || effect.kind !== 'announce' || effect.event !== 'instrument.resolving') continue
         const symbol = String(effect.fields['symbol'])
@@ -150,9 +153,9 @@ export function isKeptFromReturn(
   return pending > closableBy(book, terms)
 }
 
-/** In hedge mode what opens closes nothing. */
+/** In hedge mode what opens closes nothing; in one-way mode nothing closes what the account does not hold. */
 function closableBy(book: Book, { strategyId, symbol, action }: OrderTerms): number {
   if (book.positionMode === 'hedge_mode') return 0
-  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  const { longLots, shortLots } = backedHolding(book, strategyId, symbol)
   return tradesAs(action) === 'buy' ? shortLots : longLots
 }

@@ -75,7 +75,16 @@ function beyondLimits(
     beyond.buy += Math.max(0, longLots - (isOneWay ? shortLots : 0) - positionMax)
     beyond.sell += Math.max(0, shortLots - (isOneWay ? longLots : 0) - positionMax)
   }
-  return beyond
+  // What was open when something was taken over asked for its room without it, and fills before the book hears of it.
+  const isOpen = (clientOid: string): boolean => {
+    const order = book.orders.get(toClientOid(clientOid))
+    return order !== undefined && order.endedAt === 0
+  }
+  const beside = allocation.assignedBeside(symbol, isOpen)
+  return {
+    buy: Math.max(beyond.buy, beside.longLots),
+    sell: Math.max(beyond.sell, beside.shortLots),
+  }
 }
 
 /** Prices move between an approval and the first byte, by far less than this. */

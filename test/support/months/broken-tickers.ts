@@ -47,6 +47,11 @@ export class BrokenTickers {
     this.#expected.set(table, new Map(others.map(({ symbol, bidPr }) => [symbol, Number(bidPr)])))
   }
 
+  /** The table is filled anew: a request that arrives twice fills it twice. */
+  forget(table: TickerTable): void {
+    this.#expected.delete(table)
+  }
+
   /** Instruments whose prices are not in the table, though their rows were good. */
   missingFrom(table: TickerTable): readonly string[] {
     const expected = this.#expected.get(table) ?? new Map<string, number>()

@@ -226,6 +226,7 @@ export class VirtualExchange implements SimulatedExchange {
 
   readTickers(table: TickerTable): void {
     table.clear()
+    this.brokenTickers.forget(table)
     const { faults } = this.#options
     const { symbols } = this.#options
     const rows = this.#direct.tickers().filter(({ symbol }) => symbols.includes(symbol))

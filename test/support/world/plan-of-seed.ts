@@ -2,12 +2,14 @@ import { COPIES, planCopies } from '../copies/copies-plan.ts'
 import { MONEY, planMoney } from '../money/money-plan.ts'
 import { MONTHS, planMonths } from '../months/months-plan.ts'
 import { planTakeovers, TAKEOVERS } from '../takeovers/takeovers-plan.ts'
+import { planWire, WIRE } from '../wire/wire-plan.ts'
 import { planWorld, type WorldPlan } from './world-plan.ts'
 
-/** An ordinary world, or one of months, of takeovers, of money or of copies, by its seed: `months-7` is the seventh of these. */
+/** An ordinary world, or one of another kind, by its seed: `months-7` is the seventh of those that last for months. */
 export function planOfSeed(seed: string): WorldPlan {
   if (seed.startsWith(MONTHS)) return planMonths(seed)
   if (seed.startsWith(MONEY)) return planMoney(seed)
+  if (seed.startsWith(WIRE)) return planWire(seed)
   if (seed.startsWith(COPIES)) return planCopies(seed)
   return seed.startsWith(TAKEOVERS) ? planTakeovers(seed) : planWorld(seed)
 }

@@ -29,6 +29,8 @@ import { LeaseGone } from '../takeovers/leased-journal.ts'
 import { Leases } from '../takeovers/leases.ts'
 import { type Machine, Machines } from '../takeovers/machines.ts'
 import { type VirtualLease } from '../takeovers/virtual-lease.ts'
+import { type SettledPromises } from '../wire/settled-promises.ts'
+import { createWiredCalls } from '../wire/wired-calls.ts'
 
 type StepLook = NonNullable<ProcessWatcher['afterStep']>
 
@@ -59,6 +61,8 @@ export interface VirtualProcessOptions {
   readonly onOlder?: ((proof: string) => void) | undefined
   /** Whether the journal keeps used keys as the daemon's does, and not in memory. */
   readonly hasStoredKeys?: boolean
+  /** What lets the promises of the daemon's own client end; absent: worlds have a client of their own. */
+  readonly promises?: SettledPromises | undefined
 }
 
 /** Everything that dies with the process. */
@@ -262,6 +266,7 @@ export class VirtualProcess {
     }
     return {
       ...{ time, exchange, network, polling, pageFills, journal: disk },
+      createCalls: this.#options.promises && this.#createWiredCalls(this.#options.promises),
       ...(lease && this.#leases?.around(lease, { disk, isPassedOver: () => run() !== this.#run })),
       clock: this.machineClock,
       hasPreviousRun: true,
@@ -281,6 +286,11 @@ export class VirtualProcess {
         },
       },
     }
+  }
+
+  #createWiredCalls({ noteBroken: onBroken }: SettledPromises): VirtualAccountOptions['createCalls'] {
+    const { faults, settings } = this.#options
+    return (options) => createWiredCalls({ ...options, settings, faults, onBroken })
   }
 
   #createListener(run: () => Run): RunListener {

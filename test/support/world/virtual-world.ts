@@ -32,6 +32,7 @@ import { VirtualNetwork } from '../virtual/virtual-network.ts'
 import { type ProcessWatcher } from './process-watcher.ts'
 import { VirtualProcess } from './virtual-process.ts'
 import { createUnruly } from '../faults/unruly-strategy.ts'
+import { SettledPromises } from '../wire/settled-promises.ts'
 import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 
@@ -104,7 +105,9 @@ export interface WorldReport {
  * @param extra further watchers, beside the invariants: what is said of a world that is looked at closely.
  */
 export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] = []): WorldReport {
-  const time = new VirtualTime(START_AT)
+  const promises = plan.isWired ? new SettledPromises() : undefined
+  promises?.assertUsable()
+  const time = new VirtualTime(START_AT, promises?.settle)
   const faults = new VirtualFaults({ seed: plan.seed, rates: plan.faults, script: plan.script })
   const quiet = new Quiet(time)
   faults.isQuiet = () => quiet.isOn
@@ -176,6 +179,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     watchers,
     onOlder: plan.copy && ((proof) => noteOlder(world, proof)),
     hasStoredKeys: plan.jumps.length > 0,
+    promises,
   })
   const world: World = {
     plan,
@@ -234,6 +238,19 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
 
 function noteOlder({ facts }: World, proof: string): void {
   if (facts.copy) facts.copy.proof ??= proof
+}
+
+/** The same in a turn of its own: after an `await` the daemon's own client could not go on in virtual time. */
+export function runWorldLater(plan: WorldPlan): Promise<WorldReport> {
+  return new Promise((resolve, reject) => {
+    setImmediate(() => {
+      try {
+        resolve(runWorld(plan))
+      } catch (error) {
+        reject(error as Error)
+      }
+    })
+  })
 }
 
 function createFacts(): World['facts'] {

@@ -6,6 +6,7 @@ import { outagePlan } from '../faults/outages.ts'
 import { QUIET_WAYS } from '../months/quiet.ts'
 import { STRATEGY_KINDS } from '../virtual/virtual-strategies.ts'
 import { accountPlanFields, drawAccountPlan, drawProductCancels, MANY_SYMBOLS } from './account-plan.ts'
+import { drawMatter } from './matters.ts'
 
 const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
 
@@ -128,6 +129,8 @@ export const worldPlanSchema = z.strictObject({
       lostMs: z.int().positive(),
     })
     .optional(),
+  /** Whether calls go through the daemon's own client, and answers come as bytes: worlds of the wire. */
+  isWired: z.boolean().optional(),
   ...accountPlanFields,
 })
 
@@ -144,7 +147,7 @@ export function planWorld(seed: string): WorldPlan {
   const symbols = drawSymbols(part)
   const idempotency = pick(part('idempotency'), ['replay', 'duplicateError', 'pendingOnly'] as const)
   const isSkewed = part('isSkewed').integer(3) === 0
-  return drawProductCancels(part, {
+  const drawn = drawProductCancels(part, {
     seed,
     positionMode: pick(part('positionMode'), ['one_way_mode', 'hedge_mode'] as const),
     symbols,
@@ -186,6 +189,7 @@ export function planWorld(seed: string): WorldPlan {
     isTight: part('isTight').integer(2) === 0,
     ...drawAccountPlan(part),
   })
+  return drawMatter(part, drawn)
 }
 
 /** Most worlds have one instrument and are quick; some have enough of them to want one cancel-all for all. */

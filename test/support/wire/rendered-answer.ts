@@ -1,0 +1,107 @@
+import { gzipSync } from 'node:zlib'
+import { type Answer } from '../../../src/domain/answer.ts'
+import { unreachable } from '../../../src/lib/unreachable.ts'
+import { isUnreadable } from '../../../src/protocol/answer-values.ts'
+import { type EndpointName } from '../../../src/protocol/endpoints.ts'
+
+/** What comes back over the wire: a whole answer, or none. */
+export type Bytes =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly body: Buffer
+      readonly contentEncoding: '' | 'gzip'
+    }
+  | { readonly kind: 'lost'; readonly cause: 'timeout' | 'connectionLost' }
+  | { readonly kind: 'notSent' }
+
+/** A whole number below `ways`, drawn anew at each call. */
+export type Draw = (ways: number) => number
+
+type Row = Readonly<Record<string, unknown>>
+
+const PAGE = '<html><body><h1>Attention required</h1></body></html>'
+const UNHEARD = { unheard: { of: [1, '2', null] } }
+
+/**
+ * An outcome as the wire would have it. What comes out of the client must be the same outcome, in whatever form the
+ * exchange writes it: with fields that the document does not have, a time that is a text, rows twice or in another order,
+ * empty lists that are null, packed.
+ */
+export function renderAnswer(site: EndpointName, answer: Answer<unknown>, draw: Draw): Bytes {
+  const times = answer.requestTime === undefined ? {} : { requestTime: asTime(answer.requestTime, draw) }
+  switch (answer.kind) {
+    case 'accepted':
+      return render(
+        200,
+        { code: '00000', msg: 'success', ...times, data: dress(site, answer.data, draw) },
+        draw,
+      )
+    case 'refused': {
+      const { class: refusal, status = 400, code, message: msg } = answer
+      if (refusal === 'notSent') return { kind: 'notSent' }
+      return render(status, { code, msg, ...times, ...(draw(2) === 0 && { data: null }) }, draw)
+    }
+    case 'unknown': {
+      const { cause, status = 200, code, message: msg } = answer
+      if (cause === 'timeout' || cause === 'connectionLost') return { kind: 'lost', cause }
+      if (cause === 'ambiguousCode') return render(status, { code, msg, ...times, data: null }, draw)
+      return { kind: 'answered', status, body: Buffer.from(PAGE), contentEncoding: '' }
+    }
+    default:
+      return unreachable(answer)
+  }
+}
+
+function asTime(requestTime: number, draw: Draw): number | string {
+  return draw(4) === 0 ? String(requestTime) : requestTime
+}
+
+function render(status: number, envelope: Row, draw: Draw): Bytes {
+  const text = JSON.stringify(draw(3) === 0 ? { ...UNHEARD, ...envelope } : envelope)
+  const isPacked = draw(16) === 0
+  const body = isPacked ? gzipSync(text) : Buffer.from(text)
+  return { kind: 'answered', status, body, contentEncoding: isPacked ? 'gzip' : '' }
+}
+
+function dress(site: EndpointName, data: unknown, draw: Draw): unknown {
+  switch (site) {
+    case 'orderFills': {
+      const { fillList, ...rest } = data as { readonly fillList: readonly Row[] }
+      // A page is full by the number of its rows, and goes on with its last ones: only their order is free.
+      return { ...rest, fillList: emptyOr(reordered(fillList.map(asWritten), draw), draw) }
+    }
+    case 'singlePosition':
+      return data === null ? null : reordered((data as readonly Row[]).map(asWritten), draw)
+    case 'batchPlaceOrder':
+    case 'cancelAllOrders': {
+      const { successList, failureList } = data as Readonly<Record<string, readonly Row[]>>
+      return {
+        ...(draw(3) === 0 && UNHEARD),
+        successList: emptyOr(doubled(reordered((successList ?? []).map(asWritten), draw), draw), draw),
+        failureList: emptyOr(doubled(reordered((failureList ?? []).map(asWritten), draw), draw), draw),
+      }
+    }
+    default:
+      return data
+  }
+}
+
+/** A row that the world has read already, because it is odd, as it may have been written. */
+function asWritten(row: Row): unknown {
+  if (!isUnreadable(row)) return row
+  return Object.keys(row.texts).length === 0 ? null : { ...row.texts }
+}
+
+function reordered<Value>(rows: readonly Value[], draw: Draw): readonly Value[] {
+  return rows.length > 1 && draw(3) === 0 ? rows.toReversed() : rows
+}
+
+function doubled<Value>(rows: readonly Value[], draw: Draw): readonly Value[] {
+  const [first] = rows
+  return first !== undefined && draw(4) === 0 ? [...rows, first] : rows
+}
+
+function emptyOr<Value>(rows: readonly Value[], draw: Draw): readonly Value[] | null {
+  return rows.length === 0 && draw(3) === 0 ? null : rows
+}
