@@ -126,7 +126,7 @@ function nameOf(strategyId: string): string {
 }
 
 function describeReads(reads: ReadonlyMap<string, string>, market: readonly string[]): BiasCheck {
-  const prices = new Set(market.map((spec) => realPath(spec.replace(/^[A-Z0-9]+=/, ''))))
+  const prices = new Set(market.map((spec) => realPath(spec.replace(/^[A-Z0-9]+(?:_[A-Z0-9]+)?=/, ''))))
   const seen = [...reads].map(([text, file]) => ({ text, isPrices: prices.has(realPath(file)) }))
   return {
     isBiased: seen.some(({ isPrices }) => isPrices),
