@@ -90,6 +90,7 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
   const end = endOfRows(bytes, from)
   const columns = names.map(() => new Float64Array(countLines(bytes, from, end)))
   const columnOf = header.map((name) => columns[names.indexOf(name)])
+  const isTextOf = header.map((name) => options.texts?.includes(name) === true)
   let at = from
   for (let row = 0; at < end; row++) {
     let field = 0
@@ -98,7 +99,7 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
       const fieldEnd = endOfField(bytes, { at, end, separator })
       const column = columnOf[field]
       if (column !== undefined) {
-        const isText = options.texts?.includes(header[field] ?? '') === true
+        const isText = isTextOf[field] === true
         const number = isText ? -1 : plainNumber(bytes, at, fieldEnd)
         column[row] =
           number >= 0

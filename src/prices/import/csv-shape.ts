@@ -131,7 +131,12 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       isByClose: CLOSE_TIMES.includes(header[places.get('at') as number] ?? ''),
     }
   }
-  return gaps.toSorted((one, other) => one.missing.length - other.missing.length)[0] as ShapeGap
+  // The kind of which most is there.
+  const here = ({ kind, missing }: ShapeGap) =>
+    (KINDS.find((one) => one.kind === kind)?.required.length ?? 0) - missing.length
+  return gaps.toSorted(
+    (one, other) => here(other) - here(one) || one.missing.length - other.missing.length,
+  )[0] as ShapeGap
 }
 
 function findPlaces(header: readonly string[], nextCells: readonly string[]): Map<ShapeField, number> {

@@ -352,6 +352,7 @@ describe('a zip', () => {
 describe('what is missing in a header is named', () => {
   it.each([
     ['time,open,high,low,close\n1,1,1,1,1\n', /missing +volume, for candles/],
+    ['Date,Open,High\n1,1,1\n', /missing +low, close, volume, for candles/],
     ['open,high,low,close,volume\n1,1,1,1,1\n', /missing +a time, for candles/],
     [
       'time,open,high,low,close,tick_volume\n1,1,1,1,1,1\n',
