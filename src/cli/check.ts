@@ -3,7 +3,7 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
-import { findKnownPrices, listIdleLimits, listPositionValues } from './process/position-values.ts'
+import { findKnownPrices, listFlips, listIdleLimits, listPositionValues } from './process/position-values.ts'
 import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
 import { listMadeUp } from '../daemon/embedded/made-up-prices.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
@@ -60,6 +60,11 @@ async function check(options: CheckOptions): Promise<number> {
     const values = listPositionValues(account, findKnownPrices(account))
     if (values.length > 0)
       process.stdout.write(`${of}largest positions: ${values.map(({ words }) => words).join('; ')}\n`)
+    const flips = listFlips(config)
+    if (flips.length > 0)
+      process.stdout.write(
+        `${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`,
+      )
     process.stdout.write(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
   const strategies = accounts.reduce((sum, { config }) => sum + config.strategies.length, 0)

@@ -47,16 +47,20 @@ function assertQuotes({ bid, ask, bidSize, askSize, last, volume }: QuoteRows, w
   }
 }
 
+/** The first coin was mined in January 2009: a time before is one in another unit, Unix ms. */
+export const EARLIEST_AT = Date.UTC(2009, 0, 1)
+/** Seconds, microseconds and dates without separators are no milliseconds of this century. */
+const LATEST_AT = Date.UTC(2100, 0, 1)
+
 /** Candles have a time each; of quotes there may be several at one. */
 function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: WhereOf): void {
-  const first = at[0] as number
-  // 1e11 ms is March 1973, 1e14 ms is the year 5138.
-  if (first < 1e11 || first > 1e14) {
+  const astray = at.findIndex((time) => !(time >= EARLIEST_AT && time < LATEST_AT))
+  if (astray >= 0) {
     throw rowFailure('RECORDING_TIME_UNIT', {
-      sentence: 'the time is not in Unix milliseconds',
-      where: whereOf(0),
-      found: String(first),
-      hint: 'ts_ms has 13 digits today: multiply seconds by 1000, divide microseconds by 1000; `intentd import` does that',
+      sentence: 'the time is not in Unix milliseconds between 2009 and 2100',
+      where: whereOf(astray),
+      found: String(at[astray]),
+      hint: 'ts_ms has 13 digits today: multiply seconds by 1000, divide microseconds by 1000; `intentd import` does that, and reads dates',
     })
   }
   for (let row = 1; row < at.length; row++) {

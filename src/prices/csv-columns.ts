@@ -17,8 +17,8 @@ const COMMA_IN_NUMBER = /(?:^|,)\s*("\s*[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d
 const PLAIN_HINT = 'numbers are written plainly, with a dot and without separators of thousands: 61837.63'
 
 const SEP_LINE = /^\uFEFF?"?sep=.?"?\r?$/i
-/** With a byte order mark and quotes. */
-const SEP_LINE_BYTES_MAX = 16
+const ADDRESS_LINE = /^\uFEFF?"?https?:\/\/[^\s,;]+"?,*\r?$/i
+const ABOVE_LINE_BYTES_MAX = 200
 
 /** What stands between two fields; the first that is in a line is the one of its file, since no field holds another. */
 const SEPARATORS = [';', '\t', ','] as const
@@ -51,12 +51,13 @@ export function assertNoCommaInNumber(line: string, where: string): void {
 
 /**
  * Where the rows of a file begin, its header among them, and which line that is: Excel writes `sep=;` above them, which
- * says no more than they show.
+ * says no more than they show, and some vendors their address.
  */
 export function findBegin(bytes: Buffer): { readonly from: number; readonly line: number } {
   const end = bytes.indexOf(LINE_FEED)
-  const first = bytes.toString('utf8', 0, Math.min(end, SEP_LINE_BYTES_MAX))
-  return end > 0 && SEP_LINE.test(first) ? { from: end + 1, line: 2 } : { from: 0, line: 1 }
+  const first = bytes.toString('utf8', 0, Math.min(end, ABOVE_LINE_BYTES_MAX))
+  const isAbove = SEP_LINE.test(first) || ADDRESS_LINE.test(first)
+  return end > 0 && isAbove ? { from: end + 1, line: 2 } : { from: 0, line: 1 }
 }
 
 export interface CsvColumns {
@@ -73,6 +74,10 @@ export interface CsvColumns {
   readonly source: string
   /** What a text of a column means that is no number, such as a date; undefined where it means nothing. */
   readonly readText?: (text: string, name: string) => number | undefined
+  /** Columns that hold names: {@link readText} is asked for every cell of them, also for one of digits. */
+  readonly texts?: readonly string[]
+  /** How a column is written, for failures; undefined: as numbers are. */
+  readonly hintFor?: (name: string) => string | undefined
 }
 
 /**
@@ -85,6 +90,7 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
   const end = endOfRows(bytes, from)
   const columns = names.map(() => new Float64Array(countLines(bytes, from, end)))
   const columnOf = header.map((name) => columns[names.indexOf(name)])
+  const isTextOf = header.map((name) => options.texts?.includes(name) === true)
   let at = from
   for (let row = 0; at < end; row++) {
     let field = 0
@@ -93,9 +99,12 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
       const fieldEnd = endOfField(bytes, { at, end, separator })
       const column = columnOf[field]
       if (column !== undefined) {
-        const number = plainNumber(bytes, at, fieldEnd)
+        const isText = isTextOf[field] === true
+        const number = isText ? -1 : plainNumber(bytes, at, fieldEnd)
         column[row] =
-          number >= 0 ? number : otherNumber(bytes.toString('utf8', at, fieldEnd), { options, field, row })
+          number >= 0
+            ? number
+            : otherNumber(bytes.toString('utf8', at, fieldEnd), { options, field, row, isText })
       }
       isInLine = bytes[fieldEnd] === separator
       at = fieldEnd + 1
@@ -154,10 +163,16 @@ function plainNumber(bytes: Buffer, from: number, fieldEnd: number): number {
 
 function otherNumber(
   text: string,
-  { options, field, row }: { readonly options: CsvColumns; readonly field: number; readonly row: number },
+  cell: {
+    readonly options: CsvColumns
+    readonly field: number
+    readonly row: number
+    readonly isText: boolean
+  },
 ): number {
+  const { options, field, row } = cell
   const trimmed = unquote(text)
-  if (PLAIN_NUMBER.test(trimmed)) return Number(trimmed)
+  if (!cell.isText && PLAIN_NUMBER.test(trimmed)) return Number(trimmed)
   const name = options.header[field] ?? ''
   const meant = options.readText?.(trimmed, name)
   if (meant !== undefined) return meant
@@ -165,7 +180,7 @@ function otherNumber(
     code: 'RECORDING_NOT_NUMERIC',
     sentence: `${name} is not a number`,
     facts: { where: lineOf(row, options), found: `"${trimmed.slice(0, 40)}"` },
-    hint: PLAIN_HINT,
+    hint: options.hintFor?.(name) ?? PLAIN_HINT,
   })
 }
 

@@ -10,7 +10,7 @@ import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 /**
  * Reads a recording from a file. Columns of a CSV may stand in any order, and further ones are left aside.
  *
- * @param spec A path, of a CSV one whose file name begins with the symbol (`BTCUSDT-2025.csv.gz`), or `SYMBOL=path`.
+ * @param spec A path, of a CSV one whose file name says the symbol (`BTCUSDT-2025.csv.gz`), or `SYMBOL=path`.
  * @throws Failure RECORDING_UNREADABLE, RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED, RECORDING_GZIP_DAMAGED,
  *   RECORDING_TOO_LARGE, and those of {@link parseRecording} and {@link parsePriceFile}.
  */
@@ -34,7 +34,7 @@ export async function readSymbol(spec: string): Promise<string> {
 }
 
 function splitSpec(spec: string): { readonly symbol?: string | undefined; readonly path: string } {
-  const [, symbol, path = spec] = /^([A-Z0-9]+)=(.+)$/s.exec(spec) ?? []
+  const [, symbol, path = spec] = /^([A-Z0-9]+(?:_[A-Z0-9]+)?)=(.+)$/s.exec(spec) ?? []
   return { symbol, path }
 }
 

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
+import { assertOneInterval, shortOfClose } from './candle-times.ts'
 import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
-import { type Field, FIELDS, type Recording, toRows } from './recording.ts'
+import { readInstrumentName } from './instrument-name.ts'
+import { candleLength, type Field, FIELDS, type Recording, toRows } from './recording.ts'
 
 const LINE_FEED = 10
 
@@ -17,6 +19,18 @@ const CSV_NAMES: Readonly<Partial<Record<Field, string>>> = {
 const HEADERS_HINT =
   'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last[,volume]; both may have mark and fundingRate; `intentd import` reads other shapes'
 
+/** Columns that may name the instrument of each row, as `import` reads them; the first that is there counts. */
+const INSTRUMENT_COLUMNS = [
+  'symbol',
+  'instrument',
+  'instid',
+  'inst_id',
+  'instrument_name',
+  'pair',
+  'ticker',
+  'coin',
+]
+
 /** The column of a CSV that a field stands in, in small letters. */
 function csvNameOf(field: Field): string {
   return CSV_NAMES[field] ?? field
@@ -26,8 +40,9 @@ function csvNameOf(field: Field): string {
  * Reads a recording from its bytes, UTF-8.
  *
  * @param source The file's name, for messages and, without `symbol`, for the symbol.
- * @throws Failure RECORDING_SYMBOL_MISSING, RECORDING_EMPTY, RECORDING_HEADER_UNKNOWN, RECORDING_ROW_LENGTH,
- *   RECORDING_NOT_NUMERIC, and those of {@link assertRows}, each naming file:line.
+ * @throws Failure RECORDING_SYMBOL_MISSING, RECORDING_SYMBOLS_DIFFER, RECORDING_EMPTY, RECORDING_HEADER_UNKNOWN,
+ *   RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_CLOSE, RECORDING_INTERVAL_CHANGES, and those of
+ *   {@link assertRows}, each naming file:line.
  */
 export function parseRecording(input: { bytes: Buffer; source: string; symbol?: string }): Recording {
   const { bytes, source } = input
@@ -47,36 +62,88 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
     throw new Failure({
       code: 'RECORDING_HEADER_UNKNOWN',
       sentence: 'the header is neither that of candles nor that of quotes',
-      facts: { where: `${source}:${begin.line}`, found: line.trim().slice(0, 80) },
+      facts: { where: `${source}:${begin.line}`, found: line.trim().slice(0, 80), ...missingIn(header) },
       hint: HEADERS_HINT,
     })
   }
   const { required, optional } = FIELDS[kind]
   const fields = [...required, ...optional.filter((field) => header.includes(csvNameOf(field)))]
+  const texts = INSTRUMENT_COLUMNS.filter((name) => header.includes(name)).slice(0, 1)
+  const instruments = new Set<string>()
   const columns = readCsvColumns(bytes, {
-    ...{ separator, header, names: fields.map(csvNameOf), source },
+    ...{ separator, header, names: [...fields.map(csvNameOf), ...texts], source, texts },
     ...{ from: headerEnd + 1, firstLine },
+    readText: (text, name) => (texts.includes(name) ? instruments.add(text).size : undefined),
   })
+  assertOneInstrument({ source, instruments, ...(input.symbol === undefined && { symbol }) })
   if (columns.get('ts_ms')?.length === 0)
     throw emptyRecording(`${source}:${firstLine}`, 'there is no row below the header')
   const rows = toRows(
     kind,
     new Map(fields.map((field) => [field, columns.get(csvNameOf(field)) as Float64Array])),
   )
-  assertRows(rows, (row) => `${source}:${row + firstLine}`)
+  const whereOf = (row: number) => `${source}:${row + firstLine}`
+  assertRows(rows, whereOf)
+  if (rows.kind === 'candles') assertOpenTimes(rows.at, whereOf)
   return { symbol, source, sha256, rows }
+}
+
+/** A row of another instrument is no price of this one. `symbol`: that of the file's name. */
+function assertOneInstrument({
+  source,
+  symbol,
+  instruments,
+}: {
+  readonly source: string
+  readonly symbol?: string
+  readonly instruments: ReadonlySet<string>
+}): void {
+  const [first = '', ...others] = instruments
+  const named = readInstrumentName(first).symbol
+  const isOther = symbol !== undefined && named !== undefined && named !== symbol
+  if (others.length === 0 && !isOther) return
+  throw new Failure({
+    code: 'RECORDING_SYMBOLS_DIFFER',
+    sentence: 'the file has prices of several instruments, or of another one than its name says',
+    facts: { where: source, found: [...(isOther ? [symbol] : []), ...instruments].slice(0, 5).join(', ') },
+    hint: '`intentd import` makes a file for each instrument; name a file after the one that is in it',
+  })
+}
+
+/** @throws Failure RECORDING_TIME_CLOSE, RECORDING_INTERVAL_CHANGES */
+function assertOpenTimes(at: Float64Array, whereOf: (row: number) => string): void {
+  const intervalMs = candleLength(at)
+  assertOneInterval(at, intervalMs, whereOf)
+  if (shortOfClose(at, intervalMs) === 0) return
+  throw new Failure({
+    code: 'RECORDING_TIME_CLOSE',
+    sentence: 'the times are those of the closes of the candles, and ts_ms is that of the open',
+    facts: { where: whereOf(0), found: new Date(at[0] as number).toISOString() },
+    hint: '`intentd import` makes them those of the opens',
+  })
 }
 
 /** @param source The file's name. @throws Failure RECORDING_SYMBOL_MISSING */
 export function symbolOf(source: string): string {
-  const [symbol] = /^[A-Z]+/.exec(source) ?? []
+  const { symbol, why = '' } = readInstrumentName(source)
   if (symbol !== undefined) return symbol
   throw new Failure({
     code: 'RECORDING_SYMBOL_MISSING',
-    sentence: 'the file name does not begin with a symbol',
-    facts: { where: source },
+    sentence: 'the file name does not say for certain which instrument it is of',
+    facts: { where: source, name: why },
     hint: `name the symbol: BTCUSDT=${source}`,
   })
+}
+
+/** What the header lacks of the kind of rows that it has most of. */
+function missingIn(header: readonly string[]): Readonly<Record<string, string>> {
+  const gaps = (['candles', 'quotes'] as const).map((kind) => {
+    const missing = FIELDS[kind].required.map(csvNameOf).filter((name) => !header.includes(name))
+    return { kind, missing, share: missing.length / FIELDS[kind].required.length }
+  })
+  const [least] = gaps.toSorted((one, other) => one.share - other.share)
+  if (least === undefined || least.share === 1) return {}
+  return { missing: `${least.missing.join(', ')}, for ${least.kind}` }
 }
 
 function kindOf(header: readonly string[]): keyof typeof FIELDS | undefined {

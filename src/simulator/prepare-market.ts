@@ -12,7 +12,7 @@ export type MarketChoice =
   | ({ readonly kind: 'seeded' } & MadeUpPrices)
   | ({
       readonly kind: 'recorded'
-      /** Paths whose file name begins with the symbol, or `SYMBOL=path`. Other symbols have made-up prices. */
+      /** Paths whose file name says the symbol, or `SYMBOL=path`. Other symbols have made-up prices. */
       readonly files: readonly string[]
       /** Starts again at the end instead of standing still. */
       readonly repeat?: boolean

@@ -53,8 +53,13 @@ async function play({
   )
   const file = opened.write(name, ['open_time,open,high,low,close,volume', ...rows, ''].join('\n'))
   const imported: Imported[] = []
-  const options = { directory: join(opened.directory, 'prices'), isStrict: false, isReplacing: false }
-  for await (const one of importPrices({ ...options, files: [file] })) imported.push(one)
+  const options = {
+    directory: join(opened.directory, 'prices'),
+    isStrict: false,
+    isReplacing: false,
+    now: START_AT + 366 * 86_400_000,
+  }
+  for await (const one of importPrices({ ...options, files: [file] })) if ('rows' in one) imported.push(one)
   const written = imported[0]?.written?.file ?? ''
   const report = await opened.run([written], 'out')
   const run = report.runs[0]

@@ -25,7 +25,7 @@ test('a new strategy passes its test and the check, and trades in a backtest, fr
   ])
 
   const tested = await run(directory, 'test', 'mine/my-rsi.test.ts')
-  expect(tested.stdout).toMatch(/pass 2/)
+  expect(tested.stdout).toMatch(/pass 3/)
   expect(tested.code).toBe(0)
 
   const config = 'mine/my-rsi.paper.yaml'

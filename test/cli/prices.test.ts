@@ -108,6 +108,33 @@ test.concurrent(
 )
 
 test.concurrent(
+  'import makes a file of funding payments, and data describes it',
+  async () => {
+    const project = projects.open()
+    project.write(
+      'BTCUSDT-fundingRate-2025-06.csv',
+      `calc_time,funding_interval_hours,last_funding_rate\n${AT},8,0.0001\n${AT + 28_800_001},8,-0.00003\n`,
+    )
+
+    const imported = project.start(['import', 'BTCUSDT-fundingRate-2025-06.csv', '--out', 'data'])
+    const { code } = await imported.ended
+    const shown = project.start(['data', 'data/BTCUSDT-funding.csv'])
+    await shown.ended
+
+    expect(code).toBe(0)
+    expect(imported.stdout[1]).toBe(
+      'BTCUSDT        funding          2  2025-06-02 00:00  2025-06-02 08:00       0',
+    )
+    expect(shown.stdout.slice(1)).toEqual([
+      imported.stdout[1],
+      '  file         BTCUSDT-funding.csv',
+      "  paid         0.0070 % of a position's value by longs, all payments together",
+    ])
+  },
+  TIMEOUT_MS,
+)
+
+test.concurrent(
   'exit codes: 65 with --strict and for what is no price, 66 for no file, 64 for a file that is there',
   async () => {
     const project = projects.open()

@@ -45,19 +45,38 @@ describe('loading a recording', () => {
     const notGzip = await put('A.csv.gz', CANDLES)
     const cut = await put('B.csv.gz', packed.subarray(0, packed.length - 12))
     const damaged = await put('C.csv.gz', Buffer.concat([packed.subarray(0, 12), Buffer.alloc(40, 7)]))
-    const empty = await put('D.csv', '')
+    const empty = await put('BTCUSDT-empty.csv', '')
 
     await expect(loadRecording(join(folder, 'none.csv'))).rejects.toThrow(/RECORDING_UNREADABLE[^]*ENOENT/)
     await expect(loadRecording(notGzip)).rejects.toThrow(/RECORDING_NOT_GZIP[^]*rename/)
     await expect(loadRecording(cut)).rejects.toThrow(/RECORDING_GZIP_TRUNCATED[^]*again/)
     await expect(loadRecording(damaged)).rejects.toThrow(/RECORDING_GZIP_DAMAGED/)
-    await expect(loadRecording(empty)).rejects.toThrow(/RECORDING_EMPTY: the file is empty[^]*where +D.csv/)
+    await expect(loadRecording(empty)).rejects.toThrow(
+      /RECORDING_EMPTY: the file is empty[^]*where +BTCUSDT-empty.csv/,
+    )
   })
+})
+
+it.each([
+  ['C98USDT-1m.csv', 'C98USDT'],
+  ['1000PEPEUSDT-1m.csv', '1000PEPEUSDT'],
+  ['BINANCE_BTCUSDT, 1.csv', 'BTCUSDT'],
+  ['ETH-EUR-1h.csv', 'ETHEUR'],
+  ['BTCUSDT_250627-1m.csv', 'BTCUSDT_250627'],
+])('a recording %s is of %s, as an import of it is', async (name, symbol) => {
+  expect((await loadRecording(await put(name, CANDLES))).symbol).toBe(symbol)
+})
+
+it('a symbol with a delivery date can stand before the path', async () => {
+  const file = await put('prices.csv', CANDLES)
+
+  expect((await loadRecording(`BTCUSDT_250627=${file}`)).symbol).toBe('BTCUSDT_250627')
 })
 
 describe('reading the text of a recording', () => {
   it('accepts a byte order mark, carriage returns, other orders of columns and further ones', () => {
-    const text = '\uFEFFsymbol,volume,close,low,high,open,ts_ms\r\nX,5,11,9,12,10,1748538300000\r\n\r\n'
+    const text =
+      '\uFEFFsymbol,volume,close,low,high,open,ts_ms\r\nBTC/USDT,5,11,9,12,10,1748538300000\r\n\r\n'
 
     expect(parse(text).rows).toMatchObject({ open: Float64Array.of(10), volume: Float64Array.of(5) })
     expect(parse(QUOTES).rows).toMatchObject({ kind: 'quotes', askSize: Float64Array.of(2) })
@@ -105,6 +124,36 @@ describe('reading the text of a recording', () => {
     ['a quote too few', row(1748538420000, '11,"1"1,1,11,0'), /RECORDING_NOT_NUMERIC[^]*:4/],
     ['the same below sep=', `sep=,\n${row(1748538420000, '11,11,eleven,11,0')}`, /NOT_NUMERIC[^]*csv:5/],
     ['nothing below sep=', 'sep=;\r\n', /RECORDING_EMPTY: the line of the header is empty[^]*csv:2/],
+    [
+      'quotes of two instruments',
+      'ts_ms,symbol,bid,ask,bidSz,askSz,last\n1723161254180,SOL,9,10,1,2,10\n1723161254280,AVAX,9,10,1,2,10\n',
+      /RECORDING_SYMBOLS_DIFFER[^]*SOL, AVAX/,
+    ],
+    [
+      'prices of another instrument than the name says',
+      'ts_ms,symbol,open,high,low,close,volume\n1748538300000,ETHUSDT,1,1,1,1,1\n',
+      /RECORDING_SYMBOLS_DIFFER[^]*BTCUSDT, ETHUSDT/,
+    ],
+    [
+      'a date without separators for milliseconds',
+      'ts_ms,open,high,low,close,volume\n20250601000000,1,1,1,1,1\n',
+      /RECORDING_TIME_UNIT[^]*csv:2[^]*20250601000000/,
+    ],
+    [
+      'times of closes',
+      'ts_ms,open,high,low,close,volume\n1748538359999,1,1,1,1,1\n1748538419999,1,1,1,1,1\n',
+      /RECORDING_TIME_CLOSE[^]*csv:2[^]*import/,
+    ],
+    [
+      'five minutes that become one',
+      `ts_ms,open,high,low,close,volume\n${Array.from({ length: 60 }, (_, place) => `${1748538300000 + (place < 30 ? place * 300_000 : 8_700_000 + (place - 29) * 60_000)},1,1,1,1,1\n`).join('')}`,
+      /RECORDING_INTERVAL_CHANGES[^]*csv:2[^]*5m[^]*1m/,
+    ],
+    [
+      'a header without a volume, by what is missing',
+      'ts_ms,open,high,low,close\n1748538300000,1,1,1,1\n',
+      /RECORDING_HEADER_UNKNOWN[^]*missing +volume, for candles/,
+    ],
     ['a row cut short', row(1748538420000, '11,11'), /RECORDING_ROW_LENGTH[^]*:4[^]*3 fields instead of 6/],
     [
       'separators of thousands',

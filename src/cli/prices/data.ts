@@ -1,10 +1,12 @@
+import { basename } from 'node:path'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { findUnit } from '../../prices/column-codec.ts'
 import { findInterval, findGaps } from '../../prices/import/gaps.ts'
 import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
-import { nameInterval } from '../../prices/import/times.ts'
-import { loadRecording } from '../../prices/load-recording.ts'
+import { nameInterval } from '../../prices/times.ts'
+import { type FundingPayments, isFundingFile, parseFunding } from '../../prices/funding-file.ts'
+import { loadRecording, readPrices } from '../../prices/load-recording.ts'
 import type { Recording } from '../../prices/recording.ts'
 import {
   describeFacts,
@@ -21,21 +23,49 @@ const MINUTE_MS = 60_000
 export function addDataCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('data')
-    .argument('<file...>', 'price files, or CSV as for `run --market`')
+    .argument('<file...>', 'price files, CSV as for `run --market`, or files of funding payments')
     .description('describe files of prices: symbol, interval, from, to, rows, gaps, outliers, checksum')
     .option('--json', 'as JSON')
     .action(async (files: readonly string[], { json = false }: { json?: boolean }) => {
       const all: object[] = []
       for (const file of files) {
-        const facts = describe(await loadRecording(file))
-        all.push(toJson(file, facts))
+        const { facts, text } = await describeFile(file)
+        all.push(facts)
         if (json) continue
         if (all.length === 1) process.stdout.write(`${describeHeader()}\n`)
-        process.stdout.write(`${toText(facts)}\n`)
+        process.stdout.write(`${text}\n`)
       }
       if (json) process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
       setExit(0)
     })
+}
+
+async function describeFile(file: string): Promise<{ readonly facts: object; readonly text: string }> {
+  const funding = await loadFunding(file)
+  if (funding) return describeFunding(file, funding)
+  const facts = describe(await loadRecording(file))
+  return { facts: toJson(file, facts), text: toText(facts) }
+}
+
+/** Undefined for a file of prices. */
+async function loadFunding(file: string): Promise<FundingPayments | undefined> {
+  if (!file.endsWith('.csv')) return undefined
+  const bytes = await readPrices(file)
+  return isFundingFile(bytes) ? parseFunding({ bytes, source: basename(file) }) : undefined
+}
+
+/** Periods of several lengths may follow each other, so that nobody knows of gaps. */
+function describeFunding(file: string, { symbol, at, rates }: FundingPayments) {
+  const [from, to] = [at[0], at[at.length - 1]]
+  const sum = rates.reduce((total, rate) => total + rate, 0)
+  const text = [
+    describeLine({ symbol, name: 'funding', at, gaps: { count: 0, longestMs: 0 } }),
+    describeFacts([
+      ['file', basename(file)],
+      ['paid', `${(sum * 100).toFixed(4)} % of a position's value by longs, all payments together`],
+    ]),
+  ].join('\n')
+  return { facts: { file, symbol, kind: 'funding', rows: at.length, from, to, sum }, text }
 }
 
 function describe(recording: Recording) {

@@ -1,6 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { type Imported, importPrices, isClean } from '../../prices/import/import-prices.ts'
+import {
+  type Imported,
+  type ImportedFunding,
+  importPrices,
+  isClean,
+} from '../../prices/import/import-prices.ts'
+import { systemClock } from '../../lib/clock.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { describeFeed, type WrittenFeed } from './feed-report.ts'
@@ -20,9 +26,9 @@ export function addImportCommand(program: Command, { setExit }: VerbFrame): void
   program
     .command('import')
     .argument('<file...>', 'CSV or JSON, plain, gzipped or zipped; docs/data.md lists the formats')
-    .description('make price files from candles, quotes and trades on this disk')
+    .description('make price files from candles, quotes, trades and funding rates on this disk')
     .requiredOption('--out <directory>', 'where the price files go, one for each symbol and interval')
-    .option('--symbol <symbol>', 'of all files (default: from the name of each)', parseSymbol)
+    .option('--symbol <symbol>', 'of all files (default: as their names and columns say)', parseSymbol)
     .addOption(new Option('--market <market>', 'kept in the file and its name').choices(['spot', 'futures']))
     .option(
       '--strict',
@@ -36,14 +42,14 @@ export function addImportCommand(program: Command, { setExit }: VerbFrame): void
 }
 
 function parseSymbol(text: string): string {
-  if (/^[A-Z0-9]{2,40}$/.test(text)) return text
+  if (/^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/.test(text)) return text
   throw new InvalidArgumentError('write a symbol such as BTCUSDT.')
 }
 
 async function runImport(files: readonly string[], options: ImportCommandOptions): Promise<number> {
   const { out, symbol, market, strict = false, replace = false, json = false } = options
   const request = {
-    ...{ files, directory: out, isStrict: strict, isReplacing: replace },
+    ...{ files, directory: out, isStrict: strict, isReplacing: replace, now: systemClock.now() },
     ...(symbol !== undefined && { symbol }),
     ...(market !== undefined && { market }),
   }
@@ -59,21 +65,17 @@ interface PrintOptions {
 
 /** Prints each as it is done. Returns the exit code. */
 export async function printImports(
-  imports: AsyncIterable<Imported> | Iterable<Imported>,
+  imports: AsyncIterable<Imported | ImportedFunding> | Iterable<Imported>,
   { json, isStrict, feeds }: PrintOptions,
 ): Promise<number> {
   const all: object[] = []
   let exitCode = 0
   for await (const one of imports) {
     if (isStrict && !isClean(one)) exitCode = EXITS.inputWrong
-    const { rows, ...facts } = one
-    const { at } = rows
-    if (json) all.push({ kind: rows.kind, ...facts, rows: at.length, from: at[0], to: at[at.length - 1] })
-    else {
-      if (all.length === 0) process.stdout.write(`${describeHeader()}\n`)
-      all.push(facts)
-      process.stdout.write(`${describeLine({ ...one, at })}\n${describeImport(one)}\n`)
-    }
+    const at = 'rows' in one ? one.rows.at : one.at
+    if (!json && all.length === 0) process.stdout.write(`${describeHeader()}\n`)
+    if (!json) process.stdout.write(`${describeLine({ ...one, at })}\n${describeImport(one)}\n`)
+    all.push(toJson(one, at))
   }
   const written = feeds?.() ?? []
   if (!json) for (const feed of written) process.stdout.write(`${describeFeed(feed)}\n`)
@@ -82,4 +84,11 @@ export async function printImports(
     process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
   }
   return exitCode
+}
+
+function toJson(one: Imported | ImportedFunding, at: Float64Array): object {
+  const span = { rows: at.length, from: at[0], to: at[at.length - 1] }
+  if ('rows' in one) return { kind: one.rows.kind, ...one, ...span }
+  const { symbol, name, sources, findings, gaps, written } = one
+  return { kind: 'funding', symbol, name, sources, findings, gaps, written, ...span }
 }

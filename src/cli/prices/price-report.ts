@@ -1,8 +1,8 @@
 /** What is said of files of prices: a line of a table each, and below it what was found. */
-import { nameInterval } from '../../prices/import/times.ts'
+import { nameInterval } from '../../prices/times.ts'
 import type { Findings } from '../../prices/import/clean-tables.ts'
 import type { Gaps } from '../../prices/import/gaps.ts'
-import type { Imported } from '../../prices/import/import-prices.ts'
+import type { Imported, ImportedFunding } from '../../prices/import/import-prices.ts'
 import { wrapForScreen } from '../../daemon/reporting/wrap-words.ts'
 
 const COLUMNS = 80
@@ -39,7 +39,7 @@ function lineOf([
   to = '',
   gaps = '',
 ]: readonly string[]): string {
-  return `${symbol.padEnd(14)} ${name.padEnd(6)} ${rows.padStart(11)}  ${from.padEnd(16)}  ${to.padEnd(16)}  ${gaps.padStart(6)}`
+  return `${symbol.padEnd(14)} ${name.padEnd(7)}${rows.padStart(11)}  ${from.padEnd(16)}  ${to.padEnd(16)}  ${gaps.padStart(6)}`
 }
 
 const DONE: readonly [name: keyof Findings, title: string, done: string][] = [
@@ -53,12 +53,16 @@ const DONE: readonly [name: keyof Findings, title: string, done: string][] = [
 ]
 
 /** What is below its line: nothing but where it was written when all was well. */
-export function describeImport({ findings, gaps, leftAside, trades, sources, written }: Imported): string {
+export function describeImport(imported: Imported | ImportedFunding): string {
+  const { findings, gaps, sources, written } = imported
+  const { trades, leftAside, remarks } =
+    'rows' in imported ? imported : { trades: 0, leftAside: [], remarks: [] }
   const lines = [
     ...(trades > 0 ? [['trades', `${trades.toLocaleString('en')}, made into candles`]] : []),
     ...describeGaps(gaps),
     ...describeFindings(findings),
     ...(leftAside.length > 0 ? [['left aside', `${leftAside.join(', ')}: not in all files`]] : []),
+    ...remarks.map((remark) => ['remark', remark]),
     written
       ? ['written', `${written.file}, ${written.bytes.toLocaleString('en')} bytes, of ${countFiles(sources)}`]
       : ['refused', 'nothing is written: --strict'],

@@ -28,7 +28,7 @@ export async function withPlayed(
 
 /** A recording of `--market` wherever a command is typed. */
 export function toAbsolute(spec: string): string {
-  const [, symbol = '', path = ''] = /^([A-Z0-9]+=)?(.*)$/s.exec(spec) ?? []
+  const [, symbol = '', path = ''] = /^([A-Z0-9]+(?:_[A-Z0-9]+)?=)?(.*)$/s.exec(spec) ?? []
   return `${symbol}${resolve(path)}`
 }
 

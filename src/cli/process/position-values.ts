@@ -87,4 +87,18 @@ export function listIdleLimits({ risk, account, strategies }: DaemonConfig): rea
   })
 }
 
+/**
+ * `trend-btc 2`: how many orders at least a strategy needs from the largest long position to the largest short one. No
+ * order is larger than `positionMax`, so it is never one.
+ */
+export function listFlips({ strategies }: DaemonConfig): readonly string[] {
+  return strategies
+    .filter(({ enabled }) => enabled)
+    .map(({ id, risk: { positionMax, orderSizeMax } }) => {
+      // Ten decimals are more than any size has: 0.3 / 0.1 is a little below 3.
+      const orders = Number(((2 * Number(positionMax)) / Number(orderSizeMax)).toFixed(10))
+      return `${id} ${Math.ceil(orders)}`
+    })
+}
+
 const show = (amount: number): string => amount.toLocaleString('en-US', { maximumSignificantDigits: 6 })

@@ -65,8 +65,8 @@ import strategy from './${name}.ts'
 const params = { period: 5, size: '0.01' }
 
 /** The positions that it wanted, in lots of 0.001, along these closes. */
-function targetsOf(prices: readonly number[]) {
-  return runSeries({ strategy, params, prices }).flatMap(({ intents }) =>
+function targetsOf(prices: readonly number[], gaps = {}) {
+  return runSeries({ strategy, params, prices, gaps }).flatMap(({ intents }) =>
     intents.flatMap((intent) => (intent.kind === 'target' ? [intent.lots] : [])),
   )
 }
@@ -82,6 +82,11 @@ test('it buys after a fall, and is flat again after a rise', () => {
 
 test('it wants nothing before its indicator is warm', () => {
   assert.deepEqual(targetsOf(falling.slice(0, 20)), [])
+})
+
+test('it does not take the first price after a gap for a rise', () => {
+  const after = [58_100, 58_110, 58_105, 58_115]
+  assert.ok(!targetsOf([...falling, ...after], { 40: 19 }).includes(0))
 })
 `
 }

@@ -77,7 +77,7 @@ export function setWorldAside(directory: string): string {
 
 /** A file that cannot be read is reported when it is played. */
 function contentOf(file: string): string {
-  const path = file.replace(/^[A-Z0-9]+=/, '')
+  const path = file.replace(/^[A-Z0-9]+(?:_[A-Z0-9]+)?=/, '')
   if (!isFile(path)) return path
   return createHash('sha256').update(readFileSync(path)).digest('hex')
 }

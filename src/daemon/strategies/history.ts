@@ -119,7 +119,7 @@ function placeAt(directory: string, name: string): string {
 }
 
 function cutPlace(name: string): { readonly symbol: string; readonly path: string } {
-  const [, symbol = '', path = name] = /^([A-Z0-9]+=)?(.+)$/s.exec(name) ?? []
+  const [, symbol = '', path = name] = /^([A-Z0-9]+(?:_[A-Z0-9]+)?=)?(.+)$/s.exec(name) ?? []
   return { symbol, path }
 }
 

@@ -7,7 +7,9 @@ import { assertRowCount } from '../price-file.ts'
 import { type CandleRows, type Field, FIELDS, type QuoteRows, toRows } from '../recording.ts'
 import { findGaps, type Gaps } from './gaps.ts'
 import { findOutliers } from './outliers.ts'
-import { type Finding, findDisorder, findRows, type PriceTable } from './price-table.ts'
+import { assertOneInterval, MONTH_MS_MIN } from '../candle-times.ts'
+import { toOpenTimes } from './table-times.ts'
+import { addFindings, type Finding, findDisorder, findRows, type PriceTable } from './price-table.ts'
 
 export interface Findings {
   /** Rows before the row before them: sorted. */
@@ -34,21 +36,29 @@ export interface CleanRows {
   readonly gaps: Gaps
   /** Columns that not all files have: left aside. */
   readonly leftAside: readonly Field[]
+  /** Whether times of candles were those of their closes, and were made those of their opens. */
+  readonly isByClose: boolean
+  /** What a person should know of how files were read. */
+  readonly remarks: readonly string[]
 }
 
 const PRICES: readonly Field[] = ['open', 'high', 'low', 'close', 'bid', 'ask', 'last', 'mark']
 const SIZES: readonly Field[] = ['volume', 'bidSize', 'askSize']
-/** Months differ in length, so their candles stand on no grid of times. */
-const MONTH_MS_MIN = 28 * 86_400_000
 
 type Columns = ReadonlyMap<Field, Float64Array>
 
+/** So many rows that cannot be are rows whose columns stand in another order. */
+const IMPOSSIBLE_SHARE_MAX = 1 / 3
+const IMPOSSIBLE_ROWS_MIN = 10
+
 /**
  * @param tables Of one kind, and one interval. @param intervalMs Of candles.
- * @throws Failure RECORDING_TOO_LARGE; RECORDING_EMPTY when no row is left
+ * @throws Failure RECORDING_TOO_LARGE; RECORDING_INTERVAL_CHANGES; RECORDING_CANDLE_IMPOSSIBLE where many rows are;
+ *   RECORDING_EMPTY when no row is left
  */
 export function cleanTables(tables: readonly PriceTable[], intervalMs?: number): CleanRows {
-  const sorted = tables.toSorted((one, other) => beginOf(one) - beginOf(other))
+  const opened = tables.map((table) => toOpenTimes(table, intervalMs))
+  const sorted = opened.toSorted((one, other) => beginOf(one) - beginOf(other))
   const { columns, leftAside } = joinColumns(sorted)
   const whereOf = whereIn(sorted)
   const at = columns.get('at') as Float64Array
@@ -56,7 +66,9 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   const hasPrices = (row: number) => PRICES.every((field) => !((columns.get(field)?.[row] ?? 1) <= 0))
   const zeroPrices = findRows(at.length, (row) => !hasPrices(row), whereOf)
   const impossible = findRows(at.length, (row) => hasPrices(row) && isImpossible(row), whereOf)
-  const possible = sortByTime(
+  if (impossible.count >= Math.max(IMPOSSIBLE_ROWS_MIN, at.length * IMPOSSIBLE_SHARE_MAX))
+    throw otherOrder(impossible, at.length)
+  const possible = sortStably(
     Uint32Array.from(at, (_, row) => row).filter((row) => hasPrices(row) && !isImpossible(row)),
     at,
   )
@@ -76,9 +88,12 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
     ),
   )
   const inOrder = (places: Uint32Array) => (place: number) => whereOf(places[place] as number)
+  if (intervalMs !== undefined) assertOneInterval(rows.at, intervalMs, inOrder(order))
   return {
     rows,
     ...(intervalMs !== undefined && { intervalMs }),
+    isByClose: sorted.some((table) => table.isByClose === true),
+    remarks: [...new Set(sorted.flatMap(({ remarks = [] }) => remarks))],
     findings: {
       disorder: addFindings(sorted.map((table) => disorderOf(table))),
       duplicates: findRows(onTime.length, isDouble, inOrder(onTime)),
@@ -106,20 +121,14 @@ function beginOf({ columns }: PriceTable): number {
   return Math.min(at[0] as number, at[at.length - 1] as number)
 }
 
-function disorderOf({ trades, columns, whereOf }: PriceTable): Finding {
-  return trades?.disorder ?? findDisorder(columns.get('at') as Float64Array, whereOf)
-}
-
-function addFindings(findings: readonly Finding[]): Finding {
-  const count = findings.reduce((sum, finding) => sum + finding.count, 0)
-  const first = findings.find((finding) => finding.first !== undefined)?.first
-  return { count, ...(first !== undefined && { first }) }
+function disorderOf({ disorder, columns, whereOf }: PriceTable): Finding {
+  return disorder ?? findDisorder(columns.get('at') as Float64Array, whereOf)
 }
 
 function joinColumns(tables: readonly PriceTable[]): { columns: Columns; leftAside: readonly Field[] } {
   const rows = tables.reduce((sum, { columns }) => sum + (columns.get('at') as Float64Array).length, 0)
   assertRowCount(rows)
-  const { required, optional } = FIELDS[tables[0]?.kind ?? 'candles']
+  const { required, optional } = FIELDS[tables[0]?.kind === 'quotes' ? 'quotes' : 'candles']
   const found = optional.filter((field) => tables.some(({ columns }) => columns.has(field)))
   const common = found.filter((field) => tables.every(({ columns }) => columns.has(field)))
   const join = (field: Field) => {
@@ -167,7 +176,7 @@ function findImpossible(columns: Columns): (row: number) => boolean {
 }
 
 /** Stable: of equals the first stays the first. */
-function sortByTime(rows: Uint32Array, at: Float64Array): Uint32Array {
+function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   const timeOf = (row: number) => at[row] as number
   const isOrdered = rows.every(
     (row, place) => place === 0 || timeOf(rows[place - 1] as number) <= timeOf(row),
@@ -199,6 +208,15 @@ function findDoubles(columns: Columns, rows: Uint32Array): (place: number) => bo
 
 function isEqual(columns: Columns, row: number, other: number): boolean {
   return [...columns.values()].every((numbers) => numbers[row] === numbers[other])
+}
+
+function otherOrder({ count, first = '' }: Finding, rows: number): Failure {
+  return new Failure({
+    code: 'RECORDING_CANDLE_IMPOSSIBLE',
+    sentence: 'many rows are impossible: a high below, or a low above another price',
+    facts: { rows, impossible: count, first },
+    hint: 'the columns stand in another order, or under other names, than it seems: give them a header',
+  })
 }
 
 function nothingLeft(

@@ -2,9 +2,15 @@
 import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
 import type { Field } from '../recording.ts'
 
-export type ShapeKind = 'candles' | 'quotes' | 'trades'
-/** What is read of a row: fields of prices, and of a trade its price and size. */
-export type ShapeField = Field | 'price' | 'size'
+export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
+/**
+ * What is read of a row: fields of prices; of a trade its price and size; the time of day beside a date; the names of
+ * the instrument and of the exchange; and sizes in other units, by which the one in the base coin is found.
+ */
+export type ShapeField =
+  | Field
+  | ('price' | 'size' | 'clock' | 'instrument' | 'exchange')
+  | ('quoteVolume' | 'coinVolume' | 'tickVolume')
 
 export interface CsvShape {
   readonly kind: ShapeKind
@@ -13,89 +19,204 @@ export interface CsvShape {
   /** A name for each column of the file: its field, or what nobody reads. */
   readonly columns: readonly string[]
   readonly fields: readonly ShapeField[]
+  /** The names of these columns in the file, where it has a header. */
+  readonly titles: ReadonlyMap<ShapeField, string>
+  /** Whether the header says that the times are those of the closes. */
+  readonly isByClose: boolean
 }
 
-/** Names in headers, in small letters without spaces and underscores; the first that is there counts. */
+/** A header that lacks something. */
+export interface ShapeGap {
+  readonly kind: ShapeKind
+  readonly missing: readonly string[]
+}
+
+const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
+
+/** Names in headers, in small letters without spaces, underscores and brackets; the first that is there counts. */
 const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
-    ...['tsms', 'opentime', 'start', 'starttime', 'timestamp', 'time', 'ts', 'unix', 'transacttime'],
-    ...['datetime', 'date'],
+    ...['tsms', 'opentime', 'timeopen', 'start', 'starttime', 'timestamp', 'time', 'ts', 't', 'unix'],
+    ...['unixtimestamp', 'transacttime', 'tsevent', 'calctime', 'fundingtime', 'fundingratetimestamp'],
+    ...['settletime', 'datetime', 'date', ...CLOSE_TIMES],
   ],
-  open: ['open', 'openprice'],
-  high: ['high', 'highprice'],
-  low: ['low', 'lowprice'],
-  close: ['close', 'closeprice'],
-  volume: ['volume', 'vol', 'basevolume'],
+  clock: [],
+  open: ['open', 'openprice', 'o'],
+  high: ['high', 'highprice', 'h'],
+  low: ['low', 'lowprice', 'l'],
+  close: ['close', 'closeprice', 'c'],
+  volume: ['basevolume', 'volumebase', 'baseassetvolume', 'realvolume', 'volume', 'vol', 'v'],
+  quoteVolume: [
+    ...['quotevolume', 'volumequote', 'quoteassetvolume', 'volccyquote', 'volquote', 'turnover'],
+    ...['quoteqty', 'foreignnotional'],
+  ],
+  coinVolume: ['volccy', 'homenotional'],
+  tickVolume: ['tickvolume', 'tickvol'],
   bid: ['bid'],
   ask: ['ask'],
   bidSize: ['bidsz', 'bidsize'],
   askSize: ['asksz', 'asksize'],
   last: ['last'],
   mark: ['mark', 'markprice'],
-  fundingRate: ['fundingrate'],
+  fundingRate: ['realfundingrate', 'realizedrate', 'realizedfundingrate', 'lastfundingrate', 'fundingrate'],
   price: ['price'],
-  size: ['size', 'qty', 'quantity', 'amount', 'volume'],
+  size: ['baseqty', 'size', 'qty', 'quantity', 'amount', 'volume'],
+  instrument: [
+    ...['symbol', 'instrumentname', 'instid', 'instrument', 'pair', 'currencypair', 'productid'],
+    ...['contract', 'contracts', 'coin', 'ticker', 'rawsymbol', 'sym', 's'],
+  ],
+  exchange: ['exchange'],
 }
 
-const KINDS: readonly {
-  kind: ShapeKind
-  required: readonly ShapeField[]
-  optional: readonly ShapeField[]
-}[] = [
+/** `Volume BTC`, `Volume_(USDT)`: the coin in which the column counts. */
+const VOLUME_IN_COIN = /^volume([a-z0-9]{2,10})$/
+
+interface KindFields {
+  readonly kind: ShapeKind
+  readonly required: readonly ShapeField[]
+  readonly optional: readonly ShapeField[]
+}
+
+const KINDS: readonly KindFields[] = [
   {
     kind: 'candles',
     required: ['at', 'open', 'high', 'low', 'close', 'volume'],
-    optional: ['mark', 'fundingRate'],
+    optional: ['mark', 'fundingRate', 'quoteVolume', 'coinVolume', 'tickVolume'],
   },
   {
     kind: 'quotes',
     required: ['at', 'bid', 'ask', 'bidSize', 'askSize', 'last'],
     optional: ['volume', 'mark', 'fundingRate'],
   },
-  { kind: 'trades', required: ['at', 'price', 'size'], optional: [] },
+  { kind: 'trades', required: ['at', 'price', 'size'], optional: ['quoteVolume', 'coinVolume'] },
+  { kind: 'funding', required: ['at', 'fundingRate'], optional: [] },
 ]
 
+const PRICES: readonly ShapeField[] = ['open', 'close', 'bid', 'ask', 'price', 'last']
 const CANDLE_COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
-/** @returns undefined for a line that is neither a known header nor a row of a known shape. */
-export function findShape(firstLine: string): CsvShape | undefined {
+/** @param nextLine The first row below a header. @returns what is missing where it is no known shape. */
+export function findShape(firstLine: string, nextLine = ''): CsvShape | ShapeGap {
   const separator = separatorOf(firstLine)
   const cells = splitCells(firstLine, separator)
-  const shape = /^\d/.test(cells[0] ?? '') ? shapeOfRow(cells) : shapeOfHeader(cells)
-  return shape && { ...shape, separator }
+  const shape = /^\d/.test(cells[0] ?? '')
+    ? shapeOfRow(cells)
+    : shapeOfHeader(cells, splitCells(nextLine, separator))
+  return 'missing' in shape ? shape : { ...shape, separator }
 }
 
-function shapeOfHeader(cells: readonly string[]): Omit<CsvShape, 'separator'> | undefined {
-  const header = cells.map((cell) => cell.toLowerCase().replaceAll(/[ _]/g, ''))
+type Shape = Omit<CsvShape, 'separator'>
+
+function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]): Shape | ShapeGap {
+  const header = titles.map((cell) => cell.toLowerCase().replaceAll(/[ _<>()-]/g, ''))
+  const places = findPlaces(header, nextCells)
+  const gaps: ShapeGap[] = []
   for (const { kind, required, optional } of KINDS) {
-    const places = new Map(
-      [...required, ...optional].map((field) => {
-        const name = NAMES[field].find((candidate) => header.includes(candidate))
-        return [field, name === undefined ? -1 : header.indexOf(name)]
-      }),
+    const missing = required.filter((field) => !places.has(field))
+    // Prices beside rates are prices, of which something is missing.
+    if (kind === 'funding' && PRICES.some((field) => places.has(field))) continue
+    if (missing.length > 0) {
+      gaps.push({ kind, missing: missing.map((field) => describeMissing(field, places, titles)) })
+      continue
+    }
+    const fields = [...required, ...optional, 'clock', 'instrument', 'exchange'].filter((field) =>
+      places.has(field as ShapeField),
+    ) as ShapeField[]
+    const columns = header.map(
+      (_, place) => fields.find((field) => places.get(field) === place) ?? `other ${place}`,
     )
-    if (required.some((field) => places.get(field) === -1)) continue
-    const fields = [...places].filter(([, place]) => place >= 0)
-    const columns = header.map((_, place) => fields.find(([, at]) => at === place)?.[0] ?? `other ${place}`)
-    return { kind, hasHeader: true, columns, fields: fields.map(([field]) => field) }
+    return {
+      ...{ kind, hasHeader: true, columns, fields },
+      titles: new Map(fields.map((field) => [field, titles[places.get(field) as number] as string])),
+      isByClose: CLOSE_TIMES.includes(header[places.get('at') as number] ?? ''),
+    }
   }
-  return undefined
+  // The kind of which most is there.
+  const here = ({ kind, missing }: ShapeGap) =>
+    (KINDS.find((one) => one.kind === kind)?.required.length ?? 0) - missing.length
+  return gaps.toSorted(
+    (one, other) => here(other) - here(one) || one.missing.length - other.missing.length,
+  )[0] as ShapeGap
+}
+
+function findPlaces(header: readonly string[], nextCells: readonly string[]): Map<ShapeField, number> {
+  const places = new Map<ShapeField, number>()
+  for (const [field, names] of Object.entries(NAMES) as [ShapeField, readonly string[]][]) {
+    const name = names.find((candidate) => header.includes(candidate))
+    if (name !== undefined) places.set(field, header.indexOf(name))
+  }
+  placeVolumesInCoins(header, places)
+  // Yahoo's volume of a pair of coins is in the quote coin.
+  if (header.includes('adjclose')) places.delete('volume')
+  // A day in one column and the time of day in another, as MetaTrader writes them.
+  const [day, clock] = [header.indexOf('date'), header.indexOf('time')]
+  if (day >= 0 && clock >= 0 && /^\d\d?:\d\d/.test(nextCells[clock] ?? '')) {
+    places.set('at', day)
+    places.set('clock', clock)
+  }
+  return places
+}
+
+/** Which of two is in the base coin is found by their figures. */
+function placeVolumesInCoins(header: readonly string[], places: Map<ShapeField, number>): void {
+  if (places.has('volume')) return
+  const [first, second, ...others] = header.flatMap((name, place) =>
+    VOLUME_IN_COIN.test(name) ? [place] : [],
+  )
+  if (first === undefined || second === undefined || others.length > 0) return
+  places.set('volume', first)
+  places.set('quoteVolume', second)
+}
+
+function describeMissing(
+  field: ShapeField,
+  places: ReadonlyMap<ShapeField, number>,
+  titles: readonly string[],
+): string {
+  if (field === 'at') return 'a time'
+  if (field !== 'volume') return field
+  const isYahoos = titles.some((title) => /^adj[ _.]?close$/i.test(title))
+  const other = places.get('quoteVolume') ?? places.get('tickVolume')
+  const title = isYahoos
+    ? 'Volume'
+    : other === undefined
+      ? titles.find((one) => VOLUME_IN_COIN.test(one.toLowerCase().replaceAll(/[ _()]/g, '')))
+      : titles[other]
+  return title === undefined ? field : `a volume in the base coin (${title} is none)`
 }
 
 /**
  * Binance's dumps of spot have no header, nor have its old ones of futures: candles of twelve columns; trades and
  * aggregated trades that end in `true` or `false`, once or twice. Six and seven columns of numbers are candles.
  */
-function shapeOfRow(cells: readonly string[]): Omit<CsvShape, 'separator'> | undefined {
+function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length
   const fill = (columns: readonly string[]) => cells.map((_, place) => columns[place] ?? `other ${place}`)
-  const trades = { kind: 'trades', hasHeader: false, fields: ['at', 'price', 'size'] } as const
+  const common = { hasHeader: false, titles: new Map<ShapeField, string>(), isByClose: false }
   if (flags > 0) {
+    const trades = { ...common, kind: 'trades' } as const
     const numbers = cells.length - flags
-    if (numbers === 5) return { ...trades, columns: fill(['id', 'price', 'size', 'quoteSize', 'at']) }
-    if (numbers === 6) return { ...trades, columns: fill(['id', 'price', 'size', 'from', 'to', 'at']) }
-    return undefined
+    if (numbers === 5)
+      return {
+        ...trades,
+        fields: ['at', 'price', 'size', 'quoteVolume'],
+        columns: fill(['id', 'price', 'size', 'quoteVolume', 'at']),
+      }
+    if (numbers === 6)
+      return {
+        ...trades,
+        fields: ['at', 'price', 'size'],
+        columns: fill(['id', 'price', 'size', 'from', 'to', 'at']),
+      }
+    return { kind: 'trades', missing: ['a header'] }
   }
-  if (![6, 7, 12].includes(cells.length)) return undefined
-  return { kind: 'candles', hasHeader: false, fields: CANDLE_COLUMNS, columns: fill(CANDLE_COLUMNS) }
+  const candles = { ...common, kind: 'candles' } as const
+  if (cells.length === 12)
+    return {
+      ...candles,
+      fields: [...CANDLE_COLUMNS, 'quoteVolume'],
+      columns: fill([...CANDLE_COLUMNS, 'closeTime', 'quoteVolume']),
+    }
+  if (cells.length !== 6 && cells.length !== 7) return { kind: 'candles', missing: ['a header'] }
+  return { ...candles, fields: CANDLE_COLUMNS, columns: fill(CANDLE_COLUMNS) }
 }

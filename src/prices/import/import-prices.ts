@@ -1,18 +1,21 @@
 /** Files of prices, whoever wrote them, become one price file for each instrument and interval. */
 import { basename, join } from 'node:path'
 import { Failure } from '../../lib/failure.ts'
+import { formatFunding } from '../funding-file.ts'
+import { readInstrumentName } from '../instrument-name.ts'
 import { assertReadable, readPrices } from '../load-recording.ts'
 import { buildPriceFile } from '../price-file.ts'
 import type { Recording } from '../recording.ts'
 import { unpackGzip } from '../unpack-gzip.ts'
 import { writeNewFile } from '../write-new-file.ts'
+import { intervalOf } from './table-times.ts'
+import { type CleanFunding, cleanFunding } from './clean-funding.ts'
 import { type CleanRows, cleanTables } from './clean-tables.ts'
-import { findInterval } from './gaps.ts'
+import { groupByInstrument, groupFiles, type NamedTable } from './instruments.ts'
 import type { PriceTable } from './price-table.ts'
-import { readTable } from './read-table.ts'
-import { symbolInName } from './symbol-in-name.ts'
-import { intervalInName, nameInterval } from './times.ts'
-import { isZip, type PackedFile, unpackZip } from './zip-entries.ts'
+import { readTables } from './read-table.ts'
+import { nameInterval } from '../times.ts'
+import { isPricesName, isZip, type PackedFile, unpackZip } from './zip-entries.ts'
 
 /** Of one file, unpacked: a day of all trades of the busiest instrument. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024
@@ -21,13 +24,21 @@ const MINUTE_MS = 60_000
 export interface ImportOptions {
   readonly files: readonly string[]
   readonly directory: string
-  /** Of all files; without it each file's name says it. */
+  /** Of all files; without it columns and the files' names say it. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
   /** Nothing that is not as it should be is written. */
   readonly isStrict: boolean
   /** A price file that is there already is written anew. */
   readonly isReplacing: boolean
+  /** Unix ms: no price is of a later day than tomorrow. */
+  readonly now: number
+}
+
+interface Written {
+  readonly file: string
+  readonly bytes: number
+  readonly sha256?: string
 }
 
 /** One price file. */
@@ -38,91 +49,160 @@ export interface Imported extends CleanRows {
   readonly sources: readonly string[]
   readonly trades: number
   /** Undefined where it was refused. */
-  readonly written?: { readonly file: string; readonly bytes: number; readonly sha256: string }
+  readonly written?: Written
+}
+
+/** One file of funding payments. */
+export interface ImportedFunding extends CleanFunding {
+  readonly symbol: string
+  readonly name: 'funding'
+  readonly sources: readonly string[]
+  readonly written?: Written
 }
 
 /**
- * Each instrument's files are read, cleaned and written before the next one's, so that memory holds one of them.
- * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of
- *   reading: {@link readTable}, {@link cleanTables}
+ * Each instrument's files are read, cleaned and written before the next one's, so that memory holds one of them, where
+ * the names of all files say whose they are.
+ * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER,
+ *   IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of reading:
+ *   {@link readTables}, {@link cleanTables}, {@link cleanFunding}
  */
-export async function* importPrices(options: ImportOptions): AsyncGenerator<Imported> {
+export async function* importPrices(options: ImportOptions): AsyncGenerator<Imported | ImportedFunding> {
   await Promise.all(options.files.map(assertReadable))
-  for (const [symbol, files] of groupBySymbol(options)) {
-    const tables: PriceTable[] = []
-    for (const file of files) tables.push(...(await loadTables(file)))
-    yield* writePrices(groupByInterval(tables), { symbol, options })
+  const stamps = new Map<boolean, string>()
+  for (const files of groupFiles(options)) {
+    const tables: NamedTable[] = []
+    for (const file of files) tables.push(...(await loadTables(file, options.now)))
+    for (const [symbol, own] of groupByInstrument(tables, options)) {
+      const prices = own.filter(({ kind }) => kind !== 'funding')
+      const funding = own.filter(({ kind }) => kind === 'funding')
+      yield* writePrices(groupByInterval(prices), { symbol, options, stamps })
+      if (funding.length > 0) yield writeFunding(funding, { symbol, options })
+    }
   }
 }
 
-/** Cleans and writes tables of one instrument. */
+/** Cleans and writes tables of one instrument. `stamps`: an instrument of each kind of times that there were. */
 export function* writePrices(
   groups: ReadonlyMap<number | undefined, readonly PriceTable[]>,
   {
     symbol,
     options,
+    stamps = new Map(),
   }: {
     readonly symbol: string
+    readonly stamps?: Map<boolean, string>
     readonly options: Pick<ImportOptions, 'directory' | 'market' | 'isStrict' | 'isReplacing'>
   },
 ): Generator<Imported> {
   for (const [intervalMs, tables] of groups) {
     const clean = cleanTables(tables, intervalMs)
+    if (options.isStrict && intervalMs !== undefined) assertOneStamp({ symbol, ...clean }, stamps)
     const name = intervalMs === undefined ? 'quotes' : nameInterval(intervalMs)
     const sources = [...new Set(tables.map(({ source }) => source))]
     const trades = tables.reduce((sum, table) => sum + (table.trades?.count ?? 0), 0)
     const imported = { symbol, name, sources, trades, ...clean }
     const isRefused = options.isStrict && !isClean(clean)
-    yield isRefused ? imported : { ...imported, written: write(imported, options) }
+    yield isRefused ? imported : { ...imported, written: writePriceFile(imported, options) }
   }
+}
+
+/** Beside candles stamped by their opens, those stamped by closes came a candle too late or too early. */
+function assertOneStamp(
+  { symbol, isByClose }: Pick<Imported, 'symbol' | 'isByClose'>,
+  stamps: Map<boolean, string>,
+): void {
+  stamps.set(isByClose, symbol)
+  const other = stamps.get(!isByClose)
+  if (other === undefined) return
+  const [byClose, byOpen] = isByClose ? [symbol, other] : [other, symbol]
+  throw new Failure({
+    code: 'IMPORT_STAMPS_DIFFER',
+    sentence:
+      'candles of one instrument have the times of their closes, those of another the times of their opens',
+    facts: { 'by close': byClose, 'by open': byOpen },
+    hint: 'look at both; without --strict those by close get the times of their opens',
+  })
+}
+
+function writeFunding(
+  tables: readonly PriceTable[],
+  { symbol, options }: { readonly symbol: string; readonly options: WriteOptions & { isStrict: boolean } },
+): ImportedFunding {
+  const clean = cleanFunding(tables)
+  const sources = [...new Set(tables.map(({ source }) => source))]
+  const imported = { symbol, name: 'funding', sources, ...clean } as const
+  if (options.isStrict && !isClean(clean)) return imported
+  const bytes = Buffer.from(formatFunding({ symbol, ...clean }))
+  const file = placeOf([symbol, options.market, 'funding'], 'csv', options)
+  writeNewFile(file, bytes, options)
+  return { ...imported, written: { file, bytes: bytes.length } }
 }
 
 /** Whether nothing was missing, sorted or dropped. */
-export function isClean({ findings, gaps }: Pick<CleanRows, 'findings' | 'gaps'>): boolean {
+export function isClean({ findings, gaps }: Pick<Imported | ImportedFunding, 'findings' | 'gaps'>): boolean {
   return gaps.count === 0 && Object.values(findings).every(({ count }) => count === 0)
 }
 
-function write(
+type WriteOptions = Pick<ImportOptions, 'directory' | 'market' | 'isReplacing'>
+
+function writePriceFile(
   { symbol, name, sources, rows, intervalMs }: Omit<Imported, 'written'>,
-  { directory, market, isReplacing }: Pick<ImportOptions, 'directory' | 'market' | 'isReplacing'>,
-) {
-  const parts = [symbol, ...(market ? [market] : []), name]
-  const file = join(directory, `${parts.join('-')}.prices`)
+  options: WriteOptions,
+): Written {
+  const { market } = options
+  const file = placeOf([symbol, market, name], 'prices', options)
   const known = intervalMs === undefined ? {} : { intervalMs }
   const bytes = buildPriceFile({ symbol, rows, sources, ...known, ...(market && { market }) })
-  writeNewFile(file, bytes, { isReplacing })
+  writeNewFile(file, bytes, options)
   return { file, bytes: bytes.length, sha256: bytes.toString('hex', bytes.length - 32) }
 }
 
-function groupBySymbol({ files, symbol }: ImportOptions): ReadonlyMap<string, readonly string[]> {
-  const named = files.map((file) => ({ file, found: symbolInName(basename(file)) }))
-  const found = [...new Set(named.flatMap((one) => one.found ?? []))]
-  if (symbol !== undefined) {
-    if (found.length > 1) throw symbolsDiffer(symbol, found)
-    return new Map([[symbol, files]])
-  }
-  const groups = new Map<string, string[]>()
-  for (const one of named) {
-    if (one.found === undefined) throw symbolUnknown(one.file)
-    groups.set(one.found, [...(groups.get(one.found) ?? []), one.file])
-  }
-  return groups
+function placeOf(
+  parts: readonly (string | undefined)[],
+  extension: string,
+  { directory }: WriteOptions,
+): string {
+  return join(directory, `${parts.filter((part) => part !== undefined).join('-')}.${extension}`)
 }
 
-async function loadTables(path: string): Promise<readonly PriceTable[]> {
+/** Of a zip every file but those that explain it. */
+async function loadTables(path: string, now: number): Promise<readonly NamedTable[]> {
   const packed = await readPrices(path)
   const limit = { path, bytesMax: FILE_BYTES_MAX }
-  const files: readonly PackedFile[] = isZip(packed)
-    ? unpackZip(packed, limit)
-    : [{ name: basename(path), bytes: await unpackGzip(packed, limit) }]
-  return files.map(readTable)
+  const own = readInstrumentName(basename(path))
+  if (!isZip(packed)) {
+    const bytes = await unpackGzip(packed, limit)
+    return readTables({ name: basename(path), bytes }, now).map((table) => ({ ...table, names: [own] }))
+  }
+  const entries = unpackZip(packed, limit)
+  const files = entries.filter(({ name }) => isPricesName(name))
+  if (files.length === 0) throw emptyZip(path, entries)
+  const aside = entries.filter(({ name }) => !isPricesName(name)).map(({ name }) => name)
+  const remarks = aside.length === 0 ? [] : [`left aside in ${basename(path)}: ${aside.join(', ')}`]
+  return files.flatMap((file) =>
+    readTables(file, now).map((table) => ({
+      ...table,
+      names: [own, readInstrumentName(basename(file.name))],
+      remarks: [...(table.remarks ?? []), ...remarks],
+    })),
+  )
+}
+
+function emptyZip(path: string, entries: readonly PackedFile[]): Failure {
+  return new Failure({
+    code: 'RECORDING_EMPTY',
+    sentence: 'the zip holds no file of prices',
+    facts: { file: path, found: entries.map(({ name }) => name).join(', ') || 'nothing' },
+    hint: 'unpack it and look at it, or download it again',
+  })
 }
 
 /** Quotes together, and candles of one interval; a single candle has that of the others. */
 function groupByInterval(
   tables: readonly PriceTable[],
 ): ReadonlyMap<number | undefined, readonly PriceTable[]> {
-  const steps = tables.map((table) => (table.kind === 'quotes' ? undefined : stepOf(table)))
+  const steps = tables.map((table) => (table.kind === 'quotes' ? undefined : intervalOf(table)))
   const known = steps.find((step) => step !== undefined)
   const groups = new Map<number | undefined, PriceTable[]>()
   for (const [index, table] of tables.entries()) {
@@ -130,30 +210,4 @@ function groupByInterval(
     groups.set(intervalMs, [...(groups.get(intervalMs) ?? []), table])
   }
   return groups
-}
-
-/** What the file says, then what its name says: of an instrument that is seldom traded the rows may not show it. */
-function stepOf({ intervalMs, source, columns }: PriceTable): number | undefined {
-  if (intervalMs !== undefined) return intervalMs
-  const [named, found] = [intervalInName(source), findInterval(columns.get('at') as Float64Array)]
-  const isNamed = named !== undefined && (found ?? named) % named === 0
-  return isNamed ? named : found
-}
-
-function symbolUnknown(file: string): Failure {
-  return new Failure({
-    code: 'IMPORT_SYMBOL_UNKNOWN',
-    sentence: 'the file name does not begin with a symbol',
-    facts: { file },
-    hint: 'name it: --symbol BTCUSDT',
-  })
-}
-
-function symbolsDiffer(symbol: string, found: readonly string[]): Failure {
-  return new Failure({
-    code: 'IMPORT_SYMBOLS_DIFFER',
-    sentence: 'the files are of several symbols, but would become one price file',
-    facts: { symbol, found: found.slice(0, 5).join(', ') },
-    hint: 'import each by itself, or leave --symbol out',
-  })
 }

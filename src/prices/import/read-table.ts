@@ -1,27 +1,36 @@
 /** Rows of prices out of the contents of a file, whoever wrote it. */
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { assertNoCommaInNumber, findBegin, readCsvColumns } from '../csv-columns.ts'
+import { readInstrumentName } from '../instrument-name.ts'
 import { isPriceFile, parsePriceFile } from '../price-file.ts'
 import { type Field, FIELDS, toColumns } from '../recording.ts'
-import { type CsvShape, findShape } from './csv-shape.ts'
-import type { PriceTable } from './price-table.ts'
-import { parseDate, toUnixMs } from './times.ts'
+import { chooseBaseVolume } from './base-volume.ts'
+import { type CsvShape, findShape, type ShapeField, type ShapeGap, type ShapeKind } from './csv-shape.ts'
+import { findDisorder, pickRows, type PriceTable, sortByTime } from './price-table.ts'
+import { parseClock, parseDate, TIME_HINT, toUnixMs } from '../times.ts'
 import { toCandles, type Trades } from './trade-candles.ts'
 import type { PackedFile } from './zip-entries.ts'
 
 const LINE_FEED = 10
 const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
+/** An index is a number in a column of numbers. */
+const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange']
+/** Instruments of all exchanges together are some thousands. */
+const TEXTS_MAX = 20_000
 
 /**
- * @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, RECORDING_EMPTY, RECORDING_ROW_LENGTH,
- *   RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of {@link parsePriceFile}
+ * A table for each instrument that a column of the file names, in the order in which they appear; one where none does.
+ *
+ * @param now Unix ms. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, IMPORT_VOLUME_UNCLEAR,
+ *   RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
+ *   {@link parsePriceFile}
  */
-export function readTable({ name, bytes }: PackedFile): PriceTable {
-  if (isPriceFile(bytes)) return readPriceFile({ name, bytes })
+export function readTables({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
+  if (isPriceFile(bytes)) return [readPriceFile({ name, bytes })]
   const text = beginOf(bytes, 0)
   if (text.trim() === '') throw empty(name, 'the file is empty')
-  return text.trimStart().startsWith('[') ? readJson({ name, bytes }) : readCsv({ name, bytes })
+  return /^\s*[[{]/.test(text) ? readJson({ name, bytes }, now) : readCsv({ name, bytes }, now)
 }
 
 /** Enough to tell what it is. */
@@ -30,47 +39,196 @@ function beginOf(bytes: Buffer, from: number): string {
 }
 
 function readPriceFile({ name, bytes }: PackedFile): PriceTable {
-  const { rows, intervalMs } = parsePriceFile({ bytes, source: name })
+  const { rows, intervalMs, symbol } = parsePriceFile({ bytes, source: name })
   const columns = new Map(toColumns(rows).map(({ field, numbers }) => [field, numbers]))
-  const known = intervalMs === undefined ? {} : { intervalMs }
-  return { kind: rows.kind, source: name, columns, ...known, whereOf: (row) => `${name}, row ${row + 1}` }
+  return {
+    ...{ kind: rows.kind, source: name, instrument: symbol, isPriceFile: true, columns },
+    ...(intervalMs !== undefined && { intervalMs }),
+    whereOf: (row) => `${name}, row ${row + 1}`,
+  }
 }
 
-function readCsv({ name, bytes }: PackedFile): PriceTable {
+function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   const begin = findBegin(bytes)
-  const line = beginOf(bytes, begin.from).split('\n', 1)[0] ?? ''
+  const [line = '', nextLine = ''] = beginOf(bytes, begin.from).split('\n', 2)
   assertNoCommaInNumber(line, `${name}:${begin.line}`)
-  const shape = findShape(line)
-  if (!shape) throw unknownShape(`${name}:${begin.line}`, line.trim().slice(0, 60))
+  const shape = findShape(line, nextLine)
+  if ('missing' in shape) throw unknownShape(`${name}:${begin.line}`, line.trim().slice(0, 60), shape)
   const firstLine = begin.line + (shape.hasHeader ? 1 : 0)
   const from = shape.hasHeader ? bytes.indexOf(LINE_FEED, begin.from) + 1 || bytes.length : begin.from
+  const texts = new TextNumbers()
   const columns = readCsvColumns(bytes, {
-    ...{ separator: shape.separator, header: shape.columns, names: shape.fields },
+    ...{ separator: shape.separator, header: shape.columns, names: shape.fields, texts: TEXT_FIELDS },
     ...{ from, firstLine, source: name },
-    readText: (text, column) => (column === 'at' ? parseDate(text) : undefined),
-  }) as ReadonlyMap<CsvShape['fields'][number], Float64Array>
+    readText: (text, column) => readText(text, column as ShapeField, texts),
+    hintFor: (column) => (column === 'at' || column === 'clock' ? TIME_HINT : undefined),
+  }) as ShapeColumns
   if (columns.get('at')?.length === 0) throw empty(`${name}:${firstLine}`, 'there is no row below the header')
-  return toTable(shape.kind, columns, { source: name, whereOf: (row) => `${name}:${row + firstLine}` })
+  return toTables(shape, columns, {
+    ...{ source: name, texts, now },
+    whereOf: (row) => `${name}:${row + firstLine}`,
+  })
+}
+
+function readText(text: string, field: ShapeField, texts: TextNumbers): number | undefined {
+  if (field === 'at') return parseDate(text)
+  if (field === 'clock') return parseClock(text)
+  if (field === 'fundingRate' && /^[+-]?\d+(\.\d+)? ?%$/.test(text)) return Number.parseFloat(text) / 100
+  return TEXT_FIELDS.includes(field) ? texts.numberOf(text) : undefined
+}
+
+/** Numbers for texts, so that a column of names is one of numbers too. */
+class TextNumbers {
+  readonly texts: string[] = []
+  readonly #numbers = new Map<string, number>()
+
+  numberOf(text: string): number | undefined {
+    const known = this.#numbers.get(text)
+    if (known !== undefined || this.texts.length >= TEXTS_MAX) return known
+    this.#numbers.set(text, this.texts.length)
+    return this.texts.push(text) - 1
+  }
+}
+
+type ShapeColumns = ReadonlyMap<ShapeField, Float64Array>
+
+interface ReadFile extends Pick<PriceTable, 'source' | 'whereOf'> {
+  readonly texts: TextNumbers
+  /** Unix ms. */
+  readonly now: number
+}
+
+function toTables(
+  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'>,
+  columns: ShapeColumns,
+  file: ReadFile,
+): readonly PriceTable[] {
+  const at = columns.get('at')
+  if (!at || at.length === 0) throw empty(file.source, 'the file has no rows')
+  const clock = columns.get('clock')
+  if (clock) for (let row = 0; row < at.length; row++) at[row] = (at[row] as number) + (clock[row] as number)
+  toUnixMs(at, file.whereOf, file.now)
+  return splitRows(columns, file).map(({ rows, named }) => {
+    const isAll = rows.length === at.length
+    const whereOf = (row: number) => file.whereOf(rows[row] as number)
+    const own = isAll ? columns : pickRows(columns, rows)
+    const table = toTable(shape, own, { source: file.source, whereOf: isAll ? file.whereOf : whereOf })
+    return { ...table, ...named }
+  })
+}
+
+/** Rows by the instrument and the exchange that they name. */
+function splitRows(columns: ShapeColumns, { texts: { texts }, whereOf }: ReadFile) {
+  const [instruments, exchanges] = [columns.get('instrument'), columns.get('exchange')]
+  const length = columns.get('at')?.length ?? 0
+  const groups = new Map<number, number[]>()
+  for (let row = 0; row < length; row++) {
+    const key = (instruments?.[row] ?? 0) * TEXTS_MAX + (exchanges?.[row] ?? 0)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [row])
+    else group.push(row)
+  }
+  return [...groups].map(([key, group]) => {
+    const instrument = instruments && texts[Math.floor(key / TEXTS_MAX)]
+    const exchange = exchanges && texts[key % TEXTS_MAX]
+    if (instrument === '') throw empty(whereOf(group[0] as number), 'the row names no instrument')
+    return {
+      rows: Uint32Array.from(group),
+      named: { ...(instrument !== undefined && { instrument }), ...(exchange !== undefined && { exchange }) },
+    }
+  })
 }
 
 function toTable(
-  kind: CsvShape['kind'],
-  columns: ReadonlyMap<CsvShape['fields'][number], Float64Array>,
+  { kind, isByClose, titles }: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'>,
+  columns: ShapeColumns,
   file: Pick<PriceTable, 'source' | 'whereOf'>,
 ): PriceTable {
-  const at = columns.get('at')
-  if (!at || at.length === 0) throw empty(file.source, 'the file has no rows')
-  toUnixMs(at, file.whereOf)
-  if (kind === 'trades') return toCandles(Object.fromEntries(columns) as unknown as Trades, file)
-  return { kind, columns: columns as ReadonlyMap<Field, Float64Array>, ...file }
+  if (kind === 'quotes') return inTimeOrder({ kind, columns: withoutTexts(columns, kind), ...file })
+  if (kind === 'funding') return { kind, columns: withoutTexts(columns, kind), ...file }
+  const { numbers, from } = baseVolumeOf(kind, columns, file)
+  const field = from === 'quote' ? 'quoteVolume' : 'coinVolume'
+  const remarks =
+    from === 'volume'
+      ? []
+      : [`volume from ${titles.get(field) ?? 'its eighth column'}: the other one counts contracts`]
+  if (kind === 'trades') {
+    const trades = { ...Object.fromEntries(columns), size: numbers } as unknown as Trades
+    return { ...toCandles(trades, file), remarks }
+  }
+  const own = new Map([...withoutTexts(columns, kind), ['volume', numbers]] as [Field, Float64Array][])
+  return { kind, isByClose, columns: own, remarks, ...file }
 }
 
-/** freqtrade's: a list of candles, `[time, open, high, low, close, volume]` each. */
-function readJson({ name, bytes }: PackedFile): PriceTable {
+function baseVolumeOf(
+  kind: 'candles' | 'trades',
+  columns: ShapeColumns,
+  { source }: Pick<PriceTable, 'source'>,
+) {
+  const column = (field: ShapeField) => columns.get(field) as Float64Array
+  const [volume, price, high, low] = [column('volume'), column('price'), column('high'), column('low')]
+  const isTrades = kind === 'trades'
+  const sizes = {
+    volume: isTrades ? column('size') : volume,
+    quote: columns.get('quoteVolume'),
+    coin: columns.get('coinVolume'),
+    ticks: columns.get('tickVolume'),
+    price: (row: number) =>
+      isTrades ? (price[row] as number) : ((high[row] as number) + (low[row] as number)) / 2,
+  }
+  if (isTrades && sizes.quote === undefined && readInstrumentName(source).isCoinMargined)
+    throw new Failure({
+      code: 'IMPORT_VOLUME_UNCLEAR',
+      sentence: 'the sizes of a contract that is margined in its coin count contracts',
+      facts: { where: source },
+      hint: 'take the klines of it, which have the volume in its coin too',
+    })
+  return chooseBaseVolume(sizes, source)
+}
+
+const FIELDS_OF_KIND: Readonly<Record<Exclude<ShapeKind, 'trades'>, readonly Field[]>> = {
+  candles: [...FIELDS.candles.required, ...FIELDS.candles.optional],
+  quotes: [...FIELDS.quotes.required, ...FIELDS.quotes.optional],
+  funding: ['at', 'fundingRate'],
+}
+
+function withoutTexts(
+  columns: ShapeColumns,
+  kind: Exclude<ShapeKind, 'trades'>,
+): ReadonlyMap<Field, Float64Array> {
+  return new Map(
+    FIELDS_OF_KIND[kind].flatMap((field) => {
+      const numbers = columns.get(field)
+      return numbers ? [[field, numbers] as const] : []
+    }),
+  )
+}
+
+/** Quotes of one time follow each other as they did, also in a file that runs backwards. */
+function inTimeOrder(table: PriceTable): PriceTable {
+  const at = table.columns.get('at') as Float64Array
+  const disorder = findDisorder(at, table.whereOf)
+  if (disorder.count === 0) return table
+  const order = sortByTime(
+    Uint32Array.from(at, (_, row) => row),
+    at,
+  )
+  return {
+    ...{ ...table, disorder, columns: pickRows(table.columns, order) },
+    whereOf: (row) => table.whereOf(order[row] as number),
+  }
+}
+
+/**
+ * Lists: freqtrade's candles, `[time, open, high, low, close, volume]` each, and its funding rates, which have the rate
+ * in place of the open; and answers of exchanges about funding, an object a payment.
+ */
+function readJson({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   const whereOf = (row: number) => `${name}, row ${row + 1}`
-  // Its files of funding rates have the same shape, with rates in place of prices.
-  if (name.includes('funding_rate')) throw unknownShape(name, 'a file of funding rates')
-  const list = parseList(name, bytes)
+  const file = { source: name, whereOf, now, texts: new TextNumbers() }
+  const list = listIn(parseJson(name, bytes))
+  if (list === undefined) throw unknownShape(name, 'JSON that is no list')
+  if (list.length > 0 && list.every(isFunding)) return readFunding(list, file)
   const fields = FIELDS.candles.required
   const columns = new Map(fields.map((field) => [field, new Float64Array(list.length)]))
   for (const [row, candle] of list.entries()) {
@@ -80,12 +238,42 @@ function readJson({ name, bytes }: PackedFile): PriceTable {
     for (const [place, field] of fields.entries())
       (columns.get(field) as Float64Array)[row] = candle[place] as number
   }
-  return toTable('candles', columns, { source: name, whereOf })
+  const common = { isByClose: false, titles: new Map() }
+  if (!name.includes('funding_rate')) return toTables({ kind: 'candles', ...common }, columns, file)
+  const rates = new Map([
+    ['at', columns.get('at') as Float64Array],
+    ['fundingRate', columns.get('open') as Float64Array],
+  ] as const)
+  return toTables({ kind: 'funding', ...common }, rates, file)
 }
 
-function parseList(name: string, bytes: Buffer): readonly unknown[] {
+/** The list itself, or what an exchange puts around it. */
+function listIn(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value as readonly unknown[]
+  if (typeof value !== 'object' || value === null) return undefined
+  const { data, result, list } = value as Readonly<Record<string, unknown>>
+  return listIn(data ?? result ?? list)
+}
+
+const isFunding = (row: unknown): row is Readonly<Record<string, unknown>> =>
+  typeof row === 'object' && row !== null && ('fundingRate' in row || 'realizedRate' in row)
+
+/** As a CSV of the same names. */
+function readFunding(
+  list: readonly Readonly<Record<string, unknown>>[],
+  { source, now, whereOf }: ReadFile,
+): readonly PriceTable[] {
+  const names = Object.keys(list[0] ?? {})
+  const lines = list.map((row) => names.map((name) => textOf(row[name])).join(','))
+  const bytes = Buffer.from([names.join(','), ...lines].join('\n'))
+  return readCsv({ name: source, bytes }, now).map((table) => ({ ...table, whereOf }))
+}
+
+const textOf = (cell: unknown) => (typeof cell === 'string' || typeof cell === 'number' ? String(cell) : '')
+
+function parseJson(name: string, bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')) as readonly unknown[]
+    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''))
   } catch (cause) {
     throw new Failure({
       code: 'IMPORT_JSON_UNREADABLE',
@@ -97,20 +285,15 @@ function parseList(name: string, bytes: Buffer): readonly unknown[] {
   }
 }
 
-function unknownShape(where: string, found: string): Failure {
+function unknownShape(where: string, found: string, gap?: ShapeGap): Failure {
   return new Failure({
     code: 'IMPORT_SHAPE_UNKNOWN',
     sentence: 'the file has no known format of prices',
-    facts: { where, found },
+    facts: { where, found, ...(gap && { missing: `${gap.missing.join(', ')}, for ${gap.kind}` }) },
     hint: SHAPES_HINT,
   })
 }
 
 function empty(where: string, sentence: string): Failure {
-  return new Failure({
-    code: 'RECORDING_EMPTY',
-    sentence,
-    facts: { where },
-    hint: SHAPES_HINT,
-  })
+  return new Failure({ code: 'RECORDING_EMPTY', sentence, facts: { where }, hint: SHAPES_HINT })
 }

@@ -1,12 +1,12 @@
 /** Candles of a minute out of trades; a minute without trades has none. */
 import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
 import { findUnit } from '../column-codec.ts'
-import { findDisorder, findRows, type PriceTable } from './price-table.ts'
+import { findDisorder, findRows, type PriceTable, sortByTime } from './price-table.ts'
 
 const MINUTE_MS = 60_000
 
 export interface Trades {
-  /** Whole Unix ms, in any order; of equals the first in the file was first. */
+  /** Whole Unix ms, in any order; of equals the first in the file was first, the last in one that runs backwards. */
   readonly at: Float64Array
   readonly price: Float64Array
   readonly size: Float64Array
@@ -20,18 +20,17 @@ export function toCandles(
   const { at, price } = trades
   const zeroPrices = findRows(at.length, (row) => !((price[row] as number) > 0), whereOf)
   const disorder = findDisorder(at, whereOf)
-  const order = Uint32Array.from(at, (_, row) => row).filter((row) => (price[row] as number) > 0)
-  if (disorder.count > 0)
-    order.sort((one, other) => (at[one] as number) - (at[other] as number) || one - other)
+  const order = sortByTime(
+    Uint32Array.from(at, (_, row) => row).filter((row) => (price[row] as number) > 0),
+    at,
+  )
   const begins = order.filter(
     (row, place) => place === 0 || minuteOf(at, row) !== minuteOf(at, order[place - 1] as number),
   )
   return {
-    kind: 'candles',
-    source,
-    intervalMs: MINUTE_MS,
+    ...{ kind: 'candles', source, intervalMs: MINUTE_MS, disorder },
     columns: foldTrades(trades, order, begins),
-    trades: { count: at.length, zeroPrices, disorder },
+    trades: { count: at.length, zeroPrices },
     whereOf: (candle) => whereOf(begins[candle] as number),
   }
 }

@@ -54,6 +54,15 @@ export function unpackZip(
   }
 }
 
+/** What vendors pack beside prices: a text about them, or sums. */
+const ASIDE =
+  /(^|\/)(readme|licen[cs]e|copying|changelog|notice|checksums?|sha256sums?)[^/]*$|\.(md|pdf|html?|rtf|docx?|url|checksum|sha\d+|md5|asc|sig)$/i
+
+/** @param name Of an entry. @returns whether it may be one of prices. */
+export function isPricesName(name: string): boolean {
+  return !ASIDE.test(name)
+}
+
 interface Entry {
   readonly name: string
   readonly method: number

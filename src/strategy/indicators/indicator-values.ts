@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Signals from 'trading-signals'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
+import { unreachable } from '../../lib/unreachable.ts'
 import type { IndicatorSpec } from './specs.ts'
 
 type Library = typeof Signals & { readonly Wilder: typeof Signals.WSMA }
@@ -39,7 +40,8 @@ const known = new WeakMap<CandleSeries, Known>()
 
 /**
  * The value of an indicator at the last closed candle: a function of the last `spec.candles` candles alone, so that it
- * is the same to the last bit live, after a restart and in a backtest. Undefined while there are fewer, and where the formula has none.
+ * is the same to the last bit live, after a restart and in a backtest. Undefined while there are fewer, where most of
+ * them were only filled up, and where the formula has none.
  */
 export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
   if (series.length < spec.candles) return undefined
@@ -57,6 +59,7 @@ export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unkno
 }
 
 function workOut(spec: IndicatorSpec, series: CandleSeries): unknown {
+  if (isMostlyFilled(spec, series)) return undefined
   const worker = createWorker(spec, series)
   for (let index = series.length - spec.candles; index < series.length; index++) worker.add(index)
   const value = worker.result()
@@ -64,6 +67,15 @@ function workOut(spec: IndicatorSpec, series: CandleSeries): unknown {
     typeof value === 'object' && value !== null ? Object.values(value) : [value]
   // Of prices that stand still some have no value: 0 divided by 0.
   return parts.every(Number.isFinite) ? Object.freeze(value) : undefined
+}
+
+/** A gap is filled with the close before it: of that the first price after it would be an extreme. */
+function isMostlyFilled({ candles }: IndicatorSpec, series: CandleSeries): boolean {
+  if (series.filled === 0) return false
+  let filled = 0
+  for (let index = series.length - candles; index < series.length; index++)
+    if (read(series, 'ticks', index) === 0) filled++
+  return filled > candles / 2
 }
 
 function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): Worker {
@@ -90,7 +102,7 @@ function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): 
     case 'wma':
       return ofCloses(new WMA(period), series)
     case 'rsi':
-      return ofCloses(new RSI(period, Wilder), series)
+      return whereCloseMoved(ofCloses(new RSI(period, Wilder), series), series)
     case 'roc':
       return ofCloses(new ROC(period), series)
     case 'atr':
@@ -98,7 +110,7 @@ function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): 
     case 'adx':
       return ofCandles(new ADX(period, Wilder), series)
     case 'donchian':
-      return ofCandles(new DonchianChannels(period), series)
+      return withoutNewest(ofCandles(new DonchianChannels(period), series), series, settings[1] ?? 0)
     case 'bollinger':
       return ofCloses(new BollingerBands(period, second), series)
     case 'macd':
@@ -107,14 +119,17 @@ function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): 
       return stochasticOf(
         new StochasticOscillator({ kPeriod: period, kSlowingPeriod: second, dPeriod: third }),
         series,
+        period,
       )
     case 'standardDeviation':
       return ofWindow(series, ({ deviation }) => deviation)
     case 'zScore':
-    default:
-      return ofWindow(series, ({ mean, deviation, last }) =>
-        deviation === 0 ? 0 : (last - mean) / deviation,
+      return whereCloseMoved(
+        ofWindow(series, ({ mean, deviation, last }) => (last - mean) / deviation),
+        series,
       )
+    default:
+      return unreachable(name)
   }
 }
 
@@ -127,6 +142,27 @@ function ofCloses(indicator: Adding<number>, series: CandleSeries): Worker {
   return {
     add: (index) => indicator.add(read(series, 'close', index)),
     result: () => indicator.getResultOrThrow(),
+  }
+}
+
+function withoutNewest(worker: Worker, series: CandleSeries, count: number): Worker {
+  return {
+    ...worker,
+    add(index) {
+      if (index < series.length - count) worker.add(index)
+    },
+  }
+}
+
+/** Of gains and losses that are both 0 the formula has no ratio. */
+function whereCloseMoved(worker: Worker, series: CandleSeries): Worker {
+  const closes = new Set<number>()
+  return {
+    add(index) {
+      if (closes.size < 2) closes.add(read(series, 'close', index))
+      worker.add(index)
+    },
+    result: () => (closes.size < 2 ? undefined : worker.result()),
   }
 }
 
@@ -148,17 +184,36 @@ function ofCandles(indicator: Adding<HighLowClose>, series: CandleSeries): Worke
   }
 }
 
+/** A window without a range has no place in it: 0 divided by 0, which the library takes for the bottom. */
 function stochasticOf(
   indicator: InstanceType<Library['StochasticOscillator']>,
   series: CandleSeries,
+  period: number,
 ): Worker {
+  const ofAll = ofCandles(indicator, series)
+  let isDefined = true
+  let count = 0
   return {
-    ...ofCandles(indicator, series),
+    add(index) {
+      count++
+      if (count >= period && !hasRange(series, index - period + 1, index)) isDefined = false
+      ofAll.add(index)
+    },
     result() {
+      if (!isDefined) return undefined
       const { stochK, stochD } = indicator.getResultOrThrow()
       return { k: stochK, d: stochD }
     },
   }
+}
+
+function hasRange(series: CandleSeries, from: number, to: number): boolean {
+  let [high, low] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let index = from; index <= to; index++) {
+    high = Math.max(high, read(series, 'high', index))
+    low = Math.min(low, read(series, 'low', index))
+  }
+  return high > low
 }
 
 interface Spread {

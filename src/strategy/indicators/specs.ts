@@ -96,7 +96,7 @@ export function wma({ interval, period, ...rest }: Period): IndicatorSpec<number
   return spec({ name: 'wma', interval, settings: [period], candles: period }, period, rest)
 }
 
-/** Wilder's relative strength index of closes, 0 to 100. 16 × period + 1 candles. */
+/** Wilder's relative strength index of closes, 0 to 100; undefined while they stand still. 16 × period + 1 candles. */
 export function rsi({
   interval,
   period,
@@ -171,12 +171,22 @@ export function stochastic({
   return spec({ name: 'stochastic', interval, settings: [period, slowing, signal], candles }, candles, rest)
 }
 
-/** Highest high and lowest low of `period` candles, and half way between. */
-export function donchian({ interval, period, ...rest }: Period): IndicatorSpec<Bands> {
-  return spec({ name: 'donchian', interval, settings: [period], candles: period }, period, rest)
+/**
+ * Highest high and lowest low of `period` candles, and half way between. The candle that has just closed is one of them,
+ * so that no close is outside; with `shift: 1` they are those before it, and a close outside is a break. period + shift
+ * candles.
+ */
+export function donchian({
+  interval,
+  period,
+  shift = 0,
+  ...rest
+}: Period & { readonly shift?: number }): IndicatorSpec<Bands> {
+  const settings = shift === 0 ? [period] : [period, shift]
+  return spec({ name: 'donchian', interval, settings, candles: period + shift }, period + shift, rest)
 }
 
-/** How many (population) standard deviations the last close is above the mean of `period` closes; 0 where all are equal. */
+/** How many (population) standard deviations the last close is above the mean of `period` closes. */
 export function zScore({ interval, period, ...rest }: Period): IndicatorSpec<number> {
   return spec({ name: 'zScore', interval, settings: [period], candles: period }, period, rest)
 }
@@ -215,6 +225,6 @@ function spec<Value>(made: IndicatorSpec<Value>, candlesMin: number, rest: objec
   return Object.freeze(made)
 }
 
-const OPTIONS = ['interval', 'period', 'candles', 'deviations', 'fast', 'slow', 'signal', 'slowing']
+const OPTIONS = ['shift', 'interval', 'period', 'candles', 'deviations', 'fast', 'slow', 'signal', 'slowing']
 
 export const INTERVAL_RULE = 'an interval is a number and ms, s, m, h or d that divides a day, at least 1s'

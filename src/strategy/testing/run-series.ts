@@ -51,6 +51,8 @@ export interface SeriesOptions {
   readonly candles?: readonly TestCandle[]
   /** Time between two prices, or the length of a candle; default `1m`. */
   readonly interval?: string
+  /** Intervals in which nobody saw a price, before the price or candle of an index: `{ 40: 30 }` is half an hour of minutes. */
+  readonly gaps?: Readonly<Record<number, number>>
   /** Unix ms of the first; default 2024-01-01 00:00 UTC. */
   readonly startAt?: number
   /** Default: BTCUSDT, ticks of 0.1, lots of 0.001. */
@@ -116,19 +118,25 @@ function toTickers({
   candles = [],
   others = [],
   interval = '1m',
+  gaps = {},
   startAt = START_AT,
 }: SeriesOptions): Ticker[] {
   const stepMs = parseInterval(interval)
   if (stepMs === undefined) throw new RangeError(`no interval: ${interval}`)
+  const placeOf = (index: number) =>
+    Object.entries(gaps).reduce(
+      (place, [before, steps]) => place + (index >= Number(before) ? steps : 0),
+      index,
+    )
   const singles = prices.map((price, index) => {
     const all = [price, ...others.map((other) => other.prices[index] ?? Number.NaN)]
-    return { at: startAt + index * stepMs, price, all }
+    return { at: startAt + placeOf(index) * stepMs, price, all }
   })
   const tickers = singles.concat(
     candles.flatMap(({ open, high, low, close }, index) => {
       const way = close >= open ? [open, low, high, close] : [open, high, low, close]
       return way.map((price, part) => ({
-        ...{ at: startAt + (index + part / 4) * stepMs, price },
+        ...{ at: startAt + (placeOf(index) + part / 4) * stepMs, price },
         all: [price, ...others.map(() => Number.NaN)],
       }))
     }),

@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { readTable } from '../../../src/prices/import/read-table.ts'
-import { symbolInName } from '../../../src/prices/import/symbol-in-name.ts'
-import { nameInterval, parseDate } from '../../../src/prices/import/times.ts'
+import { readTables } from '../../../src/prices/import/read-table.ts'
+import type { PriceTable } from '../../../src/prices/import/price-table.ts'
+import { nameInterval, parseDate } from '../../../src/prices/times.ts'
 import { isZip, unpackZip } from '../../../src/prices/import/zip-entries.ts'
 import { buildPriceFile } from '../../../src/prices/price-file.ts'
 import { buildZip } from './zip-file.ts'
 
 const AT = 1748538300000
 
-const read = (text: string, name = 'BTCUSDT.csv') => readTable({ name, bytes: Buffer.from(text) })
+const NOW = Date.UTC(2026, 0, 1)
+
+function read(text: string, name = 'BTCUSDT.csv'): PriceTable {
+  const [table] = readTables({ name, bytes: Buffer.from(text) }, NOW)
+  if (!table) throw new Error('there is no table')
+  return table
+}
 const columnsOf = (text: string, name?: string) =>
   Object.fromEntries([...read(text, name).columns].map(([field, numbers]) => [field, [...numbers]]))
 
@@ -96,7 +102,7 @@ describe('candles are read', () => {
       sources: [],
     })
 
-    expect(readTable({ name: 'x', bytes }).columns).toEqual(
+    expect(readTables({ name: 'x', bytes }, NOW)[0]?.columns).toEqual(
       new Map(Object.entries({ at: rows.at, open: rows.open, high, low, close, volume })),
     )
   })
@@ -187,12 +193,6 @@ describe('refused by its name and place', () => {
   ])('%s', (_, text, message) => {
     expect(() => read(text)).toThrow(message)
   })
-
-  it('freqtrade’s funding rates', () => {
-    const text = '[[1748538300000,0.0001,0,0,0,0]]'
-
-    expect(() => read(text, 'BTC_USDT_USDT-8h-funding_rate.json')).toThrow(/IMPORT_SHAPE_UNKNOWN[^]*funding/)
-  })
 })
 
 describe('a zip', () => {
@@ -248,26 +248,25 @@ describe('a zip', () => {
 })
 
 it.each([
-  ['BTCUSDT-1m-2025-01.zip', 'BTCUSDT'],
-  ['BTCUSDT2020-03-25.csv.gz', 'BTCUSDT'],
-  ['BTCUSDT_15_2023-01-01_2023-01-31.csv.gz', 'BTCUSDT'],
-  ['1000PEPEUSDT-1m.csv', '1000PEPEUSDT'],
-  ['C98USDT.csv', 'C98USDT'],
-  ['BTC_USDT-5m.json', 'BTCUSDT'],
-  ['BTC_USDT_USDT-1h-futures.json', 'BTCUSDT'],
-  ['prices.csv', undefined],
-  ['2025-01.csv', undefined],
-])('the symbol in %s is %s', (name, symbol) => {
-  expect(symbolInName(name)).toBe(symbol)
-})
-
-it.each([
   ['2025-05-29 17:05:00+00:00', AT],
   ['2025-05-29 19:05:00+02:00', AT],
   ['2025-05-29T17:05:00.250Z', AT + 250],
   ['2025.05.29 17:05', AT],
   ['2025-05-29 17:05:00 UTC', AT],
   ['2025-05-29', Date.UTC(2025, 4, 29)],
+  ['20250529 170500', AT],
+  ['20250529T170500Z', AT],
+  ['20250529 17:05', AT],
+  ['2025-05-29T17:05:00-0300', AT + 10_800_000],
+  ['2025-02-30', undefined],
+  ['2025-02-29 10:00', undefined],
+  ['2024-02-29', Date.UTC(2024, 1, 29)],
+  ['2025-13-01', undefined],
+  ['2025-06-01 25:00', undefined],
+  ['2025-06-01 10:61', undefined],
+  ['2611-06-01', undefined],
+  ['1999-12-31', undefined],
+  ['20250529-1705', undefined],
   ['29.05.2025', undefined],
   ['yesterday', undefined],
 ])('the date %s is %s', (text, at) => {

@@ -238,19 +238,68 @@ test('a value changes when a candle closes, and is worked out once in between', 
   expect(indicatorValue(spec, series)).not.toEqual(before)
 })
 
-test('prices that stand still make no indicator throw or anything but a number', () => {
-  const flat = ofCloses(Array.from({ length: 500 }, () => 100))
-  expect(indicatorValue(rsi({ interval, period: 14 }), flat)).toBe(100)
-  expect(indicatorValue(zScore({ interval, period: 20 }), flat)).toBe(0)
-  // It divides by the range of the prices.
-  expect(indicatorValue(adx({ interval, period: 14 }), flat)).toBeUndefined()
-  expect(indicatorValue(stochastic({ interval, period: 14 }), flat)).toEqual({ k: 0, d: 0 })
+test('prices that stand still have no value where the formula divides by how they moved', () => {
+  // 20 times 0.1 is a little more than the sum of twenty.
+  for (const price of [100, 0.1]) {
+    const flat = ofCloses(Array.from({ length: 500 }, () => price))
+    for (const spec of [
+      rsi({ interval, period: 14 }),
+      zScore({ interval, period: 20 }),
+      adx({ interval, period: 14 }),
+      stochastic({ interval, period: 14 }),
+    ])
+      expect([spec.name, indicatorValue(spec, flat)]).toEqual([spec.name, undefined])
+    expect(indicatorValue(sma({ interval, period: 20 }), flat)).toBeCloseTo(price, 12)
+  }
+})
+
+test('a stochastic has no value while one of its windows stands still, and one as soon as none does', () => {
+  const bars = [
+    ...Array.from({ length: 14 }, () => 100),
+    ...Array.from({ length: 18 }, (_, index) => 101 + index),
+  ]
+  const spec = stochastic({ interval, period: 14 })
+  const values = bars.map((_, index) => indicatorValue(spec, ofCloses(bars.slice(0, index + 1))))
+
+  expect(values.findIndex((value) => value !== undefined)).toBe(18)
+  expect(values.at(-1)).toEqual({ k: 100, d: 100 })
+})
+
+test('candles that were only filled up count, as long as they are not most of them', () => {
+  const spec = rsi({ interval, period: 5, candles: 20 })
+  const series = createCandleSeries(MINUTE, 60)
+  const append = (minute: number, close: number) =>
+    appendCandle(series, [minute * MINUTE, close, close, close, close, 1])
+  for (let minute = 0; minute < 20; minute++) append(minute, 100 + (minute % 3))
+  expect(indicatorValue(spec, series)).toBeDefined()
+
+  // A gap of 30 minutes, and the first price after it.
+  append(50, 103)
+  expect(indicatorValue(spec, series)).toBeUndefined()
+
+  const first = Array.from({ length: 20 }, (_, index) => 51 + index).find((minute) => {
+    append(minute, 100 + (minute % 3))
+    return indicatorValue(spec, series) !== undefined
+  })
+  expect(first).toBe(59)
+})
+
+test('a channel has the closed candle in it, or, with shift, those before it', () => {
+  const series = seriesOf([...randomBars(40, 'shift'), { high: 90_000, low: 80_000, close: 85_000 }])
+  const before = seriesOf(randomBars(40, 'shift'))
+  const spec = donchian({ interval, period: 20, shift: 1 })
+
+  expect(indicatorValue(donchian({ interval, period: 20 }), series)).toMatchObject({ upper: 90_000 })
+  expect(indicatorValue(spec, series)).toEqual(indicatorValue(donchian({ interval, period: 20 }), before))
+  expect(spec.candles).toBe(21)
 })
 
 test.each([
   ['an interval that does not divide a day', () => ema({ interval: '7m', period: 3 })],
   ['a period that is no whole number', () => sma({ interval, period: 2.5 })],
   ['more candles than are kept', () => adx({ interval, period: 200 })],
+  ['a shift that is no whole number', () => donchian({ interval, period: 20, shift: 0.5 })],
+  ['a shift backwards', () => donchian({ interval, period: 20, shift: -1 })],
   ['fewer candles than make one value', () => rsi({ interval, period: 14, candles: 14 })],
 ])('%s is refused', (_, make) => {
   expect(make).toThrow(RangeError)

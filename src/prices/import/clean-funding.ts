@@ -1,0 +1,96 @@
+/** Funding payments of several files become one series: each payment once, in order of time. */
+import { Failure } from '../../lib/failure.ts'
+import { findGaps, type Gaps } from './gaps.ts'
+import { addFindings, type Finding, findDisorder, findRows, type PriceTable } from './price-table.ts'
+
+const HOUR_MS = 3_600_000
+/** Exchanges write the time of a payment with the seconds that it took. */
+const LATE_MS_MAX = 60_000
+/** 0.3 % of every position at each payment, for as long as a file lasts, is a rate in percent. */
+const MEDIAN_RATE_MAX = 0.003
+
+export interface CleanFunding {
+  /** Unix ms, ascending. */
+  readonly at: Float64Array
+  readonly rates: Float64Array
+  readonly findings: Readonly<Record<'disorder' | 'duplicates' | 'conflicts', Finding>>
+  /** Where a payment is later than any usual one. */
+  readonly gaps: Gaps
+}
+
+interface Payment {
+  readonly at: number
+  readonly rate: number
+  readonly where: () => string
+}
+
+/**
+ * @param tables Of kind funding, of one instrument.
+ * @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT
+ */
+export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
+  const payments = tables.flatMap(listPayments)
+  assertShares(payments, tables[0]?.source ?? '')
+  const sorted = payments.toSorted((one, other) => one.at - other.at)
+  const isDouble = (place: number) => place > 0 && sorted[place]?.at === sorted[place - 1]?.at
+  const isConflict = (place: number) => isDouble(place) && sorted[place]?.rate !== sorted[place - 1]?.rate
+  const whereOf = (place: number) => sorted[place]?.where() ?? ''
+  const kept = sorted.filter((_, place) => !isDouble(place))
+  const at = Float64Array.from(kept, (payment) => payment.at)
+  const { count, longestMs, longestFrom } = findGaps(at, longestPeriod(at))
+  const disorders = tables.map((table) =>
+    findDisorder(table.columns.get('at') as Float64Array, table.whereOf),
+  )
+  return {
+    at,
+    rates: Float64Array.from(kept, ({ rate }) => rate),
+    findings: {
+      disorder: addFindings(disorders),
+      duplicates: findRows(sorted.length, isDouble, whereOf),
+      conflicts: findRows(sorted.length, isConflict, whereOf),
+    },
+    gaps: { count, longestMs, ...(longestFrom !== undefined && { longestFrom }) },
+  }
+}
+
+function listPayments({ columns, whereOf }: PriceTable): readonly Payment[] {
+  const [at, rates] = [columns.get('at') as Float64Array, columns.get('fundingRate') as Float64Array]
+  return Array.from(at, (time, row) => {
+    const where = () => whereOf(row)
+    return { at: toHour(time, where), rate: rates[row] as number, where }
+  })
+}
+
+function toHour(time: number, where: () => string): number {
+  const hour = Math.round(time / HOUR_MS) * HOUR_MS
+  if (Math.abs(time - hour) <= LATE_MS_MAX) return hour
+  throw new Failure({
+    code: 'IMPORT_FUNDING_TIME',
+    sentence: 'funding is paid at whole hours, and this is the time of something else',
+    facts: { where: where(), found: new Date(time).toISOString() },
+    hint: 'give the rates that were paid, a row for each payment; predicted rates are none',
+  })
+}
+
+function assertShares(payments: readonly Payment[], source: string): void {
+  const sizes = payments.map(({ rate }) => Math.abs(rate)).toSorted((one, other) => one - other)
+  const median = sizes[Math.floor(sizes.length / 2)] ?? 0
+  if (median <= MEDIAN_RATE_MAX) return
+  throw new Failure({
+    code: 'IMPORT_FUNDING_PERCENT',
+    sentence: 'the rates are too large for shares: they may be in percent',
+    facts: { file: source, median },
+    hint: 'a rate is a share, 0.0001 is 1 bp; percent are read with their sign, 0.01%',
+  })
+}
+
+/** Periods change from eight hours to four and one: only what is longer than all usual ones is a gap. */
+function longestPeriod(at: Float64Array): number {
+  const counts = new Map<number, number>()
+  for (let row = 1; row < at.length; row++) {
+    const step = (at[row] as number) - (at[row - 1] as number)
+    counts.set(step, (counts.get(step) ?? 0) + 1)
+  }
+  const usual = [...counts].filter(([, count]) => count > 1 && count >= at.length / 100)
+  return usual.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...usual.map(([step]) => step))
+}

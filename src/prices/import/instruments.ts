@@ -1,0 +1,160 @@
+/** Which instrument the rows of a file are of: what columns and names say, as long as they do not contradict. */
+import { basename } from 'node:path'
+import { Failure } from '../../lib/failure.ts'
+import { type InstrumentName, readInstrumentName } from '../instrument-name.ts'
+import type { Recording } from '../recording.ts'
+import type { PriceTable } from './price-table.ts'
+
+/** A table with what the names of its file, and of the zip around it, say. */
+export interface NamedTable extends PriceTable {
+  readonly names: readonly InstrumentName[]
+}
+
+interface GivenInstrument {
+  readonly symbol?: string
+  readonly market?: NonNullable<Recording['market']>
+}
+
+/**
+ * The files of one instrument each, in the order in which they are listed. All at once where a name says none, because a
+ * column may name any instrument.
+ * @throws Failure IMPORT_SYMBOLS_DIFFER
+ */
+export function groupFiles({
+  files,
+  symbol,
+}: { readonly files: readonly string[] } & GivenInstrument): readonly (readonly string[])[] {
+  const symbolOf = (file: string) => readInstrumentName(basename(file)).symbol
+  const found = [...new Set(files.flatMap((file) => symbolOf(file) ?? []))]
+  if (symbol !== undefined && found.length > 1) throw symbolsDiffer(symbol, found)
+  if (symbol !== undefined || files.some((file) => symbolOf(file) === undefined)) return [files]
+  return [...Map.groupBy(files, symbolOf).values()]
+}
+
+/** @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER */
+export function groupByInstrument(
+  tables: readonly NamedTable[],
+  given: GivenInstrument,
+): ReadonlyMap<string, readonly NamedTable[]> {
+  const named = tables.map((table) => ({ table, found: symbolIn(table, tables) }))
+  const found = [...new Set(named.flatMap((one) => one.found ?? one.table.instrument ?? []))]
+  if (given.symbol !== undefined && found.length > 1) throw symbolsDiffer(given.symbol, found)
+  const groups = Map.groupBy(named, (one) => given.symbol ?? one.found ?? asked(one.table))
+  return new Map(
+    [...groups].map(([symbol, group]) => {
+      const own = group.map(({ table }) => table)
+      assertOneMarket(symbol, own, given)
+      assertOneExchange(symbol, own)
+      return [symbol, own]
+    }),
+  )
+}
+
+/** What names of its file and cells of its rows say together. @returns undefined where none is certain. */
+function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
+  const { instrument, source, names } = table
+  const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]
+  const cell = instrument === undefined ? undefined : (readInstrumentName(instrument).symbol ?? instrument)
+  // A price file says its symbol, which need not be one that a name could say.
+  const isCertain =
+    cell !== undefined && (cell !== instrument || table.isPriceFile === true || hasSymbol(instrument))
+  const others = [...new Set(all.flatMap((one) => (one.source === source ? (one.instrument ?? []) : [])))]
+  const contradicting = cell !== undefined && inFile.some((symbol) => !agrees({ symbol, cell, isCertain }))
+  if (inFile.length > 1 || contradicting || (!isCertain && others.length > 1))
+    throw contradiction(source, [...inFile, ...(others.length > 0 ? others : [])])
+  return isCertain ? cell : inFile[0]
+}
+
+const hasSymbol = (text: string) => readInstrumentName(text).symbol !== undefined
+
+/** A cell may name the coin alone: BTC in a file of BTCUSDT. */
+function agrees(pair: {
+  readonly symbol: string
+  readonly cell: string
+  readonly isCertain: boolean
+}): boolean {
+  const { symbol, cell, isCertain } = pair
+  return isCertain ? symbol === cell : symbol.startsWith(cell.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''))
+}
+
+/**
+ * A spot pair and a future of one name are two instruments. Vendors mark only the future, so a name without a mark is
+ * another one than a name with it; except beside a price file, whose name has what `--market` said.
+ */
+function assertOneMarket(symbol: string, tables: readonly NamedTable[], { market }: GivenInstrument): void {
+  const marked = tables.map((table) => ({
+    source: table.isPriceFile === true ? table.source : (table.instrument ?? table.source),
+    market: marketOf(table) ?? (table.isPriceFile === true ? 'any' : 'unmarked'),
+    isPriceFile: table.isPriceFile === true,
+  }))
+  const future = marked.find((one) => one.market === 'futures')
+  const spot = marked.find((one) => one.market === 'spot')
+  const vendors = marked.find((one) => one.market === 'futures' && !one.isPriceFile)
+  const other = spot ?? (vendors && marked.find((one) => one.market === 'unmarked'))
+  const against = market === 'spot' ? future : market === 'futures' ? spot : undefined
+  if (against === undefined && (future === undefined || other === undefined)) return
+  throw new Failure({
+    code: 'IMPORT_MARKETS_DIFFER',
+    sentence: 'futures and spot prices are those of two instruments',
+    facts: {
+      symbol,
+      ...(future && { futures: future.source }),
+      ...(other && { [other.market]: other.source }),
+      ...(against && { '--market': market ?? '' }),
+    },
+    hint: 'import each by itself, with --market; if they are the same, rename a file',
+  })
+}
+
+function marketOf({ names, instrument = '', exchange = '' }: NamedTable): InstrumentName['market'] {
+  const all = [...names, readInstrumentName(instrument), readInstrumentName(exchange)]
+  const markets = all.map(({ market }) => market)
+  return markets.includes('futures') ? 'futures' : markets.find((market) => market !== undefined)
+}
+
+function assertOneExchange(symbol: string, tables: readonly NamedTable[]): void {
+  const found = new Map<string, string>()
+  for (const table of tables) {
+    const name = table.names.find(({ exchange }) => exchange !== undefined)?.exchange
+    const exchange = (table.exchange === undefined ? undefined : exchangeIn(table.exchange)) ?? name
+    if (exchange !== undefined) found.set(exchange, table.source)
+  }
+  if (found.size < 2) return
+  throw new Failure({
+    code: 'IMPORT_EXCHANGES_DIFFER',
+    sentence: 'prices of two exchanges would become one price file',
+    facts: { symbol, ...Object.fromEntries(found) },
+    hint: 'import those of each exchange into a folder of their own',
+  })
+}
+
+const exchangeIn = (cell: string) => readInstrumentName(cell).exchange ?? cell.toLowerCase()
+
+function asked({ source, names, instrument }: NamedTable): never {
+  const why =
+    instrument === undefined ? names.map((name) => name.why ?? '').at(-1) : `its column says ${instrument}`
+  throw new Failure({
+    code: 'IMPORT_SYMBOL_UNKNOWN',
+    sentence: 'nothing says for certain which instrument the file is of',
+    facts: { file: source, name: why ?? '' },
+    hint: 'name it: --symbol BTCUSDT',
+  })
+}
+
+function contradiction(source: string, found: readonly string[]): Failure {
+  return new Failure({
+    code: 'IMPORT_SYMBOLS_DIFFER',
+    sentence: 'the file names several instruments',
+    facts: { file: source, found: [...new Set(found)].slice(0, 5).join(', ') },
+    hint: 'name the file after the instrument that is in it, or cut it into a file for each',
+  })
+}
+
+function symbolsDiffer(symbol: string, found: readonly string[]): Failure {
+  return new Failure({
+    code: 'IMPORT_SYMBOLS_DIFFER',
+    sentence: 'the files are of several symbols, but would become one price file',
+    facts: { symbol, found: found.slice(0, 5).join(', ') },
+    hint: 'import each by itself, or leave --symbol out',
+  })
+}

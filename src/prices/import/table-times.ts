@@ -1,0 +1,67 @@
+/** What the times of a file's candles mean: their interval, and whether they are those of the opens or of the closes. */
+import { Failure } from '../../lib/failure.ts'
+import { MONTH_MS_MIN, shortOfClose, STEPS_OF_OTHER } from '../candle-times.ts'
+import { findInterval } from './gaps.ts'
+import type { PriceTable } from './price-table.ts'
+import { intervalInName, nameInterval } from '../times.ts'
+
+/** A step that fewer have is a row that stands astray. */
+const ASTRAY_SHARE_MAX = 0.1
+
+/**
+ * The interval of a table's candles, ms: what the file says, then what its name says, because an instrument that is
+ * seldom traded may not show it; else the shortest step that is no exception.
+ *
+ * @returns undefined where nothing says it. @throws Failure IMPORT_INTERVAL_DIFFERS
+ */
+export function intervalOf({ intervalMs, source, columns }: PriceTable): number | undefined {
+  if (intervalMs !== undefined) return intervalMs
+  const at = (columns.get('at') as Float64Array).toSorted()
+  const [named, found] = [intervalInName(source), findInterval(at)]
+  if (named === undefined || found === undefined || named >= MONTH_MS_MIN) return found ?? named
+  const steps = stepsOf(at)
+  const astray = steps.filter((step) => step % named !== 0).length
+  const isCoarser = steps.length >= STEPS_OF_OTHER && commonDivisor(steps) > named
+  if (astray <= steps.length * ASTRAY_SHARE_MAX && !isCoarser) return named
+  throw new Failure({
+    code: 'IMPORT_INTERVAL_DIFFERS',
+    sentence: 'the times of the file contradict the interval in its name',
+    facts: { file: source, name: nameInterval(named), found: nameInterval(found) },
+    hint: 'look at the file; if its times are right, rename it',
+  })
+}
+
+function stepsOf(at: Float64Array): Float64Array {
+  return at
+    .subarray(1)
+    .map((time, row) => time - (at[row] as number))
+    .filter((step) => step > 0)
+}
+
+function commonDivisor(numbers: Float64Array): number {
+  let [common] = numbers as Iterable<number> as [number]
+  for (const number of numbers) {
+    let rest = number
+    while (rest !== 0) [common, rest] = [rest, common % rest]
+  }
+  return common
+}
+
+/**
+ * A table whose times are those of the opens. Candles at 12:00:59.999 are those from 12:00 to 12:01, stamped when they
+ * were over: taken for an open, a price would be known a candle too late, and beside others too early.
+ */
+export function toOpenTimes(table: PriceTable, intervalMs: number | undefined): PriceTable {
+  if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return { ...table, isByClose: false }
+  const at = table.columns.get('at') as Float64Array
+  const shortMs = shortOfClose(at, intervalMs)
+  if (shortMs === 0 && table.isByClose !== true) return table
+  const opens = at.map((time) => time + shortMs - intervalMs)
+  const remark = `times were those of the closes (${new Date(at[0] as number).toISOString().slice(11, 23)}), made those of the opens`
+  return {
+    ...table,
+    columns: new Map([...table.columns, ['at', opens]]),
+    isByClose: true,
+    remarks: [...(table.remarks ?? []), remark],
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * The instrument that a name says: a file's, that of an entry in a zip, or a cell of a column. Vendors write
+ * `BTCUSDT-1m-2025-01.zip`, `ETH-USDT-SWAP-trades-2025-06-01.zip`, `BINANCE_BTCUSDT.P, 1.csv`, `BTC/USDT:USDT`.
+ * A name that may mean two things gives no symbol, and says why: somebody has to name the instrument then.
+ */
+
+export interface InstrumentName {
+  /** Base and quote coin in capitals; with the delivery date of a contract that has one: `BTCUSDT_250627`. */
+  readonly symbol?: string
+  /** Why there is no symbol. */
+  readonly why?: string
+  /** Whether it is a future or a pair of the spot market, where the name says it. */
+  readonly market?: 'spot' | 'futures'
+  /** Where the prices are from, in small letters, where the name says it. */
+  readonly exchange?: string
+  /** Binance's contracts margined in their coin, such as `BTCUSD_PERP`: their sizes count contracts. */
+  readonly isCoinMargined: boolean
+}
+
+/** They end a symbol that is written as one word, and are the second coin of two words. */
+const QUOTES = new Set(
+  'USDT USDC USD EUR GBP BTC ETH BNB JPY KRW BRL AUD FDUSD TUSD BUSD USDE USD1 PERP'.split(' '),
+)
+/** These end too many words that are no symbols (AUGUST, COUNTRY): of one word, only behind a coin of {@link COINS}. */
+const RARE_QUOTES = new Set(
+  'TRY CAD CHF DAI UST USDP PAX IDR BIDR RUB UAH ZAR PLN ARS MXN RON SOL XBT GUSD HUSD PYUSD EURI EURC SUSDT SUSDC SUSD'.split(
+    ' ',
+  ),
+)
+/** Coins that are recognised in small letters too, where any word may stand. */
+const COINS = new Set([
+  ...QUOTES,
+  ...RARE_QUOTES,
+  ...'XBT SOL XRP ADA DOGE AVAX DOT LINK LTC BCH TRX MATIC POL UNI ATOM XLM ETC FIL APT ARB OP SUI NEAR'.split(
+    ' ',
+  ),
+  ...'AAVE ALGO ICP HBAR INJ TON SHIB PEPE WIF BONK EOS XMR ZEC DASH XTZ MKR SAND MANA GALA FTM AXS'.split(
+    ' ',
+  ),
+  ...'CRV COMP SNX LDO RUNE GRT HYPE ENA TIA SEI WLD ORDI STX IMX 1INCH C98 SUSHI YFI KSM NEO QTUM'.split(
+    ' ',
+  ),
+  ...'WBTC CBBTC TBTC LBTC STETH WSTETH WETH RETH CBETH WEETH BETH METH'.split(' '),
+])
+
+const EXCHANGES: ReadonlyMap<string, string> = new Map([
+  ...'binance binanceus bybit okx kraken coinbase bitstamp gemini bitfinex poloniex bitget kucoin gateio gate'
+    .split(' ')
+    .map((name) => [name, name] as const),
+  ...'huobi htx mexc bitmex deribit hyperliquid dydx ftx cme upbit bithumb phemex woo cryptocom itbit oanda'
+    .split(' ')
+    .map((name) => [name, name] as const),
+  ['okex', 'okx'],
+  ['gdax', 'coinbase'],
+  ['binc', 'binance'],
+  ['bfnx', 'bitfinex'],
+  ['cbse', 'coinbase'],
+  ['krkn', 'kraken'],
+  ['stmp', 'bitstamp'],
+])
+
+/** Words of file names that are no coin. */
+const WORDS =
+  /^(?:(?:agg|my|all)?(?:trades?|candles?|candlesticks?|klines?|ohlcv?t?|bars?|quotes?|ticks?|data|prices?|histor(?:y|ical)|dump|export|file|fund(?:ing)?|rates?|fundingrates?|markets?|index|mark|premium|book|orderbook|spot|futures?|swap|perp(?:etual)?s?|linear|inverse|options?|crypto|test|new|old|backup|copy|from|to|in|vs|total|volume|minute|min|hour|hourly|day|daily|week|month|year)|\d+|[smhdwSMHDW]\d{1,4}|\d{1,4}(?:ms|mo|min|sec|hour|day|[smhdwSMHDW]))$/i
+
+const FUTURES =
+  /^(?:perp|perps|perpetual|perpetuals|swap|futures?|linear|inverse|um|cm|usdm|coinm|[udcs]mcbl)$/i
+/** A contract's month and year behind the pair, as in `BTCUSDM25`; M15 and M30 are also minutes. */
+const MONTH_CODE = /^([A-Z0-9]+?)([FGHJKMNQUVXZ](?:1[7-9]|2\d))$/
+const DELIVERY_WORD = /^\d{1,2}(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)\d\d$/
+const EXTENSION = /(?:\.(?:csv|tsv|txt|json|jsonl|feather|parquet|prices|gz|zip|zst|bz2|xz|dbn|hst|arrow))+$/i
+
+interface Word {
+  readonly text: string
+  /** What stands before it. */
+  readonly before: string
+}
+
+interface Pair {
+  readonly symbol: string
+  /** How many words it takes. */
+  readonly words: number
+  readonly coins: readonly string[]
+}
+
+/** @param name Without its folder. */
+export function readInstrumentName(name: string): InstrumentName {
+  const words = wordsOf(name)
+  const found = findPairs(words)
+  const exchanges = new Set(words.flatMap(({ text }) => EXCHANGES.get(text.toLowerCase()) ?? []))
+  const [exchange] = exchanges
+  const isFuture = found.some(({ isContract }) => isContract) || words.some(({ text }) => FUTURES.test(text))
+  const market = isFuture
+    ? 'futures'
+    : words.some(({ text }) => /^(?:spot|spbl)$/i.test(text))
+      ? 'spot'
+      : undefined
+  return {
+    ...describePairs(found, words),
+    ...(market && { market }),
+    ...(exchanges.size === 1 && exchange !== undefined && { exchange }),
+    isCoinMargined: /(?<![A-Za-z0-9])[A-Z0-9]+USD_(?:PERP|\d{6})(?![A-Za-z0-9])/.test(name),
+  }
+}
+
+function wordsOf(name: string): readonly Word[] {
+  // Bybit writes the date without anything before it: BTCUSDT2020-03-25.csv.gz.
+  const plain = name.replace(EXTENSION, '').replace(/(?<=[A-Za-z0-9])((?:19|20)\d\d-\d\d(?!\d))/, ' $1')
+  return [...plain.matchAll(/([^A-Za-z0-9]*)([A-Za-z0-9]+)/g)].map(([, before = '', text = '']) => ({
+    before,
+    text,
+  }))
+}
+
+interface FoundPair {
+  readonly symbol?: string
+  readonly why?: string
+  readonly isContract: boolean
+}
+
+function findPairs(words: readonly Word[]): readonly FoundPair[] {
+  const found: FoundPair[] = []
+  for (let at = 0; at < words.length; at++) {
+    const pair = pairAt(words, at)
+    if (!pair) continue
+    found.push(readContract(pair, words.slice(at + pair.words, at + pair.words + 1)))
+    at += pair.words - 1
+    if (isSettleCoin(pair, words[at + 1])) at++
+  }
+  return found
+}
+
+/** `BTC USDT` before `WBTC`: the word before a quote coin is a base coin, whatever it ends in. */
+function pairAt(words: readonly Word[], at: number): Pair | undefined {
+  const [one, next] = [words[at], words[at + 1]]
+  if (one === undefined) return undefined
+  const single = pairInWord(one.text)
+  const base = coinIn(one.text)
+  const quote = next && /^[-_/ ]$/.test(next.before) ? next.text.toUpperCase() : ''
+  const isQuote = (QUOTES.has(quote) && quote !== 'PERP') || RARE_QUOTES.has(quote)
+  const isPair = isQuote && base !== undefined && base !== quote && isSameCase(one.text, next?.text ?? '')
+  if (isPair && !(single && COINS.has(single.coins[0] ?? '') && !COINS.has(base)))
+    return { symbol: `${base}${quote}`, words: 2, coins: [base, quote] }
+  return single
+}
+
+const isSameCase = (one: string, other: string) => /[a-z]/.test(one) === /[a-z]/.test(other)
+
+/** In capitals any word that is no other; in small letters a coin that is known. */
+function coinIn(text: string): string | undefined {
+  const coin = text.toUpperCase()
+  if (COINS.has(coin)) return coin
+  const isWord = WORDS.test(text) || EXCHANGES.has(text.toLowerCase()) || !/[A-Z]/.test(text)
+  return isWord || text !== coin ? undefined : coin
+}
+
+function pairInWord(text: string): Pair | undefined {
+  const word = text.toUpperCase()
+  const [, front = word, code = ''] = text === word ? (MONTH_CODE.exec(word) ?? []) : []
+  if (COINS.has(word)) return undefined
+  // The longest quote coin that it ends in: FDUSD before USD.
+  const quotes = [...QUOTES, ...RARE_QUOTES].toSorted((one, other) => other.length - one.length)
+  for (const quote of quotes) {
+    const base = front.slice(0, -quote.length)
+    if (base === '' || !front.endsWith(quote) || !/[A-Z]/.test(base)) continue
+    if (EXCHANGES.has(base.toLowerCase()) || WORDS.test(base)) continue
+    const isKnown = COINS.has(base)
+    if (!isKnown && (RARE_QUOTES.has(quote) || text !== word)) continue
+    return { symbol: `${front}${code}`, words: 1, coins: [base, quote] }
+  }
+  return undefined
+}
+
+function isSettleCoin({ coins }: Pair, next: Word | undefined): boolean {
+  return next !== undefined && /^[_:]$/.test(next.before) && coins.includes(next.text.toUpperCase())
+}
+
+function readContract(pair: Pair, [next]: readonly Word[]): FoundPair {
+  const { symbol } = pair
+  const isContract = isSettleCoin(pair, next)
+  if (next === undefined || isContract) return { symbol, isContract }
+  if (next.before === '.' && next.text === 'P') return { symbol, isContract: true }
+  const isNear = /^[-_]$/.test(next.before)
+  if (isNear && DELIVERY_WORD.test(next.text)) return { symbol: `${symbol}_${next.text}`, isContract: true }
+  const date = isNear ? deliveryDate(next.text) : undefined
+  if (date !== undefined) {
+    // Contracts are delivered on Fridays.
+    if (date.getUTCDay() === 5) return { symbol: `${symbol}_${next.text}`, isContract: true }
+    const why = `${next.text} may be the date of the file, or of the contract's delivery`
+    return { why, isContract: false }
+  }
+  const coin = next.text.toUpperCase()
+  if (/^[-_/]$/.test(next.before) && coin !== 'PERP' && COINS.has(coin))
+    return { why: `it names ${symbol} and ${coin}`, isContract: false }
+  return { symbol, isContract: FUTURES.test(next.text) }
+}
+
+/** `250627`; not `202506`, which is a month. */
+function deliveryDate(text: string): Date | undefined {
+  const [, year = '', month = '', day = ''] = /^(\d\d)(\d\d)(\d\d)$/.exec(text) ?? []
+  if (year === '') return undefined
+  const date = new Date(Date.UTC(2000 + Number(year), Number(month) - 1, Number(day)))
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? date : undefined
+}
+
+function describePairs(
+  found: readonly FoundPair[],
+  words: readonly Word[],
+): Pick<InstrumentName, 'symbol' | 'why'> {
+  const unclear = found.find(({ why }) => why !== undefined)?.why
+  if (unclear !== undefined) return { why: unclear }
+  const symbols = [...new Set(found.flatMap(({ symbol }) => symbol ?? []))]
+  const [symbol] = symbols
+  if (symbols.length > 1) return { why: `it names ${symbols.join(' and ')}` }
+  if (symbol !== undefined) return { symbol }
+  const coin = words.find(({ text }) => text === text.toUpperCase() && COINS.has(text))?.text
+  return { why: coin === undefined ? 'it names no pair of coins' : `it names ${coin} without a second coin` }
+}

@@ -1,0 +1,113 @@
+/** Times as files write them: Unix seconds, milliseconds, microseconds or nanoseconds, or a date. */
+import { Failure } from '../lib/failure.ts'
+import { EARLIEST_AT } from './check-rows.ts'
+
+const DAY_MS = 86_400_000
+
+export const TIME_HINT =
+  'times are Unix seconds, milliseconds, microseconds or nanoseconds, or dates such as 2025-06-02 13:00:00, 2025.06.02 13:00 or 20250602130000, in UTC or with +02:00 behind them'
+
+/** What a second, a millisecond, a microsecond, a nanosecond is in ms. */
+const UNITS_MS = [1000, 1, 0.001, 0.000_001] as const
+
+/** The digits of a date without separators: the day, and the hour, minute and second behind it. */
+const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?$/
+
+/**
+ * Turns times in place into whole Unix ms. A number is read as the one unit, or date without separators, by which it is
+ * between 2009 and tomorrow: no number is that by two of them.
+ *
+ * @param now Unix ms. @throws Failure RECORDING_TIME_UNIT
+ */
+export function toUnixMs(times: Float64Array, whereOf: (row: number) => string, now: number): void {
+  const latest = now + 2 * DAY_MS
+  for (let row = 0; row < times.length; row++) {
+    const at = readTime(times[row] as number, latest)
+    if (at === undefined) throw notInRange(times[row] as number, whereOf(row))
+    times[row] = at
+  }
+}
+
+function readTime(time: number, latest: number): number | undefined {
+  for (const unitMs of UNITS_MS) {
+    if (time * unitMs < EARLIEST_AT || time * unitMs > latest) continue
+    // Seconds with a fraction: 1585180700.0647 times 1000 is a little below 1585180700064.7.
+    return unitMs > 1 ? Math.floor(Math.round(time * 1e6) / 1000) : Math.floor(time / Math.round(1 / unitMs))
+  }
+  const digits = COMPACT.exec(String(time))
+  const at = digits ? dateOf(digits.slice(1)) : undefined
+  return at !== undefined && at >= EARLIEST_AT && at <= latest ? at : undefined
+}
+
+function notInRange(time: number, where: string): Failure {
+  return new Failure({
+    code: 'RECORDING_TIME_UNIT',
+    sentence: 'the time is in no unit a time between 2009 and tomorrow',
+    facts: { where, found: String(time) },
+    hint: `check the order of the columns; ${TIME_HINT}`,
+  })
+}
+
+/** @param parts Year, month, day, hour, minute, second. @returns undefined for 30 February. */
+function dateOf([year, month, day, hour = '0', minute = '0', second = '0']: readonly (string | undefined)[]):
+  | number
+  | undefined {
+  const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number) as Parts
+  const at = Date.UTC(y, mo - 1, d, h, mi, s)
+  const date = new Date(at)
+  const isDay = date.getUTCFullYear() === y && date.getUTCMonth() === mo - 1 && date.getUTCDate() === d
+  return isDay && h <= 23 && mi <= 59 && s <= 59 ? at : undefined
+}
+type Parts = [number, number, number, number, number, number]
+
+const DATE =
+  /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[ T](\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)? ?(?:Z|UTC|GMT|([+-])(\d\d):?(\d\d))?$/
+
+/**
+ * Unix ms of a date such as `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00` or `20250602 130000`, in UTC where it names
+ * no zone. @returns undefined for what is none: 30 February, a day before 2009 or in another century.
+ */
+export function parseDate(text: string): number | undefined {
+  const match = DATE.exec(text)
+  if (!match) return undefined
+  const [, year, , month, day, hour, minute, second, fraction = '', sign, zoneHours, zoneMinutes] = match
+  const at = dateOf([year, month, day, hour, minute, second])
+  const isOfOurs = Number(year) >= 2009 && Number(year) < 2100
+  // The furthest zone is 14 hours ahead.
+  if (at === undefined || !isOfOurs || Number(zoneHours ?? 0) > 14) return undefined
+  const zoneMs = (Number(zoneHours ?? 0) * 60 + Number(zoneMinutes ?? 0)) * 60_000
+  return at + Math.floor(Number(`0${fraction}`) * 1000) - (sign === '-' ? -zoneMs : zoneMs)
+}
+
+/** Ms since midnight of `13:00` or `13:00:00.250`, which some write in a column beside the day. */
+export function parseClock(text: string): number | undefined {
+  const [, hour, minute, second = '0', fraction = ''] =
+    /^(\d\d?):(\d\d)(?::(\d\d)(\.\d{1,9})?)?$/.exec(text) ?? []
+  if (hour === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second)
+  return seconds * 1000 + Math.floor(Number(`0${fraction}`) * 1000)
+}
+
+const SPANS_MS = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
+
+/** `1m`, `4h`, `1d`: the interval of candles as exchanges name it. */
+export function nameInterval(intervalMs: number): string {
+  const [unit = 'ms', ms = 1] = Object.entries(SPANS_MS).find(([, span]) => intervalMs % span === 0) ?? []
+  return `${intervalMs / ms}${unit}`
+}
+
+/** Names of spans in file names; `M` alone is a month. */
+const SPAN_NAMES: Readonly<Record<string, number>> = {
+  ...SPANS_MS,
+  ...{ sec: SPANS_MS.s, min: SPANS_MS.m, minute: SPANS_MS.m, hour: SPANS_MS.h, day: SPANS_MS.d },
+  ...{ S: SPANS_MS.s, H: SPANS_MS.h, D: SPANS_MS.d, W: SPANS_MS.w },
+}
+
+/** The interval that a file's name says, ms: `-1m`, `_1min`, `, 1D`, and MetaTrader's `_M1`. */
+export function intervalInName(name: string): number | undefined {
+  const [, count, unit = ''] =
+    /[-_ ](\d{1,3})(ms|sec|s|minute|min|m|hour|h|day|d|w|[SHDW])(?![A-Za-z0-9])/.exec(name) ?? []
+  if (count !== undefined) return Number(count) * (SPAN_NAMES[unit] as number)
+  const [, letter = '', number] = /[-_]([MHDW])(\d{1,2})(?![A-Za-z0-9])/.exec(name) ?? []
+  return number === undefined ? undefined : Number(number) * SPANS_MS[letter.toLowerCase() as 'm' | 'h']
+}
