@@ -1243,8 +1243,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'silence-of-reads-alone',
     what: 'cancel-alls without an answer count as waiting',
-    find: 'if (isUnanswered(answer)) noteUnanswered(core, kind, reasonOf(answer))',
-    replace: 'if (isUnanswered(answer) && kind !== CANCELS) noteUnanswered(core, kind, reasonOf(answer))',
+    find: 'if (isUnanswered(answer)) noteUnanswered(core, kind, {',
+    replace: 'if (isUnanswered(answer) && kind !== CANCELS) noteUnanswered(core, kind, {',
     lastsMonths: true,
   },
   {
