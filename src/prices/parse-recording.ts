@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { Failure } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
 import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
+import { takeOutPayments } from './funding.ts'
 import { type Field, FIELDS, type Recording, toRows } from './recording.ts'
 
 const LINE_FEED = 10
@@ -56,6 +57,8 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const columns = readCsvColumns(bytes, {
     ...{ separator, header, names: fields.map(csvNameOf), source },
     ...{ from: headerEnd + 1, firstLine },
+    // A rate in some rows alone: they are the payments.
+    readText: (text, name) => (text === '' && name === CSV_NAMES.fundingRate ? Number.NaN : undefined),
   })
   if (columns.get('ts_ms')?.length === 0)
     throw emptyRecording(`${source}:${firstLine}`, 'there is no row below the header')
@@ -63,8 +66,9 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
     kind,
     new Map(fields.map((field) => [field, columns.get(csvNameOf(field)) as Float64Array])),
   )
-  assertRows(rows, (row) => `${source}:${row + firstLine}`)
-  return { symbol, source, sha256, rows }
+  const whereOf = (row: number): string => `${source}:${row + firstLine}`
+  assertRows(rows, whereOf)
+  return { symbol, source, sha256, ...takeOutPayments(rows, source, whereOf) }
 }
 
 /** @param source The file's name. @throws Failure RECORDING_SYMBOL_MISSING */

@@ -70,6 +70,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     ...['CONTROL_TOKEN_EXPOSED', 'CONTROL_TOKEN_INVALID'],
     ...['SIMULATOR_ACCOUNT_INVALID', 'SIMULATOR_ACCOUNT_MISSING', 'SIMULATOR_GRIDS_CHANGED'],
     'SIMULATOR_MARKET_CHANGED',
+    'SIMULATOR_PRODUCT_UNKNOWN',
     ...['SIMULATOR_POSITION_MODE_CHANGED', 'SIMULATOR_SYMBOL_MISSING'],
   ],
   // Somebody else has it, or the disk does not give it just now.

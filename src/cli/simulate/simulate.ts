@@ -106,14 +106,14 @@ async function start(
   options: SimulateOptions,
   onEvent: (event: ServerEvent) => void,
 ): Promise<RunningSimulator> {
-  const [first] = config.accounts
-  if (first === undefined) throw new Error('unreachable: the configuration has an account')
-  const { productType, marginCoin } = first
   const { startSimulator } = await import('../../simulator/start-simulator.ts')
   return startSimulator({
     ...toServerOptions(config, options),
     instruments: listInstruments(
-      { productType, marginCoin, instruments: config.instruments },
+      {
+        productTypes: config.accounts.map(({ productType }) => productType),
+        instruments: config.instruments,
+      },
       systemClock.now(),
     ),
     accounts: buildAccounts(config),

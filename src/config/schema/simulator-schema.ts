@@ -28,6 +28,10 @@ const marketSchema = z
       description:
         'Real prices: a CSV of candles or quotes (plain or .gz) an instrument, relative to this file.',
     }),
+    funding: z.record(symbolSchema, z.string().min(1).max(400)).default({}).meta({
+      description:
+        'Real payments of funding, for instruments with a recording: a CSV with ts_ms and fundingRate an instrument, relative to this file.',
+    }),
     repeat: z
       .boolean()
       .default(false)
@@ -139,6 +143,10 @@ const simulatorShape = {
         'What is assumed of fills, since nobody knows what a market would have done with one more order: see ' +
         'docs/simulator.md. A result that holds under one of them alone is no result.',
     }),
+  delisting: z.enum(['close', 'hold']).default('close').meta({
+    description:
+      'What becomes of positions of an instrument whose recording ends before the others: closed at its last price, as at a delivery, or held at it without funding.',
+  }),
   entryLatencyMs: presetNumber(
     { min: 0, max: 60_000, preset: 10 },
     'From an order at the exchange to its place in the market, in ms: the median of what is drawn.',

@@ -37,6 +37,7 @@ export function toSimulatorOptions(
       ...(settings.feeCoin && { feeCoin: settings.feeCoin.name, feeCoinPrice: settings.feeCoin.price }),
       idempotency: settings.idempotency,
       fillModel: settings.fillModel,
+      delisting: settings.delisting,
       matchingLagMs: settings.matchingLagMs,
       entryLatency: { medianMs: settings.entryLatencyMs, deviation },
       fillVisibilityLagMs: settings.fillVisibilityLagMs,
@@ -105,8 +106,8 @@ function chooseMarket(settings: SimulatorSettings, override: MarketOverride): Ma
   const { market, stepMs } = settings
   const files = filesOf(settings, override)
   const speed = override.speed ?? settings.speed
-  const { startPrices: prices, yearlyVolatility, repeat, candlePath } = market
+  const { startPrices: prices, yearlyVolatility, repeat, candlePath, funding } = market
   const madeUp = { prices, yearlyVolatility, stepMs, speed }
-  if (files.length > 0) return { kind: 'recorded', files, repeat, candlePath, ...madeUp }
+  if (files.length > 0) return { kind: 'recorded', files, funding, repeat, candlePath, ...madeUp }
   return { kind: 'seeded', ...madeUp }
 }
