@@ -159,26 +159,32 @@ function close(
   for (const id of deciders) own(core.candles).due.add(id)
 }
 
-/** At the first ticker of a run, takes in candles from files for the time that the book does not know. */
-function begin(
-  core: Core,
-  key: string,
-  { symbol, intervalMs, capacity }: NeededCandles,
-  openAt: number,
-): void {
-  own(core.candles).wholeFrom.set(key, openAt + intervalMs)
+/**
+ * At the first ticker of a run, takes in candles from files for the time that the book does not know. The candle of the
+ * ticker is whole from there on only where a recording says how it began.
+ */
+function begin(core: Core, key: string, needed: NeededCandles, openAt: number): void {
+  const { symbol, intervalMs, capacity } = needed
+  const isRecorded = recordedRow(core, needed, openAt) !== undefined
+  own(core.candles).wholeFrom.set(key, isRecorded ? openAt : openAt + intervalMs)
   const known = core.book.candles.get(key)
   const kept = known ? toRows(known) : []
   const [from, to] = [kept[0]?.[0] ?? Number.POSITIVE_INFINITY, kept.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY]
   const older: CandleRow[] = []
   const newer: CandleRow[] = []
-  for (const row of historyOf(core, key)) {
+  for (const row of [...historyOf(core, key), ...missedRows(core, needed, openAt)]) {
     if (row[0] < from && row[0] < openAt && kept.length < capacity) older.push(row)
     else if (row[0] > to && row[0] < openAt) newer.push(row)
   }
   if (older.length + newer.length === 0) return
   const candles = [...older, ...kept, ...newer].slice(-capacity)
   record(core, { kind: 'candles', at: core.now, symbol, intervalMs, capacity, candles, isAnew: true })
+}
+
+/** What a recording has of candles that closed before the first ticker, after those of the files. */
+function missedRows(core: Core, needed: NeededCandles, before: number): readonly CandleRow[] {
+  const known = historyOf(core, candleKey(needed.symbol, needed.intervalMs)).at(-1)
+  return unseenRows(core, needed, { after: known?.[0] ?? Number.NEGATIVE_INFINITY, before })
 }
 
 /** The candles from the files of all strategies together. */
