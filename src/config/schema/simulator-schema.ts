@@ -85,6 +85,10 @@ const limitsSchema = z
     counting: z.enum(['sliding', 'fixed', 'bucket']).default('sliding').meta({
       description: 'How calls a second are counted. The document does not say; sliding is the strictest.',
     }),
+    overallCalls: presetNumber(
+      { min: 0, max: 1_000_000, preset: 0 },
+      'Calls of one address in a minute, all endpoints together, before it is answered with 429 for five minutes. The document has no such limit; a vendor of this API names 6000. 0: none.',
+    ),
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 

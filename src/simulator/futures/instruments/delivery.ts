@@ -1,34 +1,10 @@
 import type { CoreState, SymbolState } from '../core-state.ts'
-import type { Instrument } from './instruments.ts'
+import { deliveryStatus } from './delivery-status.ts'
 import { cancelOrder } from '../orders/order-lifecycle.ts'
 import { PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
 import { refusals } from '../../shared/refusals.ts'
 import type { Refusal } from '../../shared/reply.ts'
 import { settlePosition } from '../positions/system-close.ts'
-
-/** Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions prohibited". */
-const BEFORE_DELIVERY_MS = 10 * 60_000
-
-/**
- * delivery_config_period (listed, not open) -> delivery_normal -> delivery_before (10 minutes)
- * -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the contract removed.
- */
-export const DELIVERY_STAGES = [
-  'delivery_config_period',
-  'delivery_normal',
-  'delivery_before',
-  'delivery_period',
-] as const
-
-export type DeliveryStatus = (typeof DELIVERY_STAGES)[number]
-
-export function deliveryStatus(instrument: Instrument, now: number): DeliveryStatus {
-  const { delivery } = instrument
-  if (delivery === undefined) return 'delivery_normal'
-  if (now < delivery.listedAt) return 'delivery_config_period'
-  if (now < delivery.deliveryAt - BEFORE_DELIVERY_MS) return 'delivery_normal'
-  return now < delivery.deliveryAt ? 'delivery_before' : 'delivery_period'
-}
 
 export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boolean): Refusal | undefined {
   if (symbol.isSettled) return refusals.delisted
