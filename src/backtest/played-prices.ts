@@ -107,6 +107,7 @@ export function describeRecording(
     rows: at.length,
     hasMark: rows.mark !== undefined,
     hasFunding: rows.fundingRate !== undefined || funding !== undefined,
+    ...(funding && { hasPayments: true }),
     gaps: findGaps(at, stepMs, kind === 'quotes' ? QUOTE_GAP_MS_MIN : stepMs * GAP_STEPS),
   }
 }

@@ -16,7 +16,7 @@ const COLUMNS = ['ts_ms', 'fundingrate'] as const
  * @throws Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY, RECORDING_FUNDING_TIMES,
  *   RECORDING_FUNDING_RATE, and those of {@link readCsvColumns}, each naming file:line.
  */
-export async function loadFunding(path: string): Promise<RecordedFunding> {
+async function loadFunding(path: string): Promise<RecordedFunding> {
   const source = basename(path)
   const bytes = await unpackGzip(await readPrices(path), { path, bytesMax: RECORDING_BYTES_MAX })
   const begin = findBegin(bytes)
@@ -49,7 +49,7 @@ export async function loadFunding(path: string): Promise<RecordedFunding> {
 
 /**
  * Recordings with the payments of their files.
- * @param files As for {@link loadRecording}. @param payments Files of {@link loadFunding}, by symbol.
+ * @param files As for {@link loadRecording}. @param payments Files of `loadFunding`, by symbol.
  * @throws Failure as both do
  */
 export function loadWithFunding(
