@@ -100,9 +100,11 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
   if (candle && candle.openAt < before) {
     own(core.candles).open.delete(key)
     const isWhole = candle.openAt >= (wholeFrom.get(key) ?? 0)
-    // After a restart a partial candle is better than a gap; at the very beginning it would have a wrong open.
-    if (isWhole || core.book.candles.get(key)?.length) {
-      rows.push(recordedRow(core, needed, candle.openAt) ?? toRow(candle))
+    // Once it has closed, a recording knows how it began. Without one, after a restart, a partial candle is better than a
+    // gap; at the very beginning it would have a wrong open.
+    const recorded = recordedRow(core, needed, candle.openAt)
+    if (recorded !== undefined || isWhole || core.book.candles.get(key)?.length) {
+      rows.push(recorded ?? toRow(candle))
     }
   }
   const newest = () => rows.at(-1)?.[0] ?? newestOf(core, key)
@@ -159,14 +161,10 @@ function close(
   for (const id of deciders) own(core.candles).due.add(id)
 }
 
-/**
- * At the first ticker of a run, takes in candles from files for the time that the book does not know. The candle of the
- * ticker is whole from there on only where a recording says how it began.
- */
+/** At the first ticker of a run, takes in candles from files for the time that the book does not know. */
 function begin(core: Core, key: string, needed: NeededCandles, openAt: number): void {
   const { symbol, intervalMs, capacity } = needed
-  const isRecorded = recordedRow(core, needed, openAt) !== undefined
-  own(core.candles).wholeFrom.set(key, isRecorded ? openAt : openAt + intervalMs)
+  own(core.candles).wholeFrom.set(key, openAt + intervalMs)
   const known = core.book.candles.get(key)
   const kept = known ? toRows(known) : []
   const [from, to] = [kept[0]?.[0] ?? Number.POSITIVE_INFINITY, kept.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY]
