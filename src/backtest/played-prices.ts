@@ -96,7 +96,7 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
  * counts as new must not hang on where it was cut.
  */
 export function describeRecording(
-  { symbol, source, sha256, rows }: Recording,
+  { symbol, source, sha256, rows, funding }: Recording,
   stepMs = rowStep(rows),
 ): PriceCoverage {
   const { at, kind } = rows
@@ -106,7 +106,8 @@ export function describeRecording(
     toAt: (at.at(-1) ?? 0) + stepMs,
     rows: at.length,
     hasMark: rows.mark !== undefined,
-    hasFunding: rows.fundingRate !== undefined,
+    hasFunding: rows.fundingRate !== undefined || funding !== undefined,
+    ...(funding && { hasPayments: true }),
     gaps: findGaps(at, stepMs, kind === 'quotes' ? QUOTE_GAP_MS_MIN : stepMs * GAP_STEPS),
   }
 }

@@ -6,6 +6,11 @@ import { checkFully } from './process/full-check.ts'
 import { findKnownPrices, listFlips, listIdleLimits, listPositionValues } from './process/position-values.ts'
 import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
 import { listMadeUp } from '../daemon/embedded/made-up-prices.ts'
+import { filesOf } from '../daemon/embedded/simulated-exchange.ts'
+import { usualFundingMinutes } from '../config/funding-minutes.ts'
+import { loadWithFunding } from '../prices/load-funding.ts'
+import { showMinutes } from '../prices/funding.ts'
+import { remarksOnCalendar, remarksOnFunding } from './prices/funding-remarks.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import {
   addConfigOptions,
@@ -65,6 +70,8 @@ async function check(options: CheckOptions): Promise<number> {
       process.stdout.write(
         `${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`,
       )
+    for (const remark of await describeFunding(config, options.market))
+      process.stdout.write(`${of}${remark}\n`)
     process.stdout.write(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
   const strategies = accounts.reduce((sum, { config }) => sum + config.strategies.length, 0)
@@ -73,6 +80,22 @@ async function check(options: CheckOptions): Promise<number> {
     `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
   )
   return 0
+}
+
+/** What of funding does not fit together, and when it is paid by a simulated exchange. */
+async function describeFunding(config: DaemonConfig, files: readonly string[]): Promise<readonly string[]> {
+  const { simulator, instruments, calendar } = config
+  const remarks = remarksOnCalendar(config)
+  if (simulator === undefined) return remarks
+  const played = filesOf(simulator, { files, speed: undefined })
+  const recordings = await loadWithFunding(played, simulator.market.funding)
+  const minutes = showMinutes(usualFundingMinutes(calendar))
+  const own = Object.entries(instruments).flatMap(([symbol, { fundingHours }]) => [
+    ...(fundingHours === undefined ? [] : [`${symbol} every ${fundingHours} h`]),
+    ...(recordings.some((one) => one.symbol === symbol && one.funding) ? [`${symbol} as recorded`] : []),
+  ])
+  const paid = [`at ${minutes} UTC (calendar.funding)`, ...own].join('; ')
+  return [...remarks, ...remarksOnFunding(config, recordings), `funding is paid ${paid}`]
 }
 
 const POLICIES = {

@@ -22,12 +22,13 @@ export interface Readable<T> {
 type Daemon = Readable<DaemonFile>
 type Instruments = Daemon['settings']['instruments']
 
-export const checkDaemon = (daemon: Daemon): Problem[] => [
+/** @param recorded As for {@link checkMarket}. */
+export const checkDaemon = (daemon: Daemon, recorded?: readonly string[]): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
   ...checkAddress(daemon),
   ...checkProxy(daemon),
-  ...checkSimulatorSection(daemon),
+  ...checkSimulatorSection(daemon, recorded),
   ...checkAccount(daemon.source, ['account'], daemon.settings.account ?? {}),
   ...checkInstruments(daemon.source, daemon.settings.instruments),
   ...checkCalendar(daemon),
@@ -138,7 +139,7 @@ function checkOrigin(
   return problems
 }
 
-function checkSimulatorSection({ source, settings }: Daemon): Problem[] {
+function checkSimulatorSection({ source, settings }: Daemon, recorded?: readonly string[]): Problem[] {
   const { environment, exchange, simulator, instruments } = settings
   const isWritten = source.has(['simulator'])
   const isEmbedded = environment === 'simulator' && !source.has(['exchange', 'baseUrl'])
@@ -168,24 +169,38 @@ function checkSimulatorSection({ source, settings }: Daemon): Problem[] {
     ]
   }
   return [
-    ...checkMarket(source, ['simulator', 'market'], { market: simulator?.market, instruments }),
+    ...checkMarket(source, ['simulator', 'market'], { market: simulator?.market, instruments, recorded }),
     ...(simulator?.market?.live !== undefined && (simulator.speed ?? 1) !== 1
       ? [source.problem(['simulator', 'speed'], 'live prices come as they come: set speed to 1')]
       : []),
   ]
 }
 
-/** Every instrument needs a price to start from or a recording, and nothing else has one. */
+/**
+ * Every instrument needs a price to start from or a recording, and nothing else has one.
+ * @param recorded Symbols of the files that the command line plays; undefined for a command that plays nothing.
+ */
 export function checkMarket(
   source: YamlSource,
   path: SettingPath,
-  { market, instruments }: { market: Salvaged<SimulatorMarket> | undefined; instruments: Instruments },
+  {
+    market,
+    instruments,
+    recorded,
+  }: {
+    readonly market: Salvaged<SimulatorMarket> | undefined
+    readonly instruments: Instruments
+    readonly recorded?: readonly string[] | undefined
+  },
 ): Problem[] {
   const { startPrices, recordings, live } = market ?? {}
   if (startPrices === undefined || recordings === undefined || instruments === undefined) return []
   if (live !== undefined) return checkLive(source, path, { startPrices, recordings, baseUrl: live.baseUrl })
   const priced = new Set([...Object.keys(startPrices), ...Object.keys(recordings)])
-  const missing = Object.keys(instruments).filter((symbol) => !priced.has(symbol))
+  const missing =
+    recorded === undefined
+      ? []
+      : Object.keys(instruments).filter((symbol) => !priced.has(symbol) && !recorded.includes(symbol))
   const surplus = [...priced].filter((symbol) => !Object.hasOwn(instruments, symbol))
   return [
     ...missing.map((symbol) =>

@@ -91,7 +91,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   const market = { source: main.source, path: ['simulator', 'market'], directory: dirname(mainFile) }
   const problems = [
     ...main.problems,
-    ...checkDaemon(daemon),
+    ...checkDaemon(daemon, played?.recorded),
     ...checkAlerts(daemon),
     ...checkServers(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),

@@ -15,7 +15,7 @@ import type { YamlSource } from './yaml/yaml-source.ts'
  * The settings of `intentd simulate`. Paths are absolute; durations are ms; decimals are text.
  * @throws ConfigError with every problem of the file.
  */
-export function loadSimulatorConfig({ file, overrides = [], cwd }: ConfigRequest): SimulatorFile {
+export function loadSimulatorConfig({ file, overrides = [], played, cwd }: ConfigRequest): SimulatorFile {
   const path = resolve(cwd, file)
   const change = (source: YamlSource) => applyOverrides(source, overrides)
   const checked = checkFile(simulatorFileSchema, { file: path, cwd, change })
@@ -23,17 +23,26 @@ export function loadSimulatorConfig({ file, overrides = [], cwd }: ConfigRequest
   const objection = source && objectToKind(source, file, 'simulator')
   if (objection) throw new ConfigError([objection])
   const found =
-    source === undefined ? problems : [...problems, ...checkSimulator(source, settings, dirname(path))]
+    source === undefined
+      ? problems
+      : [
+          ...problems,
+          ...checkSimulator(source, settings, { directory: dirname(path), recorded: played?.recorded }),
+        ]
   if (source === undefined || value === undefined || found.length > 0) throw new ConfigError(found)
   return { ...value, market: resolveMarket(value.market, dirname(path)) }
 }
 
-function checkSimulator(source: YamlSource, settings: Salvaged<SimulatorFile>, directory: string): Problem[] {
+function checkSimulator(
+  source: YamlSource,
+  settings: Salvaged<SimulatorFile>,
+  { directory, recorded }: { readonly directory: string; readonly recorded: readonly string[] | undefined },
+): Problem[] {
   const { market, instruments, accounts = [] } = settings
   const seen = new Set<string>()
   return [
     ...checkInstruments(source, instruments),
-    ...checkMarket(source, ['market'], { market, instruments }),
+    ...checkMarket(source, ['market'], { market, instruments, recorded }),
     ...checkMarketFiles({ source, path: ['market'], directory }, market),
     ...(market?.live === undefined
       ? []

@@ -12,11 +12,9 @@ import type { YamlSource } from './yaml/yaml-source.ts'
 
 /** A market with the paths of its recordings made absolute. */
 export function resolveMarket(market: SimulatorMarket, directory: string): SimulatorMarket {
-  const entries = Object.entries(market.recordings)
-  return {
-    ...market,
-    recordings: Object.fromEntries(entries.map(([symbol, file]) => [symbol, resolve(directory, file)])),
-  }
+  const resolved = (files: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(files).map(([symbol, file]) => [symbol, resolve(directory, file)]))
+  return { ...market, recordings: resolved(market.recordings), funding: resolved(market.funding) }
 }
 
 /** A problem for each recording that is not there. `path` is the market's. */
@@ -24,12 +22,12 @@ export function checkMarketFiles(
   { source, path, directory }: { source: YamlSource; path: SettingPath; directory: string },
   market: Salvaged<SimulatorMarket> | undefined,
 ): Problem[] {
-  return Object.entries(market?.recordings ?? {}).flatMap(([symbol, file]) => {
-    if (file === undefined || isFile(resolve(directory, file))) return []
-    return [
-      source.problem([...path, 'recordings', symbol], 'no such file, seen from the directory of this one'),
-    ]
-  })
+  return (['recordings', 'funding'] as const).flatMap((key) =>
+    Object.entries(market?.[key] ?? {}).flatMap(([symbol, file]) => {
+      if (file === undefined || isFile(resolve(directory, file))) return []
+      return [source.problem([...path, key, symbol], 'no such file, seen from the directory of this one')]
+    }),
+  )
 }
 
 /** What the command line says of the prices that a simulated market plays. */

@@ -30,6 +30,8 @@ export interface Instrument {
   readonly notionalMin: Decimal
   /** The leverage that positions in it must have. Absent: any. */
   readonly leverage?: number
+  /** When funding is paid, in minutes after midnight UTC, rising. Absent: as of the account. */
+  readonly fundingMinutes?: readonly number[]
 }
 
 /** Whether profit is counted in the base coin: a gain in the quote coin divided by the price at which it is made. */

@@ -81,6 +81,11 @@ export class TickerTable {
     this.columns = createColumns(capacity)
   }
 
+  /** Most rows that it holds. */
+  get capacity(): number {
+    return this.columns.lastPr.length
+  }
+
   get symbols(): readonly string[] {
     return this.#symbols
   }

@@ -216,7 +216,7 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   judgeSuspected(core)
   settleWaitingFills(core)
   adoptForFlatten(core)
-  lookAtInstruments(core, touched)
+  lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
   // Again: a resolution that has just ended may have found the order of fills that waited for it.
   settleWaitingFills(core)
   makeAccountCalls(core)
@@ -313,7 +313,7 @@ function useGrant(core: Core, endpoint: GrantedEndpoint): void {
 /** The instruments that an event may concern, named before it is handled; undefined for all of them, as of passing time. */
 function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefined {
   switch (event.kind) {
-    // Decisions on a snapshot come as events of their own, and a grant has been used by the time this matters.
+    // Decisions on a snapshot come as events of their own (see waitingForPrices), and a grant has been used by the time this matters.
     case 'snapshotTaken':
     case 'granted':
     case 'clockSynchronised':
@@ -343,6 +343,22 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     default:
       return unreachable(event)
   }
+}
+
+/**
+ * What is not settled and waited for these prices. Where a strategy of it is asked to decide on them, its decision comes
+ * first, as an event of its own.
+ */
+function waitingForPrices({
+  changes: { unsettled },
+  effects,
+  instruments,
+  settings,
+}: Core): readonly string[] {
+  if (unsettled.size === 0) return NONE
+  const asked = effects.flatMap((effect) => (effect.kind === 'decide' ? [effect.strategyId] : []))
+  const decided = new Set(asked.flatMap((id) => settings.strategies.get(id)?.symbols ?? NONE))
+  return [...instruments.keys()].filter((symbol) => unsettled.has(symbol) && !decided.has(symbol))
 }
 
 const NONE: readonly string[] = []

@@ -4,6 +4,7 @@ import { Failure } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
 import { assertOneInterval, shortOfClose } from './candle-times.ts'
 import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
+import { takeOutPayments } from './funding.ts'
 import { readInstrumentName } from './instrument-name.ts'
 import { candleLength, type Field, FIELDS, type Recording, toRows } from './recording.ts'
 
@@ -73,7 +74,11 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const columns = readCsvColumns(bytes, {
     ...{ separator, header, names: [...fields.map(csvNameOf), ...texts], source, texts },
     ...{ from: headerEnd + 1, firstLine },
-    readText: (text, name) => (texts.includes(name) ? instruments.add(text).size : undefined),
+    readText: (text, name) => {
+      if (texts.includes(name)) return instruments.add(text).size
+      // A rate in some rows alone: they are the payments.
+      return text === '' && name === CSV_NAMES.fundingRate ? Number.NaN : undefined
+    },
   })
   assertOneInstrument({ source, instruments, ...(input.symbol === undefined && { symbol }) })
   if (columns.get('ts_ms')?.length === 0)
@@ -85,7 +90,7 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const whereOf = (row: number) => `${source}:${row + firstLine}`
   assertRows(rows, whereOf)
   if (rows.kind === 'candles') assertOpenTimes(rows.at, whereOf)
-  return { symbol, source, sha256, rows }
+  return { symbol, source, sha256, ...takeOutPayments(rows, source, whereOf) }
 }
 
 /** A row of another instrument is no price of this one. `symbol`: that of the file's name. */

@@ -12,6 +12,7 @@ import { z } from 'zod'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
 import { columnBytes, decodeColumn, encodeColumn } from './column-codec.ts'
+import { buildFunding } from './funding.ts'
 import { RECORDING_BYTES_MAX, tooLarge } from './unpack-gzip.ts'
 import { type Field, FIELDS, type Recording, toColumns, toRows } from './recording.ts'
 
@@ -31,6 +32,9 @@ const headerSchema = z.object({
   intervalMs: z.int().positive().optional(),
   rows: z.int().min(1).max(ROWS_MAX),
   sources: z.array(z.string()),
+  funding: z
+    .object({ source: z.string(), at: z.array(z.int().positive()).max(ROWS_MAX), rate: z.array(z.number()) })
+    .optional(),
   columns: z.array(
     z.object({
       name: z.enum([...FIELDS.candles.required, ...FIELDS.quotes.required, ...FIELDS.quotes.optional]),
@@ -52,12 +56,19 @@ export function isPriceFile(bytes: Uint8Array): boolean {
 }
 
 /** What a price file is made of. `sources`: the names of the files that the rows come from. */
-export type PriceFileContent = Pick<Recording, 'symbol' | 'market' | 'intervalMs' | 'rows'> & {
+export type PriceFileContent = Pick<Recording, 'symbol' | 'market' | 'intervalMs' | 'rows' | 'funding'> & {
   readonly sources: readonly string[]
 }
 
 /** @throws Failure RECORDING_TOO_LARGE. The rows are those that {@link assertRows} lets pass. */
-export function buildPriceFile({ symbol, market, intervalMs, rows, sources }: PriceFileContent): Buffer {
+export function buildPriceFile({
+  symbol,
+  market,
+  intervalMs,
+  rows,
+  sources,
+  funding,
+}: PriceFileContent): Buffer {
   assertRowCount(rows.at.length)
   const columns = toColumns(rows).map(({ field, numbers }) => ({ name: field, ...encodeColumn(numbers) }))
   const header: Header = {
@@ -67,6 +78,7 @@ export function buildPriceFile({ symbol, market, intervalMs, rows, sources }: Pr
     ...(intervalMs !== undefined && { intervalMs }),
     rows: rows.at.length,
     sources: [...sources],
+    ...(funding && { funding: { source: funding.source, at: [...funding.at], rate: [...funding.rate] } }),
     columns: columns.map(({ name, encoded }) => ({ name, ...encoded })),
   }
   const text = Buffer.from(JSON.stringify(header))
@@ -101,8 +113,19 @@ export function parsePriceFile(input: { bytes: Buffer; source: string; symbol?: 
   assertRows(rows, (row) => `${source}, row ${row + 1}`)
   const sha256 = bytes.toString('hex', bytes.length - SUM_BYTES)
   const { market, intervalMs } = header
-  const known = { ...(market && { market }), ...(intervalMs !== undefined && { intervalMs }) }
+  const known = {
+    ...(market && { market }),
+    ...(intervalMs !== undefined && { intervalMs }),
+    ...(header.funding && { funding: parseFunding(header.funding, source) }),
+  }
   return { symbol: input.symbol ?? header.symbol, ...known, source, sha256, rows }
+}
+
+function parseFunding({ at, rate, source: payments }: NonNullable<Header['funding']>, source: string) {
+  if (at.length !== rate.length)
+    throw damaged(source, 'the payments of funding have not as many rates as times')
+  const columns = { at: Float64Array.from(at), rate: Float64Array.from(rate), source: payments }
+  return buildFunding(columns, (row) => `${source}, payment ${row + 1}`)
 }
 
 /** The file's own symbol. @throws Failure as {@link parsePriceFile}, without looking at the rows. */

@@ -47,6 +47,20 @@ export interface Recording {
    */
   readonly sha256: string
   readonly rows: CandleRows | QuoteRows
+  /** When funding was paid, and how much; absent where nobody recorded it. */
+  readonly funding?: RecordedFunding
+}
+
+/** Payments of funding in the order of time. */
+export interface RecordedFunding {
+  /** Unix ms, a whole minute. */
+  readonly at: Float64Array
+  /** As a share: 0.0001 is 1 bp, paid by longs. */
+  readonly rate: Float64Array
+  /** The name of the file, for messages. */
+  readonly source: string
+  /** SHA-256 of times and rates, hex. */
+  readonly sha256: string
 }
 
 /** Fields of a row, in the order of the file, and those that may be there. */

@@ -16,6 +16,11 @@ export type Envelope = z.infer<typeof envelope>
 
 export const SUCCESS_CODE = '00000'
 
+/** A JSON text without the byte order mark that some servers write before it. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
+}
+
 /** Unix ms of the exchange's clock when it took the request, or undefined where the answer has none. */
 export function requestTimeOf(answer: Envelope): number | undefined {
   const value = Number(answer.requestTime ?? Number.NaN)

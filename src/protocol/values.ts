@@ -51,7 +51,7 @@ export const clientOid = z.string().regex(/^[0-9A-Za-z_-]{1,32}$/, '1 to 32 lett
 /** Document: "receiveWindow (ms; must not exceed 60 s)". */
 export const receiveWindow = z
   .string()
-  .regex(/^\d{1,5}$/, 'milliseconds in a string; receiveWindow must not exceed 60 s (60000 ms)')
+  .regex(/^\d{1,15}$/, 'milliseconds in a string; receiveWindow must not exceed 60 s (60000 ms)')
   .refine((text) => Number(text) <= 60_000, 'receiveWindow must not exceed 60 s (60000 ms)')
   .describe('How long the request is valid, ms; must not exceed 60 s')
 

@@ -22,6 +22,8 @@ export interface PriceCoverage {
   readonly stepMs: number
   readonly hasMark: boolean
   readonly hasFunding: boolean
+  /** Whether it is recorded when funding was paid. Absent: no. */
+  readonly hasPayments?: true
   readonly gaps: {
     readonly count: number
     readonly totalMs: number

@@ -1,6 +1,6 @@
 import { type Instrument, toMarketInstrument } from './futures/instruments/instruments.ts'
 import type { CandlePathKind } from './market/recorded/candle-path.ts'
-import { loadRecording } from '../prices/load-recording.ts'
+import { loadWithFunding } from '../prices/load-funding.ts'
 import { type LiveSource, LiveMarket } from './market/live/live-market.ts'
 import type { Market, MarketState } from './market/market.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from './market/quote-grid.ts'
@@ -14,6 +14,8 @@ export type MarketChoice =
       readonly kind: 'recorded'
       /** Paths whose file name says the symbol, or `SYMBOL=path`. Other symbols have made-up prices. */
       readonly files: readonly string[]
+      /** Files of payments of funding, by symbol. */
+      readonly funding?: Readonly<Record<string, string>>
       /** Starts again at the end instead of standing still. */
       readonly repeat?: boolean
       /** How the points of candles are found. Default random. */
@@ -76,7 +78,7 @@ export async function prepareMarket(
   }))
   if (choice.kind === 'seeded')
     return (stored) => new SeededMarket({ seed, startAt, instruments: rows, speed, ...step }, stored)
-  const recordings = await Promise.all(choice.files.map(loadRecording))
+  const recordings = await loadWithFunding(choice.files, choice.funding)
   for (const recording of recordings) {
     const { symbol, source: file } = recording
     const lotSize = rows.find((row) => row.symbol === symbol)?.lotSize

@@ -222,9 +222,9 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get markSource(): 'position' | 'index' {
     return (this.#mark?.markPrice ?? 0) > 0 ? 'position' : 'index'
   }
-  /** Unix ms, exchange clock: when funding is paid next by the configured calendar; undefined where it does not say. */
+  /** Unix ms, exchange clock: when funding is paid next by its fundingHours, else by the configured calendar; undefined where neither says. */
   get nextFundingAt(): number | undefined {
-    const minutes = this.#account?.fundingMinutes ?? []
+    const minutes = this.#instrument.fundingMinutes ?? this.#account?.fundingMinutes ?? []
     const day = openOf(this.#exchangeTime, DAY_MS)
     const later = minutes.find((minute) => day + minute * MINUTE_MS > this.#exchangeTime)
     if (later !== undefined) return day + later * MINUTE_MS

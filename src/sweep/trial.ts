@@ -46,7 +46,9 @@ export interface TrialRow {
 
 /** Names a trial by all that its result hangs on. @param recipe Of the sweep: configuration, data, code, seed. */
 export function nameTrial(recipe: string, { params, fromAt, toAt }: Trial): { id: string; tried: string } {
-  const tried = sha256Hex([recipe, JSON.stringify(params)])
+  // In one order: a file whose keys stand in another tries the same.
+  const ordered = Object.entries(params).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const tried = sha256Hex([recipe, JSON.stringify(Object.fromEntries(ordered))])
   return { tried: tried.slice(0, 16), id: sha256Hex([tried, String(fromAt), String(toAt)]).slice(0, 12) }
 }
 

@@ -118,6 +118,15 @@ function shownTo({ strategyStates }: Book): Readonly<Record<string, Readonly<Rec
   return JSON.parse([...strategyStates.values()][0] ?? '{}') as Record<string, Record<string, unknown>>
 }
 
+/** Of some values by candle, those that others have too. */
+function whatIsIn(all: ReturnType<typeof shownTo>, others: ReturnType<typeof shownTo>) {
+  const candles = Object.entries(others).map(([at, values]) => {
+    const names = Object.keys(values).map((name) => [name, all[at]?.[name]])
+    return [at, Object.fromEntries(names)]
+  })
+  return Object.fromEntries(candles) as ReturnType<typeof shownTo>
+}
+
 test('an indicator has the same values live, after a restart and in a backtest, to the last bit', async () => {
   const open = await prepare()
   const played = open()
@@ -134,8 +143,10 @@ test('an indicator has the same values live, after a restart and in a backtest, 
   time.runUntil(START_AT + MINUTES * MINUTE_MS)
 
   const [expected, live] = [shownTo(backtest.book), shownTo(second.engine.book)]
-  expect(live).toEqual(expected)
-  // The first run ended a quarter into the 26th minute. Nobody saw the first minute from its beginning.
+  expect(Object.keys(expected)).toHaveLength(MINUTES - 1)
+  expect(live).toEqual(whatIsIn(expected, live))
+  // The first run ended a quarter into the 26th minute. A live run does not see the first
+  // minute from its beginning, so its indicators are there a candle later than in the backtest, which reads the recording.
   expect(Object.keys(before)).toHaveLength(24)
   expect(Object.keys(live)).toHaveLength(MINUTES - 2)
   expect(Object.keys(Object.values(live).at(-1) ?? {})).toEqual([

@@ -44,8 +44,12 @@ interface Closing {
   readonly row: CandleRow
 }
 
-/** The candles of an interval that closed in a backtest, and when. */
-async function playCandles(pollMs: number, intervalMs: number, fromAt?: number): Promise<readonly Closing[]> {
+/** The candles of an interval that strategies have seen of a backtest, and when. */
+async function playCandles(
+  pollMs: number,
+  intervalMs: number,
+  fromAt = START_AT,
+): Promise<readonly Closing[]> {
   project.write('scripted.ts', WATCHING)
   const lines = CANDLES.map(({ openAt, open, high, low, close }) =>
     [openAt, ...[open, high, low, close].map((tenths) => (tenths / 10).toFixed(1)), 1000].join(','),
@@ -62,8 +66,9 @@ async function playCandles(pollMs: number, intervalMs: number, fromAt?: number):
       for (const effect of effects) {
         if (effect.kind !== 'record' || effect.record.kind !== 'candles') continue
         const { record } = effect
-        if (record.intervalMs !== intervalMs || record.isAnew === true) continue
-        closings.push(...record.candles.map((row) => ({ at, row })))
+        if (record.intervalMs !== intervalMs) continue
+        const ofRun = record.candles.filter(([openAt]) => openAt >= fromAt)
+        closings.push(...ofRun.map((row) => ({ at, row })))
       }
     },
   })
@@ -85,21 +90,32 @@ test.each([1000, 15_000, 45_000, 60_000])(
     const closings = await playCandles(pollMs, MINUTE_MS, START_AT + FROM_MINUTE * MINUTE_MS)
 
     const rows = closings.map(({ row }) => row)
-    expect(rows.length).toBeGreaterThanOrEqual(MINUTES - FROM_MINUTE - 2)
+    // The last one closes with the run.
+    expect(rows.length).toBeGreaterThanOrEqual(MINUTES - FROM_MINUTE - 1)
     expect(rows).toEqual(fileRows(FROM_MINUTE, FROM_MINUTE + rows.length))
     const early = closings.filter(({ at, row }) => at < row[0] + MINUTE_MS)
     expect(early).toEqual([])
   },
 )
 
+test.each([1000, 60_000])(
+  'a cold run shows the first candle of the file, at a look each %i ms',
+  async (pollMs) => {
+    const [first, second] = await playCandles(pollMs, MINUTE_MS)
+
+    expect([first?.row, second?.row]).toEqual(fileRows(0, 2))
+    expect(first?.at).toBeGreaterThanOrEqual(START_AT + MINUTE_MS)
+  },
+)
+
 test('at a look each minute a candle is known right after its end, and one of five minutes joins five', async () => {
-  const minutes = await playCandles(60_000, MINUTE_MS)
+  const minutes = (await playCandles(60_000, MINUTE_MS)).slice(1)
   expect(Math.max(...minutes.map(({ at, row }) => at - row[0] - MINUTE_MS))).toBeLessThan(1000)
 
   const [first] = await playCandles(60_000, 5 * MINUTE_MS)
-  const joined = fileRows(5, 10)
+  const joined = fileRows(0, 5)
   expect(first?.row).toEqual([
-    START_AT + 5 * MINUTE_MS,
+    START_AT,
     joined[0]?.[1],
     Math.max(...joined.map((row) => row[2])),
     Math.min(...joined.map((row) => row[3])),

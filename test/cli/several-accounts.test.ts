@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { loadAccounts } from '../../src/config/load-accounts.ts'
-import { listInstruments } from '../../src/daemon/embedded/listed-instruments.ts'
+import { contractsOf, listInstruments } from '../../src/daemon/embedded/listed-instruments.ts'
 import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { startSimulator } from '../../src/simulator/start-simulator.ts'
@@ -54,7 +54,7 @@ async function startExchange(project: Project) {
   writeAccounts(project, 'http://127.0.0.1:1')
   const { main, others } = loadAccounts({ file: 'config/main.yaml', cwd: project.directory })
   const listed = [main, ...others].flatMap(({ config }) =>
-    listInstruments({ ...config.account, instruments: config.instruments }, systemClock.now()).slice(0, 1),
+    listInstruments(contractsOf(config), systemClock.now()).slice(0, 1),
   )
   const simulator = await startSimulator({
     market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSD: '3000' }, stepMs: 100, speed: 600 },

@@ -27,7 +27,10 @@ export class CrashExchange {
     const simulator = await startSimulator({
       market: { kind: 'seeded', ...MARKET },
       seed,
-      instruments: listInstruments({ ...ACCOUNT, instruments: INSTRUMENTS }, systemClock.now()),
+      instruments: listInstruments(
+        { productTypes: [ACCOUNT.productType], instruments: INSTRUMENTS },
+        systemClock.now(),
+      ),
       accounts: [{ uid: '1', label: 'crash', positionMode: mode, balances: { USDT: BALANCE }, leverage: 10 }],
       store: truth,
       core: { idempotency: reading, fillVisibilityLagMs: FILL_LAG_MS },

@@ -9,7 +9,7 @@ import { createCalls } from '../../src/daemon/account/exchange-calls.ts'
 import { readKillState, throwKillSwitch } from '../../src/daemon/account/kill-switch.ts'
 import { Daemon } from '../../src/daemon/daemon.ts'
 import { readLedger } from '../../src/daemon/embedded/embedded-exchange.ts'
-import { listInstruments } from '../../src/daemon/embedded/listed-instruments.ts'
+import { contractsOf, listInstruments } from '../../src/daemon/embedded/listed-instruments.ts'
 import { MarketData } from '../../src/daemon/market-data/market-data.ts'
 import { journalPlaceOf } from '../../src/daemon/state/state-place.ts'
 import { loadStrategies, openRunners } from '../../src/daemon/strategies/strategies.ts'
@@ -44,7 +44,7 @@ async function startExchange(): Promise<RunningSimulator> {
   const simulator = await startSimulator({
     market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 600 },
     seed: 1,
-    instruments: listInstruments({ ...config.account, instruments: config.instruments }, systemClock.now()),
+    instruments: listInstruments(contractsOf(config), systemClock.now()),
     accounts: Object.keys(TRADERS).map((label, index) => ({
       ...{ uid: String(index + 1), label, positionMode: 'one_way_mode', leverage: 10 },
       balances: { USDT: '10000' },

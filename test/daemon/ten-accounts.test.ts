@@ -77,7 +77,7 @@ function startExchange(): Promise<RunningSimulator> {
   return startSimulator({
     market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 600 },
     seed: 1,
-    instruments: listInstruments({ ...account, instruments }, systemClock.now()),
+    instruments: listInstruments({ productTypes: [account.productType], instruments }, systemClock.now()),
     accounts: NAMES.map((label, index) => ({
       ...{ uid: String(index + 1), label, positionMode: 'one_way_mode', leverage: 10 },
       balances: { USDT: '10000' },

@@ -1,4 +1,6 @@
 import type { BacktestReport } from '../../report/run-report.ts'
+import { fundingMinutesOf, usualFundingMinutes } from '../../config/funding-minutes.ts'
+import { showMinutes } from '../../prices/funding.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import type { PreparedBacktest } from './open-backtest.ts'
 
@@ -46,8 +48,9 @@ export function listAssumptions(
     ...(without('hasFunding') === ''
       ? []
       : [
-          `Funding is not recorded for ${without('hasFunding')}: 1 bp every 8 hours is assumed, paid by longs to shorts.`,
+          `Funding is not recorded for ${without('hasFunding')}: 1 bp every 8 hours is assumed, or the part of it between two payments, paid by longs to shorts.`,
         ]),
+    `Funding is paid ${describeFunding(prepared)}.`,
     ...(without('hasMark') === ''
       ? []
       : [
@@ -56,6 +59,17 @@ export function listAssumptions(
     'A profit of a position that the exchange closed (liquidation) is shared among the strategies that held it.',
     'Positions of strategies are counted at average cost from their own fills; funding is shared by what each held.',
   ]
+}
+
+/** When, in words; instruments that differ from the calendar by name. */
+function describeFunding({ config, coverage }: PreparedBacktest): string {
+  const usual = showMinutes(usualFundingMinutes(config.calendar))
+  const own = coverage.flatMap(({ symbol, hasPayments }) => {
+    const minutes = showMinutes(fundingMinutesOf(config, symbol))
+    if (hasPayments === true) return [`${symbol} when it was recorded`]
+    return minutes === usual ? [] : [`${symbol} at ${minutes}`]
+  })
+  return [`at ${usual} UTC`, ...own].join('; ')
 }
 
 function percent(rate: string): string {

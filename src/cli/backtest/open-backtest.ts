@@ -18,7 +18,7 @@ import {
 } from '../../config/schema/simulator-schema.ts'
 import { toEngineSettings } from '../../daemon/account/engine-settings.ts'
 import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
-import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
+import { contractsOf, listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import { ageOfRounds } from '../../daemon/strategies/read-pace.ts'
 import { findShortWindows, LOOKS_MIN } from '../../daemon/strategies/short-windows.ts'
 import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
@@ -30,7 +30,7 @@ import { type Instrument, toMarketInstrument } from '../../simulator/futures/ins
 import type { Market } from '../../simulator/market/market.ts'
 import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import type { FeedFile } from '../../backtest/feed-file.ts'
-import { loadRecording } from '../../prices/load-recording.ts'
+import { loadWithFunding } from '../../prices/load-funding.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
 import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
 import type { Recording } from '../../prices/recording.ts'
@@ -39,6 +39,7 @@ import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
 import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
 import { loadWarm } from './load-warm.ts'
+import { remarksOnFunding } from '../prices/funding-remarks.ts'
 import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../prices/priced-instruments.ts'
 
 /** What the command line says, over the configuration. */
@@ -100,7 +101,7 @@ export async function prepareBacktest(
   request: BacktestRequest,
 ): Promise<PreparedBacktest> {
   const simulator = simulatorOf(loaded.config, request)
-  const whole = await loadRecordings(request)
+  const whole = await loadRecordings(request, simulator)
   const recordings = whole.length === 0 ? [] : cutRecordings(whole, request)
   assertPriced(loaded, whole, request)
   const config = narrow(loaded.config, recordings)
@@ -133,8 +134,9 @@ export async function prepareBacktest(
     strategyIds: strategies.map(({ id }) => id),
     code: codeOf(strategies),
     remarks: [
-      ...remarksOn(strategies, coverage),
+      ...remarksOn(strategies, coverage, simulator),
       ...describeFeeds(strategies, feeds, { fromAt, toAt }),
+      ...remarksOnFunding(config, whole, { fromAt, toAt }),
       ...remarksOnWindows(strategies, polling.tickersMs),
       ...remarksOnTicks(config, recordings),
       ...remarksOnOutliers(recordings),
@@ -190,8 +192,11 @@ function simulatorOf(
 }
 
 /** In the order of their symbols, whatever the order of the options. */
-async function loadRecordings({ files }: BacktestRequest): Promise<readonly Recording[]> {
-  const recordings = await Promise.all(files.map(loadRecording))
+async function loadRecordings(
+  { files }: BacktestRequest,
+  { market }: EmbeddedSimulatorSettings,
+): Promise<readonly Recording[]> {
+  const recordings = await loadWithFunding(files, market.funding)
   return recordings.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
 }
 
@@ -202,7 +207,7 @@ interface Prices {
 }
 
 function listed(config: DaemonConfig, now: number): readonly Instrument[] {
-  const rows = listInstruments({ ...config.account, instruments: config.instruments }, now)
+  const rows = listInstruments(contractsOf(config), now)
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
@@ -219,12 +224,16 @@ function playRecordings(
     return describeRecording(recording, rowStep((uncut ?? recording).rows))
   })
   const instruments = listed(config, coverage[0]?.fromAt ?? 0)
+  const toAt = Math.max(...coverage.map((one) => one.toAt))
+  const continued = new Set(
+    whole.filter((recording) => describeRecording(recording).toAt >= toAt).map(({ symbol }) => symbol),
+  )
   return {
     ...{ coverage, instruments },
     open: ({ seed, startAt, simulator: { market } }) =>
       new RecordedMarket({
         ...{ recordings, speed: 1, startAt, instruments: instruments.map(toMarketInstrument) },
-        ...{ fallback: { seed }, candlePath: market.candlePath },
+        ...{ fallback: { seed }, candlePath: market.candlePath, continued },
       }),
   }
 }
@@ -307,6 +316,7 @@ function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestP
 function remarksOn(
   strategies: readonly LoadedStrategy[],
   coverage: readonly PriceCoverage[],
+  { delisting }: EmbeddedSimulatorSettings,
 ): readonly string[] {
   const [from, to] = [
     Math.min(...coverage.map((one) => one.fromAt)),
@@ -323,7 +333,11 @@ function remarksOn(
       ...(fromAt > from ? [`${symbol} begins later, at ${time(fromAt)}: before that it is not listed.`] : []),
       ...(toAt < to
         ? [
-            `${symbol} ends earlier, at ${time(toAt)}: from then on it is not listed, and what is held of it stays at its last price.`,
+            `${symbol} ends earlier, at ${time(toAt)}: from then on it is not listed, and what was held of it ${
+              delisting === 'close'
+                ? 'is closed at its last price, as at a delivery'
+                : 'stays at its last price, without funding'
+            } (simulator.delisting).`,
           ]
         : []),
       ...(gaps.count > 0

@@ -16,6 +16,7 @@ import { directoryOf, writeReport } from '../../report/write-report.ts'
 import { FILL_MODELS, type FillModelName } from '../../simulator/matching/fill-model.ts'
 import { describeThrown, strategyFailure } from '../../strategy/strategy-failure.ts'
 import { watchImpureCalls } from '../../strategy/testing/impure-calls.ts'
+import { SEEDED, withRecorded } from '../process/market-options.ts'
 import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { listAssumptions } from './assumptions.ts'
@@ -34,8 +35,6 @@ const DAYS_DEFAULT = 30
 const CHUNK_MS = 300_000
 /** Others of this process (Ctrl-C) get their turn this often. */
 const TURN_MS = 100
-/** Stands for no file. */
-const SEEDED = 'seeded'
 
 /** The configuration, and what it is to be played on. @throws ConfigError, or Failure for prices that cannot be played. */
 export async function openBacktest(
@@ -44,7 +43,8 @@ export async function openBacktest(
   version: string,
   watcher?: PlayWatcher,
 ): Promise<{ readonly loaded: LoadedConfig; readonly prepared: PreparedBacktest }> {
-  const loaded = loadConfig(toConfigRequest({ config, set: options.set, param: options.param }))
+  const request = toConfigRequest({ config, set: options.set, param: options.param })
+  const loaded = loadConfig(await withRecorded(request, options))
   const prepared = await prepareWatched(loaded, watcher, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
     feeds: options.feed,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
-import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
+import { contractsOf, listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import {
   credentialsOf,
   SIMULATED_UID,
@@ -70,7 +70,7 @@ export async function openCallExchange(options: CallExchangeOptions): Promise<Ca
 
 async function startForOneCall(options: CallExchangeOptions): Promise<Omit<CallExchange, 'platformCoin'>> {
   const { config, state, cwd, clock, endpoint } = options
-  const { simulator: settings, account } = config
+  const { simulator: settings } = config
   if (settings === undefined) {
     throw new Failure({
       code: 'DAEMON_EXCHANGE_MISSING',
@@ -81,7 +81,7 @@ async function startForOneCall(options: CallExchangeOptions): Promise<Omit<CallE
   const { startSimulator } = await import('../../simulator/start-simulator.ts')
   const simulator = await startSimulator({
     ...toSimulatorOptions(settings, { files: [], speed: undefined }),
-    instruments: listInstruments({ ...account, instruments: config.instruments }, clock.now()),
+    instruments: listInstruments(contractsOf(config), clock.now()),
     accounts: [
       {
         ...toAccount(config, settings),

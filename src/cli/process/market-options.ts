@@ -3,6 +3,9 @@ import type { Command } from 'commander'
 import type { ConfigRequest } from '../../config/load-config.ts'
 import { type ConfigOptions, listOption, parseSpeed, toShellWord } from './options.ts'
 
+/** Stands for no file. */
+export const SEEDED = 'seeded'
+
 /** `--market` and `--speed`: the prices that the simulator plays. */
 export interface MarketOptions {
   readonly market: readonly string[]
@@ -24,6 +27,17 @@ export async function withPlayed(
   const { readSymbol } = await import('../../prices/load-recording.ts')
   const recorded = await Promise.all(market.map(readSymbol))
   return { ...request, played: { files: market, recorded, speed } }
+}
+
+/**
+ * The same where `seeded` stands for no file: an instrument whose prices are given needs no start price.
+ * @throws Failure RECORDING_… for files that cannot be read.
+ */
+export async function withRecorded(
+  request: ConfigRequest,
+  { market }: Pick<MarketOptions, 'market'>,
+): Promise<ConfigRequest> {
+  return withPlayed(request, { market: market.filter((file) => file !== SEEDED) })
 }
 
 /** A recording of `--market` wherever a command is typed. */

@@ -3,7 +3,7 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { loadSimulatorConfig } from '../../config/load-simulator-config.ts'
 import type { SimulatorFile } from '../../config/schema/simulator-schema.ts'
 import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
-import { levelOf, toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
+import { levelOf, toRateLimits, toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import { endOutputs } from '../../daemon/reporting/output/log-output.ts'
@@ -19,9 +19,9 @@ import {
   parseSpeed,
   toConfigRequest,
 } from '../process/options.ts'
+import { withPlayed } from '../process/market-options.ts'
 import { buildAccounts } from './simulated-accounts.ts'
 import { onStopSignals } from '../process/signals.ts'
-import { defaultRateLimitSettings } from '../../simulator/wire/checks/rate-limits.ts'
 
 const SHIPPED_CONFIG = 'config/simulator.yaml'
 
@@ -62,7 +62,8 @@ export function addSimulateCommand(program: Command, { setExit }: VerbFrame): vo
 }
 
 async function simulate(options: SimulateOptions): Promise<void> {
-  const config = loadSimulatorConfig(toConfigRequest(options, SHIPPED_CONFIG))
+  const request = await withPlayed(toConfigRequest(options, SHIPPED_CONFIG), options)
+  const config = loadSimulatorConfig(request)
   const logger = openLogger({
     level: options.logLevel,
     name: 'simulator',
@@ -106,14 +107,14 @@ async function start(
   options: SimulateOptions,
   onEvent: (event: ServerEvent) => void,
 ): Promise<RunningSimulator> {
-  const [first] = config.accounts
-  if (first === undefined) throw new Error('unreachable: the configuration has an account')
-  const { productType, marginCoin } = first
   const { startSimulator } = await import('../../simulator/start-simulator.ts')
   return startSimulator({
     ...toServerOptions(config, options),
     instruments: listInstruments(
-      { productType, marginCoin, instruments: config.instruments },
+      {
+        productTypes: config.accounts.map(({ productType }) => productType),
+        instruments: config.instruments,
+      },
       systemClock.now(),
     ),
     accounts: buildAccounts(config),
@@ -139,8 +140,7 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
       unknownParameters,
       limitAboveMaximum,
       rateLimits: {
-        ...defaultRateLimitSettings,
-        counting: limits.counting,
+        ...toRateLimits(config),
         refusedCallsCount: limits.refusedCallsCount,
       },
       gatewayLimit: { calls: limits.gatewayCalls, perMs: 1000 },

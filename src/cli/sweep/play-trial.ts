@@ -8,6 +8,7 @@ import type { PreparedBacktest } from '../backtest/open-backtest.ts'
 import { narrow } from '../prices/priced-instruments.ts'
 import type { PlayOptions } from '../backtest/play-options.ts'
 import { describeRecipe, openBacktest, playRun } from '../backtest/run-backtest.ts'
+import { withRecorded } from '../process/market-options.ts'
 import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 
@@ -40,7 +41,7 @@ export async function playTrial(order: TrialOrder): Promise<TrialAnswer> {
     watch.ended ??= { why: `${strategy === undefined ? '' : `${strategy}: `}${messageOf(error)}` }
   })
   const { prepared } = await openBacktest(config, options, version)
-  const difference = differenceOf(order, prepared)
+  const difference = await differenceOf(order, prepared)
   if (difference !== undefined) return { refused: difference }
   const model = options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
   const run = new BacktestRun({ ...prepared.open(model, undefined), bucketMs: periodMs })
@@ -59,7 +60,7 @@ export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<
   if (sweep === undefined) return failed
   try {
     const { prepared } = await openBacktest(config, { ...options, param: sweep.param }, version)
-    const difference = differenceOf(order, prepared)
+    const difference = await differenceOf(order, prepared)
     return difference === undefined ? failed : { refused: difference }
   } catch (missing) {
     return { refused: messageOf(missing) }
@@ -67,14 +68,14 @@ export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<
 }
 
 /** What was opened for the trial, but for its own parameters: the recipe of the sweep knows none of them. */
-function differenceOf(
+async function differenceOf(
   { config, options, version, sweep }: TrialOrder,
   prepared: PreparedBacktest,
-): string | undefined {
+): Promise<string | undefined> {
   if (sweep === undefined) return undefined
   const { set } = options
   const { param } = sweep
-  const { config: whole } = loadConfig(toConfigRequest({ config, set, param }))
+  const { config: whole } = loadConfig(await withRecorded(toConfigRequest({ config, set, param }), options))
   return describeDifference(
     sweep.recipe,
     recipeOf({ prepared, config: whole }, { ...options, param }, version),

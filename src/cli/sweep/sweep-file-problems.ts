@@ -10,6 +10,7 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { explainValues, type ParamSet } from '../../sweep/param-sets.ts'
 import { type SweepFile, sweepFileSchema } from '../../sweep/sweep-file.ts'
 import type { PlayOptions } from '../backtest/play-options.ts'
+import { withRecorded } from '../process/market-options.ts'
 import { toConfigRequest } from '../process/options.ts'
 
 export interface ReadSweepFile {
@@ -128,7 +129,8 @@ async function findProblems(
 ): Promise<readonly Problem[]> {
   const param = [...options.param, ...Object.entries(set).map(([name, text]) => `${name}=${text}`)]
   try {
-    const loaded = loadConfig(toConfigRequest({ config, set: options.set, param }))
+    const request = toConfigRequest({ config, set: options.set, param })
+    const loaded = loadConfig(await withRecorded(request, options))
     await loadStrategies(loaded.config, loaded.documents, toInstruments(loaded.config))
     return []
   } catch (error) {

@@ -41,13 +41,28 @@ const instrumentSchema = z
     lotSize: stepDecimal('Smallest step of a size, in the base coin.'),
     minSize: positiveDecimal('Smallest size of an order, in the base coin.'),
     minNotional: positiveDecimal('Smallest price times size of an order, in the quote coin.'),
+    fundingHours: z.literal([1, 2, 4, 8, 12, 24]).optional().meta({
+      description:
+        'Hours between two payments of funding, from midnight UTC. Absent: as calendar.funding says, where there is one; else 8. Recorded payments go before.',
+    }),
   })
   .meta({ description: 'Contract precision of one instrument.' })
 
-export const instrumentsSchema = z.record(symbolSchema, instrumentSchema).meta({
-  description: 'Contract precision by symbol: the API document has no endpoint for it.',
-  minProperties: 1,
-})
+/** The same as a simulated exchange lists them, for accounts of several product types. */
+export const instrumentsSchema = z
+  .record(
+    symbolSchema,
+    instrumentSchema.extend({
+      productType: productTypeSchema.optional().meta({
+        description:
+          'Product type of the contract. Absent: that of the contract of this name which the simulator knows, else that of the accounts, where they have one.',
+      }),
+    }),
+  )
+  .meta({
+    description: 'Contract precision by symbol: the API document has no endpoint for it.',
+    minProperties: 1,
+  })
 
 /** What is compared with each position that the exchange reports. The daemon changes no leverage. */
 export const leverageSchema = (description: string) =>
@@ -68,4 +83,6 @@ export const tradedInstrumentsSchema = z
     minProperties: 1,
   })
 
-export type InstrumentSettings = z.infer<typeof instrumentSchema>
+export type InstrumentSettings = z.infer<typeof instrumentSchema> & {
+  readonly productType?: z.infer<typeof productTypeSchema> | undefined
+}

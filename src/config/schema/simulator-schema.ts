@@ -28,6 +28,10 @@ const marketSchema = z
       description:
         'Real prices: a CSV of candles or quotes (plain or .gz) an instrument, relative to this file.',
     }),
+    funding: z.record(symbolSchema, z.string().min(1).max(400)).default({}).meta({
+      description:
+        'Real payments of funding, for instruments with a recording: a CSV with ts_ms and fundingRate an instrument, relative to this file.',
+    }),
     repeat: z
       .boolean()
       .default(false)
@@ -81,6 +85,10 @@ const limitsSchema = z
     counting: z.enum(['sliding', 'fixed', 'bucket']).default('sliding').meta({
       description: 'How calls a second are counted. The document does not say; sliding is the strictest.',
     }),
+    overallCalls: presetNumber(
+      { min: 0, max: 1_000_000, preset: 0 },
+      'Calls of one address in a minute, all endpoints together, before it is answered with 429 for five minutes. The document has no such limit; a vendor of this API names 6000. 0: none.',
+    ),
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
@@ -139,6 +147,10 @@ const simulatorShape = {
         'What is assumed of fills, since nobody knows what a market would have done with one more order: see ' +
         'docs/simulator.md. A result that holds under one of them alone is no result.',
     }),
+  delisting: z.enum(['close', 'hold']).default('close').meta({
+    description:
+      'What becomes of positions of an instrument whose recording ends before the others: closed at its last price, as at a delivery, or held at it without funding.',
+  }),
   entryLatencyMs: presetNumber(
     { min: 0, max: 60_000, preset: 10 },
     'From an order at the exchange to its place in the market, in ms: the median of what is drawn.',

@@ -1,4 +1,5 @@
 import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
+import { calendarFundingMinutes, everyHours } from '../../config/funding-minutes.ts'
 import type { Size } from '../../config/schema/decimal-text.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
@@ -70,7 +71,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     ),
     ...(capital !== undefined && { capital: decimal(capital) }),
     feeCoins: new Map(Object.entries(account.feeCoins)),
-    fundingMinutes: fundingMinutesOf(config.calendar),
+    fundingMinutes: calendarFundingMinutes(config.calendar),
     limits: {
       ...convertEach(limits, Number),
       accountAgeMaxMs,
@@ -98,19 +99,6 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   }
 }
 
-/**
- * The times of a pattern such as `5 0 0,8,16 * * *`, in minutes after midnight: its seconds are only the wait for the
- * payment. Of any other pattern, or another time zone, nothing is known.
- */
-function fundingMinutesOf({ funding, timezone }: DaemonConfig['calendar']): readonly number[] {
-  const [, minute = '', hours = ''] = /^\d+ (\d+) (\d+(?:,\d+)*) \* \* \*$/.exec(funding) ?? []
-  if (hours === '' || timezone !== 'UTC') return []
-  return hours
-    .split(',')
-    .map((hour) => Number(hour) * 60 + Number(minute))
-    .toSorted((one, other) => one - other)
-}
-
 /** The instruments of the config, by symbol. */
 export function toInstruments({
   account,
@@ -131,6 +119,7 @@ export function toInstruments({
           lotsMin: stepBelow(lot, Number(settings.minSize)),
           notionalMin: decimal(settings.minNotional),
           ...(leverage !== undefined && { leverage }),
+          ...(settings.fundingHours !== undefined && { fundingMinutes: everyHours(settings.fundingHours) }),
         },
       ]
     }),

@@ -8,7 +8,7 @@ import type { Timers } from '../../lib/timers.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
-import { listInstruments } from './listed-instruments.ts'
+import { contractsOf, listInstruments } from './listed-instruments.ts'
 import {
   credentialsOf,
   filesOf,
@@ -55,7 +55,7 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
   const live = openLivePrices(options)
   const simulator = await startSimulator({
     ...toSimulatorOptions(settings, options.market, live),
-    instruments: listInstruments({ ...config.account, instruments: config.instruments }, clock.now()),
+    instruments: listInstruments(contractsOf(config), clock.now()),
     accounts: [toAccount(config, settings)],
     storeFile: join(options.directory, 'exchange.sqlite'),
     isPaused: true,

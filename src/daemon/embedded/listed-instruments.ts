@@ -1,5 +1,8 @@
 import type { InstrumentSettings } from '../../config/schema/exchange-schema.ts'
+import { everyHours, usualFundingMinutes } from '../../config/funding-minutes.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { decimal } from '../../lib/decimal.ts'
+import { Failure } from '../../lib/failure.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
 import {
   buildInstruments,
@@ -9,36 +12,77 @@ import {
 
 /** What an operator says about the contracts that a simulated exchange shall list. */
 export interface ListedContracts {
-  readonly productType: Instrument['productType']
-  readonly marginCoin: string
+  /** Those of the accounts: an instrument that names none is of one of them. */
+  readonly productTypes: readonly ProductType[]
   readonly instruments: Readonly<Record<string, InstrumentSettings>>
+  /** When funding is paid of an instrument that does not say, in minutes after midnight UTC. Default: at 00, 08 and 16. */
+  readonly fundingMinutes?: readonly number[]
+}
+
+type ProductType = Instrument['productType']
+
+/** Of one account, whose product type all its instruments have. */
+export function contractsOf({
+  account,
+  instruments,
+  calendar,
+}: Pick<DaemonConfig, 'account' | 'instruments' | 'calendar'>): ListedContracts {
+  const productTypes = [account.productType]
+  return { productTypes, instruments, fundingMinutes: usualFundingMinutes(calendar) }
 }
 
 /**
  * Everything a simulated exchange lists: its own contracts, and each that the configuration names, with the
  * precision written there. A contract it did not know is made after the first of its product type, so that a
  * recording of any symbol can be played.
+ *
+ * @throws Failure SIMULATOR_PRODUCT_UNKNOWN
  */
 export function listInstruments(contracts: ListedContracts, now: number): readonly Instrument[] {
   const listed = buildInstruments(nextQuarterlyDelivery(now))
   const wanted = Object.entries(contracts.instruments).map(([symbol, settings]) => {
-    const known = listed.find((row) => row.symbol === symbol && row.productType === contracts.productType)
-    return withPrecision(known ?? createContract(symbol, contracts, listed), settings)
+    const productType = settings.productType ?? productTypeOf(symbol, contracts, listed)
+    const known = listed.find((row) => row.symbol === symbol && row.productType === productType)
+    const contract = withPrecision(known ?? createContract(symbol, productType, listed), settings)
+    const { fundingHours } = settings
+    const fundingMinutes = fundingHours === undefined ? contracts.fundingMinutes : everyHours(fundingHours)
+    return { ...contract, ...(fundingMinutes && { fundingMinutes }) }
   })
   const names = new Set(wanted.map(({ symbol }) => symbol))
   return [...wanted, ...listed.filter(({ symbol }) => !names.has(symbol))]
 }
 
-function createContract(
+/**
+ * Of an instrument that names no product type: the only one of the accounts, or among several that of the known contract
+ * of its name, else the one whose quote coin its name ends with.
+ */
+function productTypeOf(
   symbol: string,
-  { productType, marginCoin }: ListedContracts,
+  { productTypes }: ListedContracts,
   listed: readonly Instrument[],
-): Instrument {
+): ProductType {
+  const [first, ...others] = new Set(productTypes)
+  if (first !== undefined && others.length === 0) return first
+  const ofAccounts = listed.filter(({ productType }) => productTypes.includes(productType))
+  const quoted = ofAccounts
+    .filter(({ quoteCoin }) => symbol.endsWith(quoteCoin))
+    .toSorted((one, other) => other.quoteCoin.length - one.quoteCoin.length)
+  const found = ofAccounts.find((row) => row.symbol === symbol) ?? quoted[0]
+  if (found !== undefined) return found.productType
+  throw new Failure({
+    code: 'SIMULATOR_PRODUCT_UNKNOWN',
+    sentence: 'nothing says of which product type an instrument is',
+    facts: { symbol, accounts: [...new Set(productTypes)].join(', ') },
+    hint: `set instruments.${symbol}.productType`,
+  })
+}
+
+function createContract(symbol: string, productType: ProductType, listed: readonly Instrument[]): Instrument {
   const model = listed.find((row) => row.productType === productType) ?? listed[0]
   if (model === undefined) throw new Error('unreachable: the simulated exchange lists nothing')
   const baseCoin = symbol.endsWith(model.quoteCoin) ? symbol.slice(0, -model.quoteCoin.length) : symbol
   return {
-    ...{ ...model, symbol, productType, baseCoin, marginCoin: model.isInverse ? baseCoin : marginCoin },
+    ...{ ...model, symbol, productType, baseCoin, marginCoin: model.isInverse ? baseCoin : model.quoteCoin },
     // Nobody knows how many of these coins the exchange takes at once: those of the model may be worth a few cents.
     ...{ limitLotsMax: Number.MAX_SAFE_INTEGER, marketLotsMax: Number.MAX_SAFE_INTEGER },
   }

@@ -6,7 +6,7 @@ import type { AccountRequest, RunningSimulator, SimulatorOptions } from '../../s
 import type { LiveSource } from '../../simulator/market/live/live-market.ts'
 import type { MarketChoice } from '../../simulator/prepare-market.ts'
 import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
-import { defaultRateLimitSettings } from '../../simulator/wire/checks/rate-limits.ts'
+import { defaultRateLimitSettings, type RateLimitSettings } from '../../simulator/wire/checks/rate-limits.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import type { LogLevel } from '../reporting/logger.ts'
 
@@ -37,6 +37,7 @@ export function toSimulatorOptions(
       ...(settings.feeCoin && { feeCoin: settings.feeCoin.name, feeCoinPrice: settings.feeCoin.price }),
       idempotency: settings.idempotency,
       fillModel: settings.fillModel,
+      delisting: settings.delisting,
       matchingLagMs: settings.matchingLagMs,
       entryLatency: { medianMs: settings.entryLatencyMs, deviation },
       fillVisibilityLagMs: settings.fillVisibilityLagMs,
@@ -44,11 +45,17 @@ export function toSimulatorOptions(
     wire: {
       businessErrorStatus: settings.businessErrorStatus,
       timestampToleranceMs: settings.timestampToleranceMs,
-      rateLimits: { ...defaultRateLimitSettings, counting: settings.limits.counting },
+      rateLimits: toRateLimits(settings),
     },
     faults: { probability: settings.faults },
     answerLatency: { medianMs: settings.answerDelayMs, deviation },
   }
+}
+
+/** How calls are counted, as far as both kinds of simulator say it. */
+export function toRateLimits({ limits }: SimulatorSettings): RateLimitSettings {
+  const { overall, ...others } = defaultRateLimitSettings
+  return { ...others, counting: limits.counting, overall: { ...overall, calls: limits.overallCalls } }
 }
 
 /** The one account of a simulator that is started for a configuration. */
@@ -105,8 +112,8 @@ function chooseMarket(settings: SimulatorSettings, override: MarketOverride): Ma
   const { market, stepMs } = settings
   const files = filesOf(settings, override)
   const speed = override.speed ?? settings.speed
-  const { startPrices: prices, yearlyVolatility, repeat, candlePath } = market
+  const { startPrices: prices, yearlyVolatility, repeat, candlePath, funding } = market
   const madeUp = { prices, yearlyVolatility, stepMs, speed }
-  if (files.length > 0) return { kind: 'recorded', files, repeat, candlePath, ...madeUp }
+  if (files.length > 0) return { kind: 'recorded', files, funding, repeat, candlePath, ...madeUp }
   return { kind: 'seeded', ...madeUp }
 }

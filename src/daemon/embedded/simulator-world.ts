@@ -33,10 +33,9 @@ export function worldOf(
   const { seed, stepMs, startingBalance, leverage } = settings
   // What leaves the account the same one: a price for fees, and what the operator expects of its leverage.
   const { feeCoins: _prices, leverage: _expected, ...account } = config.account
-  const contracts = Object.entries(config.instruments).map(([symbol, { leverage: _of, ...contract }]) => [
-    symbol,
-    contract,
-  ])
+  const contracts = Object.entries(config.instruments).map(
+    ([symbol, { leverage: _of, fundingHours: _hours, ...contract }]) => [symbol, contract],
+  )
   const text = JSON.stringify([
     [account, Object.fromEntries(contracts), startingBalance, leverage],
     seed,
@@ -47,7 +46,8 @@ export function worldOf(
     candlePath,
     live?.baseUrl,
   ])
-  const digest = sha256([text, ...files.map(contentOf)])
+  const payments = files.length === 0 ? [] : Object.values(settings.market.funding)
+  const digest = sha256([text, ...files.map(contentOf), ...payments.map(contentOf)])
   const name = `${mode}-${prices}${speed === 1 ? '' : `-x${speed}`}`.replaceAll(/[^\w.+-]/g, '_')
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`
 }

@@ -100,9 +100,11 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
   if (candle && candle.openAt < before) {
     own(core.candles).open.delete(key)
     const isWhole = candle.openAt >= (wholeFrom.get(key) ?? 0)
-    // After a restart a partial candle is better than a gap; at the very beginning it would have a wrong open.
-    if (isWhole || core.book.candles.get(key)?.length) {
-      rows.push(recordedRow(core, needed, candle.openAt) ?? toRow(candle))
+    // Once it has closed, a recording knows how it began. Without one, after a restart, a partial candle is better than a
+    // gap; at the very beginning it would have a wrong open.
+    const recorded = recordedRow(core, needed, candle.openAt)
+    if (recorded !== undefined || isWhole || core.book.candles.get(key)?.length) {
+      rows.push(recorded ?? toRow(candle))
     }
   }
   const newest = () => rows.at(-1)?.[0] ?? newestOf(core, key)
@@ -160,25 +162,27 @@ function close(
 }
 
 /** At the first ticker of a run, takes in candles from files for the time that the book does not know. */
-function begin(
-  core: Core,
-  key: string,
-  { symbol, intervalMs, capacity }: NeededCandles,
-  openAt: number,
-): void {
+function begin(core: Core, key: string, needed: NeededCandles, openAt: number): void {
+  const { symbol, intervalMs, capacity } = needed
   own(core.candles).wholeFrom.set(key, openAt + intervalMs)
   const known = core.book.candles.get(key)
   const kept = known ? toRows(known) : []
   const [from, to] = [kept[0]?.[0] ?? Number.POSITIVE_INFINITY, kept.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY]
   const older: CandleRow[] = []
   const newer: CandleRow[] = []
-  for (const row of historyOf(core, key)) {
+  for (const row of [...historyOf(core, key), ...missedRows(core, needed, openAt)]) {
     if (row[0] < from && row[0] < openAt && kept.length < capacity) older.push(row)
     else if (row[0] > to && row[0] < openAt) newer.push(row)
   }
   if (older.length + newer.length === 0) return
   const candles = [...older, ...kept, ...newer].slice(-capacity)
   record(core, { kind: 'candles', at: core.now, symbol, intervalMs, capacity, candles, isAnew: true })
+}
+
+/** What a recording has of candles that closed before the first ticker, after those of the files. */
+function missedRows(core: Core, needed: NeededCandles, before: number): readonly CandleRow[] {
+  const known = historyOf(core, candleKey(needed.symbol, needed.intervalMs)).at(-1)
+  return unseenRows(core, needed, { after: known?.[0] ?? Number.NEGATIVE_INFINITY, before })
 }
 
 /** The candles from the files of all strategies together. */

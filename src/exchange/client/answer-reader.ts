@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { gunzipSync } from 'node:zlib'
 import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
-import { type Envelope, envelope, requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
+import { type Envelope, envelope, requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelope.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { dataText } from './data-text.ts'
 import type { WireAnswer } from './pending-call.ts'
@@ -136,7 +136,7 @@ function parseEnvelope(answer: WireAnswer, answerBytesMax: number): Envelope | s
   if (!isUtf8(bytes)) return 'the answer is not UTF-8'
   let json: unknown
   try {
-    json = JSON.parse(bytes.toString('utf8'))
+    json = JSON.parse(withoutMark(bytes.toString('utf8')))
   } catch {
     return 'the answer is not JSON'
   }

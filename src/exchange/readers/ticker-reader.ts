@@ -7,7 +7,7 @@ import {
   type TickerTable,
 } from '../../domain/ticker-table.ts'
 import { isRecord } from '../../lib/is-record.ts'
-import { requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
+import { requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelope.ts'
 
 /**
  * What a reader made of the bytes of a ticker answer.
@@ -64,7 +64,7 @@ export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
 /** Undefined for what is not JSON. */
 function parseJson(body: Buffer): unknown {
   try {
-    return isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined
+    return isUtf8(body) ? JSON.parse(withoutMark(body.toString('utf8'))) : undefined
   } catch {
     return undefined
   }
@@ -78,12 +78,15 @@ export function forgetTickers(table: TickerTable): void {
   table.unreadable = new Map()
 }
 
-/** @throws Malformed, or RangeError when there are more rows than the table holds. */
+/** @throws Malformed */
 function fillTable(table: TickerTable, data: unknown): void {
   if (!Array.isArray(data)) throw new Malformed('data: expected a list')
-  const rows = data.filter(isNamed)
-  if (rows.length === 0 && data.length > 0) throw new Malformed('data: no entry names an instrument')
-  const unreadable = new Map<string, string>()
+  const named = data.filter(isNamed)
+  if (named.length === 0 && data.length > 0) throw new Malformed('data: no entry names an instrument')
+  const { capacity } = table
+  const rows = named.length > capacity ? named.slice(0, capacity) : named
+  const beyond = `it stands behind the first ${capacity} of ${named.length} instruments, which are all that is read`
+  const unreadable = new Map(named.slice(capacity).map(({ symbol }) => [symbol, beyond]))
   if (!hasSameSymbols(table, rows)) table.clear()
   const isFresh = table.symbols.length === 0
   for (let index = 0; index < rows.length; index++) {

@@ -1,6 +1,6 @@
 import type { WireRequestOf } from '../../protocol/endpoints.ts'
 import type { CoreState } from '../futures/core-state.ts'
-import { deliveryStatus } from '../futures/instruments/delivery.ts'
+import { deliveryStatus } from '../futures/instruments/delivery-status.ts'
 import { refusals } from '../shared/refusals.ts'
 import { accept, type Refusal, type Reply } from '../shared/reply.ts'
 import type { SymbolSetting } from './trader.ts'

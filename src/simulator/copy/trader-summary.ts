@@ -9,8 +9,8 @@ const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
 /**
- * Document: Copy trader summary. The futures account adds its present to the trader's past. The numbers agree with one another: orders are gains and losses, the win
- * rate is their share, ROI is the total profit over the capital, and each day's rate is its profit over what
+ * Document: Copy trader summary. The futures account adds its present to the trader's past. The numbers agree with one another: the ratios of gains and
+ * losses are of all orders, ROI is the total profit over the capital, and each day's rate is its profit over what
  * the account had when the day began. Rates are in percent, as in the document's sample, and the total profit
  * has a dollar sign there.
  */
@@ -25,9 +25,10 @@ export function toSummary(trader: Trader, present: FuturesResults): WireResponse
     totalFollowerNum: String(trader.followersEver),
     currentFollowerNum: String(trader.followersNow),
     totalpl: dollars(total),
-    gainNum: String(gains),
-    lossNum: String(losses),
-    winRate: percent(decimalOfInteger(gains), decimalOfInteger(orders), PERCENT_DECIMALS),
+    // Document: "Ratio of profitable trades", "Ratio of losing trades".
+    gainNum: shareOf(gains, orders),
+    lossNum: shareOf(losses, orders),
+    winRate: shareOf(gains, orders),
     totalEquity: present.equity.round(PERCENT_DECIMALS).toString(),
     tradingPairsAvailableList: [...trader.settings.keys()],
     lastWeekRoiList: week.map(toRate),
@@ -43,6 +44,10 @@ function toRate({ startAt, profit, equity }: TraderDay) {
 
 function toProfit({ startAt, profit }: TraderDay) {
   return { amount: profit.toString(), ctime: String(startAt) }
+}
+
+function shareOf(part: number, whole: number): string {
+  return percent(decimalOfInteger(part), decimalOfInteger(whole), PERCENT_DECIMALS)
 }
 
 function percent(part: Decimal, whole: Decimal, decimals: number): string {

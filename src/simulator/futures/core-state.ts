@@ -1,6 +1,7 @@
 import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
+import type { FundingPayments, Market } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { AccountChoices, AccountSetup } from '../shared/account.ts'
@@ -35,7 +36,7 @@ export interface CoreState {
   /** Accepted orders on their way to matching, soonest first. Bounded by the open orders of all accounts. */
   readonly arrivals: Order[]
   readonly clock: CoreClock
-  /** Unix ms of the next delivery settlement; derived, see timeline.ts. */
+  /** Unix ms of the next delivery or delisting; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
   /** By product type the tickers that were answered last, and the moves of its market until then. */
@@ -99,8 +100,12 @@ export interface SymbolState extends OrderBook<Order> {
   /** Mark prices at which no position of it needs to be looked at; see liquidation.ts. */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
-  /** A delivery contract after its settlement. */
+  /** A contract after its delivery or delisting: nothing of it is traded, and no funding paid. */
   isSettled: boolean
+  /** When its prices end, on the market's clock; infinite where they do not end before the market. */
+  readonly endsAt: number
+  /** On the market's clock, where it was recorded what was paid. */
+  readonly funding: FundingPayments | undefined
   /** Open positions of all accounts, in the order they were opened. */
   readonly positions: Position[]
   /** Pending trigger orders of all accounts. */
@@ -126,10 +131,17 @@ function createAccount(setup: AccountSetup): Account {
   }
 }
 
-export function createSymbolState(instrument: Instrument, statistics: DayStatistics): SymbolState {
+/** @param market Says when prices of the instrument end, and what was recorded of its funding. */
+export function createSymbolState(
+  instrument: Instrument,
+  statistics: DayStatistics,
+  market: Pick<Market, 'endings' | 'funding'>,
+): SymbolState {
   return {
     instrument,
     statistics,
+    endsAt: market.endings?.get(instrument.symbol) ?? Number.POSITIVE_INFINITY,
+    funding: market.funding?.get(instrument.symbol),
     market: createDisplayedMarket(),
     quoteCount: 0,
     markTicks: 0,

@@ -30,7 +30,7 @@ import { toMarketInstrument, type Instrument } from './instruments/instruments.t
 import { ledgerStatement, type LedgerStatement } from './accounts/ledger-view.ts'
 import { defaultCoreSettings, type CoreSettings } from './settings.ts'
 import { CLOCK, restoreState, SYMBOLS } from './stored-entities.ts'
-import { findNextSettlement, playUntil, replayQuotes } from './timeline.ts'
+import { findDueTimes, playUntil, replayQuotes } from './timeline.ts'
 
 type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
@@ -169,11 +169,12 @@ export class ExchangeCore {
     return sums
   }
 
-  /** Stops the market: quotes stay as they are, requests are still served, funding goes on. */
+  /** Stops the market: quotes stay as they are, requests are still served, funding by the clock goes on. */
   pause(now: number): void {
     this.#playAll(now)
     const { clock } = this.#state
     if (clock.pausedAt === 0) clock.pausedAt = clock.now
+    findDueTimes(this.#state)
     this.#checkpoint()
     this.#save()
   }
@@ -184,6 +185,7 @@ export class ExchangeCore {
     if (clock.pausedAt === 0) return
     clock.pausedMs += clock.now - clock.pausedAt
     clock.pausedAt = 0
+    findDueTimes(this.#state)
     this.#checkpoint()
     this.#save()
   }
@@ -247,6 +249,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
           past: market.pastDay(instrument.symbol),
           state: checkpoint?.symbols.get(instrument.symbol)?.statistics,
         }),
+        market,
       ),
     ),
     accounts: options.accounts,
@@ -260,7 +263,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     applyCheckpoint(state, checkpoint)
     replayQuotes(state, market, new Map(rows.read(SYMBOLS).map((row) => [row.symbol, row])))
   }
-  findNextSettlement(state)
+  findDueTimes(state)
   openAccounts(state)
   return new ExchangeCore(state, market)
 }

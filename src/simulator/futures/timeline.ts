@@ -1,6 +1,6 @@
 import type { Market, MarketStep } from '../market/market.ts'
 import { venueOf, type CoreState, type SymbolState } from './core-state.ts'
-import { isTrading, settleDelivery, settlementAt } from './instruments/delivery.ts'
+import { isTrading, settleContract, settlementAt } from './instruments/delivery.ts'
 import { nextFundingAfter, settleFunding } from './positions/funding.ts'
 import { liquidateAtMark } from './positions/liquidation.ts'
 import { showQuote } from '../matching/displayed-market.ts'
@@ -57,7 +57,7 @@ function putBack(symbol: SymbolState, stored: ReadonlyMap<string, SymbolRow>): v
 function playStep(state: CoreState, step: MarketStep): void {
   const { clock } = state
   const at = step.at + clock.pausedMs
-  if (clock.nextFundingAt === 0) clock.nextFundingAt = nextFundingAfter(at)
+  if (clock.nextFundingAt === 0) clock.nextFundingAt = nextFundingAfter(state, at)
   playTimers(state, at)
   clock.now = at
   const symbol = state.symbols.get(step.symbol)
@@ -95,8 +95,8 @@ function playTimers(state: CoreState, until: number): void {
       if (order !== undefined) enterMatching(state, order)
     } else if (dueAt === fundingAt) {
       refreshMarks(state)
-      settleFunding(state)
-      clock.nextFundingAt = nextFundingAfter(dueAt)
+      settleFunding(state, dueAt)
+      clock.nextFundingAt = nextFundingAfter(state, dueAt)
     } else {
       settleDue(state, dueAt)
     }
@@ -105,13 +105,20 @@ function playTimers(state: CoreState, until: number): void {
 
 function settleDue(state: CoreState, dueAt: number): void {
   for (const symbol of state.symbols.values()) {
-    if (settlementAt(state, symbol) <= dueAt) settleDelivery(state, symbol)
+    if (settlementAt(state, symbol) <= dueAt) settleContract(state, symbol)
   }
   findNextSettlement(state)
 }
 
+/** What is due next by the clock, where the market was opened, paused or resumed: its own times have moved. */
+export function findDueTimes(state: CoreState): void {
+  const { clock } = state
+  if (clock.nextFundingAt > 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)
+  findNextSettlement(state)
+}
+
 /** Looks up the next settlement; the hot path compares with it. */
-export function findNextSettlement(state: CoreState): void {
+function findNextSettlement(state: CoreState): void {
   let next = Number.POSITIVE_INFINITY
   for (const symbol of state.symbols.values()) next = Math.min(next, settlementAt(state, symbol))
   state.nextSettlement.at = next

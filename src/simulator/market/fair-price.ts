@@ -6,7 +6,8 @@
  *   mark     index * (1 + basis): the basis is the middle's distance from the index, smoothed over 2.5 min
  *            and held within 0.3 %, so that one wild print moves no mark price
  *   funding  per 8 hours: mean premium P since the last settlement, towards interest of 1 bp by at most
- *            5 bp: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. Settled at 0, 8 and 16 h UTC
+ *            5 bp: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. Settled at 0, 8 and 16 h UTC, or at the
+ *            times of the instrument: each then is the part of these 8 hours that lies between two of them
  *   open     interest: a slow walk around a third of a day's turnover
  *
  * The smoothing follows the steps, the walks move once a minute of the exchange's clock.
@@ -43,7 +44,9 @@ const PREMIUM_DEVIATION = 0.0004
 const INTEREST = 0.0001
 const INTEREST_REACH = 0.0005
 const FUNDING_MAX = 0.003
-const FUNDING_MINUTES = 480
+/** Minutes after midnight UTC. */
+export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
+const DAY_MINUTES = 1440
 const HOLDING_DAYS = 0.33
 const HOLDING_DEVIATION = 0.12
 /** What is left of the premium and the open interest after a minute: memories of 6 hours and 3 days. */
@@ -75,6 +78,7 @@ export class FairPrice {
   readonly #lotNotionalPerTick: number
   readonly #turnover: number
   readonly #premiumDeviation: number
+  readonly #fundingMinutes: readonly number[]
   readonly #now: Moving
 
   constructor(options: {
@@ -87,6 +91,7 @@ export class FairPrice {
   }) {
     const { instrument, seed, speed, state, isReal } = options
     this.#speed = speed
+    this.#fundingMinutes = instrument.fundingMinutes ?? USUAL_FUNDING_MINUTES
     this.#premiumDeviation = isReal ? 0 : PREMIUM_DEVIATION
     this.#lotNotionalPerTick = Number(instrument.tickSize) * Number(instrument.lotSize)
     this.#turnover = instrument.dailyTurnover
@@ -125,7 +130,7 @@ export class FairPrice {
   /** @param minute Minutes since 1970; called once for each. */
   openMinute(minute: number): void {
     const now = this.#now
-    const settlesBetween = Math.floor(minute / FUNDING_MINUTES) !== Math.floor(now.minute / FUNDING_MINUTES)
+    const settlesBetween = this.#settlementsUntil(minute) !== this.#settlementsUntil(now.minute)
     if (settlesBetween && now.minute > 0) {
       now.settledFundingRate = this.#fundingRate()
       now.premiumSum = 0
@@ -163,6 +168,13 @@ export class FairPrice {
     return keep * level + deviation * Math.sqrt(1 - keep * keep) * this.#random.normal()
   }
 
+  /** @param minute Minutes since 1970. */
+  #settlementsUntil(minute: number): number {
+    const minutes = this.#fundingMinutes
+    const ofDay = minutes.filter((one) => one <= minute % DAY_MINUTES).length
+    return Math.floor(minute / DAY_MINUTES) * minutes.length + ofDay
+  }
+
   #index(): number {
     return this.#now.smoothTicks / (1 + this.#now.premium)
   }
@@ -172,6 +184,7 @@ export class FairPrice {
     if (fundingRate !== undefined) return fundingRate
     const mean = premiumCount === 0 ? premium : premiumSum / premiumCount
     const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
-    return Math.round(rate * 1e6) / 1e6
+    const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, this.#fundingMinutes.length)
+    return Math.round(rate * ofEightHours * 1e6) / 1e6
   }
 }

@@ -69,6 +69,8 @@ export interface MarketInstrument {
   readonly yearlyVolatility?: number
   /** Traded in a day by a seeded path, in quote coin: 2e9 is a large perpetual. */
   readonly dailyTurnover: number
+  /** When funding is paid, in minutes after midnight UTC, rising. Default: 0, 480 and 960. */
+  readonly fundingMinutes?: readonly number[]
 }
 
 /** What a recording knows of an instrument beside its quotes; the exchange makes up what it does not. */
@@ -114,6 +116,14 @@ export function ownState<State extends MarketState>(
   return state?.identity === identity ? (state as State) : undefined
 }
 
+/** Payments of funding in the order of time. */
+export interface FundingPayments {
+  /** Unix ms on the exchange's clock. */
+  readonly at: Float64Array
+  /** As a share of the notional: 0.0001 is 1 bp, paid by longs. */
+  readonly rate: Float64Array
+}
+
 export interface Market {
   /** What a stored state belongs to: `seeded:1:100ms:x1`, or `recorded:<12 hex of the contents>:x600`. */
   readonly identity: string
@@ -123,6 +133,10 @@ export interface Market {
   readonly endsAt: number | undefined
   /** Of recordings, by symbol: how far apart prices come, ms of the exchange's clock. */
   readonly priceStepsMs?: ReadonlyMap<string, number>
+  /** By symbol, on the exchange's clock: when prices end for good before the market does. */
+  readonly endings?: ReadonlyMap<string, number>
+  /** By symbol, on the exchange's clock: when funding was paid, and how much, where that was recorded. */
+  readonly funding?: ReadonlyMap<string, FundingPayments>
   /**
    * Hands over every step due up to and including `now` that was not handed over before, in time order,
    * and at one instant in a fixed order. The first call starts at `startAt` with a step of every instrument. How the time is cut into calls changes nothing in the steps.

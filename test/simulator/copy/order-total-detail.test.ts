@@ -35,9 +35,14 @@ test('its numbers agree with one another', async () => {
 
   const summary = read()
 
-  const [orders, gains, losses] = [summary.tradingOrderNum, summary.gainNum, summary.lossNum].map(Number)
-  expect(orders).toBe((gains ?? 0) + (losses ?? 0))
-  expect(Number(summary.winRate)).toBeCloseTo(((gains ?? 0) / (orders ?? 1)) * 100, 1)
+  const [orders = 0, gains = 0, losses = 0] = [summary.tradingOrderNum, summary.gainNum, summary.lossNum].map(
+    Number,
+  )
+  // Document: gainNum and lossNum are ratios, here in percent as the win rate.
+  expect(orders).toBeGreaterThan(0)
+  expect(gains + losses).toBeCloseTo(100, 1)
+  expect(Number(summary.winRate)).toBe(gains)
+  expect((gains * orders) / 100).toBeCloseTo(Math.round((gains * orders) / 100), 1)
   expect(Number(summary.currentFollowerNum)).toBeLessThanOrEqual(Number(summary.totalFollowerNum))
   const total = dollars(summary.totalpl)
   const capital = Number(summary.totalEquity) - total

@@ -10,6 +10,7 @@ import { placePlanOrder } from '../../../src/simulator/futures/plans/plan-orders
 import { type PlacePlanOrderRequest } from '../../../src/simulator/futures/plans/place-plan-request.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
+import { type Market } from '../../../src/simulator/market/market.ts'
 import { ScriptedMarket } from './scripted-market.ts'
 
 /** What batch-place and cancel-all answer. */
@@ -47,8 +48,12 @@ export class Bench {
     settings: Partial<CoreSettings> = {},
     accounts: readonly AccountSetup[] = [oneWay, hedge],
     instruments: readonly Instrument[] = benchInstruments,
+    recorded: Pick<Market, 'endings' | 'funding'> = {},
   ) {
-    this.#market = new ScriptedMarket(benchInstruments.map(({ symbol }) => symbol))
+    this.#market = new ScriptedMarket(
+      benchInstruments.map(({ symbol }) => symbol),
+      recorded,
+    )
     this.core = createExchangeCore({
       instruments,
       accounts,

@@ -46,6 +46,30 @@ describe('a delivery contract', () => {
     expect(bench.cancelAll('1', DELIVERED)).toMatchObject({ data: { successList: [{}] } })
   })
 
+  test('delivery_before: an opening order that rests is not filled, one that closes is; no opening trigger order', () => {
+    const bench = openBench()
+    bench.place('2', [limit('sell', '0.02', '59900', { tradeSide: 'close' })], { symbol: DELIVERED })
+    bench.wait(DELIVERY_AT - 10 * MINUTE - bench.now)
+
+    const fills = bench.fills('1', DELIVERED).length
+    bench.quote({ bid: 59_500, ask: 59_500.1, traded: 10 }, DELIVERED)
+
+    expect(bench.fills('1', DELIVERED)).toHaveLength(fills)
+    expect(bench.openOrders('1')).toHaveLength(1)
+    expect(bench.fills('2', DELIVERED).at(-1)).toMatchObject({ tradeSide: 'close', baseVolume: '0.02' })
+    const plan = {
+      symbol: DELIVERED,
+      productType: 'COIN-FUTURES',
+      marginCoin: 'BTC',
+      triggerPrice: '61000',
+    } as const
+    expect(bench.placePlan('2', { ...plan, side: 'buy', tradeSide: 'open' })).toMatchObject({
+      ok: false,
+      code: '22039',
+    })
+    expect(bench.placePlan('2', { ...plan, side: 'buy', tradeSide: 'close' })).toMatchObject({ ok: true })
+  })
+
   test('delivery_period: neither opening, closing nor cancelling, and no fills', () => {
     const bench = openBench()
 

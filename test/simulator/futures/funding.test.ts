@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Bench, market, START_AT, DELIVERED } from './bench.ts'
+import { Bench, benchInstruments, market, START_AT, DELIVERED } from './bench.ts'
 
 const EIGHT = Date.UTC(2025, 5, 2, 8)
 
@@ -54,6 +54,53 @@ describe('funding', () => {
     bench.wait(EIGHT - START_AT)
 
     expect(bench.positions('2', DELIVERED)).toMatchObject([{ totalFee: '' }])
+  })
+})
+
+describe('times of funding', () => {
+  const HOUR = 3_600_000
+  const paidHours = (bench: Bench, hours: number): number[] => {
+    const paid: number[] = []
+    for (let hour = 0; hour < hours; hour++) {
+      const before = bench.coin('2').funding
+      bench.wait(hour === 0 ? START_AT + HOUR - bench.now : HOUR)
+      if (bench.coin('2').funding !== before) paid.push(new Date(bench.now).getUTCHours())
+    }
+    return paid
+  }
+
+  test('are those of the instrument, which pays a part of the rate of eight hours each time', () => {
+    const hourly = benchInstruments.map((one) => ({
+      ...one,
+      fundingMinutes: one.symbol === 'BTCUSDT' ? [0, 240, 480, 720, 960, 1200] : one.fundingMinutes,
+    }))
+    const bench = new Bench({}, undefined, hourly)
+    bench.place('2', [market('buy', '0.2', { tradeSide: 'open' })])
+    bench.place('2', [market('buy', '0.2', { tradeSide: 'open' })], { symbol: 'ETHUSDT' })
+
+    expect(paidHours(bench, 24)).toEqual([8, 12, 16, 20, 0, 4])
+    expect(bench.positions('2', 'ETHUSDT')[0]?.totalFee).not.toBe('')
+    bench.core.pause(bench.now)
+    const before = Number(bench.positions('2', 'ETHUSDT')[0]?.totalFee)
+    bench.wait(6 * HOUR)
+    expect(Number(bench.positions('2', 'ETHUSDT')[0]?.totalFee)).not.toBe(before)
+  })
+
+  test('are those that were recorded, whatever their distance, with their rates', () => {
+    const at = [9, 10, 14, 22].map((hour) => START_AT + (hour - 6) * HOUR)
+    const rate = [0.0001, -0.0002, 0.0003, 0.0004]
+    const funding = new Map([['BTCUSDT', { at: Float64Array.from(at), rate: Float64Array.from(rate) }]])
+    const bench = new Bench({}, undefined, undefined, { funding })
+    bench.place('2', [market('buy', '0.2', { tradeSide: 'open' })])
+
+    bench.wait(START_AT + 3 * HOUR - 1 - bench.now)
+    // Before the record begins it is paid by the instrument's own times: 08:00.
+    expect(Number(bench.positions('2')[0]?.totalFee)).toBeLessThan(0)
+    const before = Number(bench.positions('2')[0]?.totalFee)
+    expect(paidHours(bench, 14)).toEqual([9, 10, 14])
+    const mark = Number(bench.positions('2')[0]?.markPrice)
+    const paid = Number(bench.positions('2')[0]?.totalFee) - before
+    expect(paid).toBeCloseTo(-0.2 * mark * (0.0001 - 0.0002 + 0.0003), 2)
   })
 })
 

@@ -11,11 +11,15 @@ export class ScriptedMarket implements Market {
   readonly identity = 'scripted'
   readonly speed = 1
   readonly endsAt = undefined
+  readonly endings: ReadonlyMap<string, number>
+  readonly funding: NonNullable<Market['funding']>
   readonly #symbols: readonly string[]
   #steps: MarketStep[] = []
 
-  constructor(symbols: readonly string[]) {
+  constructor(symbols: readonly string[], { endings, funding }: Pick<Market, 'endings' | 'funding'> = {}) {
     this.#symbols = symbols
+    this.endings = endings ?? new Map()
+    this.funding = funding ?? new Map()
   }
 
   add(at: number, symbol: string, quote: Quote): void {

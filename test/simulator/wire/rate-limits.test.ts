@@ -147,8 +147,17 @@ test('a request that fails authentication costs its account nothing', () => {
   expect(bench.ask(good).code).toBe('00000')
 })
 
-test('all endpoints together: 6000 a minute from an address, then nothing for five minutes', () => {
+test('all endpoints together: no limit, as the document has none', () => {
   const limits = new RateLimits(defaultRateLimitSettings)
+
+  const taken = Array.from({ length: 10_000 }, () => limits.takeOverall('127.0.0.1', NOW))
+
+  expect(taken.every(Boolean)).toBe(true)
+})
+
+test('where one is set: 6000 a minute from an address, then nothing for five minutes', () => {
+  const overall = { ...defaultRateLimitSettings.overall, calls: 6000 }
+  const limits = new RateLimits({ ...defaultRateLimitSettings, overall })
   const takeAt = (at: number) => limits.takeOverall('127.0.0.1', at)
 
   const first = Array.from({ length: 6000 }, (_, index) => takeAt(NOW + index * 9))

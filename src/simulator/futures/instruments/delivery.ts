@@ -1,34 +1,10 @@
 import type { CoreState, SymbolState } from '../core-state.ts'
-import type { Instrument } from './instruments.ts'
+import { deliveryStatus } from './delivery-status.ts'
 import { cancelOrder } from '../orders/order-lifecycle.ts'
 import { PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
 import { refusals } from '../../shared/refusals.ts'
 import type { Refusal } from '../../shared/reply.ts'
 import { settlePosition } from '../positions/system-close.ts'
-
-/** Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions prohibited". */
-const BEFORE_DELIVERY_MS = 10 * 60_000
-
-/**
- * delivery_config_period (listed, not open) -> delivery_normal -> delivery_before (10 minutes)
- * -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the contract removed.
- */
-export const DELIVERY_STAGES = [
-  'delivery_config_period',
-  'delivery_normal',
-  'delivery_before',
-  'delivery_period',
-] as const
-
-export type DeliveryStatus = (typeof DELIVERY_STAGES)[number]
-
-export function deliveryStatus(instrument: Instrument, now: number): DeliveryStatus {
-  const { delivery } = instrument
-  if (delivery === undefined) return 'delivery_normal'
-  if (now < delivery.listedAt) return 'delivery_config_period'
-  if (now < delivery.deliveryAt - BEFORE_DELIVERY_MS) return 'delivery_normal'
-  return now < delivery.deliveryAt ? 'delivery_before' : 'delivery_period'
-}
 
 export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boolean): Refusal | undefined {
   if (symbol.isSettled) return refusals.delisted
@@ -51,28 +27,37 @@ export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undef
 }
 
 /** Trading stands still between the delivery time and the settlement, and afterwards. */
-export function isTrading(symbol: SymbolState, now: number): boolean {
-  const { delivery } = symbol.instrument
+export function isTrading({ instrument: { delivery }, isSettled }: SymbolState, now: number): boolean {
+  if (isSettled) return false
   return delivery === undefined || (now >= delivery.listedAt && now < delivery.deliveryAt)
 }
 
-/** Unix ms of the settlement; infinite for a perpetual contract, or one that is settled. */
+/** Unix ms of the delivery or delisting that comes first; infinite where there is none, or it is over. */
 export function settlementAt(state: CoreState, symbol: SymbolState): number {
+  if (symbol.isSettled) return Number.POSITIVE_INFINITY
   const { delivery } = symbol.instrument
-  if (delivery === undefined || symbol.isSettled) return Number.POSITIVE_INFINITY
-  return delivery.deliveryAt + state.settings.deliverySettlementMs
+  const deliveredAt = (delivery?.deliveryAt ?? Number.POSITIVE_INFINITY) + state.settings.deliverySettlementMs
+  return Math.min(deliveredAt, delistedAt(state, symbol))
+}
+
+/** Unix ms: when its prices end. While the market is paused they do not. */
+function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
+  return clock.pausedAt > 0 ? Number.POSITIVE_INFINITY : endsAt + clock.pausedMs
 }
 
 /**
- * Settles a contract: open orders are cancelled, positions close at the index price (the mark price without
- * one) with delivery_close_long/short and the taker fee, and the contract leaves the list.
+ * Settles a contract: open orders are cancelled, positions close with delivery_close_long/short and the taker fee, and
+ * the contract leaves the list. The price is the index price of a delivery (the mark price without one), and the last
+ * price of a contract whose prices have ended.
  */
-export function settleDelivery(state: CoreState, symbol: SymbolState): void {
+export function settleContract(state: CoreState, symbol: SymbolState): void {
   const { buys, sells, positions, planOrders, instrument } = symbol
-  const ticks = symbol.statistics.read(state.clock.now)?.indexTicks ?? symbol.markTicks
+  const isDelisted = delistedAt(state, symbol) <= state.clock.now
+  const ticks = isDelisted ? 0 : (symbol.statistics.read(state.clock.now)?.indexTicks ?? symbol.markTicks)
   const arriving = state.arrivals.filter((order) => order.symbol === instrument.symbol)
   for (const order of [...buys.orders, ...sells.orders, ...arriving]) cancelOrder(state, order, 'delivery')
-  for (const position of positions.slice()) {
+  const isHeld = isDelisted && state.settings.delisting === 'hold'
+  for (const position of isHeld ? [] : positions.slice()) {
     const tradeSide = `delivery_close_${position.holdSide}`
     settlePosition(state, position, { ticks: ticks > 0 ? ticks : symbol.market.lastTicks, tradeSide })
   }

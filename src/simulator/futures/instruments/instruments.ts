@@ -1,3 +1,4 @@
+import { USUAL_FUNDING_MINUTES } from '../../market/fair-price.ts'
 import type { MarketInstrument } from '../../market/market.ts'
 import { decimal, type Decimal } from '../../../lib/decimal.ts'
 import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
@@ -35,6 +36,8 @@ export interface Instrument {
   readonly maintenanceTiers: readonly MaintenanceTier[]
   /** Unix ms; perpetual contracts have none. */
   readonly delivery: { readonly listedAt: number; readonly deliveryAt: number } | undefined
+  /** When funding of a perpetual contract is paid, in minutes after midnight UTC, rising. */
+  readonly fundingMinutes: readonly number[]
   /** Where a seeded market starts, and how much it trades in a day: quote coin. */
   readonly startPrice: string
   readonly dailyTurnover: number
@@ -132,11 +135,12 @@ export function sizeText(instrument: Instrument, lots: number): string {
 }
 
 export function toMarketInstrument(instrument: Instrument): MarketInstrument {
-  const { symbol, startPrice, dailyTurnover } = instrument
+  const { symbol, startPrice, dailyTurnover, fundingMinutes } = instrument
   return {
     symbol,
     startPrice,
     dailyTurnover,
+    fundingMinutes,
     tickSize: instrument.priceGrid.step,
     lotSize: instrument.sizeGrid.step,
   }
@@ -173,6 +177,7 @@ function buildInstrument(row: InstrumentRow): Instrument {
     symbolOrdersMax: 200,
     productOrdersMax: 400,
     delivery: row.delivery,
+    fundingMinutes: USUAL_FUNDING_MINUTES,
     tickLotValue: decimal(tickSize).times(decimal(lotSize)),
     tickFloat: Number(tickSize),
     lotFloat: Number(lotSize),

@@ -3,7 +3,7 @@ import type { RequestOf } from '../../../protocol/endpoints.ts'
 import type { WireTicker } from '../../../protocol/futures/tickers.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import type { CoreState, SymbolState } from '../core-state.ts'
-import { DELIVERY_STAGES, deliveryStatus } from './delivery.ts'
+import { DELIVERY_STAGES, deliveryStatus } from './delivery-status.ts'
 
 const RATE_DECIMALS = 6
 const CHANGE_DECIMALS = 5

@@ -1,9 +1,9 @@
 import { enterMarket } from '../../matching/match-orders.ts'
 import type { Venue } from '../../matching/venue.ts'
 import { accountOf, symbolOf, venueOf, type CoreState, type SymbolState } from '../core-state.ts'
-import { closableLots, settleTrade } from '../positions/settle-trade.ts'
+import { closableLots, fillableLots, settleTrade } from '../positions/settle-trade.ts'
 import { ACCOUNTS, ORDERS, SYMBOLS } from '../stored-entities.ts'
-import { mayOpen, remainingLots, type Order } from './order.ts'
+import { mayOpen, type Order } from './order.ts'
 
 /** The orders of one futures instrument, for the matching engine. */
 export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue<Order> {
@@ -15,7 +15,7 @@ export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue
     get now() {
       return clock.now
     },
-    wantedLots: remainingLots,
+    wantedLots: (order) => fillableLots(state, symbol, order),
     isForced: ({ source, orderType }) => source === 'SYS' && orderType === 'market',
     settle: (order, trade) => settleTrade(state, symbol, order, trade),
     isFilled: (order) => order.filledLots >= order.lots,

@@ -3,6 +3,8 @@ import type { AccountRef } from '../../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { accountOf, symbolOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
 import { namedSymbol } from '../instruments/asked-symbols.ts'
+import { deliveryRefusal } from '../instruments/delivery.ts'
+import { openingLots } from '../positions/margin.ts'
 import { admitOrder } from '../orders/order-admission.ts'
 import { readAction } from '../orders/order-validation.ts'
 import { orderIdText, referenceOf, sequenceOfId, UNSAID } from '../orders/order.ts'
@@ -32,6 +34,15 @@ export function placePlanOrder(
   const terms = readPlanTerms(symbol.data, request)
   if (!terms.ok) return terms
   const { planType, marginMode, orderType } = request
+  const opening = openingLots(account, {
+    ...UNSAID,
+    ...{ uid, symbol: request.symbol, marginMode, orderType },
+    ...action.data,
+    ...terms.data,
+    triggerTicks: 0,
+  })
+  const refusal = deliveryRefusal(symbol.data, state.clock.now, opening > 0)
+  if (refusal !== undefined) return refusal
   const sequence = ++state.clock.orderSequence
   const plan: PlanOrder = {
     ...terms.data,

@@ -1,34 +1,72 @@
 import { decimal, ZERO } from '../../../lib/decimal.ts'
+import { indexFrom } from '../../../prices/recording.ts'
 import { larger, negated } from '../../wallet/rounding.ts'
 import { accountOf, type CoreState, type SymbolState } from '../core-state.ts'
 import { bookFor, coverDebt } from './settle-trade.ts'
 import { marginValue, updateFloats, type Position } from './position.ts'
 import { POSITIONS } from '../stored-entities.ts'
 
-/** Every 8 hours of the exchange's clock: 00, 08 and 16 UTC. */
-const FUNDING_EVERY_MS = 8 * 3_600_000
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
 
 /** The rate is settled with this many decimals: a hundred-millionth of the value. */
 const RATE_DECIMALS = 8
 
-export function nextFundingAfter(now: number): number {
-  return (Math.floor(now / FUNDING_EVERY_MS) + 1) * FUNDING_EVERY_MS
+/** Unix ms: when funding of any contract is paid next, after an instant. */
+export function nextFundingAfter(state: CoreState, now: number): number {
+  let next = Number.POSITIVE_INFINITY
+  for (const symbol of state.symbols.values()) next = Math.min(next, nextFundingOf(state, symbol, now))
+  return next
 }
 
 /**
- * Settles funding of every perpetual position at the mark price: longs pay shorts when the rate is positive.
- * The other side is the funding pool, since the other positions are not ours to see. A market at another speed than
- * the clock's pays none.
+ * A contract is paid when it was recorded that it was. Before and after its record it is paid at the times of its
+ * instrument.
  */
-export function settleFunding(state: CoreState): void {
+function nextFundingOf(state: CoreState, symbol: SymbolState, now: number): number {
+  if (symbol.isSettled || symbol.instrument.delivery !== undefined) return Number.POSITIVE_INFINITY
+  const { at } = symbol.funding ?? {}
+  const [first, last] = [at?.[0], at?.at(-1)]
+  const regular = nextInDay(symbol.instrument.fundingMinutes, now)
+  if (at === undefined || first === undefined || last === undefined) return regular
+  const { pausedAt, pausedMs } = state.clock
+  if (pausedAt > 0) return Number.POSITIVE_INFINITY
+  const recorded = (at[indexFrom(at, now - pausedMs + 1)] ?? Number.POSITIVE_INFINITY) + pausedMs
+  const isWithin = now >= first + pausedMs && now < last + pausedMs
+  return isWithin ? recorded : Math.min(recorded, regular)
+}
+
+function nextInDay(minutes: readonly number[], now: number): number {
+  const day = Math.floor(now / DAY_MS) * DAY_MS
+  const later = minutes.find((minute) => day + minute * MINUTE_MS > now)
+  if (later !== undefined) return day + later * MINUTE_MS
+  return minutes[0] === undefined ? Number.POSITIVE_INFINITY : day + DAY_MS + minutes[0] * MINUTE_MS
+}
+
+/**
+ * Settles funding of the perpetual positions for which it is due, at the mark price: longs pay shorts when the rate is
+ * positive. The other side is the funding pool, since the other positions are not ours to see. A market at another speed
+ * than the clock's pays none.
+ *
+ * @param dueAt Unix ms.
+ */
+export function settleFunding(state: CoreState, dueAt: number): void {
   // Eight hours of the exchange's clock are days of a quicker market.
   if (state.matching.speed !== 1) return
   for (const symbol of state.symbols.values()) {
-    if (symbol.positions.length === 0 || symbol.instrument.delivery !== undefined) continue
-    const figures = symbol.statistics.read(state.clock.now)
-    const rate = (figures?.settledFundingRate ?? figures?.fundingRate ?? 0).toFixed(RATE_DECIMALS)
+    if (symbol.positions.length === 0 || nextFundingOf(state, symbol, dueAt - 1) !== dueAt) continue
+    const rate = rateAt(state, symbol, dueAt).toFixed(RATE_DECIMALS)
     for (const position of symbol.positions.slice()) payFunding(state, symbol, position, rate)
   }
+}
+
+/** As recorded; where it was not, what the market comes to. */
+function rateAt({ clock }: CoreState, { funding, statistics }: SymbolState, dueAt: number): number {
+  const recorded = funding && indexFrom(funding.at, dueAt - clock.pausedMs)
+  if (recorded !== undefined && funding?.at[recorded] === dueAt - clock.pausedMs)
+    return funding.rate[recorded] ?? 0
+  const figures = statistics.read(clock.now)
+  return figures?.settledFundingRate ?? figures?.fundingRate ?? 0
 }
 
 function payFunding(state: CoreState, symbol: SymbolState, position: Position, rate: string): void {

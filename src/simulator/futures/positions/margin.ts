@@ -209,8 +209,9 @@ export function openingLots(account: Account, order: OrderTerms): number {
 }
 
 /**
- * The mark price (quote coin) at which the position would be liquidated if nothing else moved; undefined
- * when there is none. Solves margin + profit(p) = (maintenance + fee rate) * value(p) for p.
+ * The mark price (quote coin) at which the position would be liquidated if no other instrument moved; undefined when
+ * there is none. All crossed positions of the instrument move with it. Of two such prices, one below and one above the
+ * mark, it is the nearer one.
  */
 export function liquidationPrice(
   state: CoreState,
@@ -218,29 +219,127 @@ export function liquidationPrice(
   position: Position,
 ): Decimal | undefined {
   const symbol = symbolOf(state, position.symbol)
-  const { instrument } = symbol
-  const rate = maintenanceRateOf(symbol, position).plus(state.rates.taker)
-  const size = baseSize(instrument, position.lots)
-  const margin =
-    position.marginMode === 'isolated' ? position.margin : crossedMarginBehind(state, account, position)
-  const one = decimal('1')
-  const isLong = position.holdSide === 'long'
-  const behind = isLong ? margin : negated(margin)
-  const kept = size.times(isLong ? one.minus(rate) : one.plus(rate))
-  const [numerator, denominator] = instrument.isInverse
-    ? [position.cost, kept.plus(behind)]
-    : [position.cost.minus(behind), kept]
-  if (denominator.lte(ZERO) || numerator.lte(ZERO)) return undefined
-  return quotient(numerator, denominator, { decimals: DISPLAY_DECIMALS })
+  const legs = legsOf(account, position)
+  const behind =
+    position.marginMode === 'isolated' ? position.margin : crossedMarginBehind(state, account, legs)
+  const spans = tierSpans(symbol, legs).map((span) => ({
+    ...span,
+    line: liquidationLine(state, symbol, { legs, behind, at: span.within }),
+  }))
+  const mark = symbol.markTicks * symbol.instrument.tickFloat
+  const [below, above] = [crossingBelow(spans, mark), crossingAbove(spans, mark)]
+  if (below === undefined || above === undefined) return below ?? above
+  return mark - toFloat(below) <= toFloat(above) - mark ? below : above
 }
 
-/** Crossed equity and maintenance of everything but this position. */
-function crossedMarginBehind(state: CoreState, account: Account, position: Position): Decimal {
+/** What is closed at one mark price: an isolated position alone, a crossed one with the other of its instrument. */
+function legsOf({ positions }: Account, position: Position): readonly Position[] {
+  if (position.marginMode === 'isolated') return [position]
+  return [...positions.values()].filter(
+    ({ symbol, marginMode }) => symbol === position.symbol && marginMode === 'crossed',
+  )
+}
+
+/** Prices between which each position stays in its maintenance tier, floats in quote coin, rising. */
+interface TierSpan {
+  readonly from: number
+  readonly to: number
+  /** A price in it. */
+  readonly within: number
+}
+
+function tierSpans({ instrument }: SymbolState, legs: readonly Position[]): readonly TierSpan[] {
+  const ends = instrument.maintenanceTiers.flatMap(({ notionalMax }) =>
+    legs.map(({ lots }) => notionalMax / (lots * instrument.lotFloat)),
+  )
+  const bounds = [...new Set([0, ...ends])].toSorted((one, other) => one - other)
+  return bounds.slice(1).map((to, index) => {
+    const from = bounds[index] ?? 0
+    return { from, to, within: Number.isFinite(to) ? (from + to) / 2 : from * 2 + 1 }
+  })
+}
+
+/** slope * price + rest is above zero while the positions stand, within one span of tiers. */
+interface LiquidationLine {
+  readonly slope: Decimal
+  readonly rest: Decimal
+}
+
+interface LiquidatedLegs {
+  readonly legs: readonly Position[]
+  /** Margin coin: what backs them at any price. */
+  readonly behind: Decimal
+  /** A price whose tiers hold. */
+  readonly at: number
+}
+
+/**
+ * Linear: behind + gain(p) = need(p). Inverse: the same in the base coin, times p, since a gain there is size - cost / p.
+ */
+function liquidationLine(
+  state: CoreState,
+  { instrument }: SymbolState,
+  { legs, behind, at }: LiquidatedLegs,
+): LiquidationLine {
+  let [slope, rest] = instrument.isInverse ? [behind, ZERO] : [ZERO, behind]
+  for (const { lots, holdSide, cost } of legs) {
+    const size = baseSize(instrument, lots)
+    const { rate } = maintenanceTier(instrument, at * lots * instrument.lotFloat)
+    const need = size.times(decimal(rate).plus(state.rates.taker))
+    const isLong = holdSide === 'long'
+    slope = (isLong ? slope.plus(size) : slope.minus(size)).minus(need)
+    rest = isLong ? rest.minus(cost) : rest.plus(cost)
+  }
+  return { slope, rest }
+}
+
+type LiquidationSpan = TierSpan & { readonly line: LiquidationLine }
+
+function crossingOf({ slope, rest }: LiquidationLine): Decimal | undefined {
+  if (slope.eq(ZERO) || rest.eq(ZERO) || slope.gt(ZERO) === rest.gt(ZERO)) return undefined
+  return quotient(negated(rest), slope, { decimals: DISPLAY_DECIMALS })
+}
+
+const toFloat = (price: Decimal): number => Number(price.toString())
+
+function crossingBelow(spans: readonly LiquidationSpan[], mark: number): Decimal | undefined {
+  for (const { from, to, line } of spans.toReversed()) {
+    const price = crossingOf(line)
+    const at = price === undefined ? Number.NaN : toFloat(price)
+    if (at > from && at <= Math.min(to, mark)) return price
+  }
+  return undefined
+}
+
+/** A tier that is entered on the way up needs more at once: its border may be the price. */
+function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal | undefined {
+  for (const { from, to, line } of spans) {
+    if (to <= mark) continue
+    if (
+      from > mark &&
+      line.slope
+        .times(decimal(String(from)))
+        .plus(line.rest)
+        .lte(ZERO)
+    )
+      return decimal(String(from)).round(DISPLAY_DECIMALS)
+    const price = crossingOf(line)
+    const at = price === undefined ? Number.NaN : toFloat(price)
+    if (at > Math.max(from, mark) && at <= to) return price
+  }
+  return undefined
+}
+
+/** Crossed equity and maintenance of everything but some positions. */
+function crossedMarginBehind(state: CoreState, account: Account, legs: readonly Position[]): Decimal {
+  const [position] = legs
+  if (position === undefined) return ZERO
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   const { equity, maintenance } = crossedStanding(state, account, instrument.marginCoin)
-  return equity
-    .minus(unrealised(instrument, position, markTicks))
-    .minus(maintenance.minus(maintenanceOf(state, position)))
+  return legs.reduce(
+    (rest, leg) => rest.minus(unrealised(instrument, leg, markTicks)).plus(maintenanceOf(state, leg)),
+    equity.minus(maintenance),
+  )
 }
 
 /** Maintenance need divided by what stands behind it: at 1 the position is liquidated. */

@@ -15,6 +15,7 @@ import {
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
+import { isOpeningProhibited } from '../instruments/delivery-status.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
 import { mayOpen, reduces, remainingLots, wireSide, type Order } from '../orders/order.ts'
@@ -42,7 +43,7 @@ import {
  */
 export function settleTrade(state: CoreState, symbol: SymbolState, order: Order, trade: Trade): number {
   const account = accountOf(state, order.uid)
-  const wanted = Math.min(trade.lots, remainingLots(order))
+  const wanted = Math.min(trade.lots, fillableLots(state, symbol, order))
   const closing = Math.min(wanted, closableLots(account, order))
   const opening = mayOpen(order) ? wanted - closing : 0
   forgetBand(symbol)
@@ -78,6 +79,13 @@ export function coverDebt(state: CoreState, account: Account, coin: string): voi
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed')) return
   const rest = unsetBalance(state, account, coin)
   if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(rest) })
+}
+
+/** How much of an order may be filled now: shortly before a delivery it may close a position, and open none. */
+export function fillableLots(state: CoreState, { instrument }: SymbolState, order: Order): number {
+  const left = remainingLots(order)
+  if (!mayOpen(order) || !isOpeningProhibited(instrument, state.clock.now)) return left
+  return Math.min(left, closableLots(accountOf(state, order.uid), order))
 }
 
 /** Of the position that the order would close. */

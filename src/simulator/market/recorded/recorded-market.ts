@@ -10,6 +10,7 @@
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
 import {
+  type FundingPayments,
   invalidOption,
   type Market,
   type MarketInstrument,
@@ -37,6 +38,8 @@ export interface RecordedMarketOptions {
   readonly repeat?: boolean
   /** How the points of candles are found; default random. */
   readonly candlePath?: CandlePathKind
+  /** Symbols whose prices go on after these recordings, which were cut. */
+  readonly continued?: ReadonlySet<string>
 }
 
 interface RecordedMarketState extends MarketState {
@@ -50,6 +53,8 @@ export class RecordedMarket implements Market {
   readonly speed: number
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
+  readonly endings: ReadonlyMap<string, number>
+  readonly funding: ReadonlyMap<string, FundingPayments>
   readonly #startAt: number
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
@@ -96,6 +101,8 @@ export class RecordedMarket implements Market {
     this.#nextMs = Float64Array.from(this.#paths, (path) => this.#nextMsOf(path))
     this.#order = [...this.#paths.keys()].sort((a, b) => (this.#isLater(a, b) ? 1 : -1))
     this.endsAt = repeat ? undefined : this.#startAt + Math.ceil(this.#lapMs / speed)
+    this.endings = repeat ? new Map() : this.#findEndings(options.continued)
+    this.funding = new Map(recordings.flatMap((recording) => this.#placeFunding(recording)))
   }
 
   advance(now: number, visit: (step: MarketStep) => void): boolean {
@@ -142,6 +149,24 @@ export class RecordedMarket implements Market {
     }
   }
 
+  #findEndings(continued: ReadonlySet<string> = new Set()): ReadonlyMap<string, number> {
+    const marketEndAt = this.#originAt + this.#lapMs
+    const ended = this.#paths.filter(({ symbol, endAt }) => endAt < marketEndAt && !continued.has(symbol))
+    return new Map(
+      ended.map(({ symbol, endAt }) => [
+        symbol,
+        this.#startAt + Math.ceil((endAt - this.#originAt) / this.speed),
+      ]),
+    )
+  }
+
+  /** Payments of a recording, moved to the time at which it is played. One that is repeated has none of its own. */
+  #placeFunding({ symbol, funding }: Recording): readonly (readonly [string, FundingPayments])[] {
+    if (funding === undefined || this.#repeat) return []
+    const at = funding.at.map((paidAt) => this.#startAt + Math.floor((paidAt - this.#originAt) / this.speed))
+    return [[symbol, { at, rate: funding.rate }]]
+  }
+
   /** The first path has moved on. All take turns, so its place is near the end: it is looked for from there. */
   #requeue(path: number): void {
     const order = this.#order
@@ -167,8 +192,18 @@ export class RecordedMarket implements Market {
   }
 }
 
-function identityOf({ recordings, speed, repeat, candlePath }: Required<RecordedMarketOptions>): string {
-  const contents = recordings.map((recording) => `${recording.symbol}=${recording.sha256}`).toSorted()
+function identityOf({
+  recordings,
+  speed,
+  repeat,
+  candlePath,
+}: Required<Pick<RecordedMarketOptions, 'recordings' | 'speed' | 'repeat' | 'candlePath'>>): string {
+  const contents = recordings
+    .flatMap(({ symbol, sha256: prices, funding }) => [
+      `${symbol}=${prices}`,
+      ...(funding === undefined ? [] : [`${symbol} funding=${funding.sha256}`]),
+    ])
+    .toSorted()
   const hash = sha256([...contents, repeat ? 'repeat' : 'once', candlePath]).toString('hex')
   return `recorded:${hash.slice(0, 12)}:x${speed}`
 }

@@ -9,7 +9,13 @@ import {
 import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 import { CANDLE_POINTS_MAX, CANDLE_POINTS_MIN, type CandlePathKind } from './candle-path.ts'
 import { CandleSource, type CandleSourceState } from './candle-source.ts'
-import { candleLength, type QuoteRows, type Recording } from '../../../prices/recording.ts'
+import {
+  candleLength,
+  indexFrom,
+  type QuoteRows,
+  type RecordedFunding,
+  type Recording,
+} from '../../../prices/recording.ts'
 
 /** A file of one row tells no interval. */
 const SINGLE_QUOTE_MS = 100
@@ -55,6 +61,7 @@ export class RecordedPath {
   readonly #intervalMs: number
   /** Of each row. */
   readonly #points: number
+  readonly #funding: RecordedFunding | undefined
   /** The point that was shown last, to be handed over: the same object each time. */
   readonly step: MutableStep
   /** Recording time of the next point; Infinity when there is none. */
@@ -67,6 +74,7 @@ export class RecordedPath {
     const { rows, symbol } = recording
     this.symbol = symbol
     this.#rows = rows
+    this.#funding = recording.funding
     this.#grid = new QuoteGrid(instrument)
     this.#intervalMs = rows.kind === 'candles' ? candleLength(rows.at) : 0
     this.#points = rows.kind === 'candles' ? pointsThatFit(this.#intervalMs / speed) : 1
@@ -138,7 +146,8 @@ export class RecordedPath {
   #show(): void {
     const { lap, row, point } = this.#place
     this.step.quote = this.#source.show(row, point, lap * this.#rows.at.length + row)
-    if (this.#rows.mark || this.#rows.fundingRate) this.step.reference = this.#readReference(row)
+    if (this.#rows.mark || this.#rows.fundingRate || this.#funding)
+      this.step.reference = this.#readReference(row)
   }
 
   /** What a candle says of its end is known from then on. */
@@ -148,8 +157,15 @@ export class RecordedPath {
     const price = mark?.[known]
     return {
       markTicks: price === undefined ? undefined : this.#grid.ticks(price),
-      fundingRate: fundingRate?.[known],
+      fundingRate: fundingRate?.[known] ?? this.#lastPaid(row),
     }
+  }
+
+  /** The rate of the payment before a row: the next one is not known yet. After the last one nothing is known. */
+  #lastPaid(row: number): number | undefined {
+    const { at, rate } = this.#funding ?? {}
+    const next = at && indexFrom(at, (this.#rows.at[row] ?? 0) + 1)
+    return next === undefined || next === at?.length ? undefined : rate?.[next - 1]
   }
 }
 

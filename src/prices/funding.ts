@@ -1,0 +1,90 @@
+/** Payments of funding: of a file of their own, or of a column `fundingRate` that is empty between them. */
+import { sha256 } from '../lib/digest.ts'
+import { Failure } from '../lib/failure.ts'
+import type { CandleRows, QuoteRows, RecordedFunding, Recording } from './recording.ts'
+
+const MINUTE_MS = 60_000
+/** No exchange takes a tenth of a position at once: such a rate is written in percent. */
+const RATE_MAX = 0.1
+
+/**
+ * Payments at whole minutes: exchanges write some milliseconds more.
+ * @param whereOf The place of a row, for failures. @throws Failure RECORDING_FUNDING_TIMES, RECORDING_FUNDING_RATE
+ */
+export function buildFunding(
+  { at, rate, source }: Pick<RecordedFunding, 'at' | 'rate' | 'source'>,
+  whereOf: (row: number) => string,
+): RecordedFunding {
+  const minutes = at.map((paidAt) => Math.round(paidAt / MINUTE_MS) * MINUTE_MS)
+  for (let row = 0; row < minutes.length; row++) {
+    if (!(Math.abs(rate[row] ?? Number.NaN) <= RATE_MAX)) {
+      throw new Failure({
+        code: 'RECORDING_FUNDING_RATE',
+        sentence: 'a rate of funding is more than a tenth of the position',
+        facts: { where: whereOf(row), found: String(rate[row]) },
+        hint: 'rates are shares: 0.0001 is 0.01 %',
+      })
+    }
+    if (row === 0 || (minutes[row] as number) > (minutes[row - 1] as number)) continue
+    throw new Failure({
+      code: 'RECORDING_FUNDING_TIMES',
+      sentence: 'a payment of funding is not later than the one before',
+      facts: { where: whereOf(row), found: `${at[row]} after ${at[row - 1]}` },
+      hint: 'sort the rows by time, and remove doubles',
+    })
+  }
+  const digest = sha256([minutes.join(','), rate.join(',')]).toString('hex')
+  return { at: minutes, rate, source, sha256: digest }
+}
+
+/**
+ * Payments out of a column `fundingRate` that has rates in some rows alone: each such row is a payment at its time. A
+ * column with a rate in each row says nothing of when they are paid, and stays.
+ *
+ * @throws Failure as {@link buildFunding}
+ */
+export function takeOutPayments(
+  rows: CandleRows | QuoteRows,
+  source: string,
+  whereOf: (row: number) => string,
+): Pick<Recording, 'rows' | 'funding'> {
+  const { fundingRate, ...others } = rows
+  if (fundingRate?.some(Number.isNaN) !== true) return { rows }
+  const paid = [...fundingRate.keys()].filter((row) => !Number.isNaN(fundingRate[row]))
+  if (paid.length === 0) return { rows: others }
+  const pick = (column: Float64Array) => Float64Array.from(paid, (row) => column[row] as number)
+  const payments = { at: pick(rows.at), rate: pick(fundingRate), source }
+  return { rows: others, funding: buildFunding(payments, (index) => whereOf(paid[index] as number)) }
+}
+
+/**
+ * In words, where a rate in each row changes at other hours of the day (UTC) than funding is said to be paid at; undefined
+ * where it changes at these alone, and where it changes too often to tell.
+ *
+ * @param minutes When funding is said to be paid, in minutes after midnight UTC.
+ */
+export function describeOtherTimes({ at, fundingRate }: Recording['rows'], minutes: readonly number[]) {
+  if (fundingRate === undefined) return undefined
+  const changed = new Set<number>()
+  for (let row = 1; row < at.length; row++) {
+    if (fundingRate[row] === fundingRate[row - 1]) continue
+    const before = Math.floor((at[row - 1] as number) / MINUTE_MS)
+    const minute = Math.round((at[row] as number) / MINUTE_MS)
+    // A row holds from its end: the change belongs to a full hour at either end of it.
+    const hour =
+      Math.floor(minute / 60) * 60 > before ? Math.floor(minute / 60) * 60 : Math.ceil(minute / 60) * 60
+    if (hour - minute > minute - before) return undefined
+    changed.add(hour % DAY_MINUTES)
+  }
+  const others = [...changed].filter((minute) => !minutes.includes(minute)).toSorted((a, b) => a - b)
+  return others.length === 0 ? undefined : showMinutes(others)
+}
+
+const DAY_MINUTES = 1440
+
+/** `00:00, 08:00 and 16:00`. */
+export function showMinutes(minutes: readonly number[]): string {
+  const texts = minutes.map((minute) => new Date(minute * MINUTE_MS).toISOString().slice(11, 16))
+  const last = texts.at(-1) ?? ''
+  return texts.length > 1 ? `${texts.slice(0, -1).join(', ')} and ${last}` : last
+}
