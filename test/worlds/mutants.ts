@@ -1406,7 +1406,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'for (const item of items.slice(0, 1)) {\n    const order = findOrder(core, item)',
   },
   {
-    name: 'fills-told-by-order-and-time',
+    name: 'fills-known-by-order-and-time',
     what: 'two fills of an order within a millisecond are one',
     find: 'return new Map(pages.flat().map((row) => [fillKey(named(row)), row])).values()',
     replace:
