@@ -70,6 +70,19 @@ export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
 }
 
+/** "The symbol has been removed", and its older sibling. Platform facts. */
+const REMOVED_CODES: ReadonlySet<string> = new Set(['40102', '40309'])
+/** "Parameter BTCUSDT does not exist". */
+const UNKNOWN_PARAMETER = '40034'
+
+/** Whether the exchange does not know the instrument of a call, or not any more. */
+export function refusesInstrument(answer: Answer<unknown>, symbol: string): boolean {
+  if (answer.kind !== 'refused') return false
+  return (
+    REMOVED_CODES.has(answer.code) || (answer.code === UNKNOWN_PARAMETER && answer.message.includes(symbol))
+  )
+}
+
 /**
  * Whether the exchange has said nothing to the call: it was lost, a page or an error of a server came back, or the call was
  * one too many. The same call, made later, may be answered.

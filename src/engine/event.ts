@@ -65,6 +65,8 @@ export type EngineEvent =
       readonly status?: number | undefined
       /** The exchange would only refuse it again; absent where it has not answered. */
       readonly isRefused?: boolean
+      /** The exchange does not know the instrument of the position any more. */
+      readonly isRemoved?: boolean
     }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** The grid says that it is time to read again. */

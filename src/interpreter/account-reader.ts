@@ -1,4 +1,10 @@
-import { type Answer, isRefusedForGood, type RefusedAnswer, type UnknownAnswer } from '../domain/answer.ts'
+import {
+  type Answer,
+  isRefusedForGood,
+  refusesInstrument,
+  type RefusedAnswer,
+  type UnknownAnswer,
+} from '../domain/answer.ts'
 import type { FillsReading } from '../domain/fill.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { EngineEvent } from '../engine/event.ts'
@@ -128,7 +134,7 @@ export class AccountReader {
     if (answer.kind === 'accepted') dispatch({ kind: 'positionRead', reading: answer.data })
     else if (answer.kind === 'unknown' && answer.cause === 'unreadableRow')
       dispatch({ kind: 'positionUnreadable', symbol, problem: answer.message })
-    else this.#reportFailure(`position ${symbol}`, answer)
+    else this.#reportFailure(`position ${symbol}`, answer, refusesInstrument(answer, symbol))
     this.#onWire.delete(symbol)
     this.#readNext()
   }
@@ -139,11 +145,18 @@ export class AccountReader {
     this.#nextPositions()
   }
 
-  #reportFailure(what: string, answer: RefusedAnswer | UnknownAnswer): void {
+  #reportFailure(what: string, answer: RefusedAnswer | UnknownAnswer, isRemoved = false): void {
     // A page that refuses comes from in front of the exchange, which has said nothing.
     const refused = answer.kind === 'refused' && isRefusedForGood(answer) && { isRefused: true }
     const reason = reasonOf(answer)
-    this.#options.dispatch({ kind: 'readFailed', what, reason, status: answer.status, ...refused })
+    this.#options.dispatch({
+      kind: 'readFailed',
+      what,
+      reason,
+      status: answer.status,
+      ...refused,
+      ...(isRemoved && { isRemoved }),
+    })
   }
 }
 

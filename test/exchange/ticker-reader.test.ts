@@ -163,7 +163,6 @@ describe('reading tickers from bytes', () => {
     ['a list as a row', [[]]],
     ['no list', { A1: tickerRow('A1') }],
     ['no data', null],
-    ['more rows than a table holds', Array.from({ length: 5 }, (_, row) => tickerRow(`A${row}`))],
   ]
 
   for (const [what, rows] of absurd) {
@@ -180,6 +179,18 @@ describe('reading tickers from bytes', () => {
       expect(table.read('OLD', 'lastPr')).toBeNaN()
     })
   }
+
+  it('[MKT4] leaves out the instruments that it has no place for, and says so; one that is listed twice takes no second place', () => {
+    const table = new TickerTable(4)
+    const rows = ['A0', 'A0', 'A1', 'A2', 'A3', 'A4', 'A5', 'A1'].map((symbol) => tickerRow(symbol))
+
+    expect(readTickersJson(bytesOf(rows), table).kind).toBe('filled')
+
+    expect(table.symbols).toEqual(['A0', 'A1', 'A2', 'A3'])
+    expect(table.read('A3', 'lastPr')).toBeGreaterThan(0)
+    expect([...table.unreadable.keys()].toSorted()).toEqual(['A0', 'A1', 'A4', 'A5'])
+    expect(table.unreadable.get('A4')).toContain('behind the first 4 instruments')
+  })
 
   it('leaves what is no success to whoever reads every answer', () => {
     const table = new TickerTable()

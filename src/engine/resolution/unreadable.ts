@@ -91,8 +91,8 @@ export function isHeldUpByRows(core: Core, { symbol, resolution }: InstrumentSta
 }
 
 /**
- * Why the exchange tells nothing of an instrument while it answers for the account: it refuses the position for good, and
- * every cancel-all, as of a contract that it has removed. Undefined: it may yet tell.
+ * How the exchange says that it does not know an instrument any more, while it answers for the account. Undefined where it
+ * knows it, or may yet tell.
  */
 export function refusalOfInstrument(
   { readings }: Core,
@@ -101,7 +101,7 @@ export function refusalOfInstrument(
   const failure = readings.failures.get(positionOf(symbol))
   const isOver = resolution === undefined || resolution.stage === 'settling' || resolution.refusals > 0
   const isAccountRead = readings.fillsReadAt > 0 && !readings.failures.has('fills')
-  return failure?.isRefused === true && isOver && isAccountRead ? failure.reason : undefined
+  return failure?.isRemoved === true && isOver && isAccountRead ? failure.reason : undefined
 }
 
 /** The instruments about which nothing can be proved just now. */

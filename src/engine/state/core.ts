@@ -312,6 +312,8 @@ export interface ReadFailure {
   readonly reason: string
   /** The exchange would only refuse it again. */
   readonly isRefused: boolean
+  /** It does not know the instrument any more. */
+  readonly isRemoved?: boolean
 }
 
 /** Which calls of the account the exchange leaves without an answer, and what such a time has brought about. Changed by `silence.ts`. */

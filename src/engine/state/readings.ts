@@ -150,7 +150,12 @@ function bringBackKnown(core: Core, { fills }: FillsReading, askedAt: number): v
 /** @param failure Why the reading failed; undefined: it has come. */
 export function noteReadFailure({ readings }: Core, what: string, failure: ReadFailure | undefined): void {
   const known = readings.failures.get(what)
-  if (known?.reason === failure?.reason && known?.isRefused === failure?.isRefused) return
+  if (
+    known?.reason === failure?.reason &&
+    known?.isRefused === failure?.isRefused &&
+    known?.isRemoved === failure?.isRemoved
+  )
+    return
   const { failures } = own(readings)
   if (failure === undefined) failures.delete(what)
   else failures.set(what, failure)
@@ -161,8 +166,13 @@ export function toReadFailure({
   reason,
   status,
   isRefused = false,
+  isRemoved = false,
 }: Extract<EngineEvent, { kind: 'readFailed' }>): ReadFailure {
-  return { reason: status === undefined && !isRefused ? `${NO_ANSWER} (${reason})` : reason, isRefused }
+  return {
+    reason: status === undefined && !isRefused ? `${NO_ANSWER} (${reason})` : reason,
+    isRefused,
+    ...(isRemoved && { isRemoved }),
+  }
 }
 
 /** Fills of this orderId wait for their order. */

@@ -83,10 +83,8 @@ function fillTable(table: TickerTable, data: unknown): void {
   if (!Array.isArray(data)) throw new Malformed('data: expected a list')
   const named = data.filter(isNamed)
   if (named.length === 0 && data.length > 0) throw new Malformed('data: no entry names an instrument')
-  const { capacity } = table
-  const rows = named.length > capacity ? named.slice(0, capacity) : named
-  const beyond = `it stands behind the first ${capacity} of ${named.length} instruments, which are all that is read`
-  const unreadable = new Map(named.slice(capacity).map(({ symbol }) => [symbol, beyond]))
+  const { rows, beyond } = cutToCapacity(named, table.capacity)
+  const unreadable = new Map(beyond)
   if (!hasSameSymbols(table, rows)) table.clear()
   const isFresh = table.symbols.length === 0
   for (let index = 0; index < rows.length; index++) {
@@ -100,6 +98,23 @@ function fillTable(table: TickerTable, data: unknown): void {
     for (const column of TICKER_COLUMNS) table.columns[column][place] = Number.NaN
   }
   table.unreadable = unreadable
+}
+
+/** The rows of as many instruments as the table holds, and why each of the others is left out. */
+function cutToCapacity(
+  named: readonly NamedRow[],
+  capacity: number,
+): { readonly rows: readonly NamedRow[]; readonly beyond: ReadonlyMap<string, string> } {
+  const beyond = new Map<string, string>()
+  if (named.length <= capacity) return { rows: named, beyond }
+  const why = `it stands behind the first ${capacity} instruments, which are all that is read`
+  const held = new Set<string>()
+  const rows = named.filter(({ symbol }) => {
+    if (held.has(symbol) || held.size < capacity) return held.add(symbol)
+    beyond.set(symbol, why)
+    return false
+  })
+  return { rows, beyond }
 }
 
 type NamedRow = Readonly<Record<string, unknown>> & { readonly symbol: string }

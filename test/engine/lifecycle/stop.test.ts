@@ -192,6 +192,8 @@ describe('[RSK3] a stop', () => {
   })
 })
 
+const REMOVED = { isRefused: true, isRemoved: true }
+
 /** Time passes; fills are read, and the position is refused for good, as of a contract that was removed. */
 function passRemoved(bench: EngineBench, ms: number): void {
   for (const endAt = bench.now + ms; bench.now < endAt;) {
@@ -200,7 +202,7 @@ function passRemoved(bench: EngineBench, ms: number): void {
     for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
     for (const { symbol } of bench.take('readPosition')) {
       const reason = 'refused 40309: The symbol has been removed'
-      bench.step({ kind: 'readFailed', what: `position ${symbol}`, reason, status: 400, isRefused: true })
+      bench.step({ kind: 'readFailed', what: `position ${symbol}`, reason, status: 400, ...REMOVED })
     }
     const cancels = bench.take('askGrant').filter(({ endpoint }) => endpoint === 'cancelAllOrders')
     if (cancels.length > 0) bench.answerCancel(bench.grantCancel().cancelId, refused('40309', 'definite'))
