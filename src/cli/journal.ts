@@ -75,7 +75,8 @@ function backUp(to: string, options: ConfigOptions): number {
     `records:  ${toCount(counted.records)}, the last one is ${toCount(last.sequence)} (${last.link})`,
     `proved:   every record, row and sum of the copy is as it was written`,
     `files:    ${[JOURNAL_FILE, ...files].join(', ')}`,
-    `restore:  stop the daemon, put the copy in the place of ${directory}, start it; if it has traded since, it ends, and \`intentd repair --from-exchange${repeatOptions(options)}\` takes over what the exchange holds`,
+    `restore:  stop the daemon, put the copy in the place of ${directory}, start it`,
+    `older:    if anything was traded since, do not start it: \`intentd repair --from-exchange${repeatOptions(options)}\` first; pauses and releases made since are not in it either`,
   ]
   process.stdout.write(`${text.join('\n')}\n`)
   return 0

@@ -67,8 +67,9 @@ async function takeOver(
       return `position:  ${symbol} ${held}, ${before}`
     }),
     'lost:      fills, profit and fees of what was traded since; they are at the exchange alone',
-    `next:      \`intentd run${configOption}\` opens nothing before a release`,
-    `release:   compare the positions with the exchange, then \`intentd release '*'${configOption} --reason ...\``,
+    `next:      \`intentd run${configOption}\` opens nothing before a release; compare the positions with the exchange`,
+    `first:     what no strategy holds: \`intentd adopt SYMBOL --to ID${configOption} --reason ...\` or \`intentd flatten SYMBOL${configOption} --reason ...\``,
+    `release:   then \`intentd release '*'${configOption} --reason ...\``,
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
   return 0

@@ -13,8 +13,8 @@ export interface InstrumentName {
   readonly market?: 'spot' | 'futures'
   /** Where the prices are from, in small letters, where the name says it. */
   readonly exchange?: string
-  /** Binance's contracts margined in their coin, such as `BTCUSD_PERP`: their sizes count contracts. */
-  readonly isCoinMargined: boolean
+  /** Sizes of its trades count contracts: Binance's contracts margined in their coin (`BTCUSD_PERP`), OKX's swaps. */
+  readonly countsContracts: boolean
 }
 
 /** They end a symbol that is written as one word, and are the second coin of two words. */
@@ -99,7 +99,9 @@ export function readInstrumentName(name: string): InstrumentName {
     ...describePairs(found, words),
     ...(market && { market }),
     ...(exchanges.size === 1 && exchange !== undefined && { exchange }),
-    isCoinMargined: /(?<![A-Za-z0-9])[A-Z0-9]+USD_(?:PERP|\d{6})(?![A-Za-z0-9])/.test(name),
+    countsContracts:
+      /(?<![A-Za-z0-9])[A-Z0-9]+USD_(?:PERP|\d{6})(?![A-Za-z0-9])/.test(name) ||
+      /-SWAP(?![A-Za-z0-9])/.test(name),
   }
 }
 

@@ -151,7 +151,7 @@ describe('the instrument in a name', () => {
       symbol,
       ...(market && { market }),
       ...(exchange && { exchange }),
-      isCoinMargined: /BTCUSD_(PERP|\d{6}-)/.test(name),
+      countsContracts: /BTCUSD_(PERP|\d{6}-)|-SWAP/.test(name),
     })
   })
 

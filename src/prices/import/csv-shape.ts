@@ -38,6 +38,7 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
     ...['tsms', 'opentime', 'timeopen', 'start', 'starttime', 'timestamp', 'time', 'ts', 't', 'unix'],
     ...['unixtimestamp', 'transacttime', 'tsevent', 'calctime', 'fundingtime', 'fundingratetimestamp'],
+    ...['createdtime', 'createtime', 'tradetime'],
     ...['settletime', 'datetime', 'date', ...CLOSE_TIMES],
   ],
   clock: [],
@@ -59,8 +60,8 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   last: ['last'],
   mark: ['mark', 'markprice'],
   fundingRate: ['realfundingrate', 'realizedrate', 'realizedfundingrate', 'lastfundingrate', 'fundingrate'],
-  price: ['price'],
-  size: ['baseqty', 'size', 'qty', 'quantity', 'amount', 'volume'],
+  price: ['price', 'px'],
+  size: ['baseqty', 'size', 'sz', 'qty', 'quantity', 'amount', 'volume'],
   instrument: [
     ...['symbol', 'instrumentname', 'instid', 'instrument', 'pair', 'currencypair', 'productid'],
     ...['contract', 'contracts', 'coin', 'ticker', 'rawsymbol', 'sym', 's'],

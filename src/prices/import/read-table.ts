@@ -176,12 +176,12 @@ function baseVolumeOf(
     price: (row: number) =>
       isTrades ? (price[row] as number) : ((high[row] as number) + (low[row] as number)) / 2,
   }
-  if (isTrades && sizes.quote === undefined && readInstrumentName(source).isCoinMargined)
+  if (isTrades && sizes.quote === undefined && readInstrumentName(source).countsContracts)
     throw new Failure({
       code: 'IMPORT_VOLUME_UNCLEAR',
-      sentence: 'the sizes of a contract that is margined in its coin count contracts',
+      sentence: 'the sizes of these trades count contracts, and not coins',
       facts: { where: source },
-      hint: 'take the klines of it, which have the volume in its coin too',
+      hint: 'take its candles, which have the volume in coins too; or add a column `base_qty` with contracts times their size',
     })
   return chooseBaseVolume(sizes, source)
 }

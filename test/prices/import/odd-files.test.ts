@@ -98,7 +98,7 @@ describe('two instruments are never one', () => {
     ],
     [
       'a spot pair and its swap',
-      { 'BTC-USDT-trades.csv': trades('BTC-USDT'), 'BTC-USDT-SWAP-trades.csv': trades('BTC-USDT-SWAP') },
+      { 'BTC-USDT-1m.csv': HEADER + candles(3), 'BTC-USDT-SWAP-1m.csv': HEADER + candles(3) },
       {},
       /IMPORT_MARKETS_DIFFER[^]*BTC-USDT-SWAP[^]*BTC-USDT/,
     ],
@@ -109,8 +109,14 @@ describe('two instruments are never one', () => {
       /IMPORT_MARKETS_DIFFER/,
     ],
     [
-      'a swap as spot',
+      'trades of a swap, which count contracts',
       { 'BTC-USDT-SWAP-trades.csv': trades('BTC-USDT-SWAP') },
+      {},
+      /IMPORT_VOLUME_UNCLEAR[^]*base_qty/,
+    ],
+    [
+      'a swap as spot',
+      { 'BTC-USDT-SWAP-1m.csv': HEADER + candles(3) },
       { market: 'spot' },
       /IMPORT_MARKETS_DIFFER[^]*--market +spot/,
     ],
