@@ -261,10 +261,12 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   return isDone ? 0 : EXIT_NOT_DONE
 }
 
-function printAdoption(order: Extract<Order, { kind: 'adopt' }>, { refusal }: CommandAnswer): number {
+function printAdoption(order: Extract<Order, { kind: 'adopt' }>, answer: CommandAnswer): number {
   const { scope, strategy } = order
+  const { refusal, beyondLimit } = answer
   if (refusal !== undefined) printResult(`not done: ${refusal}`)
   else printResult(`done: ${strategy} holds now what no strategy held of ${scope}`)
+  if (refusal === undefined && beyondLimit !== undefined) printResult(beyondLimit)
   return refusal === undefined ? 0 : EXIT_NOT_DONE
 }
 

@@ -31,9 +31,13 @@ export async function findServerKill(
     const place = serverPlaceOf(config, loadJournalPassword(config, request))
     const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
     const reader = new FleetReader(place)
-    const account = await reader.readAccount(place.schema).finally(() => reader.close())
-    const kill = account?.kill
-    return account && kill && kill.state !== 'released' ? { ...account, kill } : undefined
+    try {
+      const account = await reader.readAccount(place.schema)
+      const kill = account?.kill
+      return account && kill && kill.state !== 'released' ? { ...account, kill } : undefined
+    } finally {
+      await reader.close()
+    }
   } catch (error) {
     print(
       `the server of the journal does not say whether a kill was ordered there (\`kill --all\`): ${messageOf(error)}`,
