@@ -242,7 +242,7 @@ export const LOG_EVENTS = {
   'position.adopted':
     "The exchange's position is not what the fills explain, and was adopted; find out who traded, then release the instrument.",
   'position.assigned':
-    'A strategy takes over what no strategy held of an instrument: an operator said so (`adopt`), or a flatten closes it this way.',
+    'A strategy takes over what no strategy held of an instrument: an operator said so (`adopt`), or a flatten closes it this way. `beyondLimit` says so where the strategy holds more than its `risk.positionMax` with it: then it can only reduce.',
   'position.leverageChanged':
     'Two readings of a position say another leverage than before, and the configuration says none; if nobody meant it, set it back at the exchange, and set instruments.SYMBOL.leverage, so that nothing is added under another.',
   'position.notAssigned':

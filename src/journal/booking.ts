@@ -22,7 +22,10 @@ export interface BookedFill {
   /** Decimals, as are all amounts. */
   readonly price: string
   readonly size: string
-  /** The profit that closing has realised, and the fee; a negative fee was received. Empty: not known. */
+  /**
+   * The profit that closing has realised by the exchange, at the average price of the account and not of the strategy, and
+   * the fee; a negative fee was received. Empty: not known.
+   */
   readonly profit: string
   readonly fee: string
   /** The coin of profit and fee. */

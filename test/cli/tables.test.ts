@@ -3,7 +3,7 @@ import { describeUncounted } from '../../src/domain/fill-money.ts'
 import { formatFills } from '../../src/cli/control/fills.ts'
 import { formatOrders } from '../../src/cli/control/orders.ts'
 import { formatPositions } from '../../src/cli/control/positions.ts'
-import { formatProfit } from '../../src/cli/control/profit.ts'
+import { describeSource, formatProfit } from '../../src/cli/control/profit.ts'
 import { formatStatus } from '../../src/cli/control/status.ts'
 import { formatTable } from '../../src/cli/control/table.ts'
 import {
@@ -272,4 +272,13 @@ test('a file of profits has exact numbers, under the name of what they are by', 
       `${by},coin,fills,net,realised,fees,funding,uncounted\n"a,b",USDT,9007199254,${LARGE},${LARGE},${LARGE},${LARGE},"${ROW.uncounted}"\n`,
     )
   }
+})
+
+test('profit by strategy names whose figure it is, and where the own one is', () => {
+  expect(describeSource('journal.db', 'strategy')).toMatch(
+    /realised is by the exchange, at the average price of the account: .* its own lots is in `intentd status`/,
+  )
+  expect(describeSource('journal.db', 'day')).toBe(
+    'from journal.db; unrealised profit is in `intentd status`\n',
+  )
 })

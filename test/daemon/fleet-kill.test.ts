@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
+import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { orderKill } from '../../src/journal/postgres/kill-order.ts'
 import { killLeftOver } from './intentd-process.ts'
 import { Machines } from './machines.ts'
 
@@ -7,14 +9,17 @@ afterAll(() => killLeftOver())
 
 /** Heard within a quarter of it. */
 const LEASE_MS = 20_000
+/** The longest one: its writer hears of nothing for more than a minute. */
+const LEASE_MS_MAX = 300_000
 
 async function withMachines(
-  use: (machines: Machines, kill: readonly string[]) => Promise<void>,
+  use: (machines: Machines, kill: readonly string[], place: PostgresPlace) => Promise<void>,
+  leaseMs = LEASE_MS,
 ): Promise<void> {
   const place = await (await postgresServer()).newDatabase()
-  const machines = await Machines.open(place, LEASE_MS)
+  const machines = await Machines.open(place, leaseMs)
   try {
-    await use(machines, ['kill', '--all', '--url', place.url, '--reason', 'drill'])
+    await use(machines, ['kill', '--all', '--url', place.url, '--reason', 'drill'], place)
   } finally {
     await machines.close()
   }
@@ -45,6 +50,13 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
           /killed, running.*: 0 orders open[^]*a kill was ordered[^]*alerts[^]*! the kill switch is on/,
         )
       }, LEASE_MS)
+
+      // No daemon is here, so nothing here knows of the kill but the server.
+      const nowhere = machines.start('b', ['release', '--reason', 'given where nothing runs'])
+      expect(await nowhere.ended).toMatchObject({ code: 75 })
+      expect(nowhere.stdout.join('\n')).toMatch(
+        /not done: a kill was ordered on the server of the journal by .+ \(drill\); .+ has proved that nothing rests; release it there: on \S+, `intentd release --state \S+ --reason ...`/,
+      )
 
       const standby = machines.standby('b')
       await standby.untilEvent('standby.following')
@@ -79,6 +91,11 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       expect(order.stderr.join('\n')).toMatch(
         /proved of 0 of 1[^]*NOT killed: .*ran out[^]*intentd kill --state/,
       )
+      const release = machines.start('a', ['release', '--reason', 'too early'])
+      expect(await release.ended).toMatchObject({ code: 75 })
+      expect(release.stdout.join('\n')).toMatch(
+        /not done: a kill was ordered on the server .+, and no daemon has obeyed it yet; whoever trades the account next obeys it/,
+      )
 
       const standby = machines.standby('b')
       await standby.untilEvent('kill.clean')
@@ -88,4 +105,20 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       expect(await standby.stop()).toMatchObject({ code: 0 })
       expect(await machines.compare('b', standby)).toEqual([])
     }))
+
+  // Not beside the others: it has to be over before the writer renews its lease.
+  test('is named by a release that comes before the writer has heard of it', () =>
+    withMachines(async (machines, _, place) => {
+      const writer = machines.run('a')
+      await writer.untilEvent('daemon.running')
+      const server = new Connection(place)
+      await orderKill(server, place.schema, { reason: 'drill', by: 'anna' })
+      await server.close()
+
+      const early = machines.start('a', ['release', '--reason', 'too early', '--wait', '60s'])
+      expect(await early.ended).toMatchObject({ code: 1 })
+      expect(early.stdout.join('\n')).toMatch(
+        /^not done: a kill was ordered on the server of the journal by anna at \S+ \(drill\), and no daemon has obeyed it yet; the daemon here hears of it within \d+ s/,
+      )
+    }, LEASE_MS_MAX))
 })

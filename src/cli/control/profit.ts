@@ -59,9 +59,16 @@ function showProfit(options: ProfitOptions): number {
   withRows(options, (rows) => {
     const { made, uncounted } = sumBy(rows, options.by)
     process.stdout.write(formatProfit(made, { ...options, uncounted }))
-    process.stderr.write(`from ${rows.file}; unrealised profit is in \`intentd status\`\n`)
+    process.stderr.write(describeSource(rows.file, options.by))
   })
   return 0
+}
+
+/** The journal keeps what the exchange stated for each fill. What a strategy has made of its own lots the book knows. */
+export function describeSource(file: string, by: By): string {
+  const unrealised = `from ${file}; unrealised profit is in \`intentd status\`\n`
+  if (by !== 'strategy') return unrealised
+  return `${unrealised}realised is by the exchange, at the average price of the account: where strategies share an instrument, what each has made of its own lots is in \`intentd status\`\n`
 }
 
 interface Sum {

@@ -6,6 +6,7 @@ import { messageOf } from '../../lib/failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { age } from '../control/table.ts'
+import { HOLDER } from '../operator/server-kill.ts'
 
 /** How often the server is asked how far the accounts are. */
 const LOOK_MS = 250
@@ -172,8 +173,6 @@ function describeEnd({ state, holder, leaseLeftMs }: FleetAccount): string {
 /** Nobody can say from here that nothing of it rests. */
 const UNUSED =
   '. Out of use? Such a journal is named until a kill of it was proved, or its schema is dropped (docs/scaling.md)'
-
-const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
 
 function adviseSilent(holder: string): string {
   const { host, pid, directory } = HOLDER.exec(holder)?.groups ?? {}

@@ -21,6 +21,7 @@ import { listHolders } from '../../daemon/state/state-directory.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
+import { adviseServerRelease, describeServerKill, findServerKill, type KilledAccount } from './server-kill.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print, printResult } from '../process/operator.ts'
 import { type ConfigOptions, durationOption, repeatOptions, toShellWord } from '../process/options.ts'
 
@@ -29,6 +30,8 @@ const READ_WITHIN_MS = 10_000
 const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const EXIT_WAITING = 75
+/** A writer hears of a kill when it renews its lease: so often while it lasts. */
+const RENEWALS = 4
 const UNCONFIGURED =
   'what a strategy holds that is not configured any more nothing closes (position.unattended at the start lists it): put it back, start again and flatten it, or close it by hand'
 
@@ -76,6 +79,7 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   if (!isKnown && (order.kind !== 'release' || !isHeld)) return printUnconfigured(config, String(order.scope))
   if (!isHeld && order.kind === 'release' && order.scope !== undefined) return printUnreleased(directory)
   if (!isHeld && order.kind === 'adopt') return printUnadopted(directory)
+  if (!isHeld && order.kind === 'release' && (await isForElsewhere(config, options))) return EXIT_WAITING
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
@@ -93,7 +97,22 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   if (answer && !isKnown && answer.lifted.length === 0) return printUnconfigured(config, String(order.scope))
   return answer && !isOfKill
     ? printAnswer(order, answer, repeatOptions(options))
-    : printOfKill(isObeyed, answer)
+    : await printOfKill({
+        isObeyed,
+        answer,
+        findOrdered: () => findServerKill(config, options),
+        heardWithinMs: (config.journal?.leaseMs ?? 0) / RENEWALS,
+      })
+}
+
+/** A release that no daemon here reads now leaves nothing where it would not end the kill that stands. */
+async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Promise<boolean> {
+  const killed = await findServerKill(config, options)
+  if (killed === undefined) return false
+  const advice = adviseServerRelease(killed, config.state.directory)
+  if (advice === undefined) print(describeServerKill(killed))
+  else printResult(`not done: ${describeServerKill(killed)}; ${advice}`)
+  return advice !== undefined
 }
 
 /** What restricts the scope when a daemon runs again may be something else, which nobody has looked at yet. */
@@ -147,7 +166,15 @@ function printTooOld(): number {
   return EXIT_NOT_DONE
 }
 
-function printOfKill(isObeyed: boolean, answer: CommandAnswer | undefined): number {
+interface KillRelease {
+  readonly isObeyed: boolean
+  readonly answer: CommandAnswer | undefined
+  /** The kill that stands on the server of the journal. */
+  readonly findOrdered: () => Promise<KilledAccount | undefined>
+  readonly heardWithinMs: number
+}
+
+async function printOfKill({ isObeyed, answer, findOrdered, heardWithinMs }: KillRelease): Promise<number> {
   if (answer?.isTooOld) {
     printResult(
       'not done: the kill that stands was thrown after this release was given; say it again, if this kill is to end',
@@ -155,7 +182,14 @@ function printOfKill(isObeyed: boolean, answer: CommandAnswer | undefined): numb
     return EXIT_NOT_DONE
   }
   if (answer?.killFiles.length === 0) {
-    printResult('not done: no kill stands; name the scope that is to be released')
+    const ordered = await findOrdered()
+    // A released one that the server has not heard of yet is over.
+    if (ordered === undefined || ordered.kill.state === 'clean')
+      printResult('not done: no kill stands; name the scope that is to be released')
+    else
+      printResult(
+        `not done: ${describeServerKill(ordered)}; the daemon here hears of it within ${Math.ceil(heardWithinMs / 1000)} s: say this again then`,
+      )
     printHeld(answer)
     return EXIT_NOT_DONE
   }
@@ -227,10 +261,12 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   return isDone ? 0 : EXIT_NOT_DONE
 }
 
-function printAdoption(order: Extract<Order, { kind: 'adopt' }>, { refusal }: CommandAnswer): number {
+function printAdoption(order: Extract<Order, { kind: 'adopt' }>, answer: CommandAnswer): number {
   const { scope, strategy } = order
+  const { refusal, beyondLimit } = answer
   if (refusal !== undefined) printResult(`not done: ${refusal}`)
   else printResult(`done: ${strategy} holds now what no strategy held of ${scope}`)
+  if (refusal === undefined && beyondLimit !== undefined) printResult(beyondLimit)
   return refusal === undefined ? 0 : EXIT_NOT_DONE
 }
 

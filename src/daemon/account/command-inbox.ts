@@ -59,6 +59,8 @@ export interface CommandAnswer {
   readonly unclaimed?: Readonly<Record<string, string>>
   /** Why an adoption was refused; absent where it was not. */
   readonly refusal?: string
+  /** That a strategy holds more than its limit with what it has taken over; absent where it does not. */
+  readonly beyondLimit?: string
   /** Unix ms: a release came before then, and ended nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
   /** What a release did to the peaks of a drawdown, or why it was refused. */

@@ -1,6 +1,7 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { listScopes, type Scope } from '../../domain/trading-mode.ts'
 import type { EngineCommand } from '../../engine/event.ts'
+import { describeBeyondLimit } from '../../engine/lifecycle/adopt.ts'
 import { describeUnclaimed, describeUnclosable } from '../../engine/lifecycle/flatten.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
@@ -86,7 +87,10 @@ function toEngineCommand(command: ControlCommand): EngineCommand {
     : { kind: 'release', scope, reason, by, newPeak }
 }
 
-type Scoped = Pick<CommandAnswer, 'isScopeUnknown' | 'unclosable' | 'unclaimed' | 'coolsDownUntil'>
+type Scoped = Pick<
+  CommandAnswer,
+  'isScopeUnknown' | 'unclosable' | 'unclaimed' | 'coolsDownUntil' | 'beyondLimit'
+>
 
 /** Whether a command named a scope that is configured, and what a flatten or a release of it leaves to nobody. */
 export function judgeScope(
@@ -102,6 +106,10 @@ export function judgeScope(
       unclaimed,
       ...(coolsDownUntil !== undefined && { coolsDownUntil }),
     }
+  }
+  if (command.kind === 'adopt') {
+    const beyondLimit = describeBeyondLimit({ settings, book }, command)
+    return { isScopeUnknown: false, unclosable: {}, ...(beyondLimit !== undefined && { beyondLimit }) }
   }
   if (command.kind !== 'restrict' && command.kind !== 'flatten')
     return { isScopeUnknown: false, unclosable: {} }

@@ -41,13 +41,46 @@ export function objectToAdoption(core: Core, { symbol, strategyId }: AdoptComman
   return undefined
 }
 
+/**
+ * What a strategy holds beyond its `positionMax` once it has taken over what no strategy holds, in words; undefined where
+ * that is within it. It is handed over all the same: else nothing but a flatten or a hand could close it. Orders that add
+ * are denied then, as they are for every position beyond its limit.
+ */
+export function describeBeyondLimit(
+  { book, settings }: Pick<Core, 'book' | 'settings'>,
+  { symbol, strategyId }: Pick<AdoptCommand, 'symbol' | 'strategyId'>,
+): string | undefined {
+  const max = settings.strategies.get(strategyId as StrategyId)?.limits.get(symbol)?.positionMax
+  if (max === undefined) return undefined
+  const lot = settings.instruments.get(symbol)?.lot
+  const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
+  const { longLots, shortLots } = holdingAfter(book, symbol, strategyId)
+  const sides = [
+    ...(longLots > max ? [`long ${sizeOf(longLots)}`] : []),
+    ...(shortLots > max ? [`short ${sizeOf(shortLots)}`] : []),
+  ]
+  if (sides.length === 0) return undefined
+  return `${strategyId} holds ${sides.join(' and ')} of ${symbol} with it, beyond its risk.positionMax of ${sizeOf(max)}: it can only reduce that until it is within`
+}
+
+/** In one-way mode both sides are netted. */
+function holdingAfter(book: Book, symbol: string, strategyId: string): Holding {
+  const held = holdingOf(book, strategyId, symbol)
+  const taken = unclaimedHolding(book, symbol)
+  const longLots = held.longLots + taken.longLots
+  const shortLots = held.shortLots + taken.shortLots
+  if (book.positionMode !== 'one_way_mode') return { longLots, shortLots }
+  return { longLots: Math.max(0, longLots - shortLots), shortLots: Math.max(0, shortLots - longLots) }
+}
+
 /** An operator hands what no strategy holds of an instrument to one of those that trade it. */
 export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
   const { symbol, strategyId, reason, by } = command
   const why = objectToAdoption(core, command)
   if (why !== undefined)
     return announce(core, 'warn', 'position.notAssigned', { symbol, strategyId, why, by })
-  assign(core, { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by })
+  const beyondLimit = describeBeyondLimit(core, command)
+  assign(core, { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by }, beyondLimit)
   // What the strategy wants was decided on while it did not hold this.
   holdAllWishes(core)
 }
@@ -149,6 +182,7 @@ function pricesOf(book: Book, symbol: string): Pick<AssignedRecord, 'longTicks' 
 function assign(
   core: Core,
   assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
+  beyondLimit?: string,
 ): void {
   const { symbol, strategyId, holding, reason, by } = assigned
   const prices = pricesOf(core.book, symbol)
@@ -160,6 +194,7 @@ function assign(
     strategyId,
     ...(holding.longLots > 0 && { long: sizeOf(holding.longLots) }),
     ...(holding.shortLots > 0 && { short: sizeOf(holding.shortLots) }),
+    ...(beyondLimit !== undefined && { beyondLimit }),
     reason,
     by,
   })

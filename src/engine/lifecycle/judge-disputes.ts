@@ -21,6 +21,7 @@ import {
   notionalAt,
   type OwnPrice,
   ownPriceOf,
+  showAmount,
   unrealisedOfAccount,
   unrealisedOfStrategy,
 } from '../state/own-figure.ts'
@@ -122,8 +123,8 @@ function judgeTrust(core: Core, scope: Scope, compared: Compared): Trust {
   const comparison: Comparison = {
     figure: 'unrealised',
     scope,
-    ours: inWords(ours),
-    theirs: inWords(theirs),
+    ours: inWords(core, ours),
+    theirs: inWords(core, theirs),
     differs,
     isPatient: Number.isNaN(ours),
     isLarge: !(Math.abs(ours - theirs) <= LARGE * tolerance),
@@ -135,8 +136,8 @@ function judgeTrust(core: Core, scope: Scope, compared: Compared): Trust {
   return core.now - dispute.countedFrom >= figureSettingsOf(core).disputeMsMax ? 'alone' : 'disputed'
 }
 
-function inWords(amount: number): string {
-  return Number.isNaN(amount) ? 'not known' : amount.toFixed(2)
+function inWords(core: Core, amount: number): string {
+  return Number.isNaN(amount) ? 'not known' : showAmount(core, amount)
 }
 
 /** The strategies on an instrument whose losses are limited. */

@@ -14,6 +14,7 @@ import {
   noteWarned,
   writePeaks,
 } from '../state/losses.ts'
+import { showAmount } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 import { startFlatten } from './flatten.ts'
 
@@ -59,7 +60,7 @@ function judge(
       core,
       scope,
       'dailyLoss',
-      `lost ${believed.dayLoss.toFixed(2)} since the day began, limit ${daily}`,
+      `lost ${showAmount(core, believed.dayLoss)} since the day began, limit ${daily}`,
     )
   }
   judgeDrawdown(core, scope, measured, limits)
@@ -76,7 +77,7 @@ function judgeDrawdown(
   const isBeyond = (fallen: number, step: DrawdownStep): boolean =>
     isReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY)
   const reasonOf = (step: DrawdownStep, fallen = believed.drawdown): string =>
-    `${showFall(scope, fallen)} below the peak, limit ${showFall(scope, drawdown?.[step] ?? 0)}`
+    `${showFall(core, scope, fallen)} below the peak, limit ${showFall(core, scope, drawdown?.[step] ?? 0)}`
   if (noteWarned(core, scope, isBeyond(believed.drawdown, 'warn'))) {
     announce(core, 'warn', 'limits.warned', { scope, reason: reasonOf('warn') })
   }
@@ -100,14 +101,14 @@ function judgeWorse(
   const isFallen = isReached(worse.drawdown, reducing) || isReached(worse.lastDrawdown, closing)
   const reason =
     isDisputed && (isFallen || isReached(worse.dayLoss, daily))
-      ? `by the worse of two figures that differ: lost ${worse.dayLoss.toFixed(2)} since the day began, ${showFall(scope, worse.lastDrawdown)} below the peak`
+      ? `by the worse of two figures that differ: lost ${showAmount(core, worse.dayLoss)} since the day began, ${showFall(core, scope, worse.lastDrawdown)} below the peak`
       : undefined
   holdForDispute(core, scope, reason)
 }
 
 /** Of the account a share, else an amount. */
-export function showFall(scope: Scope, fallen: number): string {
-  return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : fallen.toFixed(2)
+export function showFall(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
+  return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : showAmount(core, fallen)
 }
 
 function heldIn(core: Core, scope: Scope): readonly string[] {

@@ -9,6 +9,7 @@ import { restrictionOf } from '../book/book.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { writePeaks } from '../state/losses.ts'
+import { showAmount } from '../state/own-figure.ts'
 import type { ReleaseCommand } from '../state/trading-mode.ts'
 import { releaseScope } from './flatten.ts'
 import { isReached, showFall } from './judge-losses.ts'
@@ -86,21 +87,22 @@ export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease 
   const isAgain = isKept && isReached(used.lastDrawdown, flatten)
   return {
     peak: newPeak ? 'new' : 'kept',
-    from: (capital + used.lastPeak).toFixed(2),
-    to: (capital + used.net).toFixed(2),
-    below: showFall(scope, used.lastDrawdown),
-    limits: describeLevels(drawdown, levelOf),
+    from: showAmount(core, capital + used.lastPeak),
+    to: showAmount(core, capital + used.net),
+    below: showFall(core, scope, used.lastDrawdown),
+    limits: describeLevels(core, drawdown, levelOf),
     ...(isKept && { lastUsed: `${((100 * used.lastDrawdown) / flatten).toFixed(1)} %` }),
-    ...(isAgain && { closesBelow: levelOf('flatten').toFixed(2) }),
+    ...(isAgain && { closesBelow: showAmount(core, levelOf('flatten')) }),
   }
 }
 
 function describeLevels(
+  core: Core,
   drawdown: NonNullable<LossLimits['drawdown']>,
   levelOf: (step: DrawdownStep) => number,
 ): string {
   const steps = DRAWDOWN_STEPS.filter((step) => drawdown[step] !== undefined)
-  return steps.map((step) => `${step} at ${levelOf(step).toFixed(2)}`).join(', ')
+  return steps.map((step) => `${step} at ${showAmount(core, levelOf(step))}`).join(', ')
 }
 
 function lastLevel(scope: Scope, peak: number, limit: number): number {

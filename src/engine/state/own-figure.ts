@@ -72,6 +72,15 @@ export function inMarginCoin(core: Core, symbol: string, amount: number, price: 
   return isInverse(specOf(core, symbol)) ? amount / price : amount
 }
 
+/** As many as the wire has: a hundredth of a coin is a lot of money. */
+const COIN_DIGITS = 8
+
+/** An amount of the margin coin, for people. All instruments of an account have the same one. */
+export function showAmount({ settings }: Pick<Core, 'settings'>, amount: number): string {
+  const [instrument] = settings.instruments.values()
+  return amount.toFixed(instrument && isInverse(instrument) ? COIN_DIGITS : 2)
+}
+
 interface Valued {
   readonly held: Holding
   readonly entry: Entry | undefined

@@ -92,6 +92,19 @@ export class FleetReader {
     }
   }
 
+  /** One account alone; undefined where it has no journal there. @throws Failure JOURNAL_UNREACHABLE */
+  async readAccount(schema: string): Promise<FleetAccount | undefined> {
+    try {
+      const found = (await this.#findJournals()).filter((journal) => journal.schema === schema)
+      const { accounts, unread } = await readAccounts(this.#connection, found)
+      const [account] = accounts
+      if (unread[0] !== undefined) throw new Error(unread[0].reason)
+      return account && { ...account, shown: undefined }
+    } catch (error) {
+      throw translatePostgresError(error, { ...this.#place, schema })
+    }
+  }
+
   /**
    * Orders the kill of all accounts but those that are noted already, durably, before anything is read of them: whoever
    * has the lease obeys it, or whoever gets it, before anything trades.

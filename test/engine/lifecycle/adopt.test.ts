@@ -4,6 +4,7 @@ import { type EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 import { OTHER, TradedAccount, twoStrategies } from '../traded-account.ts'
 import { unclaimedHolding } from '../../../src/engine/book/allocation.ts'
 import { holdingOf, pairKey } from '../../../src/engine/book/book.ts'
+import { judgeScope } from '../../../src/daemon/account/operator.ts'
 import { describeDropped, describeUnclaimed } from '../../../src/engine/lifecycle/flatten.ts'
 
 const BY_ANNA = { reason: 'looked at', by: 'anna' } as const
@@ -29,6 +30,8 @@ function release({ bench }: TradedAccount): void {
   bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
 }
 
+const assigned = ({ bench }: TradedAccount) =>
+  bench.take('announce').flatMap(({ event, fields }) => (event === 'position.assigned' ? [fields] : []))
 const held = (bench: EngineBench, id: string) => holdingOf(bench.book, id, SYMBOL)
 const unclaimed = (bench: EngineBench) => unclaimedHolding(bench.book, SYMBOL)
 
@@ -61,6 +64,42 @@ describe('what no strategy holds, handed to one by an operator', () => {
 
     expect(account.fillNext()).toMatchObject([{ strategyId: OTHER, action: 'closeLong', lots: 10 }])
     expect([account.net, held(account.bench, OTHER)]).toEqual([0, FLAT])
+  })
+
+  test('[RSK1] beyond its positionMax is handed over with a word, and can only be reduced', () => {
+    const limits = new Map([[SYMBOL, { positionMax: 6, orderSizeMax: 6, openOrdersMax: 100 }]])
+    const own = { id: OTHER, symbols: [SYMBOL], limits, feeds: new Map() }
+    const account = new TradedAccount(
+      twoStrategies({ strategies: new Map([[OTHER, own]]), foreignFills: 'adopt' }),
+    )
+    const { bench } = account
+    account.trade('buy', 10, { source: 'WEB' })
+    account.pass(6000)
+    account.look()
+
+    expect(adopt(account, OTHER)).toBeUndefined()
+
+    const words =
+      'other holds long 0.01 of BTCUSDT with it, beyond its risk.positionMax of 0.006: it can only reduce that until it is within'
+    expect(assigned(account)).toMatchObject([{ beyondLimit: words }])
+    const command = { kind: 'adopt', symbol: SYMBOL, strategyId: OTHER, ...BY_ANNA } as const
+    expect(judgeScope(command, { book: bench.book, settings: bench.settings })).toMatchObject({
+      beyondLimit: words,
+    })
+    bench.price()
+    bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots: 11 })
+    expect(account.sent()).toEqual([])
+    expect(account.events()).toContain('intent.denied')
+    bench.price()
+    bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots: 4 })
+    expect(account.fillNext()).toMatchObject([{ strategyId: OTHER, action: 'closeLong', lots: 6 }])
+    expect(held(bench, OTHER)).toEqual({ longLots: 4, shortLots: 0 })
+  })
+
+  test('within its positionMax says nothing of it', () => {
+    const account = tradedByHand()
+    adopt(account, OTHER)
+    expect(assigned(account)).not.toHaveProperty([0, 'beyondLimit'])
   })
 
   test('nets with what a strategy holds on paper, and nothing is traded for that', () => {

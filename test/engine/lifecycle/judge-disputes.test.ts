@@ -4,7 +4,9 @@ import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type PositionRow } from '../../../src/domain/position.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
+import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
+import { madeInstrument } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 /** 100 lots of 0.001 at 10,000: worth 1000, with a capital of 3000. */
@@ -67,17 +69,27 @@ class Account extends EngineBench {
   events(): string[] {
     return this.take('announce').map(({ event }) => event)
   }
+
+  said(name: string): readonly unknown[] {
+    return this.take('announce').flatMap(({ event, fields }) => (event === name ? [fields] : []))
+  }
 }
 
 /** Long enough for tests that do not read, but for that of silence. */
 const { limits: RISK } = new EngineBench().settings
 
-function holding(limits: LossLimits = DRAWDOWN, scope: Scope = '*', accountAgeMaxMs = 1e12): Account {
+function holding(
+  limits: LossLimits = DRAWDOWN,
+  scope: Scope = '*',
+  accountAgeMaxMs = 1e12,
+  change: Partial<EngineSettings> = {},
+): Account {
   const losses = { timeZone: 'UTC', coolDownMs: 0, limits: new Map([[scope, limits]]) }
   const bench = new Account({
     capital: decimal('3000'),
     losses,
     limits: { ...RISK, accountAgeMaxMs },
+    ...change,
   }).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS })
   const batch = bench.grantBatch()
@@ -112,6 +124,17 @@ describe('[MON1] one wrong row of a position', () => {
     expect(bench.codes).toEqual([])
     expect(bench.events()).toContain('equity.agreed')
     expect(bench.engine.disputes.size).toBe(0)
+  })
+
+  test('of a coin-margined account is logged with the digits of its coin', () => {
+    const coin = { ...madeInstrument(), productType: 'COIN-FUTURES', marginCoin: 'BTC' } as const
+    const bench = holding(DRAWDOWN, '*', 1e12, { instruments: new Map([[SYMBOL, coin]]) })
+
+    bench.see({ price: 10_010, row: { unrealisedProfit: '0.00912345' } })
+
+    // 0.1 coin times (10,010 - 10,000) / 10,010.
+    expect(bench.said('equity.disputed')).toMatchObject([{ ours: '0.00009990', theirs: '0.00912345' }])
+    expect([...bench.engine.disputes.values()]).toMatchObject([{ ours: '0.00009990' }])
   })
 
   test('that is wrong by a little is logged only when it has lasted', () => {

@@ -1,0 +1,82 @@
+import { hostname } from 'node:os'
+import { resolve, sep } from 'node:path'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import { loadJournalPassword } from '../../config/secrets.ts'
+import { serverPlaceOf } from '../../daemon/state/open-journal.ts'
+import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { print } from '../process/operator.ts'
+import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+
+/**
+ * A kill that `kill --all` has ordered on the server of a journal stands there, and on the machine that obeyed it: a
+ * release that is given anywhere else neither sees nor ends it. So a release asks the server where no daemon here
+ * answers for the kill.
+ */
+
+/** An account with a kill that was ordered on its server and is not released. */
+export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAccount['kill']> }
+
+/** The holder of a lease, as it is named there. */
+export const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
+
+/** @returns undefined where none stands, where the journal is a file, and, with a word, where the server does not say */
+export async function findServerKill(
+  config: DaemonConfig,
+  options: ConfigOptions,
+): Promise<KilledAccount | undefined> {
+  if (config.journal === undefined) return undefined
+  try {
+    const request = toConfigRequest({ ...options, config: config.file })
+    const place = serverPlaceOf(config, loadJournalPassword(config, request))
+    const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
+    const reader = new FleetReader(place)
+    try {
+      const account = await reader.readAccount(place.schema)
+      const kill = account?.kill
+      return account && kill && kill.state !== 'released' ? { ...account, kill } : undefined
+    } finally {
+      await reader.close()
+    }
+  } catch (error) {
+    print(
+      `the server of the journal does not say whether a kill was ordered there (\`kill --all\`): ${messageOf(error)}`,
+    )
+    return undefined
+  }
+}
+
+/** One sentence: who ordered it, and how far it is. */
+export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): string {
+  const { state, by, orderedAt, reason, answeredBy } = kill
+  const ordered = `a kill was ordered on the server of the journal by ${by} at ${new Date(orderedAt).toISOString()} (${reason})`
+  if (state === 'asked') return `${ordered}, and no daemon has obeyed it yet`
+  if (state === 'seen') return `${ordered}; ${answeredBy} obeys it, and has not proved yet that nothing rests`
+  return `${ordered}; ${answeredBy} has proved that nothing rests`
+}
+
+/**
+ * What ends a kill that no daemon of this directory answers for.
+ * @returns undefined where a release that waits here ends it: it was proved, and nobody elsewhere writes the account
+ */
+export function adviseServerRelease(account: KilledAccount, directory: string): string | undefined {
+  const { state, holder, standbys, kill } = account
+  const next = standbys.find(({ isFollowing }) => isFollowing)?.holder
+  const elsewhere = state === 'writes' && !isOf(holder, directory) ? holder : next
+  if (elsewhere !== undefined) return `release it there: ${releaseAt(elsewhere)}`
+  if (kill.state === 'clean') return undefined
+  return 'whoever trades the account next obeys it before anything is sent: start that one, look at the account, and release it then'
+}
+
+function releaseAt(holder: string): string {
+  const { host, directory } = HOLDER.exec(holder)?.groups ?? {}
+  if (host === undefined) return `\`intentd release --reason ...\` where ${holder} runs`
+  return `on ${host}, \`intentd release --state ${directory} --reason ...\``
+}
+
+/** One that has died here may have its lease for some seconds more. The state may lie inside the directory. */
+function isOf(holder: string, directory: string): boolean {
+  const { host, directory: own = '' } = HOLDER.exec(holder)?.groups ?? {}
+  const here = resolve(directory)
+  return host === hostname() && (own === here || own.startsWith(`${here}${sep}`))
+}
