@@ -37,6 +37,8 @@ const CLOCKS_DIFFER_MS_MAX = 60_000
 /** Names under which the document gives the instant of a row, Unix ms. */
 const INSTANTS = ['ts', 'cTime', 'uTime'] as const
 const FIRST_AT = Date.UTC(2009, 0, 1)
+/** Unix seconds of any day are below it, milliseconds since 2001 above. */
+const SECONDS_BELOW = 1e11
 
 /** @throws Failure FEED_UNREADABLE, FEED_DAMAGED (with file, line and what to do), and those of {@link unpackGzip} */
 export async function loadFeedFile(path: string): Promise<FeedFile> {
@@ -142,11 +144,18 @@ function readLine(text: string, place: Place): FeedReading {
 }
 
 function toInstant(value: unknown): number | undefined {
-  const isIso = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(value)
-  const at = isIso ? Date.parse(value) : value
+  const at = typeof value === 'string' ? parseIso(value) : value
   return typeof at === 'number' && Number.isInteger(at) && at >= FIRST_AT && at < 10 * FIRST_AT
     ? at
     : undefined
+}
+
+/** A 30th of February would be a day of March. */
+function parseIso(text: string): number | undefined {
+  const [, day, month] = /^(\d{4}-(\d{2})-\d{2})T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
+  if (day === undefined) return undefined
+  const isDay = new Date(`${day}T00:00:00Z`).getUTCMonth() + 1 === Number(month)
+  return isDay ? Date.parse(text) : undefined
 }
 
 function assertLater(readAt: number, before: number | undefined, place: Place): void {
@@ -160,11 +169,10 @@ function assertLater(readAt: number, before: number | undefined, place: Place): 
 
 /** A row that carries a later instant than its reading was not there yet: a backtest on it would see the future. */
 function assertKnown({ data, readAt }: FeedReading, place: Place): void {
-  const rows: readonly unknown[] = Array.isArray(data) ? data : [data]
-  for (const row of rows) {
+  for (const row of listRecords(data)) {
     for (const name of INSTANTS) {
-      const at = isRecord(row) ? Number(row[name]) : Number.NaN
-      if (at <= readAt + CLOCKS_DIFFER_MS_MAX || Number.isNaN(at)) continue
+      const at = toTime(row[name])
+      if (at === undefined || at <= readAt + CLOCKS_DIFFER_MS_MAX) continue
       throw damaged(
         place,
         `a row's ${name} (${new Date(at).toISOString()}) lies after \`readAt\` (${new Date(readAt).toISOString()})`,
@@ -172,6 +180,24 @@ function assertKnown({ data, readAt }: FeedReading, place: Place): void {
       )
     }
   }
+}
+
+/** The objects of a value, however deep. */
+function listRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (Array.isArray(value)) return value.flatMap(listRecords)
+  return isRecord(value) ? [value, ...Object.values(value).flatMap(listRecords)] : []
+}
+
+/** Unix s or ms, as a number or a text, or a date as text; undefined for what is no instant. */
+function toTime(value: unknown): number | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  const number = Number(value)
+  const at = Number.isNaN(number)
+    ? Date.parse(String(value))
+    : number < SECONDS_BELOW
+      ? number * 1000
+      : number
+  return at >= FIRST_AT && at < 10 * FIRST_AT ? at : undefined
 }
 
 function tryParse(text: string): unknown {

@@ -10,6 +10,7 @@
 import { Failure } from '../lib/failure.ts'
 import { EARLIEST_AT } from './check-rows.ts'
 import { readCsvColumns } from './csv-columns.ts'
+import { assertShares } from './funding.ts'
 
 export interface FundingPayments {
   readonly symbol: string
@@ -39,7 +40,7 @@ function toPlain(rate: number): string {
 
 /**
  * @param source The file's name, for failures.
- * @throws Failure RECORDING_EMPTY, FUNDING_UNREADABLE, and those of {@link readCsvColumns}, each naming file:line.
+ * @throws Failure RECORDING_EMPTY, FUNDING_UNREADABLE, RECORDING_FUNDING_RATE, and those of {@link readCsvColumns}, each naming file:line.
  */
 export function parseFunding({ bytes, source }: { bytes: Buffer; source: string }): FundingPayments {
   const symbols: string[] = []
@@ -59,6 +60,7 @@ export function parseFunding({ bytes, source }: { bytes: Buffer; source: string 
       throw unreadable(where, `${time} is not a whole hour in Unix ms`)
     if (row > 0 && time <= (at[row - 1] as number)) throw unreadable(where, `${time} after ${at[row - 1]}`)
   }
+  assertShares(rates, source)
   return { symbol, at, rates }
 }
 

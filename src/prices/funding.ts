@@ -4,19 +4,23 @@ import { Failure } from '../lib/failure.ts'
 import type { CandleRows, QuoteRows, RecordedFunding, Recording } from './recording.ts'
 
 const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+/** 0.3 % of every position at each payment, for as long as a file lasts, is a rate in percent. */
+const MEDIAN_RATE_MAX = 0.003
 /** No exchange takes a tenth of a position at once: such a rate is written in percent. */
 const RATE_MAX = 0.1
 
 /**
- * Payments at whole minutes: exchanges write some milliseconds more.
+ * Payments at whole hours: exchanges write some milliseconds more.
  * @param whereOf The place of a row, for failures. @throws Failure RECORDING_FUNDING_TIMES, RECORDING_FUNDING_RATE
  */
 export function buildFunding(
   { at, rate, source }: Pick<RecordedFunding, 'at' | 'rate' | 'source'>,
   whereOf: (row: number) => string,
 ): RecordedFunding {
-  const minutes = at.map((paidAt) => Math.round(paidAt / MINUTE_MS) * MINUTE_MS)
-  for (let row = 0; row < minutes.length; row++) {
+  const hours = at.map((paidAt, row) => toHour(paidAt, () => whereOf(row)))
+  assertShares(rate, whereOf(0))
+  for (let row = 0; row < hours.length; row++) {
     if (!(Math.abs(rate[row] ?? Number.NaN) <= RATE_MAX)) {
       throw new Failure({
         code: 'RECORDING_FUNDING_RATE',
@@ -25,7 +29,7 @@ export function buildFunding(
         hint: 'rates are shares: 0.0001 is 0.01 %',
       })
     }
-    if (row === 0 || (minutes[row] as number) > (minutes[row - 1] as number)) continue
+    if (row === 0 || (hours[row] as number) > (hours[row - 1] as number)) continue
     throw new Failure({
       code: 'RECORDING_FUNDING_TIMES',
       sentence: 'a payment of funding is not later than the one before',
@@ -33,8 +37,32 @@ export function buildFunding(
       hint: 'sort the rows by time, and remove doubles',
     })
   }
-  const digest = sha256([minutes.join(','), rate.join(',')]).toString('hex')
-  return { at: minutes, rate, source, sha256: digest }
+  const digest = sha256([hours.join(','), rate.join(',')]).toString('hex')
+  return { at: hours, rate, source, sha256: digest }
+}
+
+function toHour(paidAt: number, where: () => string): number {
+  const hour = Math.round(paidAt / HOUR_MS) * HOUR_MS
+  if (Math.abs(paidAt - hour) <= MINUTE_MS) return hour
+  throw new Failure({
+    code: 'RECORDING_FUNDING_TIMES',
+    sentence: 'funding is paid at whole hours, and this is the time of something else',
+    facts: { where: where(), found: new Date(paidAt).toISOString() },
+    hint: 'give the rates that were paid, a row for each payment; predicted rates are none',
+  })
+}
+
+/** @throws Failure RECORDING_FUNDING_RATE for rates that are in percent */
+export function assertShares(rates: Float64Array, where: string): void {
+  const sizes = rates.map(Math.abs).toSorted()
+  const median = sizes[Math.floor(sizes.length / 2)] ?? 0
+  if (median <= MEDIAN_RATE_MAX) return
+  throw new Failure({
+    code: 'RECORDING_FUNDING_RATE',
+    sentence: 'half of the rates of funding are above 0.3 % of the position, so they are in percent',
+    facts: { where, found: `median ${median}` },
+    hint: 'rates are shares: 0.0001 is 0.01 %',
+  })
 }
 
 /**

@@ -8,15 +8,16 @@ import type { RecordedFunding, Recording } from './recording.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
 const COLUMNS = ['ts_ms', 'fundingrate'] as const
+const SYMBOL_COLUMN = 'symbol'
 
 /**
  * Reads a CSV with the columns `ts_ms` (Unix ms of a payment) and `fundingRate` (a share: 0.0001 is 1 bp, paid by longs),
- * plain or gzipped, in the order of time.
+ * plain or gzipped, in the order of time. A column `symbol` must name the instrument.
  *
  * @throws Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY, RECORDING_FUNDING_TIMES,
- *   RECORDING_FUNDING_RATE, and those of {@link readCsvColumns}, each naming file:line.
+ *   RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and those of {@link readCsvColumns}, each naming file:line.
  */
-async function loadFunding(path: string): Promise<RecordedFunding> {
+async function loadFunding(path: string, symbol: string): Promise<RecordedFunding> {
   const source = basename(path)
   const bytes = await unpackGzip(await readPrices(path), { path, bytesMax: RECORDING_BYTES_MAX })
   const begin = findBegin(bytes)
@@ -35,8 +36,11 @@ async function loadFunding(path: string): Promise<RecordedFunding> {
     })
   }
   const firstLine = begin.line + 1
+  const texts = header.includes(SYMBOL_COLUMN) ? [SYMBOL_COLUMN] : []
   const columns = readCsvColumns(bytes, {
-    ...{ separator, header, names: COLUMNS, from: headerEnd + 1, firstLine, source },
+    ...{ separator, header, names: [...COLUMNS, ...texts], from: headerEnd + 1, firstLine, source, texts },
+    readText: (text, name) =>
+      name === SYMBOL_COLUMN ? assertOwn(text, { symbol, where: source }) : undefined,
   })
   const [at, rate] = COLUMNS.map((name) => columns.get(name) as Float64Array) as [Float64Array, Float64Array]
   if (at.length > 0) return buildFunding({ at, rate, source }, (row) => `${source}:${row + firstLine}`)
@@ -44,6 +48,20 @@ async function loadFunding(path: string): Promise<RecordedFunding> {
     code: 'RECORDING_EMPTY',
     sentence: 'there is no payment of funding below the header',
     facts: { where },
+  })
+}
+
+/** Payments of another instrument are none of this one. */
+function assertOwn(
+  found: string,
+  { symbol, where }: { readonly symbol: string; readonly where: string },
+): number {
+  if (found === symbol) return 0
+  throw new Failure({
+    code: 'RECORDING_SYMBOLS_DIFFER',
+    sentence: 'the file has payments of funding of another instrument',
+    facts: { where, of: found, 'named for': symbol },
+    hint: `name the file under its own instrument: simulator.market.funding.${found}`,
   })
 }
 
@@ -60,7 +78,9 @@ export function loadWithFunding(
     files.map(async (file) => {
       const recording = await loadRecording(file)
       const path = payments[recording.symbol]
-      return path === undefined ? recording : { ...recording, funding: await loadFunding(path) }
+      return path === undefined
+        ? recording
+        : { ...recording, funding: await loadFunding(path, recording.symbol) }
     }),
   )
 }

@@ -74,6 +74,16 @@ describe('a file of a feed', () => {
     expect(parse(HEAD, line(AT + 3_600_000)).readAt).toHaveLength(1)
   })
 
+  test.each([
+    ['in seconds', (at: number) => [{ ts: at / 1000 }]],
+    ['as a date', (at: number) => ({ uTime: new Date(at).toISOString() })],
+    ['below a list', (at: number) => ({ list: [{ cTime: String(at) }] })],
+  ])('[STR2] so is one whose instant stands %s', (_, dataAt) => {
+    const line = JSON.stringify({ readAt: AT, data: dataAt(AT + 9 * 3_600_000) })
+
+    expect(() => parse(HEAD, line)).toThrow(/lies after `readAt`/)
+  })
+
   test('is named after its request', () => {
     expect(nameFeedFile(FEED)).toBe('longShortRatio-symbol-BTCUSDT.feed.jsonl')
   })

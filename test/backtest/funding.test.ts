@@ -68,8 +68,35 @@ test('the hours of an instrument go before the calendar', async () => {
     edits: [['minNotional: "5" }', 'minNotional: "5", fundingHours: 1 }']],
   })
 
-  // 26 full hours, an eighth of 1 bp each, of which the sixth decimal is the last: 0.000013.
-  expect(paid).toBeCloseTo(-26 * 0.013, 4)
+  // 26 full hours, an eighth of 1 bp each.
+  expect(paid).toBeCloseTo(-26 * 0.0125, 4)
+})
+
+test.each([
+  [
+    'of another instrument',
+    ['ts_ms,symbol,fundingRate', `${START_AT},ETHUSDT,0.0001`],
+    /RECORDING_SYMBOLS_DIFFER[^]*ETHUSDT/,
+  ],
+  ['in percent', ['ts_ms,fundingRate', `${START_AT},0.01`], /RECORDING_FUNDING_RATE[^]*in percent/],
+  [
+    'at half past',
+    ['ts_ms,fundingRate', `${START_AT + HOUR_MS / 2},0.0001`],
+    /RECORDING_FUNDING_TIMES[^]*whole hours/,
+  ],
+])('payments %s are refused', async (_, lines, problem) => {
+  const run = play({
+    hours: 2,
+    edits: [
+      [
+        'market: { ',
+        'market: { funding: { BTCUSDT: funding.csv }, recordings: { BTCUSDT: BTCUSDT-1m.csv }, ',
+      ],
+    ],
+    files: { 'funding.csv': [...lines, ''].join('\n'), 'BTCUSDT-1m.csv': '' },
+  })
+
+  await expect(run).rejects.toThrow(problem)
 })
 
 test('a file of payments says when and how much, also where the interval changes', async () => {

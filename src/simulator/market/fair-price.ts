@@ -185,6 +185,7 @@ export class FairPrice {
     const mean = premiumCount === 0 ? premium : premiumSum / premiumCount
     const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
     const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, this.#fundingMinutes.length)
-    return Math.round(rate * ofEightHours * 1e6) / 1e6
+    // A rate of eight hours has six digits; a part of it keeps what the division leaves.
+    return Math.round((Math.round(rate * 1e6) / 1e6) * ofEightHours * 1e10) / 1e10
   }
 }
