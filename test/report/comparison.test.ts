@@ -99,7 +99,7 @@ test('what ended the trading of a run stands above the figures, in the terminal 
 
 test('a run on made-up prices says so first, and in its column, in the terminal and in the page', () => {
   const pair = ['real', 'seeded'].map((place) => ({
-    ...{ place, coin: 'USDT', run: { ...run('default'), strategies: [] } as RunReport },
+    ...{ place, coin: 'USDT', run: { ...run('default'), strategies: [] } },
     name: place === 'real' ? place : 'seeded, made-up prices',
     madeUp: place === 'real' ? [] : ['Made-up prices (seeded market).'],
   }))

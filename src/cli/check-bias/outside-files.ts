@@ -3,7 +3,12 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { PreparedBacktest } from '../backtest/open-backtest.ts'
-import type { BiasCheck } from './run-check.ts'
+
+/** What was found, a line each. */
+export interface BiasCheck {
+  readonly isBiased: boolean
+  readonly lines: readonly string[]
+}
 
 /** A file that code of a strategy opened by itself. */
 export interface OpenedFile {

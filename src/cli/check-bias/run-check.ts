@@ -7,7 +7,7 @@ import { ProgressBar } from '../backtest/progress-bar.ts'
 import type { PlayOptions } from '../backtest/play-options.ts'
 import type { PlayWatcher } from '../backtest/play-message.ts'
 import { markDecisions, openBacktest, playRun, watchForEnd } from '../backtest/run-backtest.ts'
-import { judgeOutsideFiles, type OpenedFile } from './outside-files.ts'
+import { type BiasCheck, judgeOutsideFiles, type OpenedFile } from './outside-files.ts'
 import { watchReads } from './watch-reads.ts'
 
 export interface BiasOptions extends PlayOptions {
@@ -19,11 +19,6 @@ export interface BiasTask {
   readonly config: string | undefined
   readonly options: BiasOptions
   readonly version: string
-}
-
-export interface BiasCheck {
-  readonly isBiased: boolean
-  readonly lines: readonly string[]
 }
 
 /** Cuts and later starts stand on whole hours, so that prices are read at the same moments. */
