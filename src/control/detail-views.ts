@@ -65,6 +65,9 @@ export const backtestSchema = z.strictObject({
   coin: z.string(),
   writtenAt: instant,
   given: z.array(z.string()).meta({ description: 'what `--set` and `--param` changed' }),
+  madeUp: z
+    .array(z.string())
+    .meta({ description: 'instruments whose prices follow a seed; empty: all prices are real' }),
   runs: z.array(
     z.strictObject({
       model: z.string(),

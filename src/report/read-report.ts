@@ -21,7 +21,8 @@ export function readReport(directory: string): BacktestReport {
 
 function isReport(value: unknown): value is BacktestReport {
   if (typeof value !== 'object' || value === null) return false
-  return 'format' in value && value.format === 1 && 'runs' in value && Array.isArray(value.runs)
+  if (!('format' in value && 'runs' in value && 'coverage' in value)) return false
+  return value.format === 1 && Array.isArray(value.runs) && Array.isArray(value.coverage)
 }
 
 function unreadable(file: string, problem: string): Failure {

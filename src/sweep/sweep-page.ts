@@ -1,6 +1,6 @@
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from '../report/page/html.ts'
 import { toDocument } from '../report/page/page.ts'
-import { showDuration, showNumber, showShare } from '../report/text/figures.ts'
+import { MADE_UP, showDuration, showNumber, showShare } from '../report/text/figures.ts'
 import type { HeatMap } from './landscape.ts'
 import type { ParamSet } from './param-sets.ts'
 import type { FoldRow, SweepReport, SweepRow } from './sweep-report.ts'
@@ -10,10 +10,12 @@ const ROWS_MAX = 500
 
 /** The report of a sweep as one file: no network, in light and dark. */
 export function renderSweepPage(report: SweepReport): string {
-  const { name, from, to, method, objective, trials, folds, heatMap, remarks, periodMs, coin } = report
+  const { from, to, method, objective, trials, folds, heatMap, madeUp = [], periodMs, coin } = report
+  const title = `Sweep of ${report.name}${madeUp.length === 0 ? '' : ` on ${MADE_UP}`}`
+  const remarks = [...madeUp, ...report.remarks]
   const period = showDuration(periodMs)
   const body = [
-    `<h1>Sweep of ${escapeHtml(name)}</h1><p class="sub">${shortTime(from)} to ${shortTime(to)} UTC · ${method}, ${trials.length} combinations · best by ${objective} · ${escapeHtml(coin)}</p>`,
+    `<h1>${escapeHtml(title)}</h1><p class="sub">${shortTime(from)} to ${shortTime(to)} UTC · ${method}, ${trials.length} combinations · best by ${objective} · ${escapeHtml(coin)}</p>`,
     remarks.length === 0
       ? ''
       : renderSection(
@@ -47,7 +49,7 @@ export function renderSweepPage(report: SweepReport): string {
     ),
     renderSection('To run one again', renderCommands(trials, folds)),
   ]
-  return toDocument(`Sweep of ${name}`, body.join('\n'), {})
+  return toDocument(title, body.join('\n'), {})
 }
 
 function shortTime(time: string): string {

@@ -31,6 +31,8 @@ export interface SweepReport {
   readonly deflated: Deflated | null
   readonly overfitting: Overfitting | null
   readonly heatMap: HeatMap | null
+  /** Why its figures are of no market; empty for real prices. Absent in reports of earlier releases. */
+  readonly madeUp?: readonly string[]
   readonly remarks: readonly string[]
 }
 
@@ -79,7 +81,7 @@ export interface ReportInput {
   readonly plan: SweepPlan
   readonly find: FindOutcome
   readonly name: (trial: Trial) => { readonly id: string; readonly command: string }
-  readonly head: Pick<SweepReport, 'name' | 'coin' | 'method' | 'periodMs'>
+  readonly head: Pick<SweepReport, 'name' | 'coin' | 'method' | 'periodMs' | 'madeUp'>
   readonly tries: number
   readonly remarks: readonly string[]
 }

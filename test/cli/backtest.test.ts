@@ -75,6 +75,9 @@ describe('intentd backtest', () => {
     const shown = page.slice(0, page.indexOf('<script'))
     expect(/\b(?:src|href)=|https?:|@import|url\(/.exec(page)?.[0]).toBeUndefined()
     expect(/NaN|undefined|Infinity/.exec(shown)?.[0]).toBeUndefined()
+    expect(shown).toContain('<title>Backtest of scripted on made-up prices</title>')
+    expect(shown).toContain('<h1>Backtest of scripted on made-up prices</h1>')
+    expect(shown).toMatch(/What to know first<\/h2><ul><li>Made-up prices \(seeded market\)/)
     expect(shown).toMatch(
       /intentd backtest \S*main\.yaml --market seeded --days 1 --model all --balance 5000/,
     )
@@ -270,6 +273,9 @@ describe('intentd compare', () => {
 
     expect(exits).toEqual([0, 66])
     expect(printed.out).toMatch(/one +two\n/)
+    expect(printed.out).toMatch(/^\n {2}one, made-up prices: Made-up prices \(seeded market\)/)
+    expect(printed.out).toMatch(/^ {2}prices +made up +made up$/m)
+    expect(readFileSync(page, 'utf8')).toContain('<title>one, made-up prices and two, made-up prices</title>')
     for (const out of ['one', 'two']) {
       const final = Number(readReport(out).runs[0]?.money.final)
         .toFixed(2)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PlayMarks } from '../../src/cli/backtest/play-marks.ts'
 import { checkBias } from '../../src/cli/check-bias/run-check.ts'
@@ -104,6 +105,56 @@ describe('intentd check-bias', () => {
     expect(printed).toMatch(
       /biased: a strategy reads the prices of the future from their file: .*BTCUSDT\.csv/,
     )
+  })
+  test.each([
+    ['ts', (text: string) => `export default ${text}`, "import future from './future.ts'"],
+    ['json', (text: string) => text, "import future from './future.json' with { type: 'json' }"],
+    [
+      'json',
+      (text: string) => text,
+      "import { createRequire } from 'node:module'\nconst future = createRequire(import.meta.url)('./future.json')",
+    ],
+    [
+      'ts',
+      (text: string) => text,
+      "const future = JSON.parse(readFileSync(new URL('./future.ts', import.meta.url), 'utf8'))",
+    ],
+  ])(
+    'prices that come as a module, future.%s, are named for a person to look at',
+    async (ending, toText, head) => {
+      const prices = Array.from({ length: 12 * 60 }, (_, minute) => 100_000 + 300 * Math.sin(minute / 40))
+      project.write(`future.${ending}`, toText(JSON.stringify(prices)))
+      writeStrategy(
+        head,
+        `const minute = now - ${START_AT / MINUTE_MS}
+    const lots = future[minute + 60] > future[minute] ? 10 : 0`,
+      )
+
+      expect(await check()).toBe(false)
+      expect(printed).toMatch(
+        new RegExp(`note: a strategy (?:imports|reads) a file; look .*: \\S+ \\S*future\\.${ending}`),
+      )
+      expect(printed.match(/note:/g)).toHaveLength(1)
+    },
+  )
+
+  test('a strategy that reads a copy of the prices is caught', async () => {
+    const text = readFileSync(join(project.directory, 'BTCUSDT.csv'), 'utf8')
+    const copy = project.write('copy.txt', text)
+    writeStrategy(
+      `const length = readFileSync(${JSON.stringify(copy)}, 'utf8').length`,
+      'const lots = length > 5 ? 10 : 0',
+    )
+
+    expect(await check()).toBe(true)
+    expect(printed).toMatch(/biased: a strategy reads the prices .*copy\.txt/)
+  })
+
+  test('a strategy that looks at its snapshot alone has nothing to be looked at', async () => {
+    writeStrategy('', 'const lots = 0')
+
+    expect(await check()).toBe(false)
+    expect(printed).not.toMatch(/note:|biased:/)
   })
 })
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { buildAccounts } from '../../src/cli/simulate/simulated-accounts.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { ConfigError, formatProblem } from '../../src/config/yaml/problem.ts'
 import { defaultConvertSettings } from '../../src/simulator/convert/convert.ts'
@@ -68,6 +69,16 @@ test('an account says its role, its addresses and its gateway client', () => {
     boundToIps: ['127.0.0.1', '::1'],
     gateway: { isWhitelisted: true },
   })
+})
+
+test('an account says since when it is managed', () => {
+  const more = '    boundAt: "2026-01-31T12:00:00Z"\n'
+
+  const [alice] = buildAccounts(load(SIMULATOR + more))
+  expect(alice?.boundAt).toBe(Date.UTC(2026, 0, 31, 12))
+  expect(complain(SIMULATOR + more.replace('T12:00:00Z', ''))).toMatchObject([
+    expect.stringMatching(/accounts\.0\.boundAt: expected an instant such as/),
+  ])
 })
 
 test('the settings of the services can be overridden from the command line', () => {

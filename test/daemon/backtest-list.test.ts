@@ -16,7 +16,8 @@ const RUN = {
   ],
   series: { close: [1000, Number.NaN, 990.5] },
 }
-const REPORT = { format: 1, name: 'paper', coin: 'USDT', runs: [RUN] }
+const coverage = ['BTCUSDT', 'ETHUSDT'].map((symbol) => ({ symbol, kind: 'candles' }))
+const REPORT = { format: 1, name: 'paper', coin: 'USDT', coverage, runs: [RUN] }
 
 function write(id: string, files: Readonly<Record<string, string>>, writtenAt: number): void {
   mkdirSync(join(folder, id), { recursive: true })
@@ -40,6 +41,17 @@ test('reports are listed with what was changed for them, the newest first; what 
   ])
   expect(listed[0]?.runs[0]?.ratios.map(({ text }) => text)).toEqual(['-0.95 %', '-'])
   expect(listed[0]?.runs[0]?.curve).toEqual([1000, 990.5])
+})
+
+test('the instruments whose prices are made up are named', () => {
+  const seeded = { ...REPORT, coverage: [coverage[0], { symbol: 'ETHUSDT', kind: 'seeded' }] }
+  write('real', { 'report.json': JSON.stringify(REPORT) }, 1000)
+  write('seeded', { 'report.json': JSON.stringify(seeded) }, 2000)
+
+  expect(listBacktests(folder).map(({ id, madeUp }) => [id, madeUp])).toEqual([
+    ['seeded', ['ETHUSDT']],
+    ['real', []],
+  ])
 })
 
 test('a folder that does not exist has none', () => {

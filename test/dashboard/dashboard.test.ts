@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo } from 'node:net'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { type Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type IntentdProcess } from '../daemon/intentd-process.ts'
@@ -143,6 +144,30 @@ describe.skipIf(browserMissing !== undefined)(
         expect(await findSerious()).toEqual([])
       }
       expect(complaints).toEqual([])
+    })
+
+    test('a backtest on made-up prices says so above its figures', async () => {
+      const [folder, coverage] = [
+        join(project.directory, 'backtests', 'seeded'),
+        [{ symbol: 'BTCUSDT', kind: 'seeded' }],
+      ]
+      const backtest = {
+        ...{ model: 'default', fromAt: 0, toAt: 1, ratios: [], series: { close: [1, 2] } },
+        money: { opening: '1', final: '2', fees: '0' },
+      }
+      mkdirSync(folder, { recursive: true })
+      const report = { format: 1, name: 'paper', coin: 'USDT', coverage, runs: [backtest] }
+      writeFileSync(join(folder, 'report.json'), JSON.stringify(report))
+
+      // The screen reads the reports when it is opened.
+      await show('overview')
+      await show('backtests')
+
+      const heading = page.locator('table.beside thead th').last()
+      await heading.waitFor()
+      expect(await heading.textContent()).toMatch(/seeded.*made-up prices/)
+      expect(await page.locator('table.beside').textContent()).toContain('made up: BTCUSDT')
+      rmSync(folder, { recursive: true })
     })
 
     test('draws prices, orders and fills, and says what an instrument waits for', async () => {

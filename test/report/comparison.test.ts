@@ -25,7 +25,7 @@ const run = (model: string): RunReport =>
 
 const MODELS = ['pessimistic', 'default', 'optimistic']
 const named = ['backtests-paper-0a1b2c3d', 'backtests-paper-9f8e7d6c'].flatMap((place) =>
-  MODELS.map((model) => ({ place, name: `${place} ${model}`, run: run(model), coin: 'USDT' })),
+  MODELS.map((model) => ({ place, name: `${place} ${model}`, run: run(model), coin: 'USDT', madeUp: [] })),
 )
 
 test('six runs of two backtests have headings that tell them apart', () => {
@@ -47,7 +47,9 @@ test('a short run beside a long one says of which time each ratio is, and when e
   const short = { ...run('default'), ratios: [sharpe(-0.15, 'per day; not annualised')] } as RunReport
   const long = { ...run('default'), ratios: [sharpe(-6.56)], toAt: 86_400_000 * 100 } as RunReport
   const compare = (runs: readonly RunReport[]) =>
-    describeComparison(runs.map((one, index) => ({ place: `${index}`, name: `${index}`, run: one })))
+    describeComparison(
+      runs.map((one, index) => ({ place: `${index}`, name: `${index}`, run: one, madeUp: [] })),
+    )
       .map((line) => line.trim().replaceAll(/ {2,}/g, ' | '))
       .filter((line) => /^(?:Sharpe|from|to)\b/.test(line))
 
@@ -69,6 +71,7 @@ test('the curves of two runs of the same time stand below each other, however ma
         return {
           place: `${index}`,
           name: `${index}`,
+          madeUp: [],
           run: { ...one, series: { ...one.series, close } as never },
         }
       }),
@@ -84,7 +87,7 @@ test('the curves of two runs of the same time stand below each other, however ma
 test('what ended the trading of a run stands above the figures, in the terminal and in the page', () => {
   const text = 'trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30; 1 s of 2 s were traded'
   const pair = ['calm', 'wild'].map((name) => ({
-    ...{ place: name, name, coin: 'USDT' },
+    ...{ place: name, name, coin: 'USDT', madeUp: [] },
     run: { ...run('default'), strategies: [], restrictions: name === 'wild' ? [text] : [] } as RunReport,
   }))
 
@@ -92,6 +95,22 @@ test('what ended the trading of a run stands above the figures, in the terminal 
   expect(lines[1]).toBe('  wild: trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30;')
   expect(renderComparisonPage(pair)).toContain(`<li>wild: ${text}</li>`)
   expect(renderComparisonPage(pair)).not.toContain('<li>calm: trading')
+})
+
+test('a run on made-up prices says so first, and in its column, in the terminal and in the page', () => {
+  const pair = ['real', 'seeded'].map((place) => ({
+    ...{ place, coin: 'USDT', run: { ...run('default'), strategies: [] } },
+    name: place === 'real' ? place : 'seeded, made-up prices',
+    madeUp: place === 'real' ? [] : ['Made-up prices (seeded market).'],
+  }))
+
+  const lines = describeComparison(pair)
+  expect(lines[1]).toBe('  seeded, made-up prices: Made-up prices (seeded market).')
+  expect(lines.map((line) => line.trim().split(/ {2,}/))).toContainEqual(['prices', 'real', 'made up'])
+  expect(describeComparison(pair.slice(0, 1)).join('\n')).not.toMatch(/prices/)
+  const page = renderComparisonPage(pair)
+  expect(page).toContain('<title>real and seeded, made-up prices</title>')
+  expect(page).toMatch(/What to know first<\/h2><ul><li>seeded, made-up prices: Made-up prices/)
 })
 
 test('six runs have six colours', () => {

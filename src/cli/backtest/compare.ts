@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { type NamedRun, renderComparisonPage } from '../../report/page/comparison-page.ts'
 import { readReport } from '../../report/read-report.ts'
+import { describeMadeUp, MADE_UP } from '../../report/text/figures.ts'
 import { describeComparison } from '../../report/text/terminal-report.ts'
 
 interface CompareOptions {
@@ -29,8 +30,13 @@ export function addCompareCommand(program: Command, { setExit }: VerbFrame): voi
     })
 }
 
-/** Each fill model of a backtest is a run of its own. */
+/** Each fill model of a backtest is a run of its own. Its name says wherever it stands that prices are made up. */
 function readRuns(directory: string, place: string): readonly NamedRun[] {
-  const { runs, coin } = readReport(directory)
-  return runs.map((run) => ({ place, name: runs.length === 1 ? place : `${place} ${run.model}`, run, coin }))
+  const { runs, coin, coverage } = readReport(directory)
+  const madeUp = describeMadeUp(coverage)
+  const mark = madeUp.length === 0 ? '' : `, ${MADE_UP}`
+  return runs.map((run) => ({
+    ...{ place, madeUp, run, coin },
+    name: `${runs.length === 1 ? place : `${place} ${run.model}`}${mark}`,
+  }))
 }

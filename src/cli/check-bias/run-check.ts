@@ -1,5 +1,3 @@
-import { realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { BacktestRun } from '../../backtest/backtest-run.ts'
 import { type Agreement, compareDecisions, EffectLog, firstDifference } from './effect-log.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -9,6 +7,7 @@ import { ProgressBar } from '../backtest/progress-bar.ts'
 import type { PlayOptions } from '../backtest/play-options.ts'
 import type { PlayWatcher } from '../backtest/play-message.ts'
 import { markDecisions, openBacktest, playRun, watchForEnd } from '../backtest/run-backtest.ts'
+import { type BiasCheck, judgeOutsideFiles, type OpenedFile } from './outside-files.ts'
 import { watchReads } from './watch-reads.ts'
 
 export interface BiasOptions extends PlayOptions {
@@ -20,11 +19,6 @@ export interface BiasTask {
   readonly config: string | undefined
   readonly options: BiasOptions
   readonly version: string
-}
-
-export interface BiasCheck {
-  readonly isBiased: boolean
-  readonly lines: readonly string[]
 }
 
 /** Cuts and later starts stand on whole hours, so that prices are read at the same moments. */
@@ -47,8 +41,8 @@ export async function checkBias(
 ): Promise<BiasCheck> {
   const { marks, isTTY, post } = watcher
   const watch = watchForEnd(marks)
-  const reads = new Map<string, string>()
-  const forget = watchReads((strategy, file) => reads.set(`${strategy} ${file}`, file))
+  const reads = new Map<string, OpenedFile>()
+  const forget = watchReads((strategy, file) => reads.set(`${strategy} ${file}`, { strategy, file }))
   const progress = new ProgressBar({ isTTY, write: (text) => post({ kind: 'progress', text }) }, systemClock)
   let done = 0
   const play = async (range: Pick<PlayOptions, 'from' | 'to'>, label: string): Promise<Played> => {
@@ -72,7 +66,10 @@ export async function checkBias(
       play({ ...rangeOf(whole), to }, 'the future cut off'),
     )
     const past = await checkPast(whole, (from) => play({ ...rangeOf(whole), from }, 'a later start'))
-    const files = describeReads(reads, [...options.market, ...(options.feed ?? [])])
+    const files = judgeOutsideFiles(whole.prepared, {
+      opened: [...reads.values()],
+      played: [...options.market, ...(options.feed ?? [])],
+    })
     return {
       isBiased: future.isBiased || files.isBiased,
       lines: [...future.lines, ...files.lines, '', ...past],
@@ -123,27 +120,6 @@ async function checkFuture(
 
 function nameOf(strategyId: string): string {
   return strategyId === '' ? 'first seen in what no strategy decided' : `of strategy ${strategyId}`
-}
-
-function describeReads(reads: ReadonlyMap<string, string>, played: readonly string[]): BiasCheck {
-  const prices = new Set(played.map((spec) => realPath(spec.replace(/^[\w.-]+=/, ''))))
-  const seen = [...reads].map(([text, file]) => ({ text, isPrices: prices.has(realPath(file)) }))
-  return {
-    isBiased: seen.some(({ isPrices }) => isPrices),
-    lines: seen.map(({ text, isPrices }) =>
-      isPrices
-        ? `biased: a strategy reads the prices of the future from their file: ${text}`
-        : `note: a strategy reads a file, and nobody knows what of the future stands in it: ${text}`,
-    ),
-  }
-}
-
-function realPath(file: string): string {
-  try {
-    return realpathSync(resolve(file))
-  } catch {
-    return resolve(file)
-  }
 }
 
 async function checkPast(whole: Played, play: (from: number) => Promise<Played>): Promise<readonly string[]> {

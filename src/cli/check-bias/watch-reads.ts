@@ -8,8 +8,8 @@ import { strategyAtFault } from '../../strategy/strategy-context.ts'
 const OPENERS = ['openSync', 'readFileSync', 'open', 'readFile', 'createReadStream'] as const
 const PROMISED = ['open', 'readFile'] as const
 
-/** Code that it imports. */
-const CODE = /\.(?:[cm]?[jt]s|node)$|\/package\.json$/
+/** What Node opens to import a package, which is named as a whole. */
+const PACKAGES = /[\\/]node_modules[\\/]|\.node$|[\\/]package\.json$/
 
 /**
  * Hears of every file that code of a strategy opens: no cut of the prices hides from it what it reads by itself.
@@ -33,7 +33,7 @@ function watch(holder: object, name: string, onRead: (strategy: string, file: st
   Reflect.set(holder, name, function watched(this: unknown, ...args: readonly unknown[]): unknown {
     const strategy = strategyAtFault()
     const file = strategy === undefined ? undefined : pathOf(args[0])
-    if (strategy !== undefined && file !== undefined && !CODE.test(file)) onRead(strategy, file)
+    if (strategy !== undefined && file !== undefined && !PACKAGES.test(file)) onRead(strategy, file)
     return Reflect.apply(original, this, args) as unknown
   })
   return () => Reflect.set(holder, name, original)

@@ -11,7 +11,10 @@ const FIRST_UID = 1_000_001
  */
 export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
   return accounts.map(
-    ({ name, positionMode, marginCoin, startingBalance, leverage, role, boundToIps, gateway }, index) => ({
+    (
+      { name, positionMode, marginCoin, startingBalance, leverage, role, boundToIps, boundAt, gateway },
+      index,
+    ) => ({
       uid: String(FIRST_UID + index),
       label: name,
       key: `sim_${derive('key', { seed, name }).slice(0, 32)}`,
@@ -22,6 +25,7 @@ export function buildAccounts({ seed, accounts }: SimulatorFile): readonly Accou
       leverage,
       role,
       ...(boundToIps && { boundToIps }),
+      ...(boundAt && { boundAt: Date.parse(boundAt) }),
       ...(gateway && {
         gateway: {
           key: `gateway_${derive('gateway key', { seed, name }).slice(0, 32)}`,

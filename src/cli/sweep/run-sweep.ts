@@ -4,6 +4,7 @@ import { sha256Hex } from '../../lib/digest.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
 import { cutIntoBuckets } from '../../report/collect/time-buckets.ts'
+import { describeMadeUp } from '../../report/text/figures.ts'
 import { cutFolds } from '../../sweep/folds.ts'
 import { listParamSets } from '../../sweep/param-sets.ts'
 import { countTrials, cutRounds, nextTrials, type SweepPlan } from '../../sweep/schedule.ts'
@@ -236,7 +237,7 @@ function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
     name: (trial) => ({ id: nameTrial(recipe, trial).id, command: commandOf(sweep, trial) }),
     head: {
       ...{ name: prepared.config.name, coin: prepared.config.account.marginCoin },
-      ...{ method: file.method, periodMs },
+      ...{ method: file.method, periodMs, madeUp: describeMadeUp(prepared.coverage) },
     },
     tries: log.countTries(prices),
     remarks,

@@ -6,7 +6,20 @@ const ROWS = 10
 
 /** The best trials and what they are worth, for a terminal. */
 export function describeSweep(report: SweepReport): readonly string[] {
-  const { name, method, trials, from, to, objective, folds, tries, deflated, overfitting, periodMs } = report
+  const {
+    madeUp = [],
+    name,
+    method,
+    trials,
+    from,
+    to,
+    objective,
+    folds,
+    tries,
+    deflated,
+    overfitting,
+    periodMs,
+  } = report
   const number = (value: number | null): string =>
     (value === null ? 'n/a' : showNumber(value, 4)).padStart(11)
   const share = (value: number | null | undefined): string => showShare(value ?? Number.NaN).padStart(11)
@@ -15,6 +28,7 @@ export function describeSweep(report: SweepReport): readonly string[] {
   return [
     '',
     `  ${name}: ${from.slice(0, 16)} to ${to.slice(0, 16)} UTC, ${method}, ${trials.length} combinations, best by ${objective}`,
+    ...madeUp.map((text) => `  ${text}`),
     '',
     `  ${'trial'.padEnd(13)}${header}${'return'.padStart(11)}${'drawdown'.padStart(11)}  parameters`,
     ...trials.slice(0, ROWS).map((row) => {

@@ -42,6 +42,11 @@ export const simulatedAccountSchema = z
           'Addresses that its API key is bound to: refused from any other. Absent: bound to none, and refused ' +
           'where the exchange wants a bound key.',
       }),
+    boundAt: z.iso.datetime({ offset: true }).optional().meta({
+      title: 'an instant such as "2026-01-31T12:00:00Z"',
+      description:
+        'Makes it a managed sub-account, bound to its manager at this time: earlier fills and spot orders are not shown.',
+    }),
     gateway: gatewayClientSchema.optional(),
   })
   .meta({ description: 'One account of the simulated exchange.' })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { BacktestView } from '../../control/detail-views.ts'
 import type { BacktestReport, RunReport } from '../../report/run-report.ts'
 import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.ts'
+import { listSeeded } from '../../report/text/figures.ts'
 
 /** The newest; of a report that is larger only its page is to be looked at. */
 const REPORTS_MAX = 12
@@ -28,9 +29,10 @@ export function listBacktests(folder: string): readonly BacktestView[] {
     .flatMap(({ id, writtenAt }) => {
       const report = tryReport(join(folder, id))
       if (report === undefined) return []
-      const { name, coin, runs } = report
+      const { name, coin, runs, coverage } = report
+      const madeUp = listSeeded(coverage)
       const given = readGiven(join(folder, id, RECIPE_FILE))
-      return [{ id, name, coin, writtenAt, given, runs: runs.map(viewRun) }]
+      return [{ id, name, coin, writtenAt, given, madeUp, runs: runs.map(viewRun) }]
     })
 }
 

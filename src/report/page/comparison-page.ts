@@ -1,16 +1,12 @@
 import type { RunReport } from '../run-report.ts'
+import type { ComparedRun } from '../text/terminal-report.ts'
 import { moneyDecimals, showTime, withSign } from '../text/figures.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
 import { renderComparison, toDocument } from './page.ts'
 import { renderEquities } from './run-charts.ts'
 import { renderList } from './run-tables.ts'
 
-/** A run, and what it is called beside another. */
-export interface NamedRun {
-  /** Of its report, which may hold a run of each fill model. */
-  readonly place: string
-  readonly name: string
-  readonly run: RunReport
+export interface NamedRun extends ComparedRun {
   readonly coin: string
 }
 
@@ -29,10 +25,13 @@ export function renderComparisonPage(named: readonly NamedRun[]): string {
     ({ name, run }) =>
       `<li>${escapeHtml(name)}: ${showTime(run.fromAt)} to ${showTime(run.toAt)} UTC, fill model ${run.model}</li>`,
   )
-  const ends = named.flatMap(({ name, run }) => run.restrictions.map((text) => `${name}: ${text}`))
+  const warnings = [
+    ...named.flatMap(({ name, madeUp }) => madeUp.map((text) => `${name}: ${text}`)),
+    ...named.flatMap(({ name, run }) => run.restrictions.map((text) => `${name}: ${text}`)),
+  ]
   const body = [
     `<h1>${names.map(escapeHtml).join(' and ')}</h1><ul class="sub">${spans.join('')}</ul>`,
-    ends.length === 0 ? '' : renderSection('What to know first', renderList(ends)),
+    warnings.length === 0 ? '' : renderSection('What to know first', renderList(warnings)),
     renderSection('Side by side', chart + renderComparison(runs, names)),
     renderSection('By strategy', renderStrategies(runs, names)),
   ].join('\n')

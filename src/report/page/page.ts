@@ -1,6 +1,8 @@
 import type { BacktestReport, RunReport } from '../run-report.ts'
 import {
   describeHold,
+  describeMadeUp,
+  MADE_UP,
   moneyDecimals,
   showNumber,
   showBeside,
@@ -22,12 +24,15 @@ export function renderPage(
   recipe: Readonly<Record<string, unknown>>,
   command?: string,
 ): string {
-  const { name, runs, coin, assumptions, remarks } = report
+  const { runs, coin, assumptions, coverage } = report
+  const madeUp = describeMadeUp(coverage)
+  const title = `Backtest of ${report.name}${madeUp.length === 0 ? '' : ` on ${MADE_UP}`}`
+  const remarks = [...madeUp, ...report.remarks]
   const [first] = runs
   const span = first ? `${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC` : 'nothing was played'
   const models = runs.map(({ model }) => model).join(', ')
   const body = [
-    `<h1>Backtest of ${escapeHtml(name)}</h1><p class="sub">${span}${first?.isCut ? ', ended before the prices did' : ''} · fill model ${models} · ${escapeHtml(coin)}</p>`,
+    `<h1>${escapeHtml(title)}</h1><p class="sub">${span}${first?.isCut ? ', ended before the prices did' : ''} · fill model ${models} · ${escapeHtml(coin)}</p>`,
     remarks.length === 0 ? '' : renderSection('What to know first', renderList(remarks)),
     runs.length > 1 ? renderModels(report) : '',
     renderTabs(runs, coin),
@@ -38,7 +43,7 @@ export function renderPage(
       `${command === undefined ? '' : `<pre><code>${escapeHtml(command)}</code></pre>`}<pre><code>${escapeHtml(JSON.stringify(recipe, undefined, 2))}</code></pre>`,
     ),
   ]
-  return toDocument(`Backtest of ${name}`, body.join('\n'), {
+  return toDocument(title, body.join('\n'), {
     runs: runs.map(({ series, prices }) => ({ series: readable(series), prices })),
   })
 }

@@ -1,4 +1,5 @@
 import type { Ratio } from '../metrics.ts'
+import type { PriceCoverage } from '../run-facts.ts'
 
 /** How figures are written for people: the same in the terminal and in the page. */
 export function showShare(value: number, decimals = 2): string {
@@ -69,6 +70,26 @@ export function describeHold({
   if (symbols.length === 0) return 'nothing is traded'
   const names = symbols.length > NAMED_MAX ? `the ${symbols.length} traded instruments` : symbols.join(', ')
   return `${symbols.length === 1 ? '' : 'equal parts of '}${names} from the first price to the last, without fees`
+}
+
+/** Stands beside the name of a run whose prices, or some of them, no market ever had. */
+export const MADE_UP = 'made-up prices'
+
+/** The instruments whose prices follow a seed. */
+export function listSeeded(coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[]): string[] {
+  return coverage.filter(({ kind }) => kind === 'seeded').map(({ symbol }) => symbol)
+}
+
+/** What has to be read before any figure; empty for real prices. */
+export function describeMadeUp(
+  coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[],
+): readonly string[] {
+  const seeded = listSeeded(coverage)
+  if (seeded.length === 0) return []
+  const some = seeded.length === coverage.length ? '' : ` of ${seeded.join(', ')}`
+  return [
+    `Made-up prices${some} (seeded market): the figures say how a strategy works, and nothing of what it would have earned.`,
+  ]
 }
 
 /** `2025-06-01 12:00`, UTC. */

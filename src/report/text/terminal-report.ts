@@ -3,6 +3,8 @@ import { describeDenials, describeRejections } from './denial-hints.ts'
 import {
   describeHold,
   isPerDay,
+  listSeeded,
+  MADE_UP,
   moneyDecimals,
   showBeside,
   showNumber,
@@ -57,8 +59,8 @@ export function describeReport(report: BacktestReport): readonly string[] {
 
 /** Prices that nobody ever paid must not be taken for a market's. */
 function describePrices({ coverage }: BacktestReport): readonly string[] {
-  return coverage.some(({ kind }) => kind === 'seeded')
-    ? ['  on made-up prices (seeded market); real ones: --market FILE or SYMBOL=FILE']
+  return listSeeded(coverage).length > 0
+    ? [`  on ${MADE_UP} (seeded market); real ones: --market FILE or SYMBOL=FILE`]
     : []
 }
 
@@ -83,20 +85,33 @@ function describeNotes({ runs, remarks, looks }: BacktestReport): readonly strin
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
+/** A run, and what it is called beside another. */
+export interface ComparedRun {
+  /** Of its report, which may hold a run of each fill model. */
+  readonly place: string
+  readonly name: string
+  readonly run: RunReport
+  /** As `describeMadeUp` says it; empty for real prices. */
+  readonly madeUp: readonly string[]
+}
+
 /** Runs of several backtests, a column each. */
-export function describeComparison(
-  named: readonly { readonly place: string; readonly name: string; readonly run: RunReport }[],
-): readonly string[] {
+export function describeComparison(named: readonly ComparedRun[]): readonly string[] {
   const groups = Array.from({ length: Math.ceil(named.length / RUNS_ABREAST) }, (_, index) =>
     named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
   )
+  const isReal = named.every(({ madeUp }) => madeUp.length === 0)
   const isSameTime = new Set(named.map(({ run }) => `${run.fromAt} ${run.toAt}`)).size === 1
-  const ends = describeEnds(named.map(({ name, run }) => ({ name: `${name}: `, run })))
+  const ends = [
+    ...named.flatMap(({ name, madeUp }) => madeUp.flatMap((text) => wrap(`${name}: ${text}`))),
+    ...describeEnds(named.map(({ name, run }) => ({ name: `${name}: `, run }))),
+  ]
   return [
     ...(ends.length === 0 ? [] : ['', ...ends]),
     ...groups.flatMap((group) => [
       '',
       `  ${''.padEnd(NAME_WIDTH)}${group.map(({ place }) => shorten(place, FIGURE_WIDTH - 1).padStart(FIGURE_WIDTH)).join('')}`,
+      ...(isReal ? [] : [describeSources(group)]),
       ...(isSameTime ? [] : describeTimes(group.map(({ run }) => run))),
       ...describeFigures(group.map(({ run }) => run)),
     ]),
@@ -114,7 +129,11 @@ function describeTimes(runs: readonly RunReport[]): readonly string[] {
   ]
 }
 
-function describeRow(title: string, runs: readonly RunReport[], show: (run: RunReport) => string): string {
+function describeSources(group: readonly ComparedRun[]): string {
+  return describeRow('prices', group, ({ madeUp }) => (madeUp.length === 0 ? 'real' : 'made up'))
+}
+
+function describeRow<T>(title: string, runs: readonly T[], show: (run: T) => string): string {
   return `  ${title.padEnd(NAME_WIDTH)}${runs.map((run) => show(run).padStart(FIGURE_WIDTH)).join('')}`
 }
 

@@ -20,6 +20,11 @@ export interface AccountSetup {
    * that is bound. Left out, the key is bound to none.
    */
   readonly boundToIps?: readonly string[]
+  /**
+   * Unix ms, of a managed sub-account: when it was bound to its manager. Its fills and spot orders of before are not
+   * shown. Document: order fill details, spot historical orders.
+   */
+  readonly boundAt?: number
   /** Its client of the signed gateway, where it has one. */
   readonly gateway?: GatewayClient
   /** Opening deposit by margin coin, in decimals: `{ USDT: '10000' }`. */

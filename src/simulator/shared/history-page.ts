@@ -23,6 +23,8 @@ export interface HistoryRules {
   readonly span?: (query: HistoryQuery, now: number) => { readonly startAt: number; readonly endAt: number }
   /** Times in the wrong order are refused, or find nothing. */
   readonly refusesDisorder?: boolean
+  /** Unix ms: nothing of before is shown, and an earlier start is refused. */
+  readonly boundAt?: number | undefined
   /** So many days at once; a longer span is refused. */
   readonly daysMax?: number
 }
@@ -48,7 +50,7 @@ export function readHistory<Row>(
   query: HistoryQuery,
   options: HistoryOptions<Row>,
 ): Reply<Row[]> {
-  const { limitMax, limitUsual = limitMax, now, timeOf, span = asAsked } = options
+  const { limitMax, limitUsual = limitMax, now, timeOf, span = asAsked, boundAt = 0 } = options
   const limit = Number(query.limit ?? limitUsual)
   const refusal = limitRefusal(limit, options) ?? spanRefusal(query, options)
   if (refusal !== undefined) return refusal
@@ -56,8 +58,12 @@ export function readHistory<Row>(
   const newest = rows.at(-1)
   if (newest !== undefined && timeOf && Number(query.startTime) > timeOf(newest)) return accept([])
   const { idLessThan } = query
-  const times = timeOf && span(query, now)
+  const times = timeOf && sinceBinding(span(query, now), boundAt)
   return accept(historyPage(rows, { ...options, ...times, idLessThan, limit: Math.min(limit, limitMax) }))
+}
+
+function sinceBinding({ startAt, endAt }: ReturnType<typeof asAsked>, boundAt: number) {
+  return { startAt: Math.max(startAt, boundAt), endAt }
 }
 
 function asAsked({ startTime, endTime }: HistoryQuery) {
@@ -73,9 +79,15 @@ function limitRefusal(limit: number, { limitMax, refusedLimits }: HistoryRules):
 
 function spanRefusal(
   { startTime, endTime }: HistoryQuery,
-  { refusesDisorder, daysMax = Number.POSITIVE_INFINITY, now }: HistoryRules & { readonly now: number },
+  {
+    refusesDisorder,
+    daysMax = Number.POSITIVE_INFINITY,
+    boundAt = 0,
+    now,
+  }: HistoryRules & { readonly now: number },
 ): Refusal | undefined {
   if (!startTime) return undefined
+  if (Number(startTime) < boundAt) return refusals.parameter('startTime')
   if (refusesDisorder && endTime && Number(startTime) > Number(endTime)) return refusals.startAfterEnd
   const isTooLong = Number(endTime || now) - Number(startTime) > daysMax * DAY_MS
   return isTooLong ? refusals.spanTooLong(daysMax) : undefined

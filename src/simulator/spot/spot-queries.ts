@@ -18,7 +18,8 @@ export function spotHistory(
   { uid }: AccountRef,
   query: WireRequestOf<'spotHistoryOrders'>,
 ) {
-  const page = orderPage(state, state.orders.of(uid), query, { refusesDisorder: true })
+  const boundAt = state.ports.accounts.find((account) => account.uid === uid)?.boundAt
+  const page = orderPage(state, state.orders.of(uid), query, { refusesDisorder: true, boundAt })
   return page.ok ? accept(page.data.map((order) => toHistoryOrder(state, order))) : page
 }
 
@@ -58,7 +59,7 @@ function orderPage(
   state: SpotState,
   orders: readonly SpotOrder[],
   { orderId, symbol, tpslType = 'normal', ...query }: SpotPageQuery,
-  rules: Pick<HistoryRules, 'refusesDisorder'> = {},
+  rules: Pick<HistoryRules, 'refusesDisorder' | 'boundAt'> = {},
 ): Reply<SpotOrder[]> {
   if (symbol && !state.pairs.has(symbol)) return refusals.symbolUnknown(symbol)
   return readHistory(orders, query, {

@@ -1,7 +1,7 @@
 import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { ticker } from '../../../src/protocol/futures/tickers.ts'
-import { Bench, DELIVERED, DELIVERY_AT, dataOf, limit, market, START_AT } from './bench.ts'
+import { Bench, DELIVERED, DELIVERY_AT, dataOf, limit, market, openAccount, START_AT } from './bench.ts'
 
 describe('fills', () => {
   function traded() {
@@ -30,6 +30,22 @@ describe('fills', () => {
     expect(ids).toEqual([[7, 6, 5], [4, 3, 2], [1]])
     expect(first.endId).toBe('120000000000000005')
     expect(page({ idLessThan: third.endId })).toEqual({ fillList: [], endId: '' })
+  })
+
+  test('of a managed sub-account begin when it was bound, and cannot be asked for from before', () => {
+    const boundAt = START_AT + 60_000
+    const bench = new Bench({}, [{ ...openAccount('1', 'one_way_mode'), boundAt }])
+    const ask = (query: object) =>
+      bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now)
+    bench.place('1', [market('buy', '0.01')])
+    bench.wait(boundAt - bench.now)
+    expect(ask({})).toMatchObject({ ok: true, data: { fillList: [] } })
+
+    bench.place('1', [market('sell', '0.01')])
+    bench.wait(1000)
+    expect(dataOf(ask({})).fillList).toMatchObject([{ side: 'sell' }])
+    expect(dataOf(ask({ startTime: String(boundAt) })).fillList).toHaveLength(1)
+    expect(ask({ startTime: String(boundAt - 1) })).toMatchObject({ ok: false, code: '40020' })
   })
 
   test('an id of no trade of ours compares as a number', () => {

@@ -38,9 +38,14 @@ export interface SpotBench {
 
 const LIMIT = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price: '64000', size: '0.01' } as const
 
-export function openSpotBench(settings: Partial<SpotSettings> = {}): SpotBench {
+export function openSpotBench(settings: Partial<SpotSettings> = {}, boundAt?: number): SpotBench {
   const base = createServiceBench()
-  const ports = base.open()
+  const opened = base.open()
+  const managed = opened.accounts.map((account) => ({
+    ...account,
+    ...(boundAt !== undefined && { boundAt }),
+  }))
+  const ports = { ...opened, accounts: managed }
   const bench: SpotBench = {
     service: openSpotPart(base, ports, settings),
     wallet: ports.wallet,

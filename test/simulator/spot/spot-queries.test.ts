@@ -53,6 +53,20 @@ describe('the history of spot orders', () => {
     expect(ids(bench, { startTime: String(at - DAY_MS) })).toEqual([])
   })
 
+  test('of a managed sub-account begins when it was bound, and cannot be asked for more', () => {
+    const boundAt = STARTED_AT + 1500
+    const bench = openSpotBench({}, boundAt)
+    bench.place({})
+    const later = bench.place({})
+
+    expect(ids(bench, {})).toEqual([later])
+    expect(ids(bench, { startTime: String(boundAt) })).toEqual([later])
+    const early = { startTime: String(boundAt - 1) }
+    expect(bench.service.answer('spotHistoryOrders', ONE, early, bench.now)).toMatchObject({
+      ...{ ok: false, code: '40020', message: 'Parameter startTime error' },
+    })
+  })
+
   test('shows each account its own orders only', () => {
     const bench = openSpotBench()
     bench.place({})

@@ -24,11 +24,12 @@ export function Backtests() {
         <thead>
           <tr>
             <th></th>
-            ${runs.map(({ report, model }) => html`<th scope="col" class="number" key=${report.id + model}>${report.id}<br /><small>${model}, ${time(report.writtenAt)}</small></th>`)}
+            ${runs.map(({ report, model }) => html`<th scope="col" class="number" key=${report.id + model}>${report.id}<br /><small>${model}, ${time(report.writtenAt)}</small>${report.madeUp.length > 0 && html`<br /><small class="problem">made-up prices</small>`}</th>`)}
           </tr>
         </thead>
         <tbody>
           ${row('equity', (run) => html`<${Sparkline} values=${run.curve} label=${`Equity of ${run.report.id}`} />`)}
+          ${runs.some(({ report }) => report.madeUp.length > 0) && row('prices', ({ report }) => (report.madeUp.length > 0 ? `made up: ${report.madeUp.join(', ')}` : 'real'))}
           ${runs.some(({ report }) => report.given.length > 0) && row('changed', ({ report }) => report.given.join(', ') || 'nothing')}
           ${row('from', ({ fromAt }) => day(fromAt))}${row('to', ({ toAt }) => day(toAt))}
           ${row('opening', ({ opening, report }) => `${money(opening)} ${report.coin}`)}

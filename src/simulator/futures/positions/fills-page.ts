@@ -37,6 +37,7 @@ export function fillsPage(
       return { startAt, endAt: Math.min(endAt, now - state.settings.fillVisibilityLagMs) }
     },
     now: state.clock.now,
+    boundAt: account.setup.boundAt,
     idOf: idOfFill,
     timeOf: ({ at }) => at,
     accepts: (fill) => (order === undefined || fill.orderSequence === order) && isAsked(fill),

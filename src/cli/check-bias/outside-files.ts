@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto'
+import { readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { PreparedBacktest } from '../backtest/open-backtest.ts'
+
+/** What was found, a line each. */
+export interface BiasCheck {
+  readonly isBiased: boolean
+  readonly lines: readonly string[]
+}
+
+/** A file that code of a strategy opened by itself. */
+export interface OpenedFile {
+  readonly strategy: string
+  /** Absolute. */
+  readonly file: string
+}
+
+interface OutsideFiles {
+  readonly opened: readonly OpenedFile[]
+  /** What `--market` and `--feed` said. */
+  readonly played: readonly string[]
+}
+
+type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds'>
+
+/** Code of this program, which an error's stack opens to show its lines. */
+const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Judges what strategies know from elsewhere than their snapshots, since no cut of the prices reaches it: files that
+ * they open, and files and packages that they import. One that holds what is played, by its place or by its contents,
+ * is biased. Of any other file only a person can say what it holds, so each is named.
+ */
+export function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {
+  const own = new Set(Object.keys(run.code).flatMap((id) => codePaths(run, id)))
+  const places = new Set(played.map((spec) => realPath(spec.replace(/^[\w.-]+=/, ''))))
+  const contents = new Set([...run.coverage, ...run.feeds].flatMap(({ sha256 }) => sha256 || []))
+  const others = opened.filter(({ file }) => !own.has(realPath(file)) && !realPath(file).startsWith(PROGRAM))
+  const reads = others.map(({ strategy, file }) => ({
+    isPlayed: places.has(realPath(file)) || contents.has(digestOf(file)),
+    text: `${strategy} ${file}`,
+  }))
+  const imports = Object.entries(run.code).flatMap(([id, { files }]) =>
+    files
+      .slice(1)
+      .map(({ name, text }) => ({ isPlayed: contents.has(hash('sha256', text)), text: `${id} ${name}` })),
+  )
+  return {
+    isBiased: [...reads, ...imports].some(({ isPlayed }) => isPlayed),
+    lines: [
+      ...reads.map((one) => describe(one, 'reads')),
+      ...imports.map((one) => describe(one, 'imports')),
+      ...describePackages(run),
+    ],
+  }
+}
+
+function describe({ isPlayed, text }: { isPlayed: boolean; text: string }, verb: string): string {
+  return isPlayed
+    ? `biased: a strategy ${verb} the prices of the future from their file: ${text}`
+    : `note: a strategy ${verb} a file; look whether anything of the future stands in it: ${text}`
+}
+
+function describePackages({ code }: CheckedRun): readonly string[] {
+  return Object.entries(code).flatMap(([id, { packages }]) =>
+    Object.entries(packages).map(
+      ([name, version]) =>
+        `note: a strategy imports a package; look whether it holds prices or loads any: ${id} ${name} ${version}`,
+    ),
+  )
+}
+
+/** The strategy's own file, and what it imports. */
+function codePaths({ code, config }: CheckedRun, id: string): readonly string[] {
+  const main = config.strategies.find((strategy) => strategy.id === id)?.moduleFile
+  if (main === undefined) return []
+  const folder = dirname(realPath(main))
+  const imported = (code[id]?.files ?? []).slice(1).map(({ name }) => join(folder, name))
+  return [main, ...imported].map(realPath)
+}
+
+/** Empty for what cannot be read, or is no file. */
+function digestOf(file: string): string {
+  try {
+    return hash('sha256', readFileSync(file))
+  } catch {
+    return ''
+  }
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(resolve(file))
+  } catch {
+    return resolve(file)
+  }
+}
