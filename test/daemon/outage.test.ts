@@ -1,6 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, describe, expect, test } from 'vitest'
+import { CONFIG_FILE } from '../crash/crash-config.ts'
 import { CrashScene } from '../crash/crash-scene.ts'
 import { SCENARIOS } from '../crash/scenario.ts'
 import { HostileProxy, MISANSWERS } from '../support/hostile-proxy.ts'
@@ -67,6 +68,13 @@ async function openStage(): Promise<Stage> {
   const target = scene.exchange.url
   const proxy = await HostileProxy.start({ target, misanswer: MISANSWERS.garbage, every: 0 })
   scene.tradeAt(proxy.url.replace('127.0.0.1', 'localhost'))
+  // An answer that is slow to come on a busy machine is no outage of its own.
+  const file = scene.path(CONFIG_FILE)
+  const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>
+  writeFileSync(
+    file,
+    JSON.stringify({ ...config, exchange: { ...config['exchange'], requestTimeoutMs: 2000 } }),
+  )
   return { scene, proxy }
 }
 
