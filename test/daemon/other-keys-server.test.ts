@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { CONFIG_FILE } from '../crash/crash-config.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
-import { killLeftOver } from './intentd-process.ts'
+import { IntentdProcess, killLeftOver } from './intentd-process.ts'
 import { Machines } from './machines.ts'
 
 afterAll(() => killLeftOver())
@@ -33,8 +33,9 @@ async function ended(machines: Machines, words: readonly string[], env = {}) {
 describe.skipIf(postgresMissing !== undefined)(
   'a journal on a server, and a machine that is not like its writer',
   () => {
-    test('[REC1] with the keys of another account it stands by, hands over and starts nothing, and both are named', async () => {
-      const machines = await Machines.open((await postgresServer()).newPlace())
+    test('[REC1] with the keys of another account it stands by, hands over and starts nothing, and both are named; a rotated key is taken over', async () => {
+      const place = (await postgresServer()).newPlace()
+      const machines = await Machines.open(place)
       try {
         const writer = machines.run('a')
         await Machines.trades(writer)
@@ -48,8 +49,15 @@ describe.skipIf(postgresMissing !== undefined)(
           code: 1,
           said: expect.stringMatching(BOTH_NAMED),
         })
-        expect(writer.events('daemon.stopping')).toEqual([])
+        expect(writer.events('lease.lost')).toEqual([])
         expect(await writer.stop()).toMatchObject({ code: 0 })
+
+        await rotateKey(place)
+        const { directory: cwd, keys } = machines.placeOf('b')
+        const words = ['journal', 'rekey', '-c', CONFIG_FILE]
+        const rekey = new IntentdProcess(words, { cwd, env: { ...keys, XDG_STATE_HOME: cwd } })
+        expect(await rekey.ended).toMatchObject({ code: 0 })
+        expect(rekey.stdout.join('\n')).toMatch(/agrees: +positions of 2 [^]*agrees: +fill \d+[^]*taken:/)
       } finally {
         await machines.close()
       }
