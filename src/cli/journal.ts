@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadCredentials, loadJournalPassword } from '../config/secrets.ts'
-import { rekeyJournal } from '../daemon/rekey-journal.ts'
+import { rekeyJournal, type RekeyReport } from '../daemon/rekey-journal.ts'
 import { backUpState } from '../daemon/state/back-up-state.ts'
 import { copyState, type StateToCopy } from '../daemon/state/copy-state.ts'
 import { readRunStart } from '../daemon/state/running-config.ts'
@@ -32,6 +32,10 @@ interface MigrateCommandOptions extends ConfigOptions, MarketOptions {
   readonly dryRun?: boolean
 }
 
+interface RekeyCommandOptions extends ConfigOptions {
+  readonly unproved?: boolean
+}
+
 /** `intentd journal copy`: the journal goes from a file to PostgreSQL, or back. `migrate`: it gets the present layout. */
 export function addJournalCommand(program: Command, { version, setExit }: VerbFrame): void {
   const journal = program
@@ -53,7 +57,11 @@ export function addJournalCommand(program: Command, { version, setExit }: VerbFr
     .description(
       "take over a rotated key, after its account's positions, fills and open orders were compared; no daemon may run",
     )
-    .action(async (options: ConfigOptions) => setExit(await rekey(options, version)))
+    .option(
+      '--unproved',
+      'take it over on your word that it is the same account, where no position, fill or open order can show it',
+    )
+    .action(async (options: RekeyCommandOptions) => setExit(await rekey(options, version)))
   addConfigOptions(journal.command('migrate'))
     .description('give the journal of an earlier version the present layout, after a copy; no daemon may run')
     .option('--dry-run', 'only say what would be done')
@@ -82,7 +90,13 @@ function backUp(to: string, options: ConfigOptions): number {
   return 0
 }
 
-async function rekey(options: ConfigOptions, version: string): Promise<number> {
+const REKEYED: Readonly<Record<Exclude<RekeyReport['kind'], 'same'>, string>> = {
+  taken: 'taken:   the journal is that of this key now',
+  unproved:
+    'taken:   the journal is that of this key now, on your word: nothing showed that the account is the same',
+}
+
+async function rekey({ unproved, ...options }: RekeyCommandOptions, version: string): Promise<number> {
   const request = toConfigRequest(options)
   const { config } = loadConfig(request)
   const { kind, compared } = await rekeyJournal({
@@ -94,11 +108,12 @@ async function rekey(options: ConfigOptions, version: string): Promise<number> {
     clock: systemClock,
     timers: systemTimers,
     configOption: repeatOptions(options),
+    isVouched: unproved === true,
   })
   const text =
     kind === 'same'
       ? ['nothing to do: the journal was written with this key']
-      : [...compared.map((one) => `agrees:  ${one}`), 'taken:   the journal is that of this key now']
+      : [...compared.map((one) => `agrees:  ${one}`), REKEYED[kind]]
   process.stdout.write(`${text.join('\n')}\n`)
   return 0
 }

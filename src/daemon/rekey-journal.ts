@@ -2,10 +2,11 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Fill } from '../domain/fill.ts'
 import { canRest, type Order } from '../domain/order.ts'
-import { applyToHolding, type Holding } from '../domain/position.ts'
+import { applyToHolding, FLAT, type Holding } from '../domain/position.ts'
 import { accountHoldingOf, knowsFill, openOrdersOf } from '../engine/book/book.ts'
 import type { BookedFill } from '../journal/booking.ts'
 import type { OpenedJournal } from '../journal/journal.ts'
+import { describeKeys } from '../journal/journal-writer.ts'
 import { Failure } from '../lib/failure.ts'
 import { FINGERPRINT_FILE, readFingerprint } from './account/account-keys.ts'
 import {
@@ -24,8 +25,14 @@ const FILLS_LOOKED_AT_MS = 30 * 86_400_000
 /** A fill may be dated a little before what the journal has read through. */
 const FILLS_BEFORE_MS = 10_000
 
+export interface RekeyOptions extends OfflineOptions {
+  /** Somebody gives their word that it is the same account, where nothing can prove it. */
+  readonly isVouched: boolean
+}
+
 export interface RekeyReport {
-  readonly kind: 'same' | 'taken'
+  /** `unproved`: taken on somebody's word. */
+  readonly kind: 'same' | 'taken' | 'unproved'
   /** What agreed, in words. */
   readonly compared: readonly string[]
 }
@@ -33,27 +40,30 @@ export interface RekeyReport {
 /**
  * Takes a rotated key over: the account that it opens must be the one that the journal was written for. Positions are
  * compared first, with what was filled since; then a fill that the journal has; and last the names of what rests, which
- * the exchange shows only when it is cancelled. Nothing is cancelled where anything differs before.
- * @throws Failure STATE_OF_OTHER_ACCOUNT
+ * the exchange shows only when it is cancelled. Nothing is cancelled where anything differs before. Every account that is
+ * flat agrees with one that is flat and has neither fills nor open orders: such a key is taken over on a word alone.
+ * @throws Failure STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
  */
-export function rekeyJournal(options: OfflineOptions): Promise<RekeyReport> {
+export function rekeyJournal(options: RekeyOptions): Promise<RekeyReport> {
   return withOfflineAccount(options, async (account) => {
     const { journal, own, directory } = account
     const noted = journal.writer?.keys ?? readFingerprint(directory)
     if (noted === own.keys) return { kind: 'same', compared: [] }
     const { keys } = options.config.account
-    const compared = [
-      await comparePositions(account, keys),
-      ...(await compareFill(account, options)),
-      ...(await compareNames(account, keys)),
-    ]
+    const { held, agrees } = await comparePositions(account, keys)
+    const proofs = [...(await compareFill(account, options)), ...(await compareNames(account, keys))]
+    const isProved = held > 0 || proofs.length > 0
+    if (!isProved && !options.isVouched) throw unproved(account, options.configOption)
     await journal.noteWriter(own)
     rmSync(join(directory, FINGERPRINT_FILE), { force: true })
-    return { kind: 'taken', compared }
+    return { kind: isProved ? 'taken' : 'unproved', compared: [agrees, ...proofs] }
   })
 }
 
-async function comparePositions(account: OfflineAccount, keys: string | undefined): Promise<string> {
+async function comparePositions(
+  account: OfflineAccount,
+  keys: string | undefined,
+): Promise<{ readonly held: number; readonly agrees: string }> {
   const { book, settings } = account
   const { holdings } = await readHoldings(account, keys)
   const since = await readFills(account, book.fillsThroughAt - FILLS_BEFORE_MS, keys)
@@ -67,7 +77,9 @@ async function comparePositions(account: OfflineAccount, keys: string | undefine
     if (!isSame(expected, held))
       throw otherAccount({ instrument: symbol, journal: describe(expected), exchange: describe(held) })
   }
-  return `positions of ${holdings.size} instruments`
+  const held = [...holdings.values()].filter((holding) => !isSame(holding, FLAT)).length
+  const agrees = `positions of ${holdings.size} instruments${held === 0 ? ', all flat' : ''}`
+  return { held, agrees }
 }
 
 /** The last fill of the journal, if it is not too old to be read. */
@@ -134,6 +146,21 @@ async function readFills(
 
 function describe({ longLots, shortLots }: Holding): string {
   return `long ${longLots}, short ${shortLots} lots`
+}
+
+function unproved({ journal, own }: OfflineAccount, configOption: string): Failure {
+  return new Failure({
+    code: 'REKEY_UNPROVED',
+    sentence: 'nothing shows that this key opens the account of the journal',
+    facts: {
+      ...(journal.writer && { journal: describeKeys(journal.writer) }),
+      configuration: describeKeys(own),
+      compared: 'both are flat; the journal has no open order, and no fill of the last 30 days',
+    },
+    hint:
+      'look at the exchange whether the key belongs to the same account; if it does, ' +
+      `\`intentd journal rekey${configOption} --unproved\` takes it over on your word`,
+  })
 }
 
 function otherAccount(facts: Readonly<Record<string, string>>): Failure {

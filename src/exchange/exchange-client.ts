@@ -93,6 +93,8 @@ export class ExchangeClient implements EndpointCaller {
   readonly #inFlight = new Set<number>()
   /** What the exchange says to the time of calls that place nothing. */
   #clockRefusals = NO_CLOCK_REFUSALS
+  /** The last answer was 429: calls that get no grant wait for that reason. */
+  #isRateLimited = false
   #calls = 0
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
@@ -243,7 +245,11 @@ export class ExchangeClient implements EndpointCaller {
     const wanted = { limiter, timers, endpoint, priority: options.priority ?? PRIORITY.reads, timeoutMs }
     return awaitGrant(wanted).then((grant) =>
       typeof grant === 'string'
-        ? this.#refuse('notSent', grant, 'the limiter had no grant for this call in time')
+        ? this.#refuse(
+            'notSent',
+            grant,
+            this.#isRateLimited ? `${NO_GRANT}: the last answer was 429` : NO_GRANT,
+          )
         : this.#sendGranted(prepared, options, grant, read),
     )
   }
@@ -302,6 +308,7 @@ export class ExchangeClient implements EndpointCaller {
       this.#options.offset.observe({ requestTime, sentAt, receivedAt }, origin)
     if (isSignedAnew(prepared)) this.#clockRefusals = hearOfClock(this.#clockRefusals, answer)
     const isRateLimited = answer.kind === 'refused' && answer.topic === 'rate'
+    this.#isRateLimited = isRateLimited
     grant?.release({ requestTime, roundTripMs: receivedAt - sentAt, isRateLimited })
     return answer
   }
@@ -326,6 +333,8 @@ export class ExchangeClient implements EndpointCaller {
     return { kind: 'refused', ...reason, receivedAt }
   }
 }
+
+const NO_GRANT = 'the limiter had no grant for this call in time'
 
 type Reader<Data> = (wire: WireAnswer) => Answer<Data>
 

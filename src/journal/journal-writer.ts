@@ -56,7 +56,8 @@ export function assertKeys(
   })
 }
 
-function describeKeys({ keys = '', by }: Pick<JournalWriter, 'keys' | 'by'>): string {
+/** For people: enough of the keys to tell two apart, and the process. */
+export function describeKeys({ keys = '', by }: Pick<JournalWriter, 'keys' | 'by'>): string {
   return `keys ${keys.slice(0, SHOWN_CHARACTERS)} of ${by}`
 }
 

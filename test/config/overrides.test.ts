@@ -44,6 +44,11 @@ test.each([
     '--set polling.tickersMs: expected a whole number from 50 to 60000, got 1',
   ],
   [
+    'a patience that ends a daemon that is well',
+    'supervision.hungAfterMs=999',
+    '--set supervision.hungAfterMs: expected 0 (never) or at least 1000: a loop that turns shows it four times a second',
+  ],
+  [
     'no value',
     'polling.tickersMs=',
     '--set polling.tickersMs: expected a whole number from 50 to 60000, got nothing',

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type Grant } from '../../src/exchange/limiter/grant.ts'
+import { type Grant, type GrantSource } from '../../src/exchange/limiter/grant.ts'
 import { type PreparedRequest } from '../../src/exchange/client/prepared-request.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { signSchemeA } from '../../src/protocol/signing.ts'
@@ -549,6 +549,28 @@ describe('grants and the clock', () => {
 
     expect(answer).toMatchObject({ kind: 'refused', class: 'notSent', code: 'LIMITER_TIMEOUT' })
     expect(cancelled).toBe(1)
+  })
+
+  it('says that the last answer was 429 where no grant comes for that', async () => {
+    let isResting = false
+    const granted = recordingGrant()
+    const limiter: Pick<GrantSource, 'request'> = {
+      request: (_endpoint, _priority, onGrant) => {
+        if (!isResting) onGrant(granted)
+        return { cancel: () => {} }
+      },
+    }
+    const { client, server } = await openClient({ limiter, requestTimeoutMs: 1000 })
+    server.script = (_request, socket) => void socket.write(jsonAnswer({ code: '429' }, 429))
+    await client.call('longShortRatio', { symbol: 'BTCUSDT' })
+    isResting = true
+
+    const answer = await client.call('longShortRatio', { symbol: 'BTCUSDT' })
+
+    expect(answer).toMatchObject({
+      code: 'LIMITER_TIMEOUT',
+      message: expect.stringMatching(/: the last answer was 429$/),
+    })
   })
 
   it('learns the exchange clock from every answer', async () => {

@@ -64,11 +64,13 @@ export interface HostileProxyOptions {
   readonly spared?: readonly string[]
 }
 
-/** Stands between a client and an exchange: every request is passed on, some answers are not. */
+/** Stands between a client and an exchange: every request is passed on unless it is withheld, some answers are not. */
 export class HostileProxy {
   readonly seen: SeenRequest[] = []
   /** By endpoint: so many of its next answers are wrong ones. */
   readonly spoilt = new Map<string, number>()
+  /** Whether it answers this request itself, or cuts its connection: the exchange never hears of it. */
+  withholds: (request: IncomingMessage, response: ServerResponse) => boolean = () => false
   readonly #options: HostileProxyOptions
   readonly #server: Server
   #hasRelented = false
@@ -97,6 +99,11 @@ export class HostileProxy {
     return this.seen.filter((request) => request.name === name && request.isMisanswered).length
   }
 
+  /** Whoever calls next has to connect anew. */
+  cutConnections(): void {
+    this.#server.closeAllConnections()
+  }
+
   /** Every answer is a right one from now on. */
   relent(): void {
     this.#hasRelented = true
@@ -109,6 +116,7 @@ export class HostileProxy {
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.withholds(request, response)) return
     const { method = 'GET', url = '/', headers } = request
     const isMisanswered = this.#note(url)
     const { host: _host, connection: _connection, 'content-length': _length, ...passed } = headers

@@ -127,8 +127,8 @@ async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> 
     .map(({ pid }) => pid)
   const reply = await withClient(socket, (client) => client.read('/v1/status'))
   if (reply.kind === 'answered') return [ok('daemon', `pid ${pids.join(', ')} answers`)]
-  const hint =
-    'look whether it was stopped (kill -CONT PID) or hangs (kill -KILL PID, and start it again); intentd kill works without it'
+  const named = pids.join(' ')
+  const hint = `look whether it was stopped (kill -CONT ${named}) or hangs (kill -KILL ${named}, and start it again); intentd kill works without it`
   return [
     finding(
       'fail',

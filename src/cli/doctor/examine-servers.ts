@@ -166,11 +166,14 @@ function failedAt(what: string, url: string, error: unknown): Finding {
   )
 }
 
-/** On one line. */
+/** On one line, with its facts: of two accounts or databases that are not the same both are named. */
 function describe(error: unknown): string {
   const [first = ''] = messageOf(error).split('\n')
-  const found = error instanceof Failure ? error.facts['found'] : undefined
-  return found === undefined ? first : `${first}: ${String(found)}`
+  if (!(error instanceof Failure)) return first
+  const facts = Object.entries(error.facts).map(([name, value]) =>
+    name === 'found' ? String(value) : `${name} ${value}`,
+  )
+  return facts.length === 0 ? first : `${first}: ${facts.join('; ')}`
 }
 
 function hintOf(error: unknown, otherwise: string): string {

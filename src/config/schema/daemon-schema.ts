@@ -303,6 +303,9 @@ const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).
 /** The layout of the configuration that this program reads. */
 export const CONFIG_VERSION = 1
 
+/** The event loop shows four times a second that it turns: less than a few of these would end a daemon that is well, ms. */
+const HUNG_AFTER_MS_MIN = 1000
+
 export const daemonFileSchema = z
   .strictObject({
     version: wholeNumber(
@@ -392,11 +395,19 @@ export const daemonFileSchema = z
     control: controlSchema.prefault({}),
     supervision: z
       .strictObject({
-        hungAfterMs: presetNumber(
-          { min: 0, max: 600_000, preset: 10_000 },
-          'The event loop stands still for so long, in ms: the process ends by SIGABRT, and the strategy whose code ' +
-            'ran is halted at the next start. 0: never.',
-        ),
+        hungAfterMs: z
+          .int()
+          .min(0)
+          .max(600_000)
+          .refine((ms) => ms === 0 || ms >= HUNG_AFTER_MS_MIN, {
+            message: `expected 0 (never) or at least ${HUNG_AFTER_MS_MIN}: a loop that turns shows it four times a second`,
+          })
+          .default(10_000)
+          .meta({
+            description:
+              'The event loop stands still for so long, in ms: the process ends by SIGABRT, and the strategy whose ' +
+              `code ran is halted at the next start. 0: never; otherwise at least ${HUNG_AFTER_MS_MIN}.`,
+          }),
       })
       .prefault({})
       .meta({ description: 'What a daemon that hangs does.' }),
