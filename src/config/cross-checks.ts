@@ -204,7 +204,10 @@ export function checkMarket(
   const surplus = [...priced].filter((symbol) => !Object.hasOwn(instruments, symbol))
   return [
     ...missing.map((symbol) =>
-      source.problemOfKey(path, `${symbol} has neither a start price nor a recording`),
+      source.problemOfKey(
+        path,
+        `${symbol} has neither a start price nor a recording: write ${path.join('.')}.startPrices.${symbol}, give its prices with --market, or take it out of instruments`,
+      ),
     ),
     ...surplus.map((symbol) => {
       const key = Object.hasOwn(startPrices, symbol) ? 'startPrices' : 'recordings'

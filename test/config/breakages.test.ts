@@ -354,7 +354,7 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [[', ETHUSDT: "3000"', ', SOLUSDT: "150"']],
     problems: [
-      'config/main.yaml:24:3 simulator.market: ETHUSDT has neither a start price nor a recording',
+      'config/main.yaml:24:3 simulator.market: ETHUSDT has neither a start price nor a recording: write simulator.market.startPrices.ETHUSDT, give its prices with --market, or take it out of instruments',
       'config/main.yaml:25:38 simulator.market.startPrices.SOLUSDT: SOLUSDT is not listed under instruments',
     ],
   },

@@ -47,7 +47,9 @@ test('an instrument whose file is given needs no start price', async () => {
 })
 
 test.each([[[]], [['seeded']]])('without a file (%j) it needs one', async (market) => {
-  expect(await messages(market)).toEqual(['SOLUSDT has neither a start price nor a recording'])
+  expect(await messages(market)).toEqual([
+    'SOLUSDT has neither a start price nor a recording: write simulator.market.startPrices.SOLUSDT, give its prices with --market, or take it out of instruments',
+  ])
 })
 
 test('a command that plays nothing asks for no prices', () => {
