@@ -22,7 +22,7 @@ const OF_DRAWDOWN: ReadonlySet<ModeReason> = new Set(['drawdown', 'drawdownFlatt
 export function forgetPeak(book: WritableBook, scope: string, isLastKept: boolean): void {
   const known = book.watermarks.get(scope)
   if (!known) return
-  const { lastPeak, ...watermark } = known
+  const { lastPeak: _lastPeak, ...watermark } = known
   const kept = isLastKept ? lastPeakOf(known) : undefined
   book.watermarks.set(scope, { ...watermark, peak: null, ...(kept !== undefined && { lastPeak: kept }) })
 }

@@ -64,26 +64,30 @@ function render(status: number, envelope: Row, draw: Draw): Bytes {
   return { kind: 'answered', status, body, contentEncoding: isPacked ? 'gzip' : '' }
 }
 
+type Dressing = (data: unknown, draw: Draw) => unknown
+
+const DRESSINGS: Readonly<Partial<Record<EndpointName, Dressing>>> = {
+  orderFills: (data, draw) => {
+    const { fillList, ...rest } = data as { readonly fillList: readonly Row[] }
+    // A page is full by the number of its rows, and goes on with its last ones: only their order is free.
+    return { ...rest, fillList: emptyOr(reordered(fillList.map(asWritten), draw), draw) }
+  },
+  singlePosition: (data, draw) =>
+    data === null ? null : reordered((data as readonly Row[]).map(asWritten), draw),
+  batchPlaceOrder: dressLists,
+  cancelAllOrders: dressLists,
+}
+
 function dress(site: EndpointName, data: unknown, draw: Draw): unknown {
-  switch (site) {
-    case 'orderFills': {
-      const { fillList, ...rest } = data as { readonly fillList: readonly Row[] }
-      // A page is full by the number of its rows, and goes on with its last ones: only their order is free.
-      return { ...rest, fillList: emptyOr(reordered(fillList.map(asWritten), draw), draw) }
-    }
-    case 'singlePosition':
-      return data === null ? null : reordered((data as readonly Row[]).map(asWritten), draw)
-    case 'batchPlaceOrder':
-    case 'cancelAllOrders': {
-      const { successList, failureList } = data as Readonly<Record<string, readonly Row[]>>
-      return {
-        ...(draw(3) === 0 && UNHEARD),
-        successList: emptyOr(doubled(reordered((successList ?? []).map(asWritten), draw), draw), draw),
-        failureList: emptyOr(doubled(reordered((failureList ?? []).map(asWritten), draw), draw), draw),
-      }
-    }
-    default:
-      return data
+  return DRESSINGS[site]?.(data, draw) ?? data
+}
+
+function dressLists(data: unknown, draw: Draw): unknown {
+  const { successList, failureList } = data as Readonly<Record<string, readonly Row[]>>
+  return {
+    ...(draw(3) === 0 && UNHEARD),
+    successList: emptyOr(doubled(reordered((successList ?? []).map(asWritten), draw), draw), draw),
+    failureList: emptyOr(doubled(reordered((failureList ?? []).map(asWritten), draw), draw), draw),
   }
 }
 

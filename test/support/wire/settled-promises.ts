@@ -1,4 +1,4 @@
-import { Failure } from '../../../src/lib/failure.ts'
+import { Failure, messageOf } from '../../../src/lib/failure.ts'
 
 /**
  * Lets promises come to their end within an instant of virtual time, so that code which awaits runs in a world that does
@@ -31,7 +31,7 @@ export class SettledPromises {
   readonly settle = (): void => {
     runMicrotasks()
     const [error] = this.#broken.splice(0)
-    if (error !== undefined) throw error
+    if (error !== undefined) throw error instanceof Error ? error : new Error(messageOf(error))
   }
 }
 

@@ -54,7 +54,7 @@ export class WireCarrier implements Carrier {
         try {
           this.#write(site, request, resolve)
         } catch (error) {
-          reject(error as Error)
+          reject(error instanceof Error ? error : new Error(String(error)))
         }
       }
       if (site !== 'batchPlaceOrder') return write()

@@ -1,12 +1,23 @@
 import { type Random } from '../../../src/lib/random.ts'
 import { type FaultRates } from '../faults/virtual-faults.ts'
 import { MANY_SYMBOLS } from './account-plan.ts'
-import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
+
+/** What a matter looks at and changes of a plan. */
+interface MatterPlan {
+  readonly symbols: readonly string[]
+  readonly strategies: readonly MatterStrategy[]
+  readonly faults: FaultRates
+}
+
+interface MatterStrategy {
+  readonly id: string
+  readonly symbols: readonly string[]
+}
 
 /** Faults of a matter that ordinary draws seldom bring together, and what else it needs. */
 interface Matter {
   readonly faults: FaultRates
-  readonly change?: (plan: WorldPlan) => Partial<WorldPlan>
+  readonly change?: (plan: MatterPlan) => object
 }
 
 /** One world in so many is about one of them. */
@@ -44,7 +55,7 @@ const MATTERS: readonly Matter[] = [
   { faults: { readsRefused: 0.05, answerLost: 0.1, requestLost: 0.1 } },
 ]
 
-export function drawMatter(part: (name: string) => Random, plan: WorldPlan): WorldPlan {
+export function drawMatter<Plan extends MatterPlan>(part: (name: string) => Random, plan: Plan): Plan {
   const place = part('matter').integer(ONE_IN * MATTERS.length)
   const matter = MATTERS[place]
   if (matter === undefined) return plan
@@ -52,7 +63,10 @@ export function drawMatter(part: (name: string) => Random, plan: WorldPlan): Wor
 }
 
 /** At least two of them, on the same instruments. */
-function besideEachOther(strategies: readonly StrategyPlan[], symbols: readonly string[]): StrategyPlan[] {
+function besideEachOther(
+  strategies: readonly MatterStrategy[],
+  symbols: readonly string[],
+): readonly MatterStrategy[] {
   const [first] = strategies
   const all = strategies.length === 1 && first ? [first, { ...first, id: 's1' }] : strategies
   return all.map((strategy) => ({ ...strategy, symbols: [...symbols] }))

@@ -247,7 +247,7 @@ export function runWorldLater(plan: WorldPlan): Promise<WorldReport> {
       try {
         resolve(runWorld(plan))
       } catch (error) {
-        reject(error as Error)
+        reject(error instanceof Error ? error : new Error(String(error)))
       }
     })
   })
