@@ -5,6 +5,7 @@ import { assertRows } from './check-rows.ts'
 import { assertOneInterval, shortOfClose } from './candle-times.ts'
 import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
 import { takeOutPayments } from './funding.ts'
+import { isZip } from './import/zip-entries.ts'
 import { readInstrumentName } from './instrument-name.ts'
 import { candleLength, type Field, FIELDS, type Recording, toRows } from './recording.ts'
 
@@ -63,7 +64,11 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
     throw new Failure({
       code: 'RECORDING_HEADER_UNKNOWN',
       sentence: 'the header is neither that of candles nor that of quotes',
-      facts: { where: `${source}:${begin.line}`, found: line.trim().slice(0, 80), ...missingIn(header) },
+      facts: {
+        where: `${source}:${begin.line}`,
+        found: isZip(bytes) ? 'a zip' : line.trim().slice(0, 80),
+        ...missingIn(header),
+      },
       hint: HEADERS_HINT,
     })
   }

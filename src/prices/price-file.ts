@@ -96,12 +96,14 @@ export function buildPriceFile({
 }
 
 /**
- * @param source The file's name, for messages. @param symbol Instead of the file's own.
- * @throws Failure PRICES_VERSION_UNKNOWN, PRICES_TRUNCATED, PRICES_DAMAGED, and those of {@link assertRows}.
+ * @param source The file's name, for messages. @param symbol What it is said to be of, if anything is.
+ * @throws Failure RECORDING_SYMBOLS_DIFFER, PRICES_VERSION_UNKNOWN, PRICES_TRUNCATED, PRICES_DAMAGED, and those of {@link assertRows}.
  */
 export function parsePriceFile(input: { bytes: Buffer; source: string; symbol?: string }): Recording {
   const { source } = input
   const { header, columnsAt, bytes } = openPriceFile(aligned(input.bytes), source)
+  if (input.symbol !== undefined && input.symbol !== header.symbol)
+    throw otherSymbol(source, input.symbol, header.symbol)
   const columns = new Map<Field, Float64Array>()
   let at = columnsAt
   for (const { name, type, unit, first } of header.columns) {
@@ -118,7 +120,7 @@ export function parsePriceFile(input: { bytes: Buffer; source: string; symbol?: 
     ...(intervalMs !== undefined && { intervalMs }),
     ...(header.funding && { funding: parseFunding(header.funding, source) }),
   }
-  return { symbol: input.symbol ?? header.symbol, ...known, source, sha256, rows }
+  return { symbol: header.symbol, ...known, source, sha256, rows }
 }
 
 function parseFunding({ at, rate, source: payments }: NonNullable<Header['funding']>, source: string) {
@@ -169,6 +171,15 @@ function parseHeader(bytes: Buffer, source: string): Header {
 /** Columns are read where they stand, so the bytes must begin at a multiple of eight. */
 function aligned(bytes: Buffer): Buffer {
   return bytes.byteOffset % 8 === 0 ? bytes : Buffer.from(Uint8Array.from(bytes).buffer)
+}
+
+function otherSymbol(file: string, named: string, own: string): Failure {
+  return new Failure({
+    code: 'RECORDING_SYMBOLS_DIFFER',
+    sentence: 'the price file is of another instrument than it is named as',
+    facts: { file, named, found: own },
+    hint: `give the file without ${named}=, or import its sources again with --symbol ${named}`,
+  })
 }
 
 function truncated(file: string, expected: number, found: number): Failure {

@@ -35,7 +35,7 @@ describe('a price file', () => {
     expect(build(read(csv))).toEqual(build(read(csv)))
   })
 
-  it('is read from disk by its first bytes, plain and gzipped, under its own symbol or another', async () => {
+  it('is read from disk by its first bytes, plain and gzipped, under its own symbol alone', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'prices-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const made = read('ts_ms,open,high,low,close,volume\n1748538300000,10,12,9,11,5.5\n')
@@ -43,15 +43,12 @@ describe('a price file', () => {
     await writeFile(file, build(made))
     await writeFile(`${file}.gz`, gzipSync(build(made)))
 
-    const [plain, packed, other] = await Promise.all([
-      loadRecording(file),
-      loadRecording(`${file}.gz`),
-      loadRecording(`ETHUSDT=${file}`),
-    ])
+    const [plain, packed] = await Promise.all([loadRecording(file), loadRecording(`${file}.gz`)])
 
     expect(plain).toMatchObject({ symbol: 'BTCUSDT', market: 'spot', rows: made.rows })
     expect(packed).toEqual({ ...plain, source: 'any name.gz' })
-    expect(other.symbol).toBe('ETHUSDT')
+    expect(await loadRecording(`BTCUSDT=${file}`)).toEqual(plain)
+    await expect(loadRecording(`ETHUSDT=${file}`)).rejects.toThrow(/RECORDING_SYMBOLS_DIFFER/)
   })
 
   it('has in its last 32 bytes the SHA-256 of all before, and names the recording by it', () => {

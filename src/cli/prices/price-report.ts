@@ -42,13 +42,14 @@ function lineOf([
   return `${symbol.padEnd(14)} ${name.padEnd(7)}${rows.padStart(11)}  ${from.padEnd(16)}  ${to.padEnd(16)}  ${gaps.padStart(6)}`
 }
 
-const DONE: readonly [name: keyof Findings, title: string, done: string][] = [
+const DONE: readonly [name: keyof Findings | 'otherPeriods', title: string, done: string][] = [
   ['disorder', 'disorder', 'out of order, sorted'],
   ['duplicates', 'duplicates', 'there already, the first kept'],
   ['conflicts', 'conflicts', 'of these with other values'],
   ['zeroPrices', 'zero prices', 'dropped'],
   ['impossible', 'impossible', 'dropped'],
   ['offInterval', 'off interval', 'between two candles, dropped'],
+  ['otherPeriods', 'periods', 'are not as far after the payment before as the file says'],
   ['outliers', 'outliers', 'more than 5 times the price before, or less than a fifth of it, kept'],
 ]
 
@@ -75,7 +76,9 @@ function countFiles(sources: readonly string[]): string {
 }
 
 /** Of what was looked for, what was found. */
-export function describeFindings(findings: Partial<Findings>): readonly string[][] {
+export function describeFindings(
+  findings: Partial<Findings & ImportedFunding['findings']>,
+): readonly string[][] {
   return DONE.flatMap(([name, title, done]) => {
     const { count, first = '' } = findings[name] ?? { count: 0 }
     return count === 0 ? [] : [[title, `${count.toLocaleString('en')} ${done}; first ${first}`]]

@@ -8,12 +8,14 @@ const HOUR_MS = 3_600_000
 const LATE_MS_MAX = 60_000
 /** 0.3 % of every position at each payment, for as long as a file lasts, is a rate in percent. */
 const MEDIAN_RATE_MAX = 0.003
+/** No exchange takes a tenth of a position at once. */
+const RATE_MAX = 0.1
 
 export interface CleanFunding {
   /** Unix ms, ascending. */
   readonly at: Float64Array
   readonly rates: Float64Array
-  readonly findings: Readonly<Record<'disorder' | 'duplicates' | 'conflicts', Finding>>
+  readonly findings: Readonly<Record<'disorder' | 'duplicates' | 'conflicts' | 'otherPeriods', Finding>>
   /** Where a payment is later than any usual one. */
   readonly gaps: Gaps
 }
@@ -21,15 +23,19 @@ export interface CleanFunding {
 interface Payment {
   readonly at: number
   readonly rate: number
+  /** How long a period is, as the row says it; NaN where it does not. */
+  readonly periodMs: number
   readonly where: () => string
 }
 
 /**
  * @param tables Of kind funding, of one instrument.
- * @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT
+ * @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT, IMPORT_FUNDING_RATE, IMPORT_FUNDING_PREDICTED
  */
 export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
-  const payments = tables.flatMap(listPayments)
+  const lists = tables.map(listPayments)
+  for (const list of lists) assertPaid(list)
+  const payments = lists.flat()
   assertShares(payments, tables[0]?.source ?? '')
   const sorted = payments.toSorted((one, other) => one.at - other.at)
   const isDouble = (place: number) => place > 0 && sorted[place]?.at === sorted[place - 1]?.at
@@ -48,16 +54,40 @@ export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
       disorder: addFindings(disorders),
       duplicates: findRows(sorted.length, isDouble, whereOf),
       conflicts: findRows(sorted.length, isConflict, whereOf),
+      otherPeriods: findRows(
+        kept.length,
+        (place) => isOtherPeriod(kept[place], kept[place - 1]),
+        (place) => kept[place]?.where() ?? '',
+      ),
     },
     gaps: { count, longestMs, ...(longestFrom !== undefined && { longestFrom }) },
   }
 }
 
-function listPayments({ columns, whereOf }: PriceTable): readonly Payment[] {
+/** A row says the period that ended with it, or the one that follows. */
+function isOtherPeriod(payment?: Payment, before?: Payment): boolean {
+  if (!payment || !before) return false
+  const said = [payment.periodMs, before.periodMs].filter((periodMs) => !Number.isNaN(periodMs))
+  return said.length > 0 && !said.includes(payment.at - before.at)
+}
+
+/** Of two rates for one payment at least one was predicted. */
+function assertPaid(payments: readonly Payment[]): void {
+  const rates = new Map<number, number>()
+  for (const { at, rate, where } of payments) {
+    const other = rates.get(at)
+    if (other !== undefined && other !== rate)
+      throw predicted(where(), `${rate}, and ${other} for the same payment`)
+    rates.set(at, rate)
+  }
+}
+
+function listPayments({ columns, periodHours, whereOf }: PriceTable): readonly Payment[] {
   const [at, rates] = [columns.get('at') as Float64Array, columns.get('fundingRate') as Float64Array]
   return Array.from(at, (time, row) => {
     const where = () => whereOf(row)
-    return { at: toHour(time, where), rate: rates[row] as number, where }
+    const periodMs = (periodHours?.[row] ?? Number.NaN) * HOUR_MS
+    return { at: toHour(time, where), rate: rates[row] as number, periodMs, where }
   })
 }
 
@@ -75,12 +105,35 @@ function toHour(time: number, where: () => string): number {
 function assertShares(payments: readonly Payment[], source: string): void {
   const sizes = payments.map(({ rate }) => Math.abs(rate)).toSorted((one, other) => one - other)
   const median = sizes[Math.floor(sizes.length / 2)] ?? 0
-  if (median <= MEDIAN_RATE_MAX) return
+  if (median <= MEDIAN_RATE_MAX) {
+    const large = payments.find(({ rate }) => Math.abs(rate) > RATE_MAX)
+    if (large) throw tooLarge(large)
+    return
+  }
   throw new Failure({
     code: 'IMPORT_FUNDING_PERCENT',
     sentence: 'the rates are too large for shares: they may be in percent',
     facts: { file: source, median },
     hint: 'a rate is a share, 0.0001 is 1 bp; percent are read with their sign, 0.01%',
+  })
+}
+
+function tooLarge({ rate, where }: Payment): Failure {
+  return new Failure({
+    code: 'IMPORT_FUNDING_RATE',
+    sentence: 'a rate of funding is more than a tenth of the position',
+    facts: { where: where(), found: String(rate) },
+    hint: 'a rate is a share, 0.0001 is 1 bp: correct the row, or take the file from its source again',
+  })
+}
+
+/** Also for a file that says so itself. */
+export function predicted(where: string, found: string): Failure {
+  return new Failure({
+    code: 'IMPORT_FUNDING_PREDICTED',
+    sentence: 'these rates of funding are predicted ones, and not those that were paid',
+    facts: { where, found },
+    hint: 'take the history of the rates that were paid, a row for each payment',
   })
 }
 

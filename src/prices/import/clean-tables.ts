@@ -14,7 +14,7 @@ import { addFindings, type Finding, findDisorder, findRows, type PriceTable } fr
 export interface Findings {
   /** Rows before the row before them: sorted. */
   readonly disorder: Finding
-  /** Candles of a time that there was already, quotes equal to the one before: the first is kept. */
+  /** Candles of a time that there was already, quotes equal to the one before, trades of one id: the first is kept. */
   readonly duplicates: Finding
   /** Those among them that differ from the one that is kept. */
   readonly conflicts: Finding
@@ -68,6 +68,8 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   const impossible = findRows(at.length, (row) => hasPrices(row) && isImpossible(row), whereOf)
   if (impossible.count >= Math.max(IMPOSSIBLE_ROWS_MIN, at.length * IMPOSSIBLE_SHARE_MAX))
     throw otherOrder(impossible, at.length)
+  const inTrades = (name: 'zeroPrices' | 'impossible' | 'duplicates') =>
+    sorted.map(({ trades }) => trades?.[name] ?? { count: 0 })
   const possible = sortStably(
     Uint32Array.from(at, (_, row) => row).filter((row) => hasPrices(row) && !isImpossible(row)),
     at,
@@ -77,7 +79,11 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   const onTime = possible.filter((row) => !isOff(row))
   const isDouble = findDoubles(columns, onTime)
   const order = onTime.filter((_, place) => !isDouble(place))
-  if (order.length === 0) throw nothingLeft(sorted, { zeroPrices, impossible })
+  if (order.length === 0)
+    throw nothingLeft(sorted, {
+      zeroPrices: addFindings([...inTrades('zeroPrices'), zeroPrices]),
+      impossible: addFindings([...inTrades('impossible'), impossible]),
+    })
   const rows = toRows(
     intervalMs === undefined ? 'quotes' : 'candles',
     new Map(
@@ -96,17 +102,17 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
     remarks: [...new Set(sorted.flatMap(({ remarks = [] }) => remarks))],
     findings: {
       disorder: addFindings(sorted.map((table) => disorderOf(table))),
-      duplicates: findRows(onTime.length, isDouble, inOrder(onTime)),
+      duplicates: addFindings([
+        ...inTrades('duplicates'),
+        findRows(onTime.length, isDouble, inOrder(onTime)),
+      ]),
       conflicts: findRows(
         onTime.length,
         (place) => isDouble(place) && !isEqual(columns, onTime[place] as number, onTime[place - 1] as number),
         inOrder(onTime),
       ),
-      zeroPrices: addFindings([
-        ...sorted.map(({ trades }) => trades?.zeroPrices ?? { count: 0 }),
-        zeroPrices,
-      ]),
-      impossible,
+      zeroPrices: addFindings([...inTrades('zeroPrices'), zeroPrices]),
+      impossible: addFindings([...inTrades('impossible'), impossible]),
       offInterval: findRows(possible.length, (place) => isOff(possible[place] as number), inOrder(possible)),
       outliers: findOutliers(rows, inOrder(order)),
     },
@@ -118,7 +124,7 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
 /** Unix ms of the first row, or of the last where a file runs backwards. */
 function beginOf({ columns }: PriceTable): number {
   const at = columns.get('at') as Float64Array
-  return Math.min(at[0] as number, at[at.length - 1] as number)
+  return Math.min(at[0] ?? Number.POSITIVE_INFINITY, at.at(-1) ?? Number.POSITIVE_INFINITY)
 }
 
 function disorderOf({ disorder, columns, whereOf }: PriceTable): Finding {

@@ -4,13 +4,15 @@ import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
 /**
- * What is read of a row: fields of prices; of a trade its price and size; the time of day beside a date; the names of
- * the instrument and of the exchange; and sizes in other units, by which the one in the base coin is found.
+ * What is read of a row: fields of prices; of a trade its price, size and id; the time of day beside a date; the names
+ * of the instrument and of the exchange; sizes in other units, by which the one in the base coin is found; whether a
+ * candle has ended; and the period of a payment of funding.
  */
 export type ShapeField =
   | Field
   | ('price' | 'size' | 'clock' | 'instrument' | 'exchange')
   | ('quoteVolume' | 'coinVolume' | 'tickVolume')
+  | ('id' | 'confirm' | 'periodHours' | 'nextFunding')
 
 export interface CsvShape {
   readonly kind: ShapeKind
@@ -21,6 +23,8 @@ export interface CsvShape {
   readonly fields: readonly ShapeField[]
   /** The names of these columns in the file, where it has a header. */
   readonly titles: ReadonlyMap<ShapeField, string>
+  /** Columns that mean the same as one of {@link fields}, by their name in {@link columns}. */
+  readonly twins: ReadonlyMap<string, ShapeField>
   /** Whether the header says that the times are those of the closes. */
   readonly isByClose: boolean
 }
@@ -31,6 +35,8 @@ export interface ShapeGap {
   readonly missing: readonly string[]
 }
 
+/** When a rate was paid; a file may have the time of its row beside it. */
+const PAYMENT_TIMES = ['fundingtime', 'fundingratetimestamp', 'calctime', 'settletime']
 const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 
 /** Names in headers, in small letters without spaces, underscores and brackets; the first that is there counts. */
@@ -67,7 +73,15 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
     ...['contract', 'contracts', 'coin', 'ticker', 'rawsymbol', 'sym', 's'],
   ],
   exchange: ['exchange'],
+  id: ['tradeid', 'aggtradeid', 'trdmatchid', 'execid', 'tid', 'id', 'a'],
+  confirm: ['confirm', 'confirmed', 'isclosed', 'isfinal'],
+  periodHours: ['fundingintervalhours'],
+  nextFunding: ['nextfundingtime', 'nextfundingratetimestamp', 'nextupdate'],
 }
+
+/** All names of these mean the same; those of others are of one meaning more or less. */
+const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
+const WITHOUT_TWINS: readonly ShapeField[] = ['instrument', 'exchange', 'id', 'clock', 'nextFunding']
 
 /** `Volume BTC`, `Volume_(USDT)`: the coin in which the column counts. */
 const VOLUME_IN_COIN = /^volume([a-z0-9]{2,10})$/
@@ -82,15 +96,15 @@ const KINDS: readonly KindFields[] = [
   {
     kind: 'candles',
     required: ['at', 'open', 'high', 'low', 'close', 'volume'],
-    optional: ['mark', 'fundingRate', 'quoteVolume', 'coinVolume', 'tickVolume'],
+    optional: ['mark', 'fundingRate', 'quoteVolume', 'coinVolume', 'tickVolume', 'confirm'],
   },
   {
     kind: 'quotes',
     required: ['at', 'bid', 'ask', 'bidSize', 'askSize', 'last'],
     optional: ['volume', 'mark', 'fundingRate'],
   },
-  { kind: 'trades', required: ['at', 'price', 'size'], optional: ['quoteVolume', 'coinVolume'] },
-  { kind: 'funding', required: ['at', 'fundingRate'], optional: [] },
+  { kind: 'trades', required: ['at', 'price', 'size'], optional: ['quoteVolume', 'coinVolume', 'id'] },
+  { kind: 'funding', required: ['at', 'fundingRate'], optional: ['periodHours', 'nextFunding'] },
 ]
 
 const PRICES: readonly ShapeField[] = ['open', 'close', 'bid', 'ask', 'price', 'last']
@@ -120,14 +134,24 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       gaps.push({ kind, missing: missing.map((field) => describeMissing(field, places, titles)) })
       continue
     }
+    const paidAt = PAYMENT_TIMES.find((name) => header.includes(name))
+    if (kind === 'funding' && paidAt !== undefined) places.set('at', header.indexOf(paidAt))
     const fields = [...required, ...optional, 'clock', 'instrument', 'exchange'].filter((field) =>
       places.has(field as ShapeField),
     ) as ShapeField[]
+    const twinOf = (place: number) => fields.find((field) => isTwin({ field, place, header, places }))
+    const twinName = (place: number) => `${titles[place]} in column ${place + 1}`
     const columns = header.map(
-      (_, place) => fields.find((field) => places.get(field) === place) ?? `other ${place}`,
+      (_, place) =>
+        fields.find((field) => places.get(field) === place) ??
+        (twinOf(place) === undefined ? `other ${place}` : twinName(place)),
     )
+    const twins = header.flatMap((_, place) => {
+      const field = twinOf(place)
+      return field === undefined ? [] : [[twinName(place), field] as const]
+    })
     return {
-      ...{ kind, hasHeader: true, columns, fields },
+      ...{ kind, hasHeader: true, columns, fields, twins: new Map(twins) },
       titles: new Map(fields.map((field) => [field, titles[places.get(field) as number] as string])),
       isByClose: CLOSE_TIMES.includes(header[places.get('at') as number] ?? ''),
     }
@@ -138,6 +162,23 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
   return gaps.toSorted(
     (one, other) => here(other) - here(one) || one.missing.length - other.missing.length,
   )[0] as ShapeGap
+}
+
+/** Whether a column means the same as the one of a field. */
+function isTwin({
+  field,
+  place,
+  header,
+  places,
+}: {
+  readonly field: ShapeField
+  readonly place: number
+  readonly header: readonly string[]
+  readonly places: ReadonlyMap<ShapeField, number>
+}): boolean {
+  const [own, name] = [places.get(field) as number, header[place] as string]
+  if (place === own || WITHOUT_TWINS.includes(field)) return false
+  return name === header[own] || (PRICES_OF_ONE_MEANING.includes(field) && NAMES[field].includes(name))
 }
 
 function findPlaces(header: readonly string[], nextCells: readonly string[]): Map<ShapeField, number> {
@@ -193,20 +234,23 @@ function describeMissing(
 function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length
   const fill = (columns: readonly string[]) => cells.map((_, place) => columns[place] ?? `other ${place}`)
-  const common = { hasHeader: false, titles: new Map<ShapeField, string>(), isByClose: false }
+  const common = {
+    ...{ hasHeader: false, isByClose: false },
+    ...{ titles: new Map<ShapeField, string>(), twins: new Map<string, ShapeField>() },
+  }
   if (flags > 0) {
     const trades = { ...common, kind: 'trades' } as const
     const numbers = cells.length - flags
     if (numbers === 5)
       return {
         ...trades,
-        fields: ['at', 'price', 'size', 'quoteVolume'],
+        fields: ['at', 'price', 'size', 'quoteVolume', 'id'],
         columns: fill(['id', 'price', 'size', 'quoteVolume', 'at']),
       }
     if (numbers === 6)
       return {
         ...trades,
-        fields: ['at', 'price', 'size'],
+        fields: ['at', 'price', 'size', 'id'],
         columns: fill(['id', 'price', 'size', 'from', 'to', 'at']),
       }
     return { kind: 'trades', missing: ['a header'] }

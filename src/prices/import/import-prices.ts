@@ -14,6 +14,7 @@ import { type CleanRows, cleanTables } from './clean-tables.ts'
 import { groupByInstrument, groupFiles, type NamedTable } from './instruments.ts'
 import type { PriceTable } from './price-table.ts'
 import { readTables } from './read-table.ts'
+import { joinSeams } from './trade-candles.ts'
 import { nameInterval } from '../times.ts'
 import { isPricesName, isZip, type PackedFile, unpackZip } from './zip-entries.ts'
 
@@ -76,7 +77,7 @@ export async function* importPrices(options: ImportOptions): AsyncGenerator<Impo
     for (const [symbol, own] of groupByInstrument(tables, options)) {
       const prices = own.filter(({ kind }) => kind !== 'funding')
       const funding = own.filter(({ kind }) => kind === 'funding')
-      yield* writePrices(groupByInterval(prices), { symbol, options, stamps })
+      yield* writePrices(groupByInterval(joinSeams(prices)), { symbol, options, stamps })
       if (funding.length > 0) yield writeFunding(funding, { symbol, options })
     }
   }
@@ -178,6 +179,8 @@ async function loadTables(path: string, now: number): Promise<readonly NamedTabl
   const entries = unpackZip(packed, limit)
   const files = entries.filter(({ name }) => isPricesName(name))
   if (files.length === 0) throw emptyZip(path, entries)
+  const inner = files.find(({ bytes }) => isZip(bytes))
+  if (inner) throw zipInZip(path, inner.name)
   const aside = entries.filter(({ name }) => !isPricesName(name)).map(({ name }) => name)
   const remarks = aside.length === 0 ? [] : [`left aside in ${basename(path)}: ${aside.join(', ')}`]
   return files.flatMap((file) =>
@@ -195,6 +198,15 @@ function emptyZip(path: string, entries: readonly PackedFile[]): Failure {
     sentence: 'the zip holds no file of prices',
     facts: { file: path, found: entries.map(({ name }) => name).join(', ') || 'nothing' },
     hint: 'unpack it and look at it, or download it again',
+  })
+}
+
+function zipInZip(path: string, name: string): Failure {
+  return new Failure({
+    code: 'RECORDING_ZIP_UNSUPPORTED',
+    sentence: 'there is a zip in the zip',
+    facts: { file: path, name },
+    hint: 'unpack the outer one, and import the zips in it',
   })
 }
 

@@ -7,6 +7,27 @@ export interface Finding {
   readonly first?: string
 }
 
+export interface Trades {
+  /** Whole Unix ms, in any order; of equals the first in the file was first, the last in one that runs backwards. */
+  readonly at: Float64Array
+  readonly price: Float64Array
+  readonly size: Float64Array
+  /** NaN where there is none. */
+  readonly id?: Float64Array
+}
+
+interface TradesRead extends Readonly<Record<'zeroPrices' | 'impossible' | 'duplicates', Finding>> {
+  readonly count: number
+  /** Those of the first and of the last minute, in order: another file may have the rest of these minutes. */
+  readonly edges: readonly TradesOfMinute[]
+}
+
+export interface TradesOfMinute extends Trades {
+  /** Unix ms. */
+  readonly minute: number
+  readonly whereOf: (row: number) => string
+}
+
 export interface PriceTable {
   readonly kind: 'candles' | 'quotes' | 'funding'
   /** The file's name. */
@@ -22,8 +43,10 @@ export interface PriceTable {
   readonly intervalMs?: number
   /** Whether the header says that the times of candles are those of their closes. */
   readonly isByClose?: boolean
+  /** Of payments of funding: how long a period is, as each row says it, hours. */
+  readonly periodHours?: Float64Array
   /** What candles were made of. */
-  readonly trades?: { readonly count: number; readonly zeroPrices: Finding }
+  readonly trades?: TradesRead
   /** Rows before the row before them, where they were sorted already. */
   readonly disorder?: Finding
   /** What a person should know of how the file was read. */

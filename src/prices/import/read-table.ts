@@ -5,10 +5,11 @@ import { readInstrumentName } from '../instrument-name.ts'
 import { isPriceFile, parsePriceFile } from '../price-file.ts'
 import { type Field, FIELDS, toColumns } from '../recording.ts'
 import { chooseBaseVolume } from './base-volume.ts'
+import { predicted } from './clean-funding.ts'
 import { type CsvShape, findShape, type ShapeField, type ShapeGap, type ShapeKind } from './csv-shape.ts'
-import { findDisorder, pickRows, type PriceTable, sortByTime } from './price-table.ts'
+import { findDisorder, findRows, pickRows, type PriceTable, sortByTime, type Trades } from './price-table.ts'
 import { parseClock, parseDate, TIME_HINT, toUnixMs } from '../times.ts'
-import { toCandles, type Trades } from './trade-candles.ts'
+import { toCandles } from './trade-candles.ts'
 import type { PackedFile } from './zip-entries.ts'
 
 const LINE_FEED = 10
@@ -16,6 +17,8 @@ const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
 /** An index is a number in a column of numbers. */
 const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange']
+/** So many digits a float holds. */
+const ID_DIGITS = /^\d{1,15}$/
 /** Instruments of all exchanges together are some thousands. */
 const TEXTS_MAX = 20_000
 
@@ -23,7 +26,7 @@ const TEXTS_MAX = 20_000
  * A table for each instrument that a column of the file names, in the order in which they appear; one where none does.
  *
  * @param now Unix ms. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, IMPORT_VOLUME_UNCLEAR,
- *   RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
+ *   IMPORT_COLUMNS_DIFFER, IMPORT_FUNDING_PREDICTED, RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
  *   {@link parsePriceFile}
  */
 export function readTables({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
@@ -54,15 +57,19 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   assertNoCommaInNumber(line, `${name}:${begin.line}`)
   const shape = findShape(line, nextLine)
   if ('missing' in shape) throw unknownShape(`${name}:${begin.line}`, line.trim().slice(0, 60), shape)
+  const next = shape.titles.get('nextFunding')
+  if (next !== undefined) throw predicted(`${name}:${begin.line}`, `a column ${next}`)
   const firstLine = begin.line + (shape.hasHeader ? 1 : 0)
   const from = shape.hasHeader ? bytes.indexOf(LINE_FEED, begin.from) + 1 || bytes.length : begin.from
   const texts = new TextNumbers()
   const columns = readCsvColumns(bytes, {
-    ...{ separator: shape.separator, header: shape.columns, names: shape.fields, texts: TEXT_FIELDS },
+    ...{ separator: shape.separator, header: shape.columns },
+    ...{ names: [...shape.fields, ...shape.twins.keys()], texts: [...TEXT_FIELDS, 'id'] },
     ...{ from, firstLine, source: name },
-    readText: (text, column) => readText(text, column as ShapeField, texts),
+    readText: (text, column) => readText(text, shape.twins.get(column) ?? (column as ShapeField), texts),
     hintFor: (column) => (column === 'at' || column === 'clock' ? TIME_HINT : undefined),
   }) as ShapeColumns
+  assertSameTwins(shape, columns, (row) => `${name}:${row + firstLine}`)
   if (columns.get('at')?.length === 0) throw empty(`${name}:${firstLine}`, 'there is no row below the header')
   return toTables(shape, columns, {
     ...{ source: name, texts, now },
@@ -70,11 +77,52 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   })
 }
 
+/** Which of two columns of one meaning is right nobody knows. */
+function assertSameTwins(
+  { twins, titles }: CsvShape,
+  columns: ReadonlyMap<string, Float64Array>,
+  whereOf: (row: number) => string,
+): void {
+  for (const [twin, field] of twins) {
+    const [own, other] = [columns.get(field) as Float64Array, columns.get(twin) as Float64Array]
+    const row = own.findIndex((number, index) => !Object.is(number, other[index]))
+    if (row < 0) continue
+    throw new Failure({
+      code: 'IMPORT_COLUMNS_DIFFER',
+      sentence: 'two columns mean the same and have different values',
+      facts: {
+        where: whereOf(row),
+        [titles.get(field) ?? field]: String(own[row]),
+        [twin]: String(other[row]),
+      },
+      hint: 'remove or rename the one that is not meant',
+    })
+  }
+}
+
 function readText(text: string, field: ShapeField, texts: TextNumbers): number | undefined {
   if (field === 'at') return parseDate(text)
   if (field === 'clock') return parseClock(text)
+  if (field === 'id') return numberOfId(text)
+  if (field === 'confirm' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true' ? 1 : 0
+  if (field === 'periodHours' && text === '') return Number.NaN
   if (field === 'fundingRate' && /^[+-]?\d+(\.\d+)? ?%$/.test(text)) return Number.parseFloat(text) / 100
   return TEXT_FIELDS.includes(field) ? texts.numberOf(text) : undefined
+}
+
+/** An id of other characters, or of more digits than a float holds, becomes a hash below zero; none becomes NaN. */
+function numberOfId(text: string): number {
+  if (ID_DIGITS.test(text)) return Number(text)
+  if (text === '') return Number.NaN
+  let [high, low] = [0xdeadbeef, 0x41c6ce57]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    high = Math.imul(high ^ code, 2_654_435_761)
+    low = Math.imul(low ^ code, 1_597_334_677)
+  }
+  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
+  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
+  return -((high & 0x1f_ffff) * 0x1_0000_0000 + (low >>> 0) + 1)
 }
 
 /** Numbers for texts, so that a column of names is one of numbers too. */
@@ -145,7 +193,12 @@ function toTable(
   file: Pick<PriceTable, 'source' | 'whereOf'>,
 ): PriceTable {
   if (kind === 'quotes') return inTimeOrder({ kind, columns: withoutTexts(columns, kind), ...file })
-  if (kind === 'funding') return { kind, columns: withoutTexts(columns, kind), ...file }
+  if (kind === 'funding') {
+    const periodHours = columns.get('periodHours')
+    return { kind, columns: withoutTexts(columns, kind), ...(periodHours && { periodHours }), ...file }
+  }
+  if (kind === 'candles' && columns.get('confirm')?.includes(0) === true)
+    return withoutUnfinished({ isByClose, titles }, columns, file)
   const { numbers, from } = baseVolumeOf(kind, columns, file)
   const field = from === 'quote' ? 'quoteVolume' : 'coinVolume'
   const remarks =
@@ -158,6 +211,22 @@ function toTable(
   }
   const own = new Map([...withoutTexts(columns, kind), ['volume', numbers]] as [Field, Float64Array][])
   return { kind, isByClose, columns: own, remarks, ...file }
+}
+
+/** The last candle of a download may be one that had not ended: its prices are those of a part of it. */
+function withoutUnfinished(
+  shape: Pick<CsvShape, 'isByClose' | 'titles'>,
+  columns: ShapeColumns,
+  file: Pick<PriceTable, 'source' | 'whereOf'>,
+): PriceTable {
+  const confirm = columns.get('confirm') as Float64Array
+  const rows = Uint32Array.from(confirm, (_, row) => row).filter((row) => confirm[row] !== 0)
+  const { count, first = '' } = findRows(confirm.length, (row) => confirm[row] === 0, file.whereOf)
+  if (rows.length === 0) throw empty(file.source, 'no candle in it had ended')
+  const whereOf = (row: number) => file.whereOf(rows[row] as number)
+  const table = toTable({ kind: 'candles', ...shape }, pickRows(columns, rows), { ...file, whereOf })
+  const remark = `candles that had not ended were dropped (${shape.titles.get('confirm')} 0): ${count}, the first ${first}`
+  return { ...table, remarks: [...(table.remarks ?? []), remark] }
 }
 
 function baseVolumeOf(

@@ -12,13 +12,15 @@ const ASTRAY_SHARE_MAX = 0.1
  * The interval of a table's candles, ms: what the file says, then what its name says, because an instrument that is
  * seldom traded may not show it; else the shortest step that is no exception.
  *
- * @returns undefined where nothing says it. @throws Failure IMPORT_INTERVAL_DIFFERS
+ * @returns undefined where nothing says it. @throws Failure IMPORT_INTERVAL_DIFFERS, IMPORT_INTERVAL_MONTHS
  */
 export function intervalOf({ intervalMs, source, columns }: PriceTable): number | undefined {
-  if (intervalMs !== undefined) return intervalMs
+  if (intervalMs !== undefined) return assertNoMonths(intervalMs, source)
   const at = (columns.get('at') as Float64Array).toSorted()
   const [named, found] = [intervalInName(source), findInterval(at)]
-  if (named === undefined || found === undefined || named >= MONTH_MS_MIN) return found ?? named
+  const isMonths = found === undefined && MONTHS_IN_NAME.test(source)
+  assertNoMonths(isMonths ? MONTH_MS_MIN : (found ?? 0), source)
+  if (named === undefined || found === undefined) return found ?? named
   const steps = stepsOf(at)
   const astray = steps.filter((step) => step % named !== 0).length
   const isCoarser = steps.length >= STEPS_OF_OTHER && commonDivisor(steps) > named
@@ -28,6 +30,19 @@ export function intervalOf({ intervalMs, source, columns }: PriceTable): number 
     sentence: 'the times of the file contradict the interval in its name',
     facts: { file: source, name: nameInterval(named), found: nameInterval(found) },
     hint: 'look at the file; if its times are right, rename it',
+  })
+}
+
+const MONTHS_IN_NAME = /[-_ ]\d{1,2}(?:M|mo|mon|months?)(?![A-Za-z0-9])/
+
+/** Months are of several lengths, and every candle is as long as the next. */
+function assertNoMonths(intervalMs: number, file: string): number {
+  if (intervalMs < MONTH_MS_MIN) return intervalMs
+  throw new Failure({
+    code: 'IMPORT_INTERVAL_MONTHS',
+    sentence: 'candles of a month are not of one length',
+    facts: { file },
+    hint: 'import candles of a week or less',
   })
 }
 

@@ -1,38 +1,137 @@
 /** Candles of a minute out of trades; a minute without trades has none. */
 import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
 import { findUnit } from '../column-codec.ts'
-import { findDisorder, findRows, type PriceTable, sortByTime } from './price-table.ts'
+import {
+  findDisorder,
+  findRows,
+  pickRows,
+  type PriceTable,
+  sortByTime,
+  type Trades,
+  type TradesOfMinute,
+} from './price-table.ts'
 
 const MINUTE_MS = 60_000
 
-export interface Trades {
-  /** Whole Unix ms, in any order; of equals the first in the file was first, the last in one that runs backwards. */
-  readonly at: Float64Array
-  readonly price: Float64Array
-  readonly size: Float64Array
-}
-
-/** A trade at no price is left aside. */
+/** A trade at no price, of a size below zero, or that was there already is left aside. */
 export function toCandles(
   trades: Trades,
   { source, whereOf }: Pick<PriceTable, 'source' | 'whereOf'>,
 ): PriceTable {
-  const { at, price } = trades
-  const zeroPrices = findRows(at.length, (row) => !((price[row] as number) > 0), whereOf)
-  const disorder = findDisorder(at, whereOf)
-  const order = sortByTime(
-    Uint32Array.from(at, (_, row) => row).filter((row) => (price[row] as number) > 0),
+  const { at, price, size } = trades
+  const hasPrice = (row: number) => (price[row] as number) > 0
+  const hasSize = (row: number) => (size[row] as number) >= 0
+  const possible = sortByTime(
+    Uint32Array.from(at, (_, row) => row).filter((row) => hasPrice(row) && hasSize(row)),
     at,
   )
+  const isDouble = markDoubles(trades, possible)
+  const order = possible.filter((row) => isDouble[row] === 0)
   const begins = order.filter(
     (row, place) => place === 0 || minuteOf(at, row) !== minuteOf(at, order[place - 1] as number),
   )
+  const minutes = [...new Set([begins[0], begins.at(-1)])].filter((row) => row !== undefined)
   return {
-    ...{ kind: 'candles', source, intervalMs: MINUTE_MS, disorder },
+    ...{ kind: 'candles', source, intervalMs: MINUTE_MS, disorder: findDisorder(at, whereOf) },
     columns: foldTrades(trades, order, begins),
-    trades: { count: at.length, zeroPrices },
+    trades: {
+      count: at.length,
+      zeroPrices: findRows(at.length, (row) => !hasPrice(row), whereOf),
+      impossible: findRows(at.length, (row) => hasPrice(row) && !hasSize(row), whereOf),
+      duplicates: findRows(at.length, (row) => isDouble[row] === 1, whereOf),
+      edges: minutes.map((row) => pickMinute(trades, order, { begin: row, whereOf })),
+    },
     whereOf: (candle) => whereOf(begins[candle] as number),
   }
+}
+
+/** A trade with the id, time, price and size of one before; an id alone may begin anew each day. */
+function markDoubles({ at, price, size, id }: Trades, order: Uint32Array): Uint8Array {
+  const isDouble = new Uint8Array(at.length)
+  if (id === undefined) return isDouble
+  const seen = new Map<number, number>()
+  let time = Number.NaN
+  for (const row of order) {
+    if (at[row] !== time) seen.clear()
+    time = at[row] as number
+    const own = id[row] as number
+    const first = seen.get(own)
+    if (first === undefined && !Number.isNaN(own)) seen.set(own, row)
+    else if (first !== undefined && price[first] === price[row] && size[first] === size[row])
+      isDouble[row] = 1
+  }
+  return isDouble
+}
+
+function pickMinute(
+  trades: Trades,
+  order: Uint32Array,
+  { begin, whereOf }: { readonly begin: number; readonly whereOf: (row: number) => string },
+): TradesOfMinute {
+  const minute = minuteOf(trades.at, begin)
+  const rows = order.filter((row) => minuteOf(trades.at, row) === minute)
+  const columns = pickRows(new Map(Object.entries(trades) as [keyof Trades, Float64Array][]), rows)
+  return {
+    ...(Object.fromEntries(columns) as unknown as Trades),
+    minute: minute * MINUTE_MS,
+    whereOf: (row) => whereOf(rows[row] as number),
+  }
+}
+
+/**
+ * Where files are cut in the middle of a minute, or have the same trades, the minute is that of the trades of all of
+ * them, each once. @param tables Of one instrument.
+ */
+export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] {
+  const edges = tables.flatMap((table) => table.trades?.edges ?? [])
+  const seams = [...Map.groupBy(edges, ({ minute }) => minute).values()].filter((parts) => parts.length > 1)
+  if (seams.length === 0) return tables
+  const minutes = new Set(seams.map(([part]) => part?.minute))
+  const rest = tables.map((table) => {
+    if (!table.trades) return table
+    const at = table.columns.get('at') as Float64Array
+    const isEdge = (time: number) => table.trades?.edges.some(({ minute }) => minute === time) === true
+    const rows = Uint32Array.from(at, (_, row) => row).filter((row) => {
+      const time = at[row] as number
+      return !(minutes.has(time) && isEdge(time))
+    })
+    return {
+      ...{ ...table, columns: pickRows(table.columns, rows) },
+      whereOf: (row: number) => table.whereOf(rows[row] as number),
+    }
+  })
+  const source = tables.find(({ trades }) => trades)?.source ?? ''
+  return [...rest, ...seams.map((parts) => joinMinute(parts, source))]
+}
+
+/** The trades were counted, and what is wrong among them found, in their files. */
+function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTable {
+  const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
+  const join = (pick: (part: TradesOfMinute) => Float64Array) =>
+    Float64Array.from(ordered.flatMap((part) => [...pick(part)]))
+  const places = ordered.flatMap(({ at, whereOf }) => Array.from(at, (_, row) => () => whereOf(row)))
+  const trades = {
+    ...{ at: join(({ at }) => at), price: join(({ price }) => price), size: join(({ size }) => size) },
+    id: join((part) => part.id ?? numberEquals(part)),
+  }
+  const table = toCandles(trades, { source, whereOf: (row) => places[row]?.() ?? '' })
+  const duplicates = table.trades?.duplicates ?? { count: 0 }
+  const none = { count: 0 }
+  return {
+    ...{ ...table, disorder: none },
+    trades: { ...{ count: 0, zeroPrices: none, impossible: none, edges: [] }, duplicates },
+  }
+}
+
+/** Without ids the second of two equal trades of a file is the second one of another file too. */
+function numberEquals({ at, price, size }: Trades): Float64Array {
+  const counts = new Map<string, number>()
+  return at.map((time, row) => {
+    const key = `${time} ${price[row]} ${size[row]}`
+    const count = counts.get(key) ?? 0
+    counts.set(key, count + 1)
+    return count
+  })
 }
 
 /** @param order Rows in order of time. @param begins The row of each candle's first trade. */

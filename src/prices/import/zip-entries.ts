@@ -17,7 +17,8 @@ const COMMENT_BYTES_MAX = 0xffff
 const [STORED, DEFLATED] = [0, 8] as const
 
 export function isZip(bytes: Buffer): boolean {
-  return bytes.length >= END_BYTES && bytes.readUInt32LE(0) === FILE_SIGNATURE
+  // An empty zip is its end alone.
+  return bytes.length >= END_BYTES && [FILE_SIGNATURE, END_SIGNATURE].includes(bytes.readUInt32LE(0))
 }
 
 /**

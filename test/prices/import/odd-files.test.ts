@@ -8,6 +8,7 @@ import {
   importPrices,
   type ImportOptions,
 } from '../../../src/prices/import/import-prices.ts'
+import { loadRecording } from '../../../src/prices/load-recording.ts'
 import { parseFunding } from '../../../src/prices/funding-file.ts'
 import { buildZip } from './zip-file.ts'
 
@@ -539,12 +540,18 @@ describe('funding', () => {
 
   it('periods may change; a payment that is missing, and one twice, are named', async () => {
     const hours = [0, 8, 16, 24, 40, 48, 52, 56, 60, 60]
-    const rows = hours.map((hour, row) => `${AT + hour * HOUR},0.000${row === 9 ? 2 : 1}\n`).join('')
+    const rows = hours.map((hour) => `${AT + hour * HOUR},0.0001\n`).join('')
 
-    const [one] = await importFiles({ 'BTCUSDT.csv': `time,fundingRate\n${rows}` })
+    const [one] = await importFiles({
+      'BTCUSDT-1.csv': `time,fundingRate\n${rows}`,
+      'BTCUSDT-2.csv': `time,fundingRate\n${AT + 60 * HOUR},0.0002\n`,
+    })
 
     expect(one?.gaps).toEqual({ count: 1, longestMs: 16 * HOUR, longestFrom: AT + 24 * HOUR })
-    expect(one?.findings).toMatchObject({ conflicts: { count: 1, first: 'BTCUSDT.csv:11' } })
+    expect(one?.findings).toMatchObject({
+      duplicates: { count: 2, first: 'BTCUSDT-1.csv:11' },
+      conflicts: { count: 1, first: 'BTCUSDT-2.csv:2' },
+    })
   })
 
   it.each([
@@ -570,5 +577,193 @@ describe('funding', () => {
   ])('a file of payments is refused: %s', (_, text, message) => {
     expect(() => parseFunding({ bytes: Buffer.from(text), source: 'x.csv' })).toThrow(/FUNDING_UNREADABLE/)
     expect(() => parseFunding({ bytes: Buffer.from(text), source: 'x.csv' })).toThrow(message)
+  })
+})
+
+describe('trades', () => {
+  const TRADES = 'id,price,qty,quote_qty,time,is_buyer_maker\n'
+  const trade = (id: number | string, second: number, { price = 100 + Number(id), size = 1 } = {}) =>
+    `${id},${price},${size},${price * size},${AT + second * 1000},true\n`
+
+  it('that stand twice count once, in one file and in two', async () => {
+    const text = TRADES + trade(1, 1) + trade(1, 1) + trade(2, 1)
+
+    const one = await importPrice({ 'BTCUSDT-trades-a.csv': text })
+    const two = await importPrice(
+      {
+        'BTCUSDT-trades-a.csv': TRADES + trade(1, 1) + trade(2, 1),
+        'BTCUSDT-trades-b.csv': TRADES + trade(2, 1) + trade(3, 2),
+      },
+      { isReplacing: true },
+    )
+
+    expect([columnOf(one, 'volume'), columnOf(two, 'volume')]).toEqual([[2], [3]])
+    expect(one.findings.duplicates).toEqual({ count: 1, first: 'BTCUSDT-trades-a.csv:3' })
+    expect(two.findings.duplicates).toEqual({ count: 1, first: 'BTCUSDT-trades-b.csv:2' })
+  })
+
+  it('without a header count once too, and ids longer than a float holds stay apart', async () => {
+    const long = '9007199254740993001'
+    const plain = await importPrice({ 'BTCUSDT-trades.csv': trade(1, 1) + trade(1, 1) })
+    const ids = [long, '9007199254740993002', long, '', ''].map((id) => trade(id, 1, { price: 100 })).join('')
+    const others = await importPrice({ 'ETHUSDT-trades.csv': TRADES + ids })
+
+    expect([columnOf(plain, 'volume'), columnOf(others, 'volume')]).toEqual([[1], [4]])
+  })
+
+  it('of a minute that is cut over two files make one candle, in whichever order the files are', async () => {
+    const files = {
+      'BTCUSDT-trades-b.csv': TRADES + trade(3, 31) + trade(4, 90),
+      'BTCUSDT-trades-a.csv': TRADES + trade(1, 1) + trade(2, 30),
+    }
+    const bare = (text: string) => text.replaceAll(/^[^,]*,/gm, '')
+
+    const one = await importPrice(files)
+    const withoutIds = await importPrice(
+      Object.fromEntries(Object.entries(files).map(([name, text]) => [name, bare(text)])),
+      { isReplacing: true },
+    )
+
+    for (const { findings, ...read } of [one, withoutIds]) {
+      expect(columnOf({ findings, ...read }, 'open')).toEqual([101, 104])
+      expect(columnOf({ findings, ...read }, 'close')).toEqual([103, 104])
+      expect(columnOf({ findings, ...read }, 'volume')).toEqual([3, 1])
+      expect([findings.duplicates.count, findings.conflicts.count]).toEqual([0, 0])
+    }
+  })
+
+  it('of two files that are the same, without ids, count once', async () => {
+    const text = `timestamp,price,size\n${`${AT},100,1\n`.repeat(2)}`
+
+    const one = await importPrice({ 'BTCUSDT-a.csv': text, 'BTCUSDT-b.csv': text })
+
+    expect([columnOf(one, 'volume'), one.findings.duplicates.count]).toEqual([[2], 2])
+  })
+
+  it('of a size below zero are dropped', async () => {
+    const one = await importPrice({ 'BTCUSDT-trades.csv': TRADES + trade(1, 1, { size: -3 }) + trade(2, 2) })
+
+    expect([columnOf(one, 'open'), columnOf(one, 'volume')]).toEqual([[102], [1]])
+    expect(one.findings.impossible).toEqual({ count: 1, first: 'BTCUSDT-trades.csv:2' })
+  })
+})
+
+describe('candles', () => {
+  it('that had not ended are dropped, which is said', async () => {
+    const rows = minutes(3, (row) => `${AT + row * 60_000},10,12,9,11,5,${row === 2 ? 0 : 1}`)
+
+    const one = await importPrice({ 'BTCUSDT-1m.csv': `ts,open,high,low,close,volume,confirm\n${rows}` })
+
+    expect(columnOf(one, 'at')).toHaveLength(2)
+    expect(one.remarks).toEqual([expect.stringMatching(/had not ended[^]*1, the first BTCUSDT-1m.csv:4/)])
+  })
+
+  it.each<[string, string, string, RegExp]>([
+    [
+      'a column twice with other numbers',
+      'BTCUSDT-1m.csv',
+      `ts_ms,open,high,low,close,Close,volume\n${AT},10,12,9,11,10,5\n`,
+      /IMPORT_COLUMNS_DIFFER[^]*csv:2[^]*close[^]*11[^]*Close[^]*10/,
+    ],
+    [
+      'a month',
+      'BTCUSDT.csv',
+      `${HEADER}${[0, 1, 2, 3, 4].map((month) => `${Date.UTC(2024, month)},10,12,9,11,5\n`).join('')}`,
+      /IMPORT_INTERVAL_MONTHS[^]*BTCUSDT.csv/,
+    ],
+    ['a month, by the name alone', 'BTCUSDT-1M.csv', HEADER + candles(1), /IMPORT_INTERVAL_MONTHS/],
+  ])('refused: %s', async (_, name, text, message) => {
+    await expect(importFiles({ [name]: text })).rejects.toThrow(message)
+  })
+
+  it('a column twice with the same numbers is read', async () => {
+    const text = `ts_ms,open,high,low,close,close,volume\n${AT},10,12,9,11,11,5\n`
+
+    expect(columnOf(await importPrice({ 'BTCUSDT-1m.csv': text }), 'close')).toEqual([11])
+  })
+})
+
+describe('a zip that is none of files', () => {
+  it.each<[string, Uint8Array, RegExp]>([
+    ['empty', buildZip({}), /RECORDING_EMPTY: the zip holds no file of prices/],
+    [
+      'in a zip',
+      buildZip({ 'inner.zip': buildZip({ 'BTCUSDT.csv': 'x' }) }),
+      /RECORDING_ZIP_UNSUPPORTED[^]*inner.zip/,
+    ],
+  ])('%s is refused in words', async (_, bytes, message) => {
+    await expect(importFiles({ 'BTCUSDT-1m.zip': bytes })).rejects.toThrow(message)
+  })
+
+  it('is no recording, and is called a zip', async () => {
+    const path = join(folder, 'BTCUSDT-1m.zip')
+    writeFileSync(path, buildZip({ 'BTCUSDT-1m.csv': HEADER }))
+
+    await expect(loadRecording(path)).rejects.toThrow(/RECORDING_HEADER_UNKNOWN[^]*found +a zip[^]*import/)
+  })
+})
+
+it('a price file of another instrument than its spec says is refused', async () => {
+  const one = await importPrice({ 'ETHUSDT-1m.csv': HEADER + candles(3) })
+
+  await expect(loadRecording(`BTCUSDT=${one.written?.file}`)).rejects.toThrow(
+    /RECORDING_SYMBOLS_DIFFER[^]*BTCUSDT[^]*ETHUSDT/,
+  )
+})
+
+describe('rates that were not paid', () => {
+  const HOUR = 3_600_000
+
+  it('the time of the payment counts, not that of the row', async () => {
+    const rows = minutes(
+      16,
+      (hour) => `BTCUSDT,0.0001,${AT + hour * HOUR},${AT + (Math.floor(hour / 8) + 1) * 8 * HOUR}`,
+    )
+
+    const [one] = await importFiles({ 'dump.csv': `symbol,fundingRate,timestamp,fundingTime\n${rows}` })
+
+    expect(one).toMatchObject({ findings: { duplicates: { count: 14 } } })
+    expect(one && 'at' in one && [...one.at]).toEqual([AT + 8 * HOUR, AT + 16 * HOUR])
+  })
+
+  it.each([
+    [
+      'several for a payment',
+      `fundingRate,timestamp,fundingTime\n0.0001,${AT},${AT}\n0.0002,${AT + HOUR},${AT}\n`,
+      /IMPORT_FUNDING_PREDICTED[^]*csv:3[^]*0.0002/,
+    ],
+    [
+      'a time of the next payment',
+      `timestamp,fundingRate,nextFundingTime\n${AT},0.0001,${AT + HOUR}\n`,
+      /IMPORT_FUNDING_PREDICTED[^]*nextFundingTime/,
+    ],
+    [
+      'one of 500 %',
+      `time,fundingRate\n${minutes(5, (row) => `${AT + row * 8 * HOUR},${row === 2 ? 5 : 0.0001}`)}`,
+      /IMPORT_FUNDING_RATE[^]*csv:4[^]*5/,
+    ],
+  ])('refused: %s', async (_, text, message) => {
+    await expect(importFiles({ 'BTCUSDT.csv': text })).rejects.toThrow(message)
+  })
+
+  it('a period that the times contradict is named, one that changes is not', async () => {
+    const text = (hours: readonly (readonly [number, number])[]) =>
+      `calc_time,funding_interval_hours,last_funding_rate\n${hours.map(([hour, period]) => `${AT + hour * HOUR},${period},0.0001\n`).join('')}`
+    const wrong = [0, 8, 16].map((hour) => [hour, 4] as const)
+    const changes = [
+      [0, 8],
+      [8, 8],
+      [16, 4],
+      [20, 4],
+      [24, 8],
+      [32, 8],
+    ] as const
+
+    const [one] = await importFiles({ 'BTCUSDT.csv': text(wrong) }, { isStrict: true })
+    const [two] = await importFiles({ 'ETHUSDT.csv': text(changes) })
+
+    expect(one?.written).toBeUndefined()
+    expect(one?.findings).toMatchObject({ otherPeriods: { count: 2, first: 'BTCUSDT.csv:3' } })
+    expect(two?.findings).toMatchObject({ otherPeriods: { count: 0 } })
   })
 })

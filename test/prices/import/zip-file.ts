@@ -2,7 +2,7 @@ import { crc32, deflateRawSync } from 'node:zlib'
 
 /** A zip of these files, as the format has it: each behind a head of its own, then the directory. */
 export function buildZip(
-  files: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string | Uint8Array>>,
   { isStored = false, flags = 0 }: { readonly isStored?: boolean; readonly flags?: number } = {},
 ): Buffer {
   const parts: Buffer[] = []
