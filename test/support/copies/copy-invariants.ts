@@ -15,6 +15,7 @@ const DERIVED_WITHIN_MS = 5000
  */
 export const COPY_INVARIANTS: readonly Invariant[] = [
   { id: 'ORD2', watch: watchProof },
+  { id: 'ORD2', watch: watchDuplicates },
   { id: 'ORD2', watch: watchTakenNames },
   { id: 'RSK2', watch: watchEarlierFills },
   { id: 'RSK2', watch: watchRepair },
@@ -63,6 +64,43 @@ function watchProof(world: World): WorldWatcher {
   function noteCalledOlder(reason: string): void {
     if (![...truth.orders.values()].some((order) => isLost(world, order)))
       violate(world, 'ORD2', `a state is called older that is the newest: ${reason}`)
+  }
+}
+
+/** So many duplicates of ended orders in a row are proof beyond doubt, and the run has ended so soon after, ms. */
+const DUPLICATES_MAX = 3
+const PROVED_WITHIN_MS = 5000
+
+/** Names that the lost run has used for orders which ended unfilled: again and again duplicates, with nothing accepted between. */
+function watchDuplicates(world: World): WorldWatcher {
+  const inRow = new Map<string, number>()
+  let shownAt: number | undefined
+  return {
+    onBirth() {
+      inRow.clear()
+      shownAt = undefined
+    },
+    onRecord(record) {
+      const { copy } = world.facts
+      if (copy === undefined || copy.isRepaired || record.kind !== 'outcome') return
+      for (const { clientOid, outcome } of record.items) {
+        const order = world.exchange.truth.orderOf(clientOid)
+        const owner = `${world.facts.strategyOf.get(clientOid)} ${order?.symbol}`
+        if (order === undefined || outcome !== 'exists') inRow.delete(owner)
+        else if (isLost(world, order) && order.status === 'cancelled' && order.filledLots === 0)
+          inRow.set(owner, (inRow.get(owner) ?? 0) + 1)
+        if ((inRow.get(owner) ?? 0) >= DUPLICATES_MAX) shownAt ??= world.time.now
+      }
+    },
+    afterStep() {
+      const isLate = shownAt !== undefined && world.time.now - shownAt > PROVED_WITHIN_MS
+      if (isLate && world.facts.copy?.proof === undefined && world.process.isAlive)
+        violate(
+          world,
+          'ORD2',
+          'ended orders of a lost run are duplicates again and again, and the run goes on',
+        )
+    },
   }
 }
 
