@@ -76,7 +76,12 @@ export class Backtest {
     this.#time = time
     this.#options = options
     this.#account = new VirtualAccount({
-      ...{ time, settings, strategies, polling, limits, feeds },
+      time,
+      settings,
+      strategies,
+      polling,
+      limits,
+      feeds,
       clock: time.clock,
       exchange: new DirectExchange(core, () => time.now, options.exchange),
       network: new DirectNetwork(time, latencyMs),

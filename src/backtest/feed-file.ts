@@ -69,7 +69,10 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
   }
   if (readAt.length === 0) throw damaged({ path, line: 1 }, 'it holds no reading')
   return {
-    ...{ feed, readAt, source: basename(path), sha256: hash('sha256', bytes) },
+    feed,
+    readAt,
+    source: basename(path),
+    sha256: hash('sha256', bytes),
     reading: (index) => deepFreeze(readLine(textOf(bytes, readings[index]), { path, line: index })),
   }
 }

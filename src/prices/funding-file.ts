@@ -45,7 +45,11 @@ function toPlain(rate: number): string {
 export function parseFunding({ bytes, source }: { bytes: Buffer; source: string }): FundingPayments {
   const symbols: string[] = []
   const columns = readCsvColumns(bytes, {
-    ...{ separator: ',', header: HEADER, names: HEADER, texts: ['symbol'], source },
+    separator: ',',
+    header: HEADER,
+    names: HEADER,
+    texts: ['symbol'],
+    source,
     from: bytes.indexOf('\n') + 1 || bytes.length,
     readText: (text, name) => (name === 'symbol' ? numberIn(symbols, text) : undefined),
   })

@@ -38,7 +38,13 @@ async function loadFunding(path: string, symbol: string): Promise<RecordedFundin
   const firstLine = begin.line + 1
   const texts = header.includes(SYMBOL_COLUMN) ? [SYMBOL_COLUMN] : []
   const columns = readCsvColumns(bytes, {
-    ...{ separator, header, names: [...COLUMNS, ...texts], from: headerEnd + 1, firstLine, source, texts },
+    separator,
+    header,
+    names: [...COLUMNS, ...texts],
+    from: headerEnd + 1,
+    firstLine,
+    source,
+    texts,
     readText: (text, name) =>
       name === SYMBOL_COLUMN ? assertOwn(text, { symbol, where: source }) : undefined,
   })

@@ -77,7 +77,11 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const texts = INSTRUMENT_COLUMNS.filter((name) => header.includes(name)).slice(0, 1)
   const instruments = new Set<string>()
   const columns = readCsvColumns(bytes, {
-    ...{ separator, header, names: [...fields.map(csvNameOf), ...texts], source, texts },
+    separator,
+    header,
+    names: [...fields.map(csvNameOf), ...texts],
+    source,
+    texts,
     ...{ from: headerEnd + 1, firstLine },
     readText: (text, name) => {
       if (texts.includes(name)) return instruments.add(text).size

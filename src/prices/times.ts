@@ -99,8 +99,15 @@ export function nameInterval(intervalMs: number): string {
 /** Names of spans in file names; `M` alone is a month. */
 const SPAN_NAMES: Readonly<Record<string, number>> = {
   ...SPANS_MS,
-  ...{ sec: SPANS_MS.s, min: SPANS_MS.m, minute: SPANS_MS.m, hour: SPANS_MS.h, day: SPANS_MS.d },
-  ...{ S: SPANS_MS.s, H: SPANS_MS.h, D: SPANS_MS.d, W: SPANS_MS.w },
+  sec: SPANS_MS.s,
+  min: SPANS_MS.m,
+  minute: SPANS_MS.m,
+  hour: SPANS_MS.h,
+  day: SPANS_MS.d,
+  S: SPANS_MS.s,
+  H: SPANS_MS.h,
+  D: SPANS_MS.d,
+  W: SPANS_MS.w,
 }
 
 /** The interval that a file's name says, ms: `-1m`, `_1min`, `, 1D`, and MetaTrader's `_M1`. */

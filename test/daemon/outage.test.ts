@@ -62,7 +62,10 @@ const OUTAGES: Readonly<Record<string, Outage>> = {
 
 async function openStage(): Promise<Stage> {
   const scene = await CrashScene.open({
-    ...{ seed: 23, mode: 'one_way_mode', reading: 'pendingOnly', onRestart: 'cancel' },
+    seed: 23,
+    mode: 'one_way_mode',
+    reading: 'pendingOnly',
+    onRestart: 'cancel',
     scenario: SCENARIOS.normal,
   })
   const target = scene.exchange.url

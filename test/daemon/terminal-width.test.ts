@@ -51,7 +51,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ fills: 20, fees: '1.16347004', realisedProfit: '0.451666666667', unrealisedProfit: '-0.0748' },
   ...{ funding: '0', differences: [], freeBytes: 104_857_600, before: '2026-01-01', end: 'cancelled' },
   ...{ reason: REASON, hint: 'look at the exchange: cancel by hand what rests there', ends: ENDS },
-  ...{ beyondLimit: REASON },
+  beyondLimit: REASON,
   ...{ by: 'anna@office', scope: 'BTCUSDT', scopes: ['*', 'BTCUSDT', 'ETHUSDT'], restricted: ['BTCUSDT'] },
   ...{ mode: 'halted', ordered: 'reducing', movedMs: 300_000, offsetMs: -12, was: 'the machine slept' },
   ...{ stillHeld: { BTCUSDT: 'long 0.012' }, givenAt: AT },

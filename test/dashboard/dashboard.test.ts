@@ -152,7 +152,11 @@ describe.skipIf(browserMissing !== undefined)(
         [{ symbol: 'BTCUSDT', kind: 'seeded' }],
       ]
       const backtest = {
-        ...{ model: 'default', fromAt: 0, toAt: 1, ratios: [], series: { close: [1, 2] } },
+        model: 'default',
+        fromAt: 0,
+        toAt: 1,
+        ratios: [],
+        series: { close: [1, 2] },
         money: { opening: '1', final: '2', fees: '0' },
       }
       mkdirSync(folder, { recursive: true })

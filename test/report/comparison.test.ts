@@ -87,7 +87,10 @@ test('the curves of two runs of the same time stand below each other, however ma
 test('what ended the trading of a run stands above the figures, in the terminal and in the page', () => {
   const text = 'trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30; 1 s of 2 s were traded'
   const pair = ['calm', 'wild'].map((name) => ({
-    ...{ place: name, name, coin: 'USDT', madeUp: [] },
+    place: name,
+    name,
+    coin: 'USDT',
+    madeUp: [],
     run: { ...run('default'), strategies: [], restrictions: name === 'wild' ? [text] : [] } as RunReport,
   }))
 
@@ -99,7 +102,9 @@ test('what ended the trading of a run stands above the figures, in the terminal 
 
 test('a run on made-up prices says so first, and in its column, in the terminal and in the page', () => {
   const pair = ['real', 'seeded'].map((place) => ({
-    ...{ place, coin: 'USDT', run: { ...run('default'), strategies: [] } },
+    place,
+    coin: 'USDT',
+    run: { ...run('default'), strategies: [] },
     name: place === 'real' ? place : 'seeded, made-up prices',
     madeUp: place === 'real' ? [] : ['Made-up prices (seeded market).'],
   }))

@@ -5,9 +5,20 @@ import { renderSweepPage } from '../../src/sweep/sweep-page.ts'
 import type { SweepReport } from '../../src/sweep/sweep-report.ts'
 
 const REPORT: SweepReport = {
-  ...{ format: 1, name: 'paper', coin: 'USDT', method: 'grid', objective: 'sharpe' },
-  ...{ from: '2025-01-01T00:00:00.000Z', to: '2025-01-02T00:00:00.000Z', periodMs: 60_000 },
-  ...{ trials: [], folds: [], tries: 0, deflated: null, overfitting: null, heatMap: null },
+  format: 1,
+  name: 'paper',
+  coin: 'USDT',
+  method: 'grid',
+  objective: 'sharpe',
+  from: '2025-01-01T00:00:00.000Z',
+  to: '2025-01-02T00:00:00.000Z',
+  periodMs: 60_000,
+  trials: [],
+  folds: [],
+  tries: 0,
+  deflated: null,
+  overfitting: null,
+  heatMap: null,
   remarks: ['another remark'],
 }
 

@@ -36,7 +36,10 @@ function readRuns(directory: string, place: string): readonly NamedRun[] {
   const madeUp = describeMadeUp(coverage)
   const mark = madeUp.length === 0 ? '' : `, ${MADE_UP}`
   return runs.map((run) => ({
-    ...{ place, madeUp, run, coin },
+    place,
+    madeUp,
+    run,
+    coin,
     name: `${runs.length === 1 ? place : `${place} ${run.model}`}${mark}`,
   }))
 }

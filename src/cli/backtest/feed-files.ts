@@ -80,8 +80,10 @@ function assertAsked(file: FeedFile, spec: FeedSpec, askers: readonly FeedAsker[
     code: 'FEED_OTHER',
     sentence: 'the file answers another request than the feed asks',
     facts: {
-      ...{ file: spec.path, answers: file.feed },
-      ...{ feed: `${other.id}.${name}`, asks: other.feedNames.get(name) ?? '' },
+      file: spec.path,
+      answers: file.feed,
+      feed: `${other.id}.${name}`,
+      asks: other.feedNames.get(name) ?? '',
     },
     hint: 'give the file of this request; where two strategies use the name for different ones: --feed STRATEGY.NAME=FILE',
   })

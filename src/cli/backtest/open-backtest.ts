@@ -127,7 +127,13 @@ export async function prepareBacktest(
   const { account, exchange, backtest } = config
   const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })
   return {
-    ...{ config, simulator, coverage, fromAt, toAt, polling, feeds },
+    config,
+    simulator,
+    coverage,
+    fromAt,
+    toAt,
+    polling,
+    feeds,
     prices: whole.length > 0 ? whole : coverage,
     seed: simulator.seed,
     fillModel: simulator.fillModel,
@@ -233,7 +239,9 @@ function playRecordings(
     open: ({ seed, startAt, simulator: { market } }) =>
       new RecordedMarket({
         ...{ recordings, speed: 1, startAt, instruments: instruments.map(toMarketInstrument) },
-        ...{ fallback: { seed }, candlePath: market.candlePath, continued },
+        fallback: { seed },
+        candlePath: market.candlePath,
+        continued,
       }),
   }
 }

@@ -183,7 +183,8 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   return {
     ...{ configFile: head.configFile, given: head.given, segments, settings, trace, quietFrom },
     readsAt: decidedOn,
-    ...{ allReadsAt: readsAt, feeds: readRecordedFeeds(segments) },
+    allReadsAt: readsAt,
+    feeds: readRecordedFeeds(segments),
     accountReads: polls.everyMs,
     remarks: [
       ...(held === 0

@@ -49,7 +49,11 @@ function parseSymbol(text: string): string {
 async function runImport(files: readonly string[], options: ImportCommandOptions): Promise<number> {
   const { out, symbol, market, strict = false, replace = false, json = false } = options
   const request = {
-    ...{ files, directory: out, isStrict: strict, isReplacing: replace, now: systemClock.now() },
+    files,
+    directory: out,
+    isStrict: strict,
+    isReplacing: replace,
+    now: systemClock.now(),
     ...(symbol !== undefined && { symbol }),
     ...(market !== undefined && { market }),
   }

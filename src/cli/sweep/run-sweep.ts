@@ -237,7 +237,9 @@ function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
     name: (trial) => ({ id: nameTrial(recipe, trial).id, command: commandOf(sweep, trial) }),
     head: {
       ...{ name: prepared.config.name, coin: prepared.config.account.marginCoin },
-      ...{ method: file.method, periodMs, madeUp: describeMadeUp(prepared.coverage) },
+      method: file.method,
+      periodMs,
+      madeUp: describeMadeUp(prepared.coverage),
     },
     tries: log.countTries(prices),
     remarks,

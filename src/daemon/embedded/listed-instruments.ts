@@ -82,7 +82,11 @@ function createContract(symbol: string, productType: ProductType, listed: readon
   if (model === undefined) throw new Error('unreachable: the simulated exchange lists nothing')
   const baseCoin = symbol.endsWith(model.quoteCoin) ? symbol.slice(0, -model.quoteCoin.length) : symbol
   return {
-    ...{ ...model, symbol, productType, baseCoin, marginCoin: model.isInverse ? baseCoin : model.quoteCoin },
+    ...model,
+    symbol,
+    productType,
+    baseCoin,
+    marginCoin: model.isInverse ? baseCoin : model.quoteCoin,
     // Nobody knows how many of these coins the exchange takes at once: those of the model may be worth a few cents.
     ...{ limitLotsMax: Number.MAX_SAFE_INTEGER, marketLotsMax: Number.MAX_SAFE_INTEGER },
   }

@@ -151,7 +151,11 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       return field === undefined ? [] : [[twinName(place), field] as const]
     })
     return {
-      ...{ kind, hasHeader: true, columns, fields, twins: new Map(twins) },
+      kind,
+      hasHeader: true,
+      columns,
+      fields,
+      twins: new Map(twins),
       titles: new Map(fields.map((field) => [field, titles[places.get(field) as number] as string])),
       isByClose: CLOSE_TIMES.includes(header[places.get('at') as number] ?? ''),
     }
@@ -235,8 +239,10 @@ function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length
   const fill = (columns: readonly string[]) => cells.map((_, place) => columns[place] ?? `other ${place}`)
   const common = {
-    ...{ hasHeader: false, isByClose: false },
-    ...{ titles: new Map<ShapeField, string>(), twins: new Map<string, ShapeField>() },
+    hasHeader: false,
+    isByClose: false,
+    titles: new Map<ShapeField, string>(),
+    twins: new Map<string, ShapeField>(),
   }
   if (flags > 0) {
     const trades = { ...common, kind: 'trades' } as const

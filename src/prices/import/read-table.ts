@@ -45,7 +45,11 @@ function readPriceFile({ name, bytes }: PackedFile): PriceTable {
   const { rows, intervalMs, symbol } = parsePriceFile({ bytes, source: name })
   const columns = new Map(toColumns(rows).map(({ field, numbers }) => [field, numbers]))
   return {
-    ...{ kind: rows.kind, source: name, instrument: symbol, isPriceFile: true, columns },
+    kind: rows.kind,
+    source: name,
+    instrument: symbol,
+    isPriceFile: true,
+    columns,
     ...(intervalMs !== undefined && { intervalMs }),
     whereOf: (row) => `${name}, row ${row + 1}`,
   }
@@ -63,8 +67,10 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   const from = shape.hasHeader ? bytes.indexOf(LINE_FEED, begin.from) + 1 || bytes.length : begin.from
   const texts = new TextNumbers()
   const columns = readCsvColumns(bytes, {
-    ...{ separator: shape.separator, header: shape.columns },
-    ...{ names: [...shape.fields, ...shape.twins.keys()], texts: [...TEXT_FIELDS, 'id'] },
+    separator: shape.separator,
+    header: shape.columns,
+    names: [...shape.fields, ...shape.twins.keys()],
+    texts: [...TEXT_FIELDS, 'id'],
     ...{ from, firstLine, source: name },
     readText: (text, column) => readText(text, shape.twins.get(column) ?? (column as ShapeField), texts),
     hintFor: (column) => (column === 'at' || column === 'clock' ? TIME_HINT : undefined),
@@ -72,7 +78,9 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   assertSameTwins(shape, columns, (row) => `${name}:${row + firstLine}`)
   if (columns.get('at')?.length === 0) throw empty(`${name}:${firstLine}`, 'there is no row below the header')
   return toTables(shape, columns, {
-    ...{ source: name, texts, now },
+    source: name,
+    texts,
+    now,
     whereOf: (row) => `${name}:${row + firstLine}`,
   })
 }
@@ -283,7 +291,9 @@ function inTimeOrder(table: PriceTable): PriceTable {
     at,
   )
   return {
-    ...{ ...table, disorder, columns: pickRows(table.columns, order) },
+    ...table,
+    disorder,
+    columns: pickRows(table.columns, order),
     whereOf: (row) => table.whereOf(order[row] as number),
   }
 }

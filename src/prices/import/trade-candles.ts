@@ -32,7 +32,10 @@ export function toCandles(
   )
   const minutes = [...new Set([begins[0], begins.at(-1)])].filter((row) => row !== undefined)
   return {
-    ...{ kind: 'candles', source, intervalMs: MINUTE_MS, disorder: findDisorder(at, whereOf) },
+    kind: 'candles',
+    source,
+    intervalMs: MINUTE_MS,
+    disorder: findDisorder(at, whereOf),
     columns: foldTrades(trades, order, begins),
     trades: {
       count: at.length,
@@ -96,7 +99,8 @@ export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] 
       return !(minutes.has(time) && isEdge(time))
     })
     return {
-      ...{ ...table, columns: pickRows(table.columns, rows) },
+      ...table,
+      columns: pickRows(table.columns, rows),
       whereOf: (row: number) => table.whereOf(rows[row] as number),
     }
   })
@@ -111,15 +115,18 @@ function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTabl
     Float64Array.from(ordered.flatMap((part) => [...pick(part)]))
   const places = ordered.flatMap(({ at, whereOf }) => Array.from(at, (_, row) => () => whereOf(row)))
   const trades = {
-    ...{ at: join(({ at }) => at), price: join(({ price }) => price), size: join(({ size }) => size) },
+    at: join(({ at }) => at),
+    price: join(({ price }) => price),
+    size: join(({ size }) => size),
     id: join((part) => part.id ?? numberEquals(part)),
   }
   const table = toCandles(trades, { source, whereOf: (row) => places[row]?.() ?? '' })
   const duplicates = table.trades?.duplicates ?? { count: 0 }
   const none = { count: 0 }
   return {
-    ...{ ...table, disorder: none },
-    trades: { ...{ count: 0, zeroPrices: none, impossible: none, edges: [] }, duplicates },
+    ...table,
+    disorder: none,
+    trades: { count: 0, zeroPrices: none, impossible: none, edges: [], duplicates },
   }
 }
 

@@ -136,7 +136,8 @@ function toTickers({
     candles.flatMap(({ open, high, low, close }, index) => {
       const way = close >= open ? [open, low, high, close] : [open, high, low, close]
       return way.map((price, part) => ({
-        ...{ at: startAt + (placeOf(index) + part / 4) * stepMs, price },
+        at: startAt + (placeOf(index) + part / 4) * stepMs,
+        price,
         all: [price, ...others.map(() => Number.NaN)],
       }))
     }),
@@ -238,7 +239,9 @@ class SeriesHost {
     })
     return {
       ...{ sequence: this.#decisions, takenAt: at, exchangeTime: at, fillsReadAt: at, tickers },
-      ...{ instruments: moments, feeds: this.#feedsAt(at), candles: this.#series },
+      instruments: moments,
+      feeds: this.#feedsAt(at),
+      candles: this.#series,
       account: {
         capital: undefined,
         equity: undefined,

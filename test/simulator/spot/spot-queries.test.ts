@@ -63,7 +63,9 @@ describe('the history of spot orders', () => {
     expect(ids(bench, { startTime: String(boundAt) })).toEqual([later])
     const early = { startTime: String(boundAt - 1) }
     expect(bench.service.answer('spotHistoryOrders', ONE, early, bench.now)).toMatchObject({
-      ...{ ok: false, code: '40020', message: 'Parameter startTime error' },
+      ok: false,
+      code: '40020',
+      message: 'Parameter startTime error',
     })
   })
 

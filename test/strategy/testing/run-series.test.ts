@@ -204,7 +204,9 @@ describe('a strategy is a function of what it is shown', () => {
 
 test('a feed is shown from its reading on', () => {
   const strategy = defineStrategy({
-    ...{ name: 'crowd', params: base.params, initialState: () => ({ data: 0 as unknown, ageMs: 0 }) },
+    name: 'crowd',
+    params: base.params,
+    initialState: () => ({ data: 0 as unknown, ageMs: 0 }),
     decide: (snapshot, { state }) => ({ intents: [], state: { ...state, ...snapshot.feed('ratio') } }),
   })
   const startAt = Date.UTC(2025, 5, 1)

@@ -36,7 +36,10 @@ export function placePlanOrder(
   const { planType, marginMode, orderType } = request
   const opening = openingLots(account, {
     ...UNSAID,
-    ...{ uid, symbol: request.symbol, marginMode, orderType },
+    uid,
+    symbol: request.symbol,
+    marginMode,
+    orderType,
     ...action.data,
     ...terms.data,
     triggerTicks: 0,
