@@ -29,7 +29,7 @@ export interface BacktestOptions {
   readonly settings: EngineSettings
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
-  /** What strategies are shown beside the market; absent: nothing. */
+  /** Strategies are shown these beside the market; absent: none. */
   readonly feeds?: readonly PlayedFeed[]
   /** Of one way between us and the exchange, ms. */
   readonly latencyMs: number

@@ -22,7 +22,7 @@ export interface FeedFile {
   readonly feed: FeedId
   /** File name, for reports. */
   readonly source: string
-  /** Of the unpacked file. */
+  /** The unpacked file has it. */
   readonly sha256: string
   /** Unix ms, rising: when each reading is there. */
   readonly readAt: readonly number[]

@@ -61,13 +61,13 @@ export interface VirtualAccountOptions {
   readonly journal: JournalPort
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
-  /** What strategies are shown beside the market; absent: nothing. */
+  /** Strategies are shown these beside the market; absent: none. */
   readonly feeds?: readonly PlayedFeed[] | undefined
   /** Fills that one page of the exchange has. */
   readonly pageFills: number
   /** Whether a run before this one may have called the exchange just now. */
   readonly hasPreviousRun: boolean
-  /** What calls the exchange; default: {@link VirtualCalls}. */
+  /** They call the exchange; default: {@link VirtualCalls}. */
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
   /** Default: all of those of an ordinary account. */
   readonly limits?: VirtualLimits | undefined

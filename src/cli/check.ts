@@ -82,7 +82,7 @@ async function check(options: CheckOptions): Promise<number> {
   return 0
 }
 
-/** What of funding does not fit together, and when it is paid by a simulated exchange. */
+/** Says what of funding does not fit together, and when a simulated exchange pays it. */
 async function describeFunding(config: DaemonConfig, files: readonly string[]): Promise<readonly string[]> {
   const { simulator, instruments, calendar } = config
   const remarks = remarksOnCalendar(config)

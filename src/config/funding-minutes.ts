@@ -6,7 +6,7 @@ const HOUR_MINUTES = 60
 /** Where nobody says anything else. */
 const USUAL_HOURS = 8
 
-/** Of an instrument: its own hours, else the calendar, else every 8 hours. */
+/** An instrument has its own hours, else the calendar, else every 8 hours. */
 export function fundingMinutesOf(
   { calendar, instruments }: Pick<DaemonFile, 'calendar' | 'instruments'>,
   symbol: string,
@@ -15,7 +15,7 @@ export function fundingMinutesOf(
   return hours === undefined ? usualFundingMinutes(calendar) : everyHours(hours)
 }
 
-/** Of instruments that do not say: the calendar, else every 8 hours. */
+/** Instruments that do not say have the calendar, else every 8 hours. */
 export function usualFundingMinutes(calendar: DaemonFile['calendar']): readonly number[] {
   const minutes = calendarFundingMinutes(calendar)
   return minutes.length > 0 ? minutes : everyHours(USUAL_HOURS)

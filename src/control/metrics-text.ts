@@ -2,7 +2,7 @@
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
-  /** Of a histogram or a summary: which of its series. */
+  /** A histogram or a summary has several series: this is one of them. */
   readonly series?: 'bucket' | 'sum' | 'count'
 }
 

@@ -118,7 +118,7 @@ export interface Engine {
   isCallHeldBack(callId: number): boolean
   /** Why a strategy cannot take over what no strategy holds of an instrument; undefined where it can. */
   objectToAdoption(command: AdoptCommand): string | undefined
-  /** What a release would do to the peaks of a drawdown; undefined where it does nothing to them, or that is not known. */
+  /** Says what a release would do to the peaks of a drawdown; undefined where it does nothing to them, or that is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
   /** By scope: what was lost, where losses are limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>
@@ -346,7 +346,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
 }
 
 /**
- * What is not settled and waited for these prices. Where a strategy of it is asked to decide on them, its decision comes
+ * Plans what is not settled and waited for these prices. Where a strategy of it is asked to decide on them, its decision comes
  * first, as an event of its own.
  */
 function waitingForPrices({

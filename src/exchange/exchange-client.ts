@@ -52,7 +52,7 @@ export interface ExchangeClientOptions {
   readonly unlocked?: GuardedEndpoint | undefined
   /** By which proxy an address is called. Absent: all are called directly. */
   readonly proxyFor?: ProxyFor | undefined
-  /** What carries requests to an address and answers back. Default: HTTP. */
+  /** Opens what carries requests to an address and answers back. Default: HTTP. */
   readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
   readonly positionMode: PositionMode
   readonly clock: Clock

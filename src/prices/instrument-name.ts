@@ -72,7 +72,7 @@ const EXTENSION = /(?:\.(?:csv|tsv|txt|json|jsonl|feather|parquet|prices|gz|zip|
 
 interface Word {
   readonly text: string
-  /** What stands before it. */
+  /** The character that stands before it. */
   readonly before: string
 }
 

@@ -149,7 +149,7 @@ export function symbolOf(source: string): string {
   })
 }
 
-/** What the header lacks of the kind of rows that it has most of. */
+/** Names what the header lacks of the kind of rows that it has most of. */
 function missingIn(header: readonly string[]): Readonly<Record<string, string>> {
   const gaps = (['candles', 'quotes'] as const).map((kind) => {
     const missing = FIELDS[kind].required.map(csvNameOf).filter((name) => !header.includes(name))

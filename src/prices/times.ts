@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 export const TIME_HINT =
   'times are Unix seconds, milliseconds, microseconds or nanoseconds, or dates such as 2025-06-02 13:00:00, 2025.06.02 13:00 or 20250602130000, in UTC or with +02:00 behind them'
 
-/** What a second, a millisecond, a microsecond, a nanosecond is in ms. */
+/** Each unit has so many ms: second, millisecond, microsecond, nanosecond. */
 const UNITS_MS = [1000, 1, 0.001, 0.000_001] as const
 
 /** The digits of a date without separators: the day, and the hour, minute and second behind it. */

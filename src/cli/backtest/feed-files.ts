@@ -112,7 +112,7 @@ function listFeeds(strategies: readonly FeedAsker[]): string {
 /** A longer time without a reading than so many of its intervals is worth a word. */
 const INTERVALS_MAX = 3
 
-/** What a report says of the feeds, a sentence each. Unix ms. */
+/** A report says this of the feeds, a sentence each. Unix ms. */
 export function describeFeeds(
   strategies: readonly FeedAsker[],
   files: readonly FeedFile[],

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { PreparedBacktest } from '../backtest/open-backtest.ts'
 
-/** What was found, a line each. */
+/** Each line says what was found. */
 export interface BiasCheck {
   readonly isBiased: boolean
   readonly lines: readonly string[]
@@ -19,7 +19,7 @@ export interface OpenedFile {
 
 interface OutsideFiles {
   readonly opened: readonly OpenedFile[]
-  /** What `--market` and `--feed` said. */
+  /** `--market` and `--feed` said these. */
   readonly played: readonly string[]
 }
 

@@ -8,7 +8,7 @@ import { strategyAtFault } from '../../strategy/strategy-context.ts'
 const OPENERS = ['openSync', 'readFileSync', 'open', 'readFile', 'createReadStream'] as const
 const PROMISED = ['open', 'readFile'] as const
 
-/** What Node opens to import a package, which is named as a whole. */
+/** Node opens these to import a package, which is named as a whole. */
 const PACKAGES = /[\\/]node_modules[\\/]|\.node$|[\\/]package\.json$/
 
 /**

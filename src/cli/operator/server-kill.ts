@@ -56,7 +56,7 @@ export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): strin
 }
 
 /**
- * What ends a kill that no daemon of this directory answers for.
+ * Says what ends a kill that no daemon of this directory answers for.
  * @returns undefined where a release that waits here ends it: it was proved, and nobody elsewhere writes the account
  */
 export function adviseServerRelease(account: KilledAccount, directory: string): string | undefined {

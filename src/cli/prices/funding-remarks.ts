@@ -6,7 +6,7 @@ import type { RecordedFunding, Recording } from '../../prices/recording.ts'
 
 const DAY_MS = 86_400_000
 
-/** Of what is played. @param played Unix ms; absent: all of each recording. */
+/** Remarks on what is played. @param played Unix ms; absent: all of each recording. */
 export function remarksOnFunding(
   config: DaemonConfig,
   recordings: readonly Recording[],
@@ -27,7 +27,7 @@ export function remarksOnFunding(
   })
 }
 
-/** Of the configuration alone: positions are read when the calendar says that funding is paid. */
+/** Remarks on the configuration alone: positions are read when the calendar says that funding is paid. */
 export function remarksOnCalendar(config: DaemonConfig): readonly string[] {
   const minutes = calendarFundingMinutes(config.calendar)
   if (minutes.length === 0) {

@@ -63,7 +63,7 @@ export interface CommandAnswer {
   readonly beyondLimit?: string
   /** Unix ms: a release came before then, and ended nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
-  /** What a release did to the peaks of a drawdown, or why it was refused. */
+  /** A release did this to the peaks of a drawdown, or why it was refused. */
   readonly peak?: PeakRelease
   /** The kill that stands was thrown, or the daemon was started, after this release was given: it ended nothing. */
   readonly isTooOld?: true

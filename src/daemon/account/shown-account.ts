@@ -32,7 +32,7 @@ export interface ShownAccount {
   readonly tickers: TickerTable | undefined
   /** By symbol: what the newest tickers lack and earlier ones had. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
-  /** What failed when it was read last, as `read.failed` names it. */
+  /** These failed when they were read last, as `read.failed` names it. */
   readonly failingReads?: readonly string[]
   /** What has been read several times less often than it should be: `fills`, `positions`. */
   readonly late?: readonly string[]

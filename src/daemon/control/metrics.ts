@@ -129,7 +129,7 @@ function addAges({ ages, limits, clock }: AccountView, add: Add): void {
   add('intentd_clock_machine_offset_seconds', clock.machineMs / MS)
 }
 
-/** What was never read is older than any limit. */
+/** A reading that never came is older than any limit. */
 function toAge(ms: number | null): number {
   return ms === null ? Number.POSITIVE_INFINITY : ms / MS
 }
@@ -180,7 +180,7 @@ function addMoney({ coin, profit, equity, peak, drawdown }: AccountView, add: Ad
   add('intentd_drawdown', toNumber(drawdown))
 }
 
-/** What is not known is no number: it is neither nothing, nor absent. */
+/** An unknown figure is no number: it is neither nothing, nor absent. */
 function toNumber(amount: string | number | null): number {
   return amount === null ? Number.NaN : Number(amount)
 }

@@ -21,7 +21,7 @@ export interface ListedContracts {
 
 type ProductType = Instrument['productType']
 
-/** Of one account, whose product type all its instruments have. */
+/** Instruments of one account have its product type. */
 export function contractsOf({
   account,
   instruments,
@@ -53,7 +53,7 @@ export function listInstruments(contracts: ListedContracts, now: number): readon
 }
 
 /**
- * Of an instrument that names no product type: the only one of the accounts, or among several that of the known contract
+ * An instrument that names no product type has the only one of the accounts, or among several that of the known contract
  * of its name, else the one whose quote coin its name ends with.
  */
 function productTypeOf(

@@ -72,7 +72,7 @@ export class EventLog {
     for (const announcement of this.#unlogged.splice(0)) this.#log(announcement)
   }
 
-  /** What failed when it was read last. */
+  /** These failed when they were read last. */
   get failingReads(): readonly string[] {
     return [...this.#failing.keys()]
   }

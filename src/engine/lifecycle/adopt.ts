@@ -42,7 +42,7 @@ export function objectToAdoption(core: Core, { symbol, strategyId }: AdoptComman
 }
 
 /**
- * What a strategy holds beyond its `positionMax` once it has taken over what no strategy holds, in words; undefined where
+ * Says what a strategy holds beyond its `positionMax` once it has taken over what no strategy holds, in words; undefined where
  * that is within it. It is handed over all the same: else nothing but a flatten or a hand could close it. Orders that add
  * are denied then, as they are for every position beyond its limit.
  */

@@ -16,7 +16,7 @@ import { isReached, showFall } from './judge-losses.ts'
 
 const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
 
-/** What a release does to the peaks of a scope's drawdown, or why it is refused; amounts and levels are written out. */
+/** Says what a release does to the peaks of a scope's drawdown, or why it is refused; amounts and levels are written out. */
 export interface PeakRelease {
   /** All steps but a last one that is `kept` count from the worth of now. */
   readonly peak: 'kept' | 'new'

@@ -123,7 +123,7 @@ function recordedRow(
   return settings.recordedCandle?.(symbol, intervalMs, openAt)
 }
 
-/** What a recording has of candles in which nobody looked at the prices. */
+/** Adds what a recording has of candles in which nobody looked at the prices. */
 function unseenRows(
   core: Core,
   needed: NeededCandles,
@@ -179,7 +179,7 @@ function begin(core: Core, key: string, needed: NeededCandles, openAt: number): 
   record(core, { kind: 'candles', at: core.now, symbol, intervalMs, capacity, candles, isAnew: true })
 }
 
-/** What a recording has of candles that closed before the first ticker, after those of the files. */
+/** Adds what a recording has of candles that closed before the first ticker, after those of the files. */
 function missedRows(core: Core, needed: NeededCandles, before: number): readonly CandleRow[] {
   const known = historyOf(core, candleKey(needed.symbol, needed.intervalMs)).at(-1)
   return unseenRows(core, needed, { after: known?.[0] ?? Number.NEGATIVE_INFINITY, before })

@@ -318,7 +318,7 @@ export interface ReadFailure {
 
 /** Which calls of the account the exchange leaves without an answer, and what such a time has brought about. Changed by `silence.ts`. */
 export interface SilenceState {
-  /** By kind of call, `fills`, `position BTCUSDT`, `cancel-alls` or `orders BTCUSDT`: those whose last call had no answer. */
+  /** Keyed by kind of call, `fills`, `position BTCUSDT`, `cancel-alls` or `orders BTCUSDT`: those whose last call had no answer. */
   readonly calls: ReadonlyMap<string, SilentCalls>
   /** From when it was logged that calls have no answer until everything that they left unknown is known. */
   readonly outage: Outage | undefined

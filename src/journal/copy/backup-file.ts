@@ -27,7 +27,7 @@ export interface JournalBackup {
  * @throws Failure JOURNAL_COPY_NOTHING, and as opening the copy does: what it says of the copy is so in the journal
  */
 export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup {
-  // What was safe on the disk before the copy began must be in it.
+  // Records that were safe on the disk before the copy began must be in it.
   const before = readMark(markFileOf(file))
   if (before.kind === 'copying') throw failures.copyUnfinished(file)
   if (before.kind === 'repairing') throw failures.repairUnfinished(file, before.aside)

@@ -2,15 +2,15 @@
 import { Failure } from '../../lib/failure.ts'
 
 export interface Sizes {
-  /** What the file calls its volume or size. */
+  /** The file calls it its volume or size. */
   readonly volume: Float64Array
-  /** What it says to be in the quote coin. */
+  /** The file says that it is in the quote coin. */
   readonly quote?: Float64Array | undefined
-  /** What it says to be in a coin, without saying in which. */
+  /** The file says that it is in a coin, without saying in which. */
   readonly coin?: Float64Array | undefined
   /** How many changes of the price there were. */
   readonly ticks?: Float64Array | undefined
-  /** Of the row, in quote coin. */
+  /** Gives the price of a row, in quote coin. */
   readonly price: (row: number) => number
 }
 
@@ -25,7 +25,7 @@ const NEAR = 0.1
 const CONTRACT_DOLLARS = [1, 10, 100]
 
 /**
- * What is traded in the quote coin is the base volume times the price. Where a size counts contracts or dollars, another
+ * The volume in the quote coin is the base volume times the price. Where a size counts contracts or dollars, another
  * column may be the base volume; a file with one column of sizes is believed.
  *
  * @throws Failure IMPORT_VOLUME_UNCLEAR

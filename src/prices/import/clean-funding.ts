@@ -71,7 +71,7 @@ function isOtherPeriod(payment?: Payment, before?: Payment): boolean {
   return said.length > 0 && !said.includes(payment.at - before.at)
 }
 
-/** Of two rates for one payment at least one was predicted. */
+/** Where one payment has two rates, at least one was predicted. */
 function assertPaid(payments: readonly Payment[]): void {
   const rates = new Map<number, number>()
   for (const { at, rate, where } of payments) {

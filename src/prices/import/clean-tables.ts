@@ -38,7 +38,7 @@ export interface CleanRows {
   readonly leftAside: readonly Field[]
   /** Whether times of candles were those of their closes, and were made those of their opens. */
   readonly isByClose: boolean
-  /** What a person should know of how files were read. */
+  /** A person should know this of how files were read. */
   readonly remarks: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
 /**
- * What is read of a row: fields of prices; of a trade its price, size and id; the time of day beside a date; the names
+ * These are read of a row: fields of prices; of a trade its price, size and id; the time of day beside a date; the names
  * of the instrument and of the exchange; sizes in other units, by which the one in the base coin is found; whether a
  * candle has ended; and the period of a payment of funding.
  */

@@ -25,7 +25,7 @@ const MINUTE_MS = 60_000
 export interface ImportOptions {
   readonly files: readonly string[]
   readonly directory: string
-  /** Of all files; without it columns and the files' names say it. */
+  /** All files have it; without it columns and the files' names say it. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
   /** Nothing that is not as it should be is written. */
@@ -167,7 +167,7 @@ function placeOf(
   return join(directory, `${parts.filter((part) => part !== undefined).join('-')}.${extension}`)
 }
 
-/** Of a zip every file but those that explain it. */
+/** Takes every file of a zip but those that explain it. */
 async function loadTables(path: string, now: number): Promise<readonly NamedTable[]> {
   const packed = await readPrices(path)
   const limit = { path, bytesMax: FILE_BYTES_MAX }

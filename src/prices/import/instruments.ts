@@ -50,7 +50,7 @@ export function groupByInstrument(
   )
 }
 
-/** What names of its file and cells of its rows say together. @returns undefined where none is certain. */
+/** Puts together what names of its file and cells of its rows say. @returns undefined where none is certain. */
 function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
   const { instrument, source, names } = table
   const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]

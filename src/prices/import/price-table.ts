@@ -43,13 +43,13 @@ export interface PriceTable {
   readonly intervalMs?: number
   /** Whether the header says that the times of candles are those of their closes. */
   readonly isByClose?: boolean
-  /** Of payments of funding: how long a period is, as each row says it, hours. */
+  /** Each row of funding payments says how long a period is, hours. */
   readonly periodHours?: Float64Array
   /** What candles were made of. */
   readonly trades?: TradesRead
   /** Rows before the row before them, where they were sorted already. */
   readonly disorder?: Finding
-  /** What a person should know of how the file was read. */
+  /** A person should know this of how the file was read. */
   readonly remarks?: readonly string[]
   readonly whereOf: (row: number) => string
 }

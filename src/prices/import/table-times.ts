@@ -1,4 +1,4 @@
-/** What the times of a file's candles mean: their interval, and whether they are those of the opens or of the closes. */
+/** Says what the times of a file's candles mean: their interval, and whether they are those of the opens or of the closes. */
 import { Failure } from '../../lib/failure.ts'
 import { MONTH_MS_MIN, shortOfClose, STEPS_OF_OTHER } from '../candle-times.ts'
 import { findInterval } from './gaps.ts'

@@ -55,7 +55,7 @@ export function unpackZip(
   }
 }
 
-/** What vendors pack beside prices: a text about them, or sums. */
+/** Vendors pack these beside prices: a text about them, or sums. */
 const ASIDE =
   /(^|\/)(readme|licen[cs]e|copying|changelog|notice|checksums?|sha256sums?)[^/]*$|\.(md|pdf|html?|rtf|docx?|url|checksum|sha\d+|md5|asc|sig)$/i
 

@@ -80,7 +80,7 @@ export function listSeeded(coverage: readonly Pick<PriceCoverage, 'symbol' | 'ki
   return coverage.filter(({ kind }) => kind === 'seeded').map(({ symbol }) => symbol)
 }
 
-/** What has to be read before any figure; empty for real prices. */
+/** This has to be read before any figure; empty for real prices. */
 export function describeMadeUp(
   coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[],
 ): readonly string[] {

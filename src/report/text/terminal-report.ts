@@ -87,7 +87,7 @@ function describeNotes({ runs, remarks, looks }: BacktestReport): readonly strin
 
 /** A run, and what it is called beside another. */
 export interface ComparedRun {
-  /** Of its report, which may hold a run of each fill model. */
+  /** Its report, which may hold a run of each fill model. */
   readonly place: string
   readonly name: string
   readonly run: RunReport

@@ -110,7 +110,7 @@ function settleDue(state: CoreState, dueAt: number): void {
   findNextSettlement(state)
 }
 
-/** What is due next by the clock, where the market was opened, paused or resumed: its own times have moved. */
+/** Schedules what is due next by the clock, where the market was opened, paused or resumed: its own times have moved. */
 export function findDueTimes(state: CoreState): void {
   const { clock } = state
   if (clock.nextFundingAt > 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)

@@ -133,9 +133,9 @@ export interface Market {
   readonly endsAt: number | undefined
   /** Of recordings, by symbol: how far apart prices come, ms of the exchange's clock. */
   readonly priceStepsMs?: ReadonlyMap<string, number>
-  /** By symbol, on the exchange's clock: when prices end for good before the market does. */
+  /** Says by symbol, on the exchange's clock, when prices end for good before the market does. */
   readonly endings?: ReadonlyMap<string, number>
-  /** By symbol, on the exchange's clock: when funding was paid, and how much, where that was recorded. */
+  /** Says by symbol, on the exchange's clock, when funding was paid, and how much, where that was recorded. */
   readonly funding?: ReadonlyMap<string, FundingPayments>
   /**
    * Hands over every step due up to and including `now` that was not handed over before, in time order,

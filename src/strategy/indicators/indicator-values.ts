@@ -154,7 +154,7 @@ function withoutNewest(worker: Worker, series: CandleSeries, count: number): Wor
   }
 }
 
-/** Of gains and losses that are both 0 the formula has no ratio. */
+/** The formula has no ratio where gains and losses are both 0. */
 function whereCloseMoved(worker: Worker, series: CandleSeries): Worker {
   const closes = new Set<number>()
   return {

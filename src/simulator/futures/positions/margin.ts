@@ -232,7 +232,7 @@ export function liquidationPrice(
   return mark - toFloat(below) <= toFloat(above) - mark ? below : above
 }
 
-/** What is closed at one mark price: an isolated position alone, a crossed one with the other of its instrument. */
+/** Positions that are closed at one mark price: an isolated position alone, a crossed one with the other of its instrument. */
 function legsOf({ positions }: Account, position: Position): readonly Position[] {
   if (position.marginMode === 'isolated') return [position]
   return [...positions.values()].filter(
