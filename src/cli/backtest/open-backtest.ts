@@ -139,15 +139,11 @@ export async function prepareBacktest(
     fillModel: simulator.fillModel,
     strategyIds: strategies.map(({ id }) => id),
     code: codeOf(strategies),
-    remarks: [
-      ...remarksOn(strategies, coverage, simulator),
-      ...describeFeeds(strategies, feeds, { fromAt, toAt }),
-      ...remarksOnFunding(config, whole, { fromAt, toAt }),
-      ...remarksOnWindows(strategies, polling.tickersMs),
-      ...remarksOnTicks(config, recordings),
-      ...remarksOnOutliers(recordings),
-      ...remarksOnVolume(config, recordings),
-    ],
+    remarks: listRemarks(
+      strategies,
+      { config, simulator, coverage, polling, feeds, fromAt, toAt },
+      { whole, recordings },
+    ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     open: (fillModel, directory) => ({
       ...{
@@ -174,6 +170,28 @@ export async function prepareBacktest(
       },
     }),
   }
+}
+
+type RemarkedRun = Pick<
+  PreparedBacktest,
+  'config' | 'simulator' | 'coverage' | 'polling' | 'feeds' | 'fromAt' | 'toAt'
+>
+
+/** @param prices Its recordings, before and after they were cut to the run. */
+function listRemarks(
+  strategies: readonly LoadedStrategy[],
+  { config, simulator, coverage, polling, feeds, fromAt, toAt }: RemarkedRun,
+  { whole, recordings }: { readonly whole: readonly Recording[]; readonly recordings: readonly Recording[] },
+): readonly string[] {
+  return [
+    ...remarksOn(strategies, coverage, simulator),
+    ...describeFeeds(strategies, feeds, { fromAt, toAt }),
+    ...remarksOnFunding(config, whole, { fromAt, toAt }),
+    ...remarksOnWindows(strategies, polling.tickersMs),
+    ...remarksOnTicks(config, recordings),
+    ...remarksOnOutliers(recordings),
+    ...remarksOnVolume(config, recordings),
+  ]
 }
 
 function codeOf(strategies: readonly LoadedStrategy[]): PreparedBacktest['code'] {
