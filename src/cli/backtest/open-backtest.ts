@@ -115,14 +115,11 @@ export async function prepareBacktest(
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, onLoading: request.onLoading })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
-  const settings = toEngineSettings(config, {
-    // The name of every order comes of it: the same in each run.
-    salt: 'backtest',
+  const settings = settingsOf(config, {
+    strategies,
     version: request.version,
-    embedded: true,
-    shown: showSettingsOf(strategies),
     capital: simulator.startingBalance,
-    ...age,
+    age,
   })
   const { account, exchange, backtest } = config
   const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })
@@ -170,6 +167,26 @@ export async function prepareBacktest(
       },
     }),
   }
+}
+
+interface RunSettings {
+  readonly strategies: readonly LoadedStrategy[]
+  readonly version: string
+  /** Margin coin at the start. */
+  readonly capital: string
+  readonly age: Pick<BacktestPace, 'accountAgeMaxMs'>
+}
+
+function settingsOf(config: DaemonConfig, { strategies, version, capital, age }: RunSettings) {
+  return toEngineSettings(config, {
+    // The name of every order comes of it: the same in each run.
+    salt: 'backtest',
+    version,
+    embedded: true,
+    shown: showSettingsOf(strategies),
+    capital,
+    ...age,
+  })
 }
 
 type RemarkedRun = Pick<
