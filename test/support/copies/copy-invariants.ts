@@ -29,12 +29,22 @@ function isLost(world: World, order: TrueOrder): boolean {
   return order.createdAt < copy.bornAt && !copy.known.has(order.clientOid)
 }
 
-/** A cancel-all that lists an order of the lost run is proof; nothing leaves from then on, and the run ends. */
+/**
+ * A cancel-all that lists an order of the lost run is proof; nothing leaves from then on, and the run ends. A name that
+ * this run has sent too proves nothing there: a copy of its request would rest under it as well (`watchDuplicates`).
+ */
 function watchProof(world: World): WorldWatcher {
   let shownAt: number | undefined
+  const sent = new Set<string>()
   const { truth } = world.exchange
   return {
-    onBirth: () => (shownAt = undefined),
+    onBirth() {
+      shownAt = undefined
+      sent.clear()
+    },
+    onRecord(record) {
+      if (record.kind === 'send') for (const { clientOid } of record.orders) sent.add(clientOid)
+    },
     afterStep(event, effects, now) {
       const { copy } = world.facts
       if (copy === undefined) return
@@ -42,7 +52,9 @@ function watchProof(world: World): WorldWatcher {
         if (effect.kind !== 'record') continue
         const { record } = effect
         if (record.kind === 'cancelAnswered' && !copy.isRepaired) {
-          const lost = record.listed.find(({ clientOid }) => isLostName(world, clientOid))
+          const lost = record.listed.find(
+            ({ clientOid }) => isLostName(world, clientOid) && !sent.has(clientOid),
+          )
           if (lost) shownAt ??= world.time.now
         }
         if (record.kind === 'restricted' && record.code === 'olderState') noteCalledOlder(record.reason)
