@@ -1,3 +1,5 @@
+import { ShardedMap } from '../../lib/sharded-map.ts'
+
 /** Which keys of a collection changed since they were last taken. */
 export interface ChangedKeys<Key> {
   /** Taken away since, whether or not they were put in again. */
@@ -60,6 +62,38 @@ export class TrackedMap<Key, Value> extends Map<Key, Value> {
   }
 
   /** Puts an entry in as the journal has it: that is no change. */
+  restore(key: Key, value: Value): void {
+    super.set(key, value)
+  }
+
+  takeChanges(): ChangedKeys<Key> {
+    return this.#changes.take()
+  }
+}
+
+/** The same for hundreds of thousands of entries. */
+export class TrackedShardedMap<Key extends string, Value> extends ShardedMap<Key, Value> {
+  readonly #changes = new Changes<Key>()
+
+  get changedSize(): number {
+    return this.#changes.size
+  }
+
+  override set(key: Key, value: Value): this {
+    this.#changes.notePut(key)
+    return super.set(key, value)
+  }
+
+  override delete(key: Key): boolean {
+    const isGone = super.delete(key)
+    if (isGone) this.#changes.noteRemoved(key)
+    return isGone
+  }
+
+  override clear(): void {
+    for (const key of [...this.keys()]) this.delete(key)
+  }
+
   restore(key: Key, value: Value): void {
     super.set(key, value)
   }

@@ -5,7 +5,7 @@ import {
   countBookChanges,
   takeBookChanges,
 } from '../../../src/engine/book/book-rows.ts'
-import { TrackedMap, TrackedSet } from '../../../src/engine/book/tracked-map.ts'
+import { TrackedMap, TrackedSet, TrackedShardedMap } from '../../../src/engine/book/tracked-map.ts'
 import { MemoryRows } from '../../../src/journal/tables/memory-tables.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { EngineBench } from '../engine-bench.ts'
@@ -29,6 +29,28 @@ describe('[DET2] what a map remembers of its changes', () => {
       rows.apply(Array.from(put, (key) => ({ name: 'map', key, value: String(map.get(key)) })))
 
       expect(rows.list().map(({ key, value }) => [key, Number(value)])).toEqual([...map])
+    }
+  })
+
+  test('makes those of a map in parts, in the order of each part', () => {
+    const random = createRandom('tracked shards')
+    const map = new TrackedShardedMap<string, number>(4)
+    const rows = new MemoryRows()
+    for (let checkpoint = 0; checkpoint < 300; checkpoint++) {
+      for (let change = random.integer(12); change > 0; change--) {
+        const key = `key ${random.integer(8)}`
+        if (random.integer(3) === 0) map.delete(key)
+        else map.set(key, random.integer(100))
+        if (random.integer(50) === 0) map.clear()
+      }
+      const changes = map.takeChanges()
+      rows.apply(Array.from(changes.removed, (key) => ({ name: 'map', key, value: undefined })))
+      rows.apply(Array.from(changes.put, (key) => ({ name: 'map', key, value: String(map.get(key)) })))
+
+      const restored = new TrackedShardedMap<string, number>(4)
+      for (const { key, value } of rows.list()) restored.restore(key, Number(value))
+      expect([...restored]).toEqual([...map])
+      expect(restored.changedSize).toBe(0)
     }
   })
 
