@@ -5,8 +5,8 @@ import { ANNA, BERT, ExchangeBench, TARA } from '../exchange-bench.ts'
 const DAY_MS = 86_400_000
 const MARKET = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
 
-async function openSummary() {
-  const bench = await ExchangeBench.open({ demoPast: true })
+async function openSummary(stepMs = 1000) {
+  const bench = await ExchangeBench.open({ demoPast: true, stepMs })
   const read = () => bench.data(TARA, 'copyOrderTotalDetail')
   const place = (side: 'buy' | 'sell', size = '0.02') =>
     bench.data(TARA, 'batchPlaceOrder', {
@@ -72,7 +72,8 @@ test('each day’s rate is its profit over what the account had, and the week en
 })
 
 test('trading of its own goes on writing it: orders, profit, equity, and a day when it is over', async () => {
-  const { bench, read, place } = await openSummary()
+  // A day in few steps.
+  const { bench, read, place } = await openSummary(30_000)
   const before = read()
 
   place('buy')
