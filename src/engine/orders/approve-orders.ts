@@ -14,6 +14,7 @@ import { backedHolding } from '../book/allocation.ts'
 import { holdingOf } from '../book/book.ts'
 import { unownedOf } from '../resolution/unowned-fills.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
+import { distanceAfter } from '../state/liquidations.ts'
 import { equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
@@ -130,6 +131,8 @@ function createRiskContexts(
         strategy: () => approved.filter((one) => one === id).length + countSent(core, id),
         account: () => approved.length + countSent(core),
       },
+      distanceMin: settings.liquidation?.steps?.reduce,
+      distanceAfter: (intent) => distanceAfter(core, symbol, intent),
       // Getters, because only the last checks need these and they take time to work out.
       get equity() {
         return equityAtWorst(core)
