@@ -21,6 +21,7 @@ type RequiredLimit = Exclude<
   keyof DaemonFile['risk'],
   | 'foreignFills'
   | 'losses'
+  | 'liquidation'
   | 'instruments'
   | 'leverageMax'
   | 'selfTrade'

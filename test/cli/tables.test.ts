@@ -23,7 +23,13 @@ const LARGE = '-123456789012345.123456789'
 
 const POSITION: PositionView = {
   ...{ symbol: SYMBOL, side: 'short', size: LARGE.slice(1), entryPrice: 123_456.789_012 },
-  ...{ markPrice: 0.000_000_123_456_7, unrealisedProfit: LARGE, liquidationPrice: null, readAgeMs: 119_000 },
+  ...{
+    markPrice: 0.000_000_123_456_7,
+    unrealisedProfit: LARGE,
+    liquidationPrice: null,
+    liquidation: null,
+    readAgeMs: 119_000,
+  },
   entryFrom: 'fills',
   strategies: { [ID]: LARGE, other: LARGE },
 }

@@ -41,6 +41,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
       },
       { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
       { title: 'by the exchange', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
+      { title: 'liquidation', of: (view) => liquidationOf(view), isNumber: true },
       { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
       {
         title: 'held by',
@@ -53,6 +54,15 @@ export function formatPositions(positions: readonly PositionView[]): string {
     ],
     positions,
   ).replaceAll('\u00A0', ' ')
+}
+
+/** The price, and how far the mark is from it. */
+function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
+  const at = liquidationPrice ?? liquidation?.ourPrice ?? null
+  if (at === null) return '-'
+  const distance = liquidation?.distance ?? null
+  const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
+  return `${price(at)}${far}${liquidation?.trust === 'disputed' ? ' (disputed)' : ''}`
 }
 
 /** Seven digits that count. */

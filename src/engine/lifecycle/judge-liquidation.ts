@@ -68,7 +68,10 @@ function farthestOf({ losses }: Core, { symbol, ours, stated, trust }: Liquidati
   return trust === 'ours' && isProfitAgreed ? ours : Number.POSITIVE_INFINITY
 }
 
-function reasonOf({ holdSide, markPrice, ours, stated, trust, ...prices }: LiquidationDistance, limit: number) {
+function reasonOf(
+  { holdSide, markPrice, ours, stated, trust, ...prices }: LiquidationDistance,
+  limit: number,
+) {
   const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
   const ofOurs = `${percent(ours)} from ${prices.ourPrice.toPrecision(7)} by our own count`
   const ofStated = `${percent(stated)} from ${prices.statedPrice.toPrecision(7)} as the exchange states it`

@@ -96,7 +96,9 @@ function standingAt({ legs, behind, rules, isInverse: inBase }: Legs, price: num
   let profit = 0
   for (const { holdSide, size, entryPrice } of legs)
     profit += (holdSide === 'long' ? 1 : -1) * size * (price - entryPrice)
-  return behind + (inBase ? profit / price : profit) - maintenanceAt({ legs, rules, isInverse: inBase }, price)
+  return (
+    behind + (inBase ? profit / price : profit) - maintenanceAt({ legs, rules, isInverse: inBase }, price)
+  )
 }
 
 function rulesOf({ settings }: Core, symbol: string): MaintenanceRules | undefined {
