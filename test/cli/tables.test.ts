@@ -172,6 +172,25 @@ test('who holds a position is never cut: what has no room beside it stands below
   )
 })
 
+test('a position that can be liquidated has the price, and how far it is', () => {
+  const held: PositionView = {
+    ...POSITION,
+    ...{ symbol: 'BTCUSDT', size: '0.014', markPrice: 60_041.4, entryPrice: 60_036.3 },
+    ...{ unrealisedProfit: '-0.01', readAgeMs: 1000, strategies: {} },
+    liquidationPrice: 66_123.45,
+    liquidation: { ourPrice: 66_120.3, distance: 0.1013, trust: 'agreed' },
+  }
+  const ours: PositionView = { ...held, liquidationPrice: null }
+  const disputed: PositionView = {
+    ...held,
+    liquidation: { ourPrice: 80_000, distance: 0.1013, trust: 'disputed' },
+  }
+
+  expect(formatPositions([held])).toContain('66123.45, 10.1 % ')
+  expect(formatPositions([ours])).toContain('66120.3, 10.1 % ')
+  expect(formatPositions([disputed])).toContain('66123.45, 10.1 %?')
+})
+
 test('a strategy names the instruments on which more is held than on the others', () => {
   const held = (scope: string, mode: 'reducing' | 'halted') => ({
     ...{ scope, mode, code: 'operator', reason: 'drill', by: 'me', at: AT, isClosing: false },

@@ -41,7 +41,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
       },
       { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
       { title: 'by the exchange', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
-      { title: 'liquidation', of: (view) => liquidationOf(view), isNumber: true },
+      ...(positions.some((view) => liquidationOf(view) !== NONE) ? [LIQUIDATION] : []),
       { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
       {
         title: 'held by',
@@ -56,13 +56,17 @@ export function formatPositions(positions: readonly PositionView[]): string {
   ).replaceAll('\u00A0', ' ')
 }
 
-/** The price, and how far the mark is from it. */
+const NONE = '-'
+
+const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
+
+/** The price, and how far the mark is from it; with a question mark where two figures differ. */
 function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
   const at = liquidationPrice ?? liquidation?.ourPrice ?? null
-  if (at === null) return '-'
+  if (at === null) return NONE
   const distance = liquidation?.distance ?? null
   const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
-  return `${price(at)}${far}${liquidation?.trust === 'disputed' ? ' (disputed)' : ''}`
+  return `${price(at)}${far}${liquidation?.trust === 'disputed' ? '?' : ''}`
 }
 
 /** Seven digits that count. */

@@ -12,12 +12,6 @@ export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings
   return { steps: { warn, reduce, flatten }, rules }
 }
 
-/** The instruments of which it is not known what their positions need. */
-export function listWithoutMaintenance(config: DaemonConfig): readonly string[] {
-  const { rules } = toLiquidationSettings(config)
-  return Object.keys(config.instruments).filter((symbol) => !rules.has(symbol))
-}
-
 function configuredRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
   const takerFeeRate = takerFeeRateOf(config)
   return Object.entries(config.instruments).flatMap(([symbol, { maintenance }]) => {

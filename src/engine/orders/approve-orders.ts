@@ -14,7 +14,7 @@ import { backedHolding } from '../book/allocation.ts'
 import { holdingOf } from '../book/book.ts'
 import { unownedOf } from '../resolution/unowned-fills.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
-import { distanceAfter } from '../state/liquidations.ts'
+import { distanceAfter, type Opening, openingOn } from '../state/liquidations.ts'
 import { equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
@@ -106,6 +106,8 @@ function createRiskContexts(
   const unowned = unownedOf(book, symbol)
   let counted: OtherInstruments | undefined
   const others = (): OtherInstruments => (counted ??= countOthers(core, symbol))
+  let opened: { readonly opening: Opening | undefined } | undefined
+  const openings = (): Opening | undefined => (opened ??= { opening: openingOn(core, symbol) }).opening
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)
@@ -132,7 +134,10 @@ function createRiskContexts(
         account: () => approved.length + countSent(core),
       },
       distanceMin: settings.liquidation?.steps?.reduce,
-      distanceAfter: (intent) => distanceAfter(core, symbol, intent),
+      distanceAfter(intent) {
+        const opening = openings()
+        return opening ? distanceAfter(opening, intent) : Number.NaN
+      },
       // Getters, because only the last checks need these and they take time to work out.
       get equity() {
         return equityAtWorst(core)

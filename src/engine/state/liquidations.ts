@@ -1,6 +1,6 @@
 import type { DistanceTrust, LiquidationDistance, MaintenanceRules } from '../../domain/liquidation.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import { isInverse } from '../../domain/instrument.ts'
+import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { applyToHolding, type Holding, type HoldSide, isFlat } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
@@ -146,36 +146,51 @@ function marginBehind(core: Core, symbol: string): number {
   return behind
 }
 
+/** What the distance after an order depends on beside the order. */
+export interface Opening {
+  readonly spec: Instrument
+  readonly mode: PositionMode
+  readonly held: Holding
+  readonly legs: readonly Leg[]
+  readonly behind: number
+  readonly rules: MaintenanceRules
+  readonly bid: number
+  readonly ask: number
+}
+
 /**
- * How far from a liquidation the position would be once an order that opens is filled at its price, or at the market's, as a share
- * of that price; NaN while that is not known. Of isolated margin it is not: how much an order brings is not known before.
+ * Undefined while a part of it is not known. Of isolated margin it is not: how much an order brings is not known before.
  */
-export function distanceAfter(core: Core, symbol: string, intent: OrderIntent): number {
+export function openingOn(core: Core, symbol: string): Opening | undefined {
   const rules = rulesOf(core, symbol)
-  const before = accountHoldingOf(core.book, symbol)
-  const legs = legsOf(core, symbol, before)
-  if (core.settings.marginMode === 'isolated' || rules === undefined || legs === undefined) return Number.NaN
-  const spec = specOf(core, symbol)
+  const held = accountHoldingOf(core.book, symbol)
+  const legs = legsOf(core, symbol, held)
+  const { marginMode, positionMode: mode } = core.settings
+  if (marginMode === 'isolated' || rules === undefined || legs === undefined) return undefined
+  const behind = marginBehind(core, symbol)
+  if (Number.isNaN(behind)) return undefined
   const { bid, ask } = marketOf(core, symbol)
-  const isBuy = tradesAs(intent.action) === 'buy'
-  const own = intent.ticks === undefined ? undefined : floatOnGrid(spec.tick, intent.ticks)
-  const price = isBuy ? Math.min(own ?? ask, ask) : Math.max(own ?? bid, bid)
-  const after = applyToHolding(core.settings.positionMode, before, {
-    side: isBuy ? 'buy' : 'sell',
-    tradeSide: 'open',
-    lots: intent.lots,
-  })
+  return { spec: specOf(core, symbol), mode, held, legs, behind, rules, bid, ask }
+}
+
+/**
+ * How far from a liquidation the position would be once an order that opens is filled at its price, or at the market's,
+ * as a share of that price.
+ */
+export function distanceAfter(opening: Opening, { action, ticks, lots }: OrderIntent): number {
+  const { spec, mode, held, legs, behind, rules, bid, ask } = opening
+  const isBuy = tradesAs(action) === 'buy'
+  const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
+  const price = isBuy ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
+  const after = applyToHolding(mode, held, { side: isBuy ? 'buy' : 'sell', tradeSide: 'open', lots })
   const grown = SIDES.flatMap((holdSide): readonly Leg[] => {
-    const lots = lotsOf(after, holdSide)
-    if (lots === 0) return []
-    const size = floatOnGrid(spec.lot, lots)
+    const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
+    if (size === 0) return []
     const leg = legs.find((one) => one.holdSide === holdSide)
     if (leg === undefined) return [{ holdSide, size, entryPrice: price }]
     const added = Math.max(0, size - leg.size)
     return [{ holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size }]
   })
-  const behind = marginBehind(core, symbol)
-  if (grown.length === 0 || Number.isNaN(behind)) return Number.NaN
   const liquidation = pickPrice({ legs: grown, behind, rules, isInverse: isInverse(spec) }, price)
   return distanceTo(liquidation, price)
 }
@@ -199,19 +214,14 @@ const REARMED = 1.1
 
 /** Whether another reading than this one has said before that the instrument is nearer than the last step. */
 export function confirmNear(core: Core, symbol: string, isNear: boolean): boolean {
-  const { awaited } = core.liquidation
-  const before = awaited.get(symbol)
+  const before = core.liquidation.awaited.get(symbol)
   const at = core.losses.statements.get(symbol)?.requestedAt ?? 0
   if (!isNear) {
-    if (before !== undefined) own(awaited).delete(symbol)
+    if (before !== undefined) own(core.liquidation.awaited).delete(symbol)
     return false
   }
-  if (before === undefined) own(awaited).set(symbol, at)
+  if (before === undefined) own(core.liquidation.awaited).set(symbol, at)
   return before !== undefined && before !== at
-}
-
-export function isNearAwaited({ liquidation }: Core, symbol: string): boolean {
-  return liquidation.awaited.has(symbol)
 }
 
 /** Nothing is held on it any more. */
