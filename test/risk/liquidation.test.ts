@@ -33,7 +33,7 @@ test('the price of a liquidation is within a tick of that of the exchange, hedge
     if (positions.length === 0) continue
     bench.quote({ bid: 59_000 + random.integer(2000), ask: 61_000.1, bidSize: 1000, askSize: 1000 })
     const legs = positions.map(({ holdSide, total, openPriceAvg }) => ({
-      holdSide: holdSide as 'long' | 'short',
+      holdSide,
       size: Number(total),
       entryPrice: Number(openPriceAvg),
     }))

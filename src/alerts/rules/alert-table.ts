@@ -368,7 +368,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'liquidation.near': {
     urgency: urgent,
     by: ['symbol', 'holdSide'],
-    title: ({ symbol, holdSide }) => `the ${holdSide} position in ${symbol} is near its liquidation`,
+    title: ({ symbol, holdSide }) =>
+      `the ${String(holdSide)} position in ${String(symbol)} is near its liquidation`,
   },
   'limits.warned': {
     urgency: warning,
