@@ -44,6 +44,12 @@ export function listMissingProtection(accounts: readonly LoadedConfig[]): Proble
 function listOfAccount({ config, documents }: LoadedConfig): Problem[] {
   const { main: source } = documents
   const { account, risk, strategies } = config
+  const withoutMaintenance =
+    risk.liquidation === 'none'
+      ? []
+      : Object.entries(config.instruments).flatMap(([symbol, { maintenance }]) =>
+          maintenance === undefined ? [symbol] : [],
+        )
   const unlimited = strategies.filter(
     (strategy) => strategy.enabled && strategy.risk.positionNotionalMax === undefined,
   )
@@ -55,10 +61,16 @@ function listOfAccount({ config, documents }: LoadedConfig): Problem[] {
       ? [
           source.problemOfKey(
             ['account'],
-            `capital is not set, so what the account is worth is unknown, and neither a drawdown nor risk.leverageMax can be limited: set what it holds in ${account.marginCoin}`,
+            `capital is not set, so what the account is worth is unknown: neither a drawdown nor risk.leverageMax can be limited, and risk.liquidation only warns: set what it holds in ${account.marginCoin}`,
           ),
         ]
       : []),
+    ...withoutMaintenance.map((symbol) =>
+      source.problemOfKey(
+        ['instruments', symbol],
+        'maintenance is not set, so how far its liquidation is, is known by the exchange alone, and risk.liquidation only warns: list the tiers of its contract page, such as maintenance: [{ upTo: "1000000", rate: 0.004 }, { rate: 0.01 }]',
+      ),
+    ),
     ...(risk.leverageMax === undefined
       ? [
           source.problemOfKey(

@@ -119,6 +119,10 @@ export const METRICS = {
   intentd_unknown_orders: { type: 'gauge', help: 'Orders whose fate is not known.' },
   intentd_unknown_order_age_seconds: { type: 'gauge', help: 'Age of the oldest of them; 0 for none.' },
   intentd_position_size: { type: 'gauge', help: 'Held, in base coin, short negative; label: instrument.' },
+  intentd_liquidation_distance: {
+    type: 'gauge',
+    help: 'How far a liquidation is, as a share of the mark price, by the nearer side and figure; +Inf where nothing is held, no price liquidates, or it is not known; label: instrument.',
+  },
   intentd_position_unattended: {
     type: 'gauge',
     help: 'Of that what no strategy trades, both sides added up; 0 for none; in lots where no configuration ever said how large one is; label: instrument.',

@@ -37,7 +37,26 @@ export const positionSchema = z.strictObject({
   unrealisedProfit: amount.nullable().meta({
     description: 'by the exchange; null: it does not say it, or its last reading is of another size',
   }),
-  liquidationPrice: z.number().nullable(),
+  liquidationPrice: z
+    .number()
+    .nullable()
+    .meta({ description: 'as the exchange states it; null: it does not, or there is none' }),
+  liquidation: z
+    .strictObject({
+      ourPrice: z
+        .number()
+        .nullable()
+        .meta({ description: 'by our own count; null: not known, or there is none' }),
+      distance: z
+        .number()
+        .nullable()
+        .meta({ description: 'share of the mark price, by the nearer figure; null: no price liquidates it' }),
+      trust: z.enum(['agreed', 'disputed', 'ours', 'stated', 'none']).meta({
+        description: 'whether our figure and the exchange’s agree, or which one there is',
+      }),
+    })
+    .nullable()
+    .meta({ description: 'how far a liquidation is; null: not measured yet' }),
   readAgeMs: ageMs,
   strategies: z.record(z.string(), amount).meta({ description: 'what each strategy holds of it' }),
 })

@@ -24,6 +24,8 @@ export const DENIAL_CODES = {
     'the position could be worth more than risk.positionNotionalMax of the strategy allows',
   GROSS_NOTIONAL_LIMIT: 'the account could hold more than risk.grossNotionalMax',
   LEVERAGE_LIMIT: 'the account could hold more than risk.leverageMax times its equity, or that is not known',
+  LIQUIDATION_NEAR:
+    'its position would open nearer to a liquidation than risk.liquidation.reduce: take less, put more margin behind it, or lower the leverage',
   SELF_TRADE: 'it would trade with a resting order of ours, which risk.selfTrade forbids',
   ORDER_PACE: 'as many orders have left within a minute as risk.pace.ordersPerMinute allows',
   IDENTICAL_PACE:

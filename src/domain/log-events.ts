@@ -193,6 +193,8 @@ export const LOG_EVENTS = {
     'Limits that the configuration does not set, and that therefore restrict nothing: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
   'limits.reached':
     'A limit was reached and restricts the scope from now on. Unless the restriction ends by itself, look at what was traded before you release the scope.',
+  'liquidation.near':
+    'A position is nearer to its liquidation than the first step of risk.liquidation: make it smaller, or put more margin behind it.',
   'limits.warned':
     'The equity or profit of a scope has fallen from its peak by the first step of its drawdown limit; look at it.',
   'operator.unreadable':

@@ -1,4 +1,4 @@
-import type { Holding } from './position.ts'
+import type { Holding, HoldSide } from './position.ts'
 import type { Scope } from './trading-mode.ts'
 
 /** What may be lost in a scope; what is absent is not limited. Amounts in the margin coin, above zero. */
@@ -68,6 +68,9 @@ export interface PositionStatement extends Holding {
   /** NaN where it does not say it. */
   readonly unrealised: number
   readonly markPrice: number
+  /** Where the exchange would close each side, quote coin, and the margin that each binds; NaN where it does not say it. */
+  readonly liquidation: Readonly<Record<HoldSide, number>>
+  readonly margin: Readonly<Record<HoldSide, number>>
   /** Unix ms, our clock, when it was asked for. */
   readonly requestedAt: number
 }

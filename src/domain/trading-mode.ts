@@ -72,6 +72,14 @@ export const MODE_REASONS = {
     mode: 'halted',
     ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest, above its level or with a new peak',
   },
+  liquidationNear: {
+    mode: 'reducing',
+    ends: 'an operator releases it, once its position is smaller or there is more margin behind it',
+  },
+  liquidationFlatten: {
+    mode: 'halted',
+    ends: 'an operator has looked at the margin, and releases it',
+  },
   losingStreak: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
   rejections: { mode: 'halted', ends: 'an operator has looked why orders are rejected, and releases it' },
   recount: {

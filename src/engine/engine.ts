@@ -1,5 +1,6 @@
 import { listMissingCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
+import type { LiquidationDistance } from '../domain/liquidation.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -68,6 +69,7 @@ import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './st
 import { forgetSatisfied } from './state/totals.ts'
 import { type AdoptCommand, adoptForFlatten, adoptUnclaimed, objectToAdoption } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
+import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
 import { type PeakRelease, planPeakRelease, releaseDrawdown } from './lifecycle/release-drawdown.ts'
 import { judgePace } from './state/limit-pace.ts'
@@ -124,6 +126,8 @@ export interface Engine {
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
   readonly equity: Equity | undefined
+  /** By symbol: how far its positions are from a liquidation, when that was last measured. */
+  readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   /** Our own unrealised profit of an instrument when its position was last compared; NaN while it is not known. */
   unrealisedOn(symbol: string): number
   /** What a strategy's positions would bring at the last prices, in the margin coin; undefined where that is not known. */
@@ -186,6 +190,7 @@ export function resumeEngine(core: Core): Engine {
     objectToAdoption: (command) => objectToAdoption(core, command),
     planPeakRelease: (command) => planPeakRelease(core, command),
     losses: core.losses.used,
+    distances: core.liquidation.distances,
     get equity() {
       return accountEquityOf(core)
     },
@@ -209,7 +214,9 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   const touched = touchedBy(core, event)
   hearAnswer(core, event)
   handleEvent(core, event)
-  judgeLosses(core, event, judgeDisputes(core, event))
+  const compared = judgeDisputes(core, event)
+  judgeLosses(core, event, compared)
+  judgeLiquidation(core, compared)
   judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
   searchNames(core)

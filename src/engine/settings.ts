@@ -4,6 +4,7 @@ import type { FeedId } from '../domain/feed.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Instrument, MarginMode, PositionMode, ProductType } from '../domain/instrument.ts'
 import type { FigureSettings, LossLimits } from '../domain/loss-limits.ts'
+import type { LiquidationSteps, MaintenanceRules } from '../domain/liquidation.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
@@ -69,6 +70,8 @@ export interface EngineSettings {
   /** Absent: no loss is limited. */
   readonly losses?: LossSettings
   /** Whether every order of the product type is ours: then one call may cancel them all. */
+  /** Absent: no distance to a liquidation is measured. */
+  readonly liquidation?: LiquidationSettings
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
   /** After a fill that is not ours (a liquidation, a delivery, a person's trade): halt the instrument, or adopt the position and go on. */
@@ -77,6 +80,13 @@ export interface EngineSettings {
   readonly onRestart: 'cancel' | 'adopt'
   /** The run before this one left the retreat note: it may have cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
+}
+
+export interface LiquidationSettings {
+  /** Absent: distances are shown, and nothing follows from them. */
+  readonly steps?: LiquidationSteps
+  /** By symbol: what its positions need. Where it is absent there is no count of our own, and the steps only warn. */
+  readonly rules: ReadonlyMap<string, MaintenanceRules>
 }
 
 export interface LossSettings {

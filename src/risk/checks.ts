@@ -31,6 +31,7 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPosition,
   checkPositionNotional,
   checkGrossNotional,
+  checkLiquidation,
   checkOpenOrders,
   checkPace,
 ]
@@ -295,6 +296,19 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
   return {
     code: 'GROSS_NOTIONAL_LIMIT',
     detail: () => `could reach ${worst.toFixed(2)}, limit ${account.grossNotionalMax}`,
+  }
+}
+
+/** Nothing opens nearer to a liquidation than where positions are reduced. What is not known is not denied for it. */
+function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
+  const { distanceMin } = context
+  if (distanceMin === undefined || isClosing(intent.action) || reducesRisk(intent, context)) return undefined
+  const distance = context.distanceAfter(intent)
+  if (!(distance < distanceMin)) return undefined
+  const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+  return {
+    code: 'LIQUIDATION_NEAR',
+    detail: () => `a liquidation would be ${percent(distance)} away, limit ${percent(distanceMin)}`,
   }
 }
 

@@ -2,6 +2,7 @@ import type { DaemonFile } from '../config/schema/daemon-schema.ts'
 import type { StrategyFile } from '../config/schema/strategy-schema.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import type { Holding } from '../domain/position.ts'
+import type { OrderIntent } from '../domain/intent.ts'
 import type { TradingState } from '../domain/trading-mode.ts'
 import type { DeliveryState } from '../domain/ticker-table.ts'
 import type { Exposure } from './exposure.ts'
@@ -20,6 +21,7 @@ type RequiredLimit = Exclude<
   keyof DaemonFile['risk'],
   | 'foreignFills'
   | 'losses'
+  | 'liquidation'
   | 'instruments'
   | 'leverageMax'
   | 'selfTrade'
@@ -79,6 +81,10 @@ export interface RiskContext {
   readonly otherNotional: number
   /** The equity of the account in the margin coin; undefined while it is not known. */
   readonly equity: number | undefined
+  /** How far from a liquidation the position would be once the order is filled, as a share of the price; NaN: not known. */
+  readonly distanceAfter: (intent: OrderIntent) => number
+  /** The distance at which nothing is added (`risk.liquidation.reduce`); undefined: any may be. */
+  readonly distanceMin: number | undefined
   /** Our highest resting buy and lowest resting sell, in ticks; without one -Infinity and Infinity. */
   readonly resting: { readonly buyTicks: number; readonly sellTicks: number }
   /** How many orders have left within a minute, including those that are approved for the same batch. */

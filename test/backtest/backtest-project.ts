@@ -24,6 +24,7 @@ risk:
   openOrdersMax: 100
   orderNotionalMax: "1000000"
   grossNotionalMax: "2000000"
+  liquidation: none
 state: { directory: state }
 backtest: { pollMs: 5000 }
 simulator: { seed: 1, startingBalance: "10000", leverage: 20, market: { startPrices: { BTCUSDT: "100000", ETHUSDT: "2500" } } }

@@ -156,6 +156,7 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     markPrice: 60_000,
     unrealisedProfit: '0',
     liquidationPrice: null,
+    liquidation: null,
     readAgeMs: 10,
     strategies: { [grid?.id ?? '']: '9' },
   } as const

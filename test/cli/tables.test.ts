@@ -23,7 +23,13 @@ const LARGE = '-123456789012345.123456789'
 
 const POSITION: PositionView = {
   ...{ symbol: SYMBOL, side: 'short', size: LARGE.slice(1), entryPrice: 123_456.789_012 },
-  ...{ markPrice: 0.000_000_123_456_7, unrealisedProfit: LARGE, liquidationPrice: null, readAgeMs: 119_000 },
+  ...{
+    markPrice: 0.000_000_123_456_7,
+    unrealisedProfit: LARGE,
+    liquidationPrice: null,
+    liquidation: null,
+    readAgeMs: 119_000,
+  },
   entryFrom: 'fills',
   strategies: { [ID]: LARGE, other: LARGE },
 }
@@ -164,6 +170,25 @@ test('who holds a position is never cut: what has no room beside it stands below
   expect(formatPositions([{ ...held, strategies: { 'grid-btc': '0.014' } }])).toContain(
     '1.0 s  grid-btc 0.014\n',
   )
+})
+
+test('a position that can be liquidated has the price, and how far it is', () => {
+  const held: PositionView = {
+    ...POSITION,
+    ...{ symbol: 'BTCUSDT', size: '0.014', markPrice: 60_041.4, entryPrice: 60_036.3 },
+    ...{ unrealisedProfit: '-0.01', readAgeMs: 1000, strategies: {} },
+    liquidationPrice: 66_123.45,
+    liquidation: { ourPrice: 66_120.3, distance: 0.1013, trust: 'agreed' },
+  }
+  const ours: PositionView = { ...held, liquidationPrice: null }
+  const disputed: PositionView = {
+    ...held,
+    liquidation: { ourPrice: 80_000, distance: 0.1013, trust: 'disputed' },
+  }
+
+  expect(formatPositions([held])).toContain('66123.45, 10.1 % ')
+  expect(formatPositions([ours])).toContain('66120.3, 10.1 % ')
+  expect(formatPositions([disputed])).toContain('66123.45, 10.1 %?')
 })
 
 test('a strategy names the instruments on which more is held than on the others', () => {

@@ -50,9 +50,12 @@ test('[CFG1] each account is asked, and play money is not', () => {
 
 test('what protects real money and is not set is warned of, where it would stand', () => {
   const bare = loadLive('  losses: none\n')
-  const { account, risk, strategies } = bare.config
+  const { account, risk, strategies, instruments } = bare.config
   const limited = changed(bare, {
     account: { ...account, capital: '1000' },
+    instruments: Object.fromEntries(
+      Object.entries(instruments).map(([symbol, one]) => [symbol, { ...one, maintenance: [{ rate: 0.01 }] }]),
+    ),
     risk: { ...risk, leverageMax: 2, losses: { coolDownMs: 1, daily: '50' } },
     strategies: strategies.map((one) => ({ ...one, risk: { ...one.risk, positionNotionalMax: '100' } })),
   })
@@ -64,6 +67,8 @@ test('what protects real money and is not set is warned of, where it would stand
   expect(placesOf([bare])).toEqual([
     'config/main.yaml:16 risk.losses the',
     'config/main.yaml:5 account capital',
+    'config/main.yaml:11 instruments.BTCUSDT maintenance',
+    'config/main.yaml:12 instruments.ETHUSDT maintenance',
     'config/main.yaml:15 risk leverageMax',
     'config/strategies/grid.yaml:7 risk positionNotionalMax',
     'config/strategies/trend.yaml:4 risk positionNotionalMax',

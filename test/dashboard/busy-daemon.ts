@@ -137,7 +137,12 @@ export class BusyDaemon {
           entryPrice: 100,
           markPrice: 100 + ((this.#step + index) % 9),
         },
-        ...{ unrealisedProfit: String((this.#step + index) % 9), liquidationPrice: null, readAgeMs: 5 },
+        ...{
+          unrealisedProfit: String((this.#step + index) % 9),
+          liquidationPrice: null,
+          liquidation: null,
+          readAgeMs: 5,
+        },
         entryFrom: 'fills',
         strategies: {},
       })),

@@ -128,11 +128,24 @@ export const CASES: readonly RuleCase[] = [
   },
   { fires: ['IntentdUnknownOrder'], series: of('intentd_unknown_order_age_seconds', '', always(121)) },
 
-  ...['dailyLoss', 'drawdown', 'drawdownFlatten', 'losingStreak'].map((code) => ({
+  ...[
+    'dailyLoss',
+    'drawdown',
+    'drawdownFlatten',
+    'losingStreak',
+    'liquidationNear',
+    'liquidationFlatten',
+  ].map((code) => ({
     fires: ['IntentdLossLimitReached'],
     series: of('intentd_restrictions', `code="${code}"`, always(1)),
   })),
   { fires: [], series: of('intentd_restrictions', 'code="operator"', always(1)) },
+  {
+    fires: ['IntentdLiquidationNear'],
+    series: of('intentd_liquidation_distance', 'instrument="BTCUSDT"', always(0.14)),
+  },
+  { fires: [], series: of('intentd_liquidation_distance', 'instrument="BTCUSDT"', always(0.16)) },
+  { fires: [], series: of('intentd_liquidation_distance', 'instrument="BTCUSDT"', always('Inf')) },
   {
     fires: ['IntentdDrawdownWarned'],
     series: of('intentd_loss_used', 'scope="*",limit="drawdown.warn"', always(0.05)),

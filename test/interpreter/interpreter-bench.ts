@@ -102,6 +102,7 @@ export class InterpreterBench {
       isWaiting: false,
       silentCalls: () => [],
       losses: new Map(),
+      distances: new Map(),
       unrealisedOf: () => undefined,
       unrealisedOn: () => Number.NaN,
       disputes: new Map(),

@@ -72,6 +72,8 @@ function context(
     otherNotional: 0,
     otherOpenOrders: 0,
     equity: undefined,
+    distanceMin: undefined,
+    distanceAfter: () => Number.NaN,
     resting: { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY },
     pace: { strategy: () => 0, account: () => 0 },
     ...change,

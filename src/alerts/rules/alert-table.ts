@@ -365,6 +365,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ scope, reason }) => `a limit was reached for ${showScope(scope)}: ${showFact(reason)}`,
     command: release,
   },
+  'liquidation.near': {
+    urgency: urgent,
+    by: ['symbol', 'holdSide'],
+    title: ({ symbol, holdSide }) =>
+      `the ${String(holdSide)} position in ${String(symbol)} is near its liquidation`,
+  },
   'limits.warned': {
     urgency: warning,
     by: ['scope'],

@@ -41,6 +41,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
       },
       { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
       { title: 'by the exchange', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
+      ...(positions.some((view) => liquidationOf(view) !== NONE) ? [LIQUIDATION] : []),
       { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
       {
         title: 'held by',
@@ -53,6 +54,19 @@ export function formatPositions(positions: readonly PositionView[]): string {
     ],
     positions,
   ).replaceAll('\u00A0', ' ')
+}
+
+const NONE = '-'
+
+const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
+
+/** The price, and how far the mark is from it; with a question mark where two figures differ. */
+function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
+  const at = liquidationPrice ?? liquidation?.ourPrice ?? null
+  if (at === null) return NONE
+  const distance = liquidation?.distance ?? null
+  const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
+  return `${price(at)}${far}${liquidation?.trust === 'disputed' ? '?' : ''}`
 }
 
 /** Seven digits that count. */

@@ -1,4 +1,5 @@
 /** The main file (config/paper.yaml): what the daemon trades, where, how fast and inside which limits. */
+import { liquidationSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
 import { positiveAmount, positiveDecimal } from './decimal-text.ts'
@@ -186,6 +187,7 @@ const riskSchema = z
         'Judged alone, our own figure counts only while last price, bid, ask and index are this close to each other, as a share of the price.',
     }),
     losses: accountLossesSchema.prefault({}),
+    liquidation: liquidationSchema.prefault({}),
     instruments: instrumentRisksSchema
       .default({})
       .meta({ description: 'Limits of single instruments, by symbol.' }),

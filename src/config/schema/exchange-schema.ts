@@ -1,4 +1,5 @@
 /** The exchange's own nouns as the operator writes them: accounts, symbols, contract precision. */
+import { maintenanceSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { positiveDecimal, stepDecimal } from './decimal-text.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -76,6 +77,7 @@ export const tradedInstrumentsSchema = z
       leverage: leverageSchema(
         'Leverage of the instrument at the exchange: nothing is added to a position that has another. Absent: account.leverage.',
       ),
+      maintenance: maintenanceSchema,
     }),
   )
   .meta({

@@ -6,6 +6,7 @@ import type { Instrument } from '../../domain/instrument.ts'
 import type { EngineSettings, ShowSettings, StrategySettings } from '../../engine/settings.ts'
 import { accountAgeMaxOf } from '../strategies/read-pace.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
+import { toLiquidationSettings } from './liquidation-settings.ts'
 import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
@@ -48,7 +49,14 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const instruments = toInstruments(config)
   const { execution, account } = config
   const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
-  const { leverageMax, selfTrade, unknownOrdersMax, accountAgeMaxMs: _age, ...others } = rest
+  const {
+    liquidation: _liquidation,
+    leverageMax,
+    selfTrade,
+    unknownOrdersMax,
+    accountAgeMaxMs: _age,
+    ...others
+  } = rest
   const { disputeToleranceRatio, disputeToleranceMin, disputeMsMax, indexBandRatio, ...limits } = others
   const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
   const losses = toLossSettings(config)
@@ -87,6 +95,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
       indexBandRatio,
     },
     ...(losses && { losses }),
+    liquidation: toLiquidationSettings(config),
     isExclusive: account.exclusive,
     execution: {
       ...execution,

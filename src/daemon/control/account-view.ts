@@ -146,8 +146,20 @@ function viewPosition(
     // After a fill the last reading is of another size.
     unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
     liquidationPrice: orNull(row?.liquidationPrice),
+    liquidation: viewDistance(account, symbol, side),
     strategies: holdersOf(account, symbol, side),
   }
+}
+
+function viewDistance(
+  { engine }: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+): PositionView['liquidation'] {
+  const distance = engine.distances.get(symbol)?.find(({ holdSide }) => holdSide === side)
+  if (distance === undefined || distance.trust === 'none') return null
+  const { ourPrice, nearest, trust } = distance
+  return { ourPrice: orNull(ourPrice), distance: orNull(nearest), trust }
 }
 
 /** What was paid, by our fills; where they do not explain all of it, what the exchange states. */

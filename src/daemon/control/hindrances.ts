@@ -71,9 +71,25 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     yield `${symbol}: orders of ${strategyId} are ${reason}; until then one tries whether it is taken${again}`
   }
   for (const dispute of engine.disputes.values()) yield describeDispute(dispute)
+  yield* listNear(account)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
+}
+
+/** Positions that are nearer to a liquidation than the first step of `risk.liquidation`. */
+function* listNear({ engine, settings }: ShownAccount): Generator<string> {
+  const warn = settings.liquidation?.steps?.warn ?? 0
+  for (const { symbol, holdSide, nearest, trust } of [...engine.distances.values()].flat()) {
+    if (!(nearest <= warn)) continue
+    const by =
+      trust === 'stated'
+        ? ', as the exchange states it'
+        : trust === 'disputed'
+          ? ', by the nearer of two figures'
+          : ''
+    yield `${symbol}: the ${holdSide} position is ${(nearest * 100).toFixed(1)} % from its liquidation${by}`
+  }
 }
 
 /** What is too old of the account, since when and why. What a start has yet to prove is said when its reading fails. */

@@ -147,6 +147,10 @@ function addPositions({ positions, unattended, ages }: AccountView, add: Add): v
       .filter(({ symbol }) => symbol === instrument)
       .map(({ side, size }) => (side === 'long' ? Number(size) : -Number(size)))
     add('intentd_position_size', sum(signed), { instrument })
+    const distances = positions
+      .filter(({ symbol }) => symbol === instrument)
+      .map(({ liquidation }) => liquidation?.distance ?? Number.POSITIVE_INFINITY)
+    add('intentd_liquidation_distance', Math.min(Number.POSITIVE_INFINITY, ...distances), { instrument })
   }
   for (const instrument of new Set([...configured, ...unattended.map(({ symbol }) => symbol)])) {
     // In lots where no configuration ever said how large one is, as `3 lots`.

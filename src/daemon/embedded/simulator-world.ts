@@ -34,7 +34,10 @@ export function worldOf(
   // What leaves the account the same one: a price for fees, and what the operator expects of its leverage.
   const { feeCoins: _prices, leverage: _expected, ...account } = config.account
   const contracts = Object.entries(config.instruments).map(
-    ([symbol, { leverage: _of, fundingHours: _hours, ...contract }]) => [symbol, contract],
+    ([symbol, { leverage: _of, fundingHours: _hours, maintenance: _tiers, ...contract }]) => [
+      symbol,
+      contract,
+    ],
   )
   const text = JSON.stringify([
     [account, Object.fromEntries(contracts), startingBalance, leverage],

@@ -14,6 +14,7 @@ import { backedHolding } from '../book/allocation.ts'
 import { holdingOf } from '../book/book.ts'
 import { unownedOf } from '../resolution/unowned-fills.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
+import { distanceAfter, type Opening, openingOn } from '../state/liquidations.ts'
 import { equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
@@ -105,6 +106,8 @@ function createRiskContexts(
   const unowned = unownedOf(book, symbol)
   let counted: OtherInstruments | undefined
   const others = (): OtherInstruments => (counted ??= countOthers(core, symbol))
+  let opened: { readonly opening: Opening | undefined } | undefined
+  const openings = (): Opening | undefined => (opened ??= { opening: openingOn(core, symbol) }).opening
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)
@@ -129,6 +132,11 @@ function createRiskContexts(
       pace: {
         strategy: () => approved.filter((one) => one === id).length + countSent(core, id),
         account: () => approved.length + countSent(core),
+      },
+      distanceMin: settings.liquidation?.steps?.reduce,
+      distanceAfter(intent) {
+        const opening = openings()
+        return opening ? distanceAfter(opening, intent) : Number.NaN
       },
       // Getters, because only the last checks need these and they take time to work out.
       get equity() {

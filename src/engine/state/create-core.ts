@@ -53,6 +53,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
     losses: createLosses(),
     disputes: { open: new Map(), reduced: new Map() },
+    liquidation: { distances: new Map(), warned: new Set(), awaited: new Map() },
     recount: createRecount(book),
     refusals: new Map(),
     lastMinute: new Map(),

@@ -8,7 +8,14 @@ import type {
   WitnessedNet,
   Worth,
 } from '../../domain/loss-limits.ts'
-import { FLAT, type Holding, type HoldSide, isFlat, type PositionReading } from '../../domain/position.ts'
+import {
+  FLAT,
+  type Holding,
+  type HoldSide,
+  isFlat,
+  type PositionReading,
+  type PositionRow,
+} from '../../domain/position.ts'
 import { ticksMax } from '../../domain/instrument.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
@@ -41,7 +48,21 @@ export function noteStatement(core: Core, { symbol, rows, requestedAt }: Positio
     if (row.lots > 0) unrealised += row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)
   }
   const markPrice = rows[0]?.markPrice ?? Number.NaN
-  own(core.losses.statements).set(symbol, { longLots, shortLots, unrealised, markPrice, requestedAt })
+  const of = (side: HoldSide, read: (row: PositionRow) => number | undefined): number => {
+    const row = rows.find(({ holdSide }) => holdSide === side)
+    return (row && read(row)) ?? Number.NaN
+  }
+  const liquidationOf = ({ liquidationPrice }: PositionRow): number => liquidationPrice
+  const marginOf = ({ margin }: PositionRow): number | undefined => margin
+  own(core.losses.statements).set(symbol, {
+    longLots,
+    shortLots,
+    unrealised,
+    markPrice,
+    liquidation: { long: of('long', liquidationOf), short: of('short', liquidationOf) },
+    margin: { long: of('long', marginOf), short: of('short', marginOf) },
+    requestedAt,
+  })
   for (const { holdSide, lots, openPriceAvg } of rows) {
     noteStatedEntry(core, { symbol, holdSide, lots, openPriceAvg, requestedAt })
   }

@@ -97,7 +97,8 @@ const FOLDERS_UNORDERED: Readonly<Record<string, string>> = {
 const FOLDER_FILES_MAX = 20
 /** Folders that may hold more, how many, and why. */
 const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]>> = {
-  'src/domain': [24, 'one noun a file, and no noun belongs to another'],
+  'src/engine/state': [21, 'one piece of what the core knows a file'],
+  'src/domain': [25, 'one noun a file, and no noun belongs to another'],
   'src/lib': [24, 'tools that have nothing to do with each other'],
 }
 

@@ -1,0 +1,88 @@
+import type { LiquidationDistance, LiquidationSteps } from '../../domain/liquidation.ts'
+import { isFlat } from '../../domain/position.ts'
+import type { ModeReason } from '../../domain/trading-mode.ts'
+import { accountHoldingOf, restrictionOf } from '../book/book.ts'
+import { announce, type Core } from '../state/core.ts'
+import { confirmNear, forgetDistances, measureDistances, noteNear } from '../state/liquidations.ts'
+import { askForPositionAgain } from '../state/losses.ts'
+import { halt } from '../state/trading-mode.ts'
+import { startFlatten } from './flatten.ts'
+
+/** The author of a flatten before a liquidation. */
+const BY = 'liquidation steps'
+
+/**
+ * Measures how far the positions of instruments are from a liquidation whenever their profit was compared, and does what
+ * `risk.liquidation` says of it:
+ *
+ *     warn      the nearer one of the two figures
+ *     reduce    the same, where one of them is our own: without it the exchange alone would decide (MON1)
+ *     flatten   both figures, or ours where the exchange states none and agrees on the profit; by two readings
+ *
+ * Only the instrument that comes too near is closed: that frees what the others stand on.
+ */
+export function judgeLiquidation(core: Core, symbols: readonly string[]): void {
+  const { liquidation } = core.settings
+  if (!liquidation) return
+  for (const symbol of symbols) {
+    if (isFlat(accountHoldingOf(core.book, symbol))) {
+      forgetDistances(core, symbol)
+      continue
+    }
+    const distances = measureDistances(core, symbol)
+    if (liquidation.steps && distances.length > 0) judge(core, symbol, distances, liquidation.steps)
+  }
+}
+
+function judge(
+  core: Core,
+  symbol: string,
+  distances: readonly LiquidationDistance[],
+  { warn, reduce, flatten }: LiquidationSteps,
+): void {
+  for (const distance of distances) {
+    if (!noteNear(core, distance, warn)) continue
+    const { holdSide, trust } = distance
+    announce(core, 'warn', 'liquidation.near', { symbol, holdSide, trust, reason: reasonOf(distance, warn) })
+  }
+  const isTooNear = (one: LiquidationDistance): boolean => isActedOn(one) && one.nearest <= reduce
+  const near = distances.find(isTooNear)
+  if (near) holdOnce(core, symbol, 'liquidationNear', reasonOf(near, reduce))
+  const last = distances.find((one) => farthestOf(core, one) <= flatten)
+  if (confirmNear(core, symbol, last !== undefined)) {
+    const reason = reasonOf(last ?? (distances[0] as LiquidationDistance), flatten)
+    if (holdOnce(core, symbol, 'liquidationFlatten', reason))
+      startFlatten(core, { scope: symbol, reason, by: BY })
+  } else if (last) askForPositionAgain(core, symbol)
+}
+
+/** The exchange alone only warns. */
+function isActedOn({ trust }: LiquidationDistance): boolean {
+  return trust !== 'stated' && trust !== 'none'
+}
+
+/** What both witnesses say at least: nothing is closed for one of them. */
+function farthestOf({ losses }: Core, { symbol, ours, stated, trust }: LiquidationDistance): number {
+  if (trust === 'agreed' || trust === 'disputed') return Math.max(ours, stated)
+  const isProfitAgreed = losses.worths.get(symbol)?.trust === 'agreed'
+  return trust === 'ours' && isProfitAgreed ? ours : Number.POSITIVE_INFINITY
+}
+
+function reasonOf(
+  { holdSide, markPrice, ours, stated, trust, ...prices }: LiquidationDistance,
+  limit: number,
+) {
+  const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+  const ofOurs = `${percent(ours)} from ${prices.ourPrice.toPrecision(7)} by our own count`
+  const ofStated = `${percent(stated)} from ${prices.statedPrice.toPrecision(7)} as the exchange states it`
+  const figures = [...(trust === 'stated' ? [] : [ofOurs]), ...(trust === 'ours' ? [] : [ofStated])]
+  return `the ${holdSide} position at ${markPrice} is ${figures.join(', and ')}${trust === 'disputed' ? ' (they differ)' : ''}, limit ${percent(limit)}`
+}
+
+/** Restricts the instrument for a reason, unless it is restricted for that already. */
+function holdOnce(core: Core, symbol: string, code: ModeReason, reason: string): boolean {
+  if (restrictionOf(core.book, symbol, code)) return false
+  announce(core, 'error', 'limits.reached', { scope: symbol, code, reason })
+  halt(core, symbol, code, reason)
+  return true
+}

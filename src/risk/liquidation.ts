@@ -1,0 +1,114 @@
+import type { MaintenanceRules } from '../domain/liquidation.ts'
+import type { HoldSide } from '../domain/position.ts'
+
+/** A position as a liquidation looks at it. */
+export interface Leg {
+  readonly holdSide: HoldSide
+  /** Base coin. */
+  readonly size: number
+  /** Average price at which it was opened, quote coin. */
+  readonly entryPrice: number
+}
+
+/** The positions of one instrument that are closed together: both crossed ones, or an isolated one alone. */
+export interface Legs {
+  readonly legs: readonly Leg[]
+  /**
+   * Margin coin: what backs them whatever their own price does. Of crossed ones the balance and the profit of all other
+   * positions of the coin, less what those need; of an isolated one its margin.
+   */
+  readonly behind: number
+  readonly rules: MaintenanceRules
+  /** Whether profit is counted in the base coin. */
+  readonly isInverse: boolean
+}
+
+/** Quote coin; NaN on a side on which nothing is liquidated. */
+export interface LiquidationPrices {
+  readonly below: number
+  readonly above: number
+}
+
+/**
+ * The mark prices nearest to `mark`, below and above it, at which what is behind the positions and their profit is no
+ * more than they need: maintenance margin and the fee of closing. If nothing else moves, that is the liquidation.
+ *
+ *     behind + profit(p) = need(p)        each of them a straight line of p within one maintenance tier
+ *
+ * Of inverse contracts both sides are multiplied by p, since a profit in the base coin is size - cost / p.
+ */
+export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices {
+  const spans = listSpans(of)
+  return { below: findBelow(of, spans, mark), above: findAbove(of, spans, mark) }
+}
+
+/** What the positions need at a price, in the margin coin. */
+export function maintenanceAt({ legs, rules, isInverse }: Omit<Legs, 'behind'>, price: number): number {
+  let need = 0
+  for (const { size } of legs) need += size * rateOf(rules, size * price)
+  return isInverse ? need : need * price
+}
+
+/** A share of the mark price; Infinity where no price liquidates. */
+export function distanceTo(price: number, mark: number): number {
+  return Number.isNaN(price) ? Number.POSITIVE_INFINITY : Math.abs(mark - price) / mark
+}
+
+function rateOf({ tiers, takerFeeRate }: MaintenanceRules, value: number): number {
+  const tier = tiers.find(({ notionalMax }) => value <= notionalMax) ?? tiers.at(-1)
+  return (tier?.rate ?? Number.NaN) + takerFeeRate
+}
+
+/** Prices between which each position stays in its maintenance tier. */
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+function listSpans({ legs, rules }: Legs): readonly Span[] {
+  const ends = rules.tiers.flatMap(({ notionalMax }) => legs.map(({ size }) => notionalMax / size))
+  const bounds = [...new Set([0, ...ends, Number.POSITIVE_INFINITY])].toSorted((one, other) => one - other)
+  return bounds.slice(1).map((to, index) => ({ from: bounds[index] ?? 0, to }))
+}
+
+/** Above zero while the positions stand, at prices of one span. */
+interface Line {
+  readonly slope: number
+  readonly rest: number
+}
+
+function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: Span): Line {
+  let [slope, rest] = isInverse ? [behind, 0] : [0, behind]
+  const within = Number.isFinite(to) ? (from + to) / 2 : from * 2 + 1
+  for (const { holdSide, size, entryPrice } of legs) {
+    const sign = holdSide === 'long' ? 1 : -1
+    slope += sign * size - size * rateOf(rules, size * within)
+    rest -= sign * size * entryPrice
+  }
+  return { slope, rest }
+}
+
+function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
+  for (const span of spans.toReversed()) {
+    const price = zeroOf(lineOf(of, span))
+    if (price > span.from && price <= Math.min(span.to, mark)) return price
+  }
+  return Number.NaN
+}
+
+/** A tier that is entered on the way up needs more at once: its border may be the price. */
+function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
+  for (const span of spans) {
+    if (span.to <= mark) continue
+    const line = lineOf(of, span)
+    if (span.from > mark && line.slope * span.from + line.rest <= 0) return span.from
+    const price = zeroOf(line)
+    if (price > Math.max(span.from, mark) && price <= span.to) return price
+  }
+  return Number.NaN
+}
+
+/** NaN where the line does not cross zero at a price. */
+function zeroOf({ slope, rest }: Line): number {
+  return slope === 0 || rest === 0 || slope > 0 === rest > 0 ? Number.NaN : -rest / slope
+}
