@@ -4,6 +4,7 @@
 // one (18 and up can read this file) it is handed to the bundled Node, and this process stays only to
 // pass signals down, pass pm2's messages through, and end as its child ends.
 
+import './close-process.mjs'
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
@@ -20,6 +21,9 @@ const NODE_MAJOR_MIN = 24
  * in package.json, ecosystem.config.cjs, Containerfile and deploy/intentd.service.
  */
 const HEAP_FLAG = '--max-semi-space-size=2'
+
+/** Known from Node 22.14 on: the bundled one knows it, the one that runs this may not (close-process.mjs). */
+const NO_INSPECTOR_FLAG = '--disable-sigusr1'
 
 /** The packages that carry the pinned Node: the optional dependencies of package.json. */
 const NODE_PACKAGES = {
@@ -78,7 +82,8 @@ async function endProcess(code, { endThreads, isUnread } = {}) {
 /** A strategy's thread that nothing ends goes with the program that this process runs: another takes its place. */
 function endByForce(code) {
   if (process.platform === 'win32') process.kill(process.pid, 'SIGKILL')
-  process.execve(process.execPath, [process.execPath, '-e', `process.exitCode = ${Number(code)}`], {})
+  const program = `process.exitCode = ${Number(code)}`
+  process.execve(process.execPath, [process.execPath, NO_INSPECTOR_FLAG, '-e', program], {})
 }
 
 /** Whoever reads what is printed may have enough of it (`| head`), or have closed the terminal: that breaks nothing. */
@@ -121,7 +126,7 @@ function nodeFromPackage() {
 }
 
 function handOver(node) {
-  const flags = process.execArgv.includes(HEAP_FLAG) ? process.execArgv : [HEAP_FLAG, ...process.execArgv]
+  const flags = [...new Set([HEAP_FLAG, NO_INSPECTOR_FLAG, ...process.execArgv])]
   const child = spawn(node, [...flags, launcher, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, [LAUNCHER_PID]: String(process.pid) },
