@@ -5,8 +5,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
-/** sysexits.h EX_USAGE. */
-const EXIT_USAGE = 64
 /** `prlimit` answers within milliseconds. A machine that is slower starts without it: the filter has been written. */
 const PRLIMIT_MS_MAX = 2000
 /** The inspector is a port on loopback without a password. The others write memory or variables to a file. */
@@ -16,7 +14,9 @@ const EXPOSING = /^--(inspect|heapsnapshot-|report-on-|report-uncaught-exception
 // process. From Node 22.14 on there is a flag for it too, which older ones refuse: whoever knows the version passes it.
 process.on('SIGUSR1', () => {})
 leaveNoCore()
-refuseFlags()
+
+/** The flag for which nothing is started; undefined where there is none. */
+export const exposingFlag = findExposingFlag()
 
 /**
  * A core would hold the keys. The filter leaves all memory out of it, whoever collects it; children inherit that. With
@@ -36,13 +36,8 @@ function leaveNoCore() {
   })
 }
 
-function refuseFlags() {
+function findExposingFlag() {
+  if (process.env.INTENTD_DEBUG === '1') return undefined
   const given = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)]
-  const flag = given.find((one) => EXPOSING.test(one.replace(/^"/, '').replaceAll('_', '-')))
-  if (flag === undefined || process.env.INTENTD_DEBUG === '1') return
-  process.stderr.write(
-    `RUNTIME_EXPOSED: this flag of Node lets others read the keys\n  flag  ${flag}\n` +
-      '  hint  leave it out (also of NODE_OPTIONS), or set INTENTD_DEBUG=1 on a machine that only you use\n',
-  )
-  process.exit(EXIT_USAGE)
+  return given.find((one) => EXPOSING.test(one.replace(/^"/, '').replaceAll('_', '-')))
 }

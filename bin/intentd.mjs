@@ -4,7 +4,7 @@
 // one (18 and up can read this file) it is handed to the bundled Node, and this process stays only to
 // pass signals down, pass pm2's messages through, and end as its child ends.
 
-import './close-process.mjs'
+import { exposingFlag } from './close-process.mjs'
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
@@ -36,6 +36,8 @@ const NODE_PACKAGES = {
 
 /** sysexits.h EX_OSERR: the installation is not whole. */
 const EXIT_OS = 71
+/** sysexits.h EX_USAGE. */
+const EXIT_USAGE = 64
 
 // A terminal delivers these to every process in its foreground group, so the child has its own copy
 // already. Were it forwarded as well, one Ctrl-C would look like two, and two mean "stop at once".
@@ -48,7 +50,9 @@ const LAUNCHER_PID = 'INTENTD_LAUNCHER_PID'
 const launcher = fileURLToPath(import.meta.url)
 const root = dirname(dirname(launcher))
 
-if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
+if (exposingFlag !== undefined) {
+  reportExposing(exposingFlag)
+} else if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
   await runHere()
 } else {
   const node = findBundledNode()
@@ -156,6 +160,14 @@ function forwardMessages(child) {
   child.on('message', (message) => process.send?.(message))
   if (process.send === undefined) return
   process.on('message', (message) => child.connected && child.send(message))
+}
+
+function reportExposing(flag) {
+  process.stderr.write(
+    `RUNTIME_EXPOSED: this flag of Node lets others read the keys\n  flag  ${flag}\n` +
+      '  hint  leave it out (also of NODE_OPTIONS), or set INTENTD_DEBUG=1 on a machine that only you use\n',
+  )
+  void endProcess(EXIT_USAGE)
 }
 
 function reportNoNode() {
