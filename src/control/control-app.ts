@@ -14,6 +14,7 @@ import { type Entrance, guard, mayLook, SESSION_PATH } from './guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { READ_ROUTES } from './routes.ts'
+import { PROOF_PATH, proofQuerySchema, proveTokens } from './server-proof.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
@@ -72,6 +73,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   }
   mountDashboard(app)
   addSession(app, entrance)
+  addProof(app, entrance)
   addFollowing(app, options)
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
   addCommands(app, options)
@@ -108,6 +110,16 @@ function addSession(app: Hono, { codes, tokens }: Entrance): void {
     if (tokens === undefined || codes?.redeem(asked.data.code) !== true)
       return context.json({ error: 'this code was used, or its minute is over' }, 403)
     return context.json({ token: tokens.full.reveal() })
+  })
+}
+
+/** On the socket there is no token to prove: the file system let the caller in. */
+function addProof(app: Hono, { tokens }: Entrance): void {
+  if (tokens === undefined) return
+  app.get(PROOF_PATH, (context) => {
+    const asked = proofQuerySchema.safeParse(context.req.query())
+    if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
+    return context.json(proveTokens(tokens, asked.data.nonce))
   })
 }
 

@@ -4,7 +4,7 @@ import { listKeys } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
-import { openTokens } from '../../control/token-file.ts'
+import { assertTokens } from '../../control/token-file.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
@@ -86,7 +86,6 @@ export async function acceptReload(
   const before = [frame, ...frame.others]
   const { loaded, next, changes, problems } = await examineReload(request, frame)
   const found = [...problems]
-  // A token that is missing is written: not where something else is refused.
   if (loaded && found.length === 0)
     found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
   if (!loaded || found.length > 0) {
@@ -147,7 +146,7 @@ export function listGridProblems(book: Book, config: DaemonConfig): readonly str
 
 function listTokenProblems(config: DaemonConfig): readonly string[] {
   try {
-    if (config.control.port !== undefined) openTokens(tokenFilesOf(config))
+    if (config.control.port !== undefined) assertTokens(tokenFilesOf(config))
     return []
   } catch (error) {
     return [messageOf(error)]
