@@ -5,6 +5,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { z } from 'zod'
 import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
+import { describeSocket } from '../lib/verified-caller.ts'
 import type { AnsweredRequests } from './answered-requests.ts'
 import { type ControlAnswer, controlRequestSchema, sessionRequestSchema } from './commands.ts'
 import type { Controlled } from './controlled.ts'
@@ -147,6 +148,11 @@ function addFollowing(app: Hono, { daemon, monotonic }: ControlAppOptions): void
   add('/v1/live', (stream, from) => followLive({ stream, from, history: daemon.events, sections }))
 }
 
+/** The port takes commands with one token alone. */
+function callerAt({ via }: Entrance): string {
+  return via === 'socket' ? describeSocket() : 'port:control.token'
+}
+
 function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: ControlAppOptions): void {
   app.post('/v1/commands', async (context) => {
     if (readOnly) return context.json({ error: 'control.readOnly: commands are not taken here' }, 403)
@@ -154,7 +160,7 @@ function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: Contro
     const request = controlRequestSchema.safeParse(body)
     if (!request.success) return context.json({ error: wordsOf(request.error) }, 400)
     const answer: ControlAnswer | undefined = answered.once(request.data, () =>
-      daemon.command(request.data, entrance.via),
+      daemon.command(request.data, callerAt(entrance)),
     )
     if (answer === undefined)
       return context.json({ error: 'this request id was used for another command' }, 409)
