@@ -7,7 +7,7 @@ import {
   sessionSchema,
 } from './commands.ts'
 import { READ_ROUTES } from './routes.ts'
-import { PROOF_PATH, proofQuerySchema, proofSchema } from './server-proof.ts'
+import { PROOF_PATH, proofQuerySchema, proofSchema } from './access/server-proof.ts'
 import { eventSchema, statusSchema } from './views.ts'
 
 interface Operation {

@@ -12,7 +12,8 @@ import { buildControlApp } from '../../src/control/control-app.ts'
 import { type Controlled } from '../../src/control/controlled.ts'
 import { EVERY_MS } from '../../src/control/follow-events.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
-import { type Entrance } from '../../src/control/guard.ts'
+import { type Entrance } from '../../src/control/access/guard.ts'
+import { Refusals } from '../../src/control/refusals.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
 const TOKEN = 'canary-of-a-token-that-no-answer-may-hold'
@@ -70,7 +71,7 @@ class Bench {
     this.app = buildControlApp({
       ...{ entrance, readOnly, answered, version: '1.2.3', monotonic: () => this.now },
       address: () => undefined,
-      onRefused: (why) => this.refused.push(why),
+      refusals: new Refusals((why) => this.refused.push(why)),
       onBroken: (reason) => this.broken.push(reason),
       daemon: {
         events: this.events,

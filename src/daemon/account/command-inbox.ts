@@ -7,7 +7,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
-import { describeCaller, describeFile } from '../../lib/verified-caller.ts'
+import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
 import { adviseRest } from '../reporting/unattended.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { assertTokens, openTokens, type TokenFiles } from '../../src/control/token-file.ts'
+import { assertTokens, openTokens, type TokenFiles } from '../../../src/control/access/token-file.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'intentd-tokens-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,7 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
-import { PAGE_PATHS } from '../dashboard/page-files.ts'
-import type { Secret } from '../lib/secret.ts'
+import { PAGE_PATHS } from '../../dashboard/page-files.ts'
+import { peerOf } from './peer.ts'
 import { PROOF_PATH } from './server-proof.ts'
 import type { SessionCodes } from './session-codes.ts'
 import type { ControlTokens } from './token-file.ts'
@@ -66,8 +65,7 @@ interface Refusal {
 
 /** Whether the request may see everything. */
 export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
-  const shown = req.header('authorization')
-  return via === 'socket' || hasToken(shown, tokens?.full) || hasToken(shown, tokens?.read)
+  return via === 'socket' || peerOf(req.header('authorization'), tokens) !== 'nobody'
 }
 
 function refuse(context: Context, entrance: Entrance): Refusal | undefined {
@@ -96,7 +94,7 @@ function refuseToken(context: Context, entrance: Entrance): Refusal | undefined 
   const { req } = context
   if (OPEN_PATHS.has(req.path)) return undefined
   if (!mayLook(context, entrance)) return { status: 401, why: 'no token, or another one' }
-  if (READING.includes(req.method) || hasToken(req.header('authorization'), entrance.tokens?.full))
+  if (READING.includes(req.method) || peerOf(req.header('authorization'), entrance.tokens) === 'full')
     return undefined
   return {
     status: 403,
@@ -106,14 +104,4 @@ function refuseToken(context: Context, entrance: Entrance): Refusal | undefined 
 
 function isJson(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
-}
-
-/** Digests have one length, and are compared in constant time. */
-function hasToken(authorization: string | undefined, token: Secret | undefined): boolean {
-  if (token === undefined || authorization === undefined) return false
-  return timingSafeEqual(digest(authorization), digest(`Bearer ${token.reveal()}`))
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

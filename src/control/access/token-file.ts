@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { writeDurably } from '../lib/durable-file.ts'
-import { randomHex } from '../lib/entropy.ts'
-import { Failure, messageOf } from '../lib/failure.ts'
-import { Secret } from '../lib/secret.ts'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { Secret } from '../../lib/secret.ts'
 
 const TOKEN_BYTES = 32
 const OWNER_ONLY = 0o600
