@@ -134,6 +134,26 @@ describe.skipIf(process.platform !== 'linux' || !mayCore)(
       },
     )
 
+    test.concurrent('[SEC1] shows others no key: not on its command line, not in its variables, not in its log', async () => {
+      const project = projects.open()
+      const run = start(project, [PINNED])
+      await run.untilEvent('control.listening')
+
+      const seen = ['cmdline', 'environ'].map((name) =>
+        // No account of this machine; only root can be another user.
+        spawnSync('cat', [`/proc/${run.pid}/${name}`], {
+          encoding: 'utf8',
+          ...(process.geteuid?.() === 0 && { uid: 4_000_123, gid: 4_000_123 }),
+        }),
+      )
+      await run.stop('SIGKILL')
+
+      expect(seen[0]?.stdout).toContain('intentd.mjs')
+      expect(seen[0]?.stdout).not.toContain(SECRET)
+      if (process.geteuid?.() === 0) expect(seen[1]).toMatchObject({ status: 1, stdout: '' })
+      expect([...run.stdout, ...run.stderr].filter((line) => line.includes(SECRET))).toEqual([])
+    })
+
     test.concurrent('leaves a core without memory where there is no prlimit', async () => {
       const project = projects.open()
       const run = start(project, ['/usr/bin/env', 'PATH=/nonexistent', PINNED])
