@@ -19,7 +19,8 @@ module.exports = {
       script: program,
       args: ['run', '--config', config],
       interpreter: node,
-      interpreter_args: ['--max-semi-space-size=2'],
+      // The second: SIGUSR1 would open Node's inspector to every user of this machine.
+      interpreter_args: ['--max-semi-space-size=2', '--disable-sigusr1'],
       exec_mode: 'fork',
       instances: 1,
 

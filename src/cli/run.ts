@@ -40,6 +40,7 @@ import type { StopPolicy } from '../engine/event.ts'
 import { RunStop } from './process/run-stop.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
 import { createSupervisor } from './process/supervisor.ts'
+import { assertTrusted } from './process/trusted-files.ts'
 import { acceptReload, type Configured, examineReload } from './reload/accept-reload.ts'
 
 /** Whether all has been read that a supervisor waits for. */
@@ -52,6 +53,8 @@ const EXIT_HANDED_OVER = 75
 export interface RunOptions extends ConfigOptions, MarketOptions {
   readonly for?: number
   readonly summary?: 'json' | 'text'
+  /** Others may replace what is read. */
+  readonly trustFiles?: boolean
 }
 
 export function addRunCommand(program: Command, { version, setExit }: VerbFrame): void {
@@ -63,6 +66,7 @@ export function addRunCommand(program: Command, { version, setExit }: VerbFrame)
 /** @returns the same command, with what a run can be told */
 export function addRunOptions(command: Command): Command {
   return addMarketOptions(addParamOption(addConfigOptions(command)))
+    .option('--trust-files', 'start although other users may replace files that are read (doctor names them)')
     .option('--for <duration>', 'stop in good order after 30s, 5m, 2h …', parseDuration)
     .addOption(
       new Option(
@@ -84,6 +88,11 @@ export async function run(
   const { main: loaded } = accounts
   assertLossesDecided([loaded, ...accounts.others])
   assertSupported(loaded.config)
+  if (options.trustFiles !== true)
+    assertTrusted(
+      [loaded, ...accounts.others].map(({ config }) => config),
+      request,
+    )
   const [main, ...others] = giveKeys([loaded, ...accounts.others], request)
   if (main === undefined) throw new Error('no account')
   const { level } = loaded.config.log
@@ -201,10 +210,12 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
   keepRunning(opened, frame)
   frame.alerts?.watch(opened.daemon)
   let next: Configured | undefined
+  const { trustFiles = false } = options
+  const reloading = { ...frame, daemon: opened.daemon, trustFiles }
   const tryDry = async (): Promise<readonly string[]> =>
-    (await examineReload(frame.request, { ...frame, daemon: opened.daemon })).problems
+    (await examineReload(frame.request, reloading)).problems
   reloads.listen(async () => {
-    next = await acceptReload(frame.request, { ...frame, daemon: opened.daemon }).catch((error: unknown) => {
+    next = await acceptReload(frame.request, reloading).catch((error: unknown) => {
       logger.log('error', 'reload.refused', { problems: [messageOf(error)] })
       return undefined
     })

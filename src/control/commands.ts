@@ -46,7 +46,10 @@ export const controlRequestSchema = z.strictObject({
       'Names this command: sent again it is not obeyed again, and gets the answer of the first time; the last hundred also after a restart.',
   }),
   reason: z.string().min(1).max(REASON_MAX).meta({ description: 'why, for the journal' }),
-  by: z.string().min(1).max(100).meta({ description: 'who, for the journal' }),
+  by: z.string().min(1).max(100).meta({
+    description:
+      'who, as you say; the journal has what was verified before it: `port:control.token says "anna"`',
+  }),
   order: controlOrderSchema,
 })
 

@@ -5,15 +5,19 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { z } from 'zod'
 import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
+import { describeSocket } from './access/verified-caller.ts'
 import type { AnsweredRequests } from './answered-requests.ts'
 import { type ControlAnswer, controlRequestSchema, sessionRequestSchema } from './commands.ts'
 import type { Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
 import { followLive } from './follow-live.ts'
-import { type Entrance, guard, mayLook, SESSION_PATH } from './guard.ts'
+import { type Entrance, guard, mayLook, SESSION_PATH } from './access/guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
+import { type Peer, peerOf } from './access/peer.ts'
+import type { Refusals } from './refusals.ts'
 import { READ_ROUTES } from './routes.ts'
+import { PROOF_PATH, proofQuerySchema, proveTokens } from './access/server-proof.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
@@ -33,16 +37,16 @@ export interface ControlAppOptions {
   readonly entrance: Entrance
   /** A new one of the dashboard, with a code; undefined where there is no port. */
   readonly address: () => string | undefined
-  readonly onRefused: (why: string) => void
+  readonly refusals: Refusals
   /** The program failed while it answered. */
   readonly onBroken: (reason: string) => void
 }
 
 /** Everything that the control interface answers. */
 export function buildControlApp(options: ControlAppOptions): Hono {
-  const { daemon, version, entrance, onRefused, onBroken } = options
+  const { daemon, version, entrance, refusals, onBroken } = options
   const app = new Hono()
-  app.use(guard({ entrance, onRefused }))
+  app.use(guard({ entrance, onRefused: (why) => refusals.add('request', why) }))
   app.use(async (context, next) => {
     if (METHODS.includes(context.req.method)) return next()
     return context.json({ error: `only ${METHODS.join(', ')}` }, 405, { allow: METHODS.join(', ') })
@@ -56,7 +60,9 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.get('/livez', (context) => context.text('ok\n'))
   app.get('/readyz', (context) => answerReadiness(context, daemon, entrance))
   app.get('/metrics', (context) =>
-    context.text(daemon.metrics(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
+    context.text(`${daemon.metrics()}${refusals.render()}`, 200, {
+      'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+    }),
   )
   app.get('/openapi.json', (context) => context.json(buildOpenApi(version)))
   app.get('/docs', (context) => context.html(renderDocs(version)))
@@ -72,6 +78,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   }
   mountDashboard(app)
   addSession(app, entrance)
+  addProof(app, entrance)
   addFollowing(app, options)
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
   addCommands(app, options)
@@ -111,20 +118,35 @@ function addSession(app: Hono, { codes, tokens }: Entrance): void {
   })
 }
 
-function addFollowing(app: Hono, { daemon, monotonic }: ControlAppOptions): void {
+/** On the socket there is no token to prove: the file system let the caller in. */
+function addProof(app: Hono, { tokens }: Entrance): void {
+  if (tokens === undefined) return
+  app.get(PROOF_PATH, (context) => {
+    const asked = proofQuerySchema.safeParse(context.req.query())
+    if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
+    return context.json(proveTokens(tokens, asked.data.nonce))
+  })
+}
+
+function addFollowing(app: Hono, { daemon, monotonic, entrance, refusals }: ControlAppOptions): void {
   const sections = new LiveSections({ read: () => daemon.status(), monotonic, everyMs: EVERY_MS })
-  let followers = 0
+  const followers: Record<Peer, number> = { full: 0, read: 0, nobody: 0 }
   const add = (path: string, follow: (stream: SSEStreamingApi, from: number) => Promise<void>): void => {
     app.get(path, (context) => {
       // Nobody would read it.
       if (context.req.method === 'HEAD') return context.body(null, 405)
       const from = parseEventId(context, daemon.events)
       if (from === undefined) return context.json({ error: 'the id of an event is a whole number' }, 400)
-      if (followers >= FOLLOWERS_MAX) return context.json({ error: `${FOLLOWERS_MAX} follow already` }, 503)
-      followers += 1
+      // Whoever only looks takes no place of those who command; the socket has one kind.
+      const peer = peerOf(context.req.header('authorization'), entrance.tokens)
+      if (followers[peer] >= FOLLOWERS_MAX) {
+        refusals.add('follower', `${FOLLOWERS_MAX} follow already`)
+        return context.json({ error: `${FOLLOWERS_MAX} follow already` }, 503)
+      }
+      followers[peer] += 1
       let isCounted = true
       const leave = (): void => {
-        if (isCounted) followers -= 1
+        if (isCounted) followers[peer] -= 1
         isCounted = false
       }
       context.req.raw.signal.addEventListener('abort', leave, { once: true })
@@ -135,6 +157,11 @@ function addFollowing(app: Hono, { daemon, monotonic }: ControlAppOptions): void
   add('/v1/live', (stream, from) => followLive({ stream, from, history: daemon.events, sections }))
 }
 
+/** The port takes commands with one token alone. */
+function callerAt({ via }: Entrance): string {
+  return via === 'socket' ? describeSocket() : 'port:control.token'
+}
+
 function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: ControlAppOptions): void {
   app.post('/v1/commands', async (context) => {
     if (readOnly) return context.json({ error: 'control.readOnly: commands are not taken here' }, 403)
@@ -142,7 +169,7 @@ function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: Contro
     const request = controlRequestSchema.safeParse(body)
     if (!request.success) return context.json({ error: wordsOf(request.error) }, 400)
     const answer: ControlAnswer | undefined = answered.once(request.data, () =>
-      daemon.command(request.data, entrance.via),
+      daemon.command(request.data, callerAt(entrance)),
     )
     if (answer === undefined)
       return context.json({ error: 'this request id was used for another command' }, 409)

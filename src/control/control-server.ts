@@ -3,9 +3,12 @@ import type { RequestListener, Server } from 'node:http'
 import { messageOf } from '../lib/failure.ts'
 import { objectToPath, shortPath } from '../lib/net/socket-path.ts'
 import type { ControlAppOptions } from './control-app.ts'
-import type { Entrance } from './guard.ts'
-import { SessionCodes } from './session-codes.ts'
-import type { ControlTokens } from './token-file.ts'
+import { ALL_CONNECTIONS_MAX, ConnectionBounds } from './access/connection-bounds.ts'
+import type { Entrance } from './access/guard.ts'
+import { peerOf } from './access/peer.ts'
+import { Refusals } from './refusals.ts'
+import { SessionCodes } from './access/session-codes.ts'
+import type { ControlTokens } from './access/token-file.ts'
 
 /** Not imported: an import would load Node's own HTTP client too, for 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
@@ -15,9 +18,12 @@ const HEADERS_MS_MAX = 5000
 const REQUEST_MS_MAX = 10_000
 const KEEP_ALIVE_MS = 5000
 const HEADER_BYTES_MAX = 16_384
-const CONNECTIONS_MAX = 64
+/** Of the socket, where all are of one user. */
+const SOCKET_CONNECTIONS_MAX = 64
 
-export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance' | 'address'> {
+export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance' | 'address' | 'refusals'> {
+  /** Somebody was turned away, and why. */
+  readonly onRefused: (why: string) => void
   /** The Unix socket; only its owner gets in. */
   readonly socket: string
   /** Loopback TCP beside it; undefined: none. 0 takes any port that is free. */
@@ -33,6 +39,7 @@ export class ControlServer {
   readonly #options: ControlServerOptions
   readonly #servers: Server[] = []
   readonly #codes: SessionCodes
+  readonly #refusals: Refusals
   /** `http://127.0.0.1:8790`, while the port is listened at. */
   #baseUrl: string | undefined
   #isSocketOpen = false
@@ -42,6 +49,7 @@ export class ControlServer {
   constructor(options: ControlServerOptions) {
     this.#options = options
     this.#codes = new SessionCodes(options.monotonic)
+    this.#refusals = new Refusals(options.onRefused)
   }
 
   /** Of the dashboard, with a code that opens it once within a minute; undefined while there is no port. */
@@ -129,7 +137,7 @@ export class ControlServer {
       },
       this.#createListener(entrance),
     )
-    server.maxConnections = CONNECTIONS_MAX
+    this.#bound(server, entrance)
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       listen(server, resolve)
@@ -141,9 +149,29 @@ export class ControlServer {
     return server
   }
 
+  #bound(server: Server, { via, tokens }: Entrance): void {
+    const refuse = (why: string): void => this.#refusals.add('connection', why)
+    const isSocket = via === 'socket'
+    server.maxConnections = isSocket ? SOCKET_CONNECTIONS_MAX : ALL_CONNECTIONS_MAX
+    server.on('drop', () => refuse(`more than ${server.maxConnections} connections`))
+    if (isSocket) return
+    const bounds = new ConnectionBounds(refuse)
+    server.on('connection', (socket) => bounds.add(socket))
+    // Before it is answered, and before its body has come.
+    server.prependListener('request', ({ socket, headers }) =>
+      bounds.note(socket, peerOf(headers.authorization, tokens)),
+    )
+  }
+
   /** What answers is read with the first request: a daemon that nobody looks at starts sooner, and is smaller. */
   #createListener(entrance: Entrance): RequestListener {
-    const options: ControlAppOptions = { ...this.#options, entrance, address: () => this.newAddress() }
+    const refusals = this.#refusals
+    const options: ControlAppOptions = {
+      ...this.#options,
+      entrance,
+      refusals,
+      address: () => this.newAddress(),
+    }
     let loading: Promise<RequestListener> | undefined
     const load = async (): Promise<RequestListener> => {
       const { listenForControl } = await import('./control-listener.ts')

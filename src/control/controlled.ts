@@ -51,6 +51,6 @@ export interface Controlled {
   readiness(): Readiness
   /** In the text format of Prometheus. */
   metrics(): string
-  /** @param via By which way it came: `socket` or `port`. */
-  command(request: ControlRequest, via: string): ControlAnswer
+  /** @param verified What is known of the caller: `port:control.token`, `socket:uid 1000`. */
+  command(request: ControlRequest, verified: string): ControlAnswer
 }

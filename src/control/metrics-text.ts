@@ -22,6 +22,10 @@ export const METRICS = {
     type: 'gauge',
     help: '1 while alerts do not arrive there, else 0; label: target. One 0 without a label where no target is configured.',
   },
+  intentd_control_refused_total: {
+    type: 'counter',
+    help: 'What was refused at the control interface; label: what, which is request (no token, another site, a command with the token that looks), connection (one too many: the oldest of its kind was closed) or follower (32 follow already).',
+  },
   intentd_accounts_off: {
     type: 'gauge',
     help: 'Further accounts of this daemon that could not be opened, or stopped trading for a defect.',

@@ -7,6 +7,7 @@ import {
   sessionSchema,
 } from './commands.ts'
 import { READ_ROUTES } from './routes.ts'
+import { PROOF_PATH, proofQuerySchema, proofSchema } from './access/server-proof.ts'
 import { eventSchema, statusSchema } from './views.ts'
 
 interface Operation {
@@ -63,6 +64,15 @@ const OTHER: readonly Operation[] = [
     body: sessionRequestSchema,
     type: 'application/json',
     response: sessionSchema,
+  },
+  {
+    method: 'get',
+    path: PROOF_PATH,
+    summary:
+      'Shows that the daemon answers, and no other program: ask before a token is sent. Needs no token.',
+    query: proofQuerySchema,
+    type: 'application/json',
+    response: proofSchema,
   },
   {
     method: 'get',

@@ -67,7 +67,7 @@ export const LOG_EVENTS = {
   'control.notListening':
     'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port.',
   'control.refused':
-    'Somebody without the token, or a web page, made a request to the control port; if it was not you, find out who.',
+    'Somebody without the token, or a web page, made a request to the control port, or more connections were opened than there are places; if it was not you, find out who. `intentd_control_refused_total` counts all.',
   'daemon.broken':
     'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, fix the disk or report the defect, and start it again.',
   'daemon.heartbeat':

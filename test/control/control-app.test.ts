@@ -12,7 +12,8 @@ import { buildControlApp } from '../../src/control/control-app.ts'
 import { type Controlled } from '../../src/control/controlled.ts'
 import { EVERY_MS } from '../../src/control/follow-events.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
-import { type Entrance } from '../../src/control/guard.ts'
+import { type Entrance } from '../../src/control/access/guard.ts'
+import { Refusals } from '../../src/control/refusals.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
 const TOKEN = 'canary-of-a-token-that-no-answer-may-hold'
@@ -31,6 +32,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   '/v1/candles': 400,
   '/v1/instrument': 400,
   '/v1/explain': 400,
+  '/v1/proof': 400,
   // Its journal is a file.
   '/v1/fleet': 404,
   '/v1/reload': 404,
@@ -69,7 +71,7 @@ class Bench {
     this.app = buildControlApp({
       ...{ entrance, readOnly, answered, version: '1.2.3', monotonic: () => this.now },
       address: () => undefined,
-      onRefused: (why) => this.refused.push(why),
+      refusals: new Refusals((why) => this.refused.push(why)),
       onBroken: (reason) => this.broken.push(reason),
       daemon: {
         events: this.events,
@@ -192,6 +194,22 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     expect(bench.refused).toHaveLength(changing.length)
   })
 
+  test('whoever answers proves that it knows the tokens, without showing them', async () => {
+    const bench = new Bench(PORT)
+    const nonce = 'ab'.repeat(16)
+    const prove = (token: string) =>
+      crypto.createHmac('sha256', token).update(`intentd proof ${nonce}`).digest('hex')
+
+    const { proofs } = (await (await bench.get(`/v1/proof?nonce=${nonce}`, { host: HOST })).json()) as {
+      proofs: string[]
+    }
+    const tokens = [PORT.tokens?.full, PORT.tokens?.read].map((token) => token?.reveal() ?? '')
+
+    expect(proofs).toEqual(tokens.map(prove))
+    expect((await bench.get('/v1/proof?nonce=short', { host: HOST })).status).toBe(400)
+    expect((await new Bench(SOCKET).get(`/v1/proof?nonce=${nonce}`)).status).toBe(404)
+  })
+
   test('a token in the address is none', async () => {
     const answer = await new Bench(PORT).get(`/v1/status?token=${TOKEN}&access_token=${TOKEN}`, {
       host: HOST,
@@ -281,7 +299,7 @@ describe('commands', () => {
     const bench = new Bench(SOCKET)
     const answers = await Promise.all([bench.post(RESTRICT), bench.post(RESTRICT)])
     const [first, second] = (await Promise.all(answers.map((answer) => answer.json()))) as ControlAnswer[]
-    expect(bench.commands).toEqual([[RESTRICT, 'socket']])
+    expect(bench.commands).toEqual([[RESTRICT, `socket:uid ${process.geteuid?.()}`]])
     expect(second).toEqual({ ...first, text: 'sent again; when it came first: 1' })
   })
 

@@ -112,10 +112,11 @@ describe.concurrent('a running daemon', () => {
     const project = projects.open()
     const { run, url, token } = await startTrading(project)
     let baseUrl = url
+    let own = token
     const command = (requestId: string, order: object) =>
       fetch(`${baseUrl}/v1/commands`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
         body: JSON.stringify({ requestId, reason: 'drill', by: 'somebody', order }),
       })
         .then(async (answer) => (await answer.json()) as { isObeyed: boolean; text: string })
@@ -126,7 +127,7 @@ describe.concurrent('a running daemon', () => {
     // The answer may be here before the line of the log is.
     await run.untilEvent('trading.halted')
     expect(run.events('trading.halted')).toMatchObject([
-      { scope: 'strategy:grid-btc', by: 'somebody (port)' },
+      { scope: 'strategy:grid-btc', by: 'port:control.token says "somebody"' },
     ])
     expect(await command('wrong-00', { kind: 'flatten', scope: 'BTCUSD' })).toMatchObject({
       isObeyed: false,
@@ -151,6 +152,11 @@ describe.concurrent('a running daemon', () => {
     const next = project.run(FAST)
     const listening = await next.untilEvent('control.listening')
     baseUrl = String(listening['url'])
+    // Each run has a token of its own.
+    expect(
+      (await fetch(`${baseUrl}/v1/status`, { headers: { authorization: `Bearer ${own}` } })).status,
+    ).toBe(401)
+    own = readTokenOf(next)
     await next.untilEvent('order.fill')
     // After the restart each answers as it did, and does nothing: the release of then does not lift what holds now.
     await command('restrict-01', { kind: 'restrict', scope: 'BTCUSDT', mode: 'reducing' })
@@ -187,7 +193,7 @@ describe.concurrent('a running daemon', () => {
     await next.untilEvent('kill.released')
     expect([next.events('trading.killed').length, next.events('kill.released').length]).toEqual([1, 1])
     expect((await ask(project, 'status')).out).toMatch(
-      /! strategy:grid-btc\s+halted\s+since[^]*\sby\s+somebody\s+\(port\)/,
+      /! strategy:grid-btc\s+halted\s+since[^]*\sby\s+port:control\.token\s+says\s+"somebody"/,
     )
     expect((await ask(project, 'resume', 'grid-btc', '--reason', 'looked')).code).toBe(0)
     await next.untilEvent('trading.released')

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { type Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
+import { Refusals } from '../../src/control/refusals.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
 import { type Controlled } from '../../src/control/controlled.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
-import { SessionCodes } from '../../src/control/session-codes.ts'
+import { SessionCodes } from '../../src/control/access/session-codes.ts'
 import { PAGE_PATHS } from '../../src/dashboard/page-files.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
@@ -49,7 +50,7 @@ class Bench {
         codes: this.codes,
       },
       address: () => undefined,
-      onRefused: () => undefined,
+      refusals: new Refusals(() => {}),
       onBroken: (reason) => expect.fail(reason),
     })
   }

@@ -33,6 +33,10 @@ import { type EngineCommand } from '../../src/engine/event.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
+/** The owner of a file is verified; what it says is not. */
+const BY_FILE = `file:uid ${process.geteuid?.()}`
+const BY_ANNA = `${BY_FILE} says "anna"`
+
 const made: string[] = []
 
 afterEach(() => {
@@ -60,7 +64,7 @@ describe('[RSK2] the kill file', () => {
 
     throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
     expect([killSwitch.isThrown(), killSwitch.isThrown()]).toEqual([true, true])
-    expect(thrown).toEqual([{ reason: 'drill', by: 'anna' }])
+    expect(thrown).toEqual([{ reason: 'drill', by: BY_ANNA }])
   })
 
   test.each(['', 'no json', '{"reason":1}'])('kills when it was made by hand with %j in it', (text) => {
@@ -68,7 +72,7 @@ describe('[RSK2] the kill file', () => {
     writeFileSync(killFileOf(directory), text)
 
     expect(killSwitch.isThrown()).toBe(true)
-    expect(thrown).toEqual([{ reason: 'the kill file was made', by: 'unknown' }])
+    expect(thrown).toEqual([{ reason: 'the kill file was made', by: BY_FILE }])
   })
 
   test('that is made once more is reported once more: it ends a release that waits', () => {
@@ -90,7 +94,7 @@ describe('[RSK2] the kill file', () => {
     throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
 
     expect(killSwitch.isThrown()).toBe(true)
-    expect(thrown).toEqual([{ reason: 'the kill file was made', by: 'unknown' }])
+    expect(thrown).toEqual([{ reason: 'the kill file was made', by: BY_FILE }])
   })
 
   test('was seen by nobody when the daemon that saw it is dead', () => {
@@ -185,6 +189,7 @@ describe('[RSK2] a release of the kill switch', () => {
 
 describe('a command of the operator', () => {
   const COMMAND = { kind: 'release', reason: 'looked at it', by: 'anna' } as const
+  const OBEYED = { ...COMMAND, by: BY_ANNA }
   const NOTHING: CommandAnswer = {
     ...{ held: [], lifted: [], killFiles: [], stillHeld: {} },
     ...{ isScopeUnknown: false, unclosable: {} },
@@ -211,7 +216,7 @@ describe('a command of the operator', () => {
     inbox.empty()
     inbox.empty()
 
-    expect(commands).toEqual([{ ...COMMAND, scope: 'BTCUSDT' }])
+    expect(commands).toEqual([{ ...COMMAND, by: BY_ANNA, scope: 'BTCUSDT' }])
     expect(existsSync(file)).toBe(false)
   })
 
@@ -271,7 +276,7 @@ describe('a command of the operator', () => {
     const next = openInbox(directory)
     next.inbox.empty()
 
-    expect([ended.commands, next.commands]).toEqual([[COMMAND], [COMMAND]])
+    expect([ended.commands, next.commands]).toEqual([[OBEYED], [OBEYED]])
   })
 
   test('comes after those that were given before it, whatever they are', () => {

@@ -317,7 +317,23 @@ describe.skipIf(browserMissing !== undefined)(
       await page.getByText(/The daemon (was stopping|has not answered since)/).waitFor()
       expect(await page.locator('.verdict').textContent()).toMatch(/Unknown since \d\d:/)
       expect(await page.title()).toMatch(/^no answer · /)
+      // Any user of the machine may listen there now. The page, which looks for the daemon, sends its token to none.
+      const [former, heard] = [token, [] as string[]]
+      const stranger = createServer((request, response) => {
+        heard.push(JSON.stringify([request.url, request.headers]))
+        response.end('{"proofs":["00"],"token":"none"}')
+      })
+      stranger.listen(Number(port), '127.0.0.1')
+      await page.getByText('another program answers').waitFor()
+      await new Promise((resolve) => stranger.close(resolve).closeAllConnections())
+      expect(heard.filter((one) => one.includes('/v1/proof')).length).toBeGreaterThan(0)
+      expect(heard.filter((one) => one.includes(former))).toEqual([])
+
       await startDaemon(['--set', `control.port=${port}`, '--set', 'control.readOnly=true'])
+      expect(token).not.toBe(former)
+      const dead = await fetch(`${base}/v1/status`, { headers: { authorization: `Bearer ${former}` } })
+      expect(dead.status).toBe(401)
+      await page.goto(await newAddress())
       await page.getByText('The daemon was restarted').waitFor()
       await page.getByText('read only').waitFor()
 

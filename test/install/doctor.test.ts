@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { type PositionMode } from '../../src/domain/instrument.ts'
@@ -197,7 +197,6 @@ test.concurrent('what others may read or change is said, with the command that e
   const project = projects.open()
   project.write('.env', 'INTENTD_API_KEY=abc\n')
   chmodSync(join(project.directory, '.env'), 0o644)
-  chmodSync(join(project.directory, 'strategies/trend.ts'), 0o666)
   mkdirSync(join(project.directory, '.intentd/paper'), { recursive: true })
   chmodSync(join(project.directory, '.intentd/paper'), 0o755)
 
@@ -209,10 +208,36 @@ test.concurrent('what others may read or change is said, with the command that e
     advice: `chmod 600 ${join(project.directory, '.env')}`,
   })
   expect(stateOf(findings, 'state directory')).toBe('fail')
-  expect(findings.filter(({ what }) => what === 'configuration')).toMatchObject([
-    { state: 'ok' },
-    { state: 'warn' },
-  ])
+})
+
+test.concurrent('files that others may replace fail, and a start refuses them, as root too', async () => {
+  const project = projects.open()
+  project.write('elsewhere/sizes.ts', 'export const size = 1\n')
+  project.edit('strategies/trend.ts', 'import ', "import '../elsewhere/sizes.ts'\nimport ")
+  const [helper, folder] = ['elsewhere/sizes.ts', 'config/strategies'].map((name) =>
+    join(project.directory, name),
+  ) as [string, string]
+  chmodSync(helper, 0o666)
+  chmodSync(folder, 0o777)
+  const isRoot = process.geteuid?.() === 0
+  // No user of this machine.
+  if (isRoot) chownSync(join(project.directory, 'strategies/grid.ts'), 4_000_123, 4_000_123)
+
+  const { code, findings } = await look(project, [])
+  const refused = project.run()
+  expect((await refused.ended).code).toBe(78)
+  const trusted = project.run(['--trust-files'])
+  await trusted.untilEvent('daemon.opened')
+  await trusted.stop('SIGKILL')
+
+  expect(code).toBe(1)
+  for (const said of [JSON.stringify(findings), refused.stderr.join('\n')]) {
+    expect(said).toContain(`chmod go-w ${helper}`)
+    expect(said).toContain(`chmod go-w ${folder}`)
+    if (isRoot) expect(said).toContain('strategies/grid.ts')
+  }
+  expect(refused.stderr.join('\n')).toContain('--trust-files')
+  expect(stateOf(findings, 'program')).toBe('ok')
 })
 
 test.concurrent('a configuration that is wrong fails, and so does a disk without room', async () => {

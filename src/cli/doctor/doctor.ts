@@ -101,14 +101,13 @@ async function examineAccount(
   request: SecretsRequest,
   configOption: string,
 ): Promise<readonly Finding[]> {
-  const { cwd } = request
   const keys = examineKeys(config, request)
   const access = isEmbedded(config) ? undefined : accessTo(config, keys.credentials)
   const own = ownWriter(config, { directory: config.state.directory, access, now: systemClock.now() })
   return [
     ...keys.findings,
     ...examineOwner(config, own),
-    ...examineFiles(config, cwd),
+    ...examineFiles(config, request),
     examineDisk(config),
     examineSocket(config),
     ...(await examineDaemon(config)),

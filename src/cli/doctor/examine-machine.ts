@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
+import type { SecretsRequest } from '../../config/secrets.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { accountLocks, readAccountHolder } from '../../daemon/account/account-lock.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
@@ -12,12 +13,19 @@ import { isJournalFile } from '../../journal/sqlite-journal.ts'
 import { objectToPath, SOCKET_PATH_MAX } from '../../lib/net/socket-path.ts'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import type { LockHolder } from '../../lib/process-lock.ts'
+import { type Trust, trustIn } from '../../lib/file-trust.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import {
+  findFaults,
+  type FilesRead,
+  listFilesRead,
+  nearestFolder,
+  ownerOf,
+} from '../process/trusted-files.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
 /** Group and others. */
 const MODE_OTHERS = 0o077
-const MODE_OTHERS_WRITE = 0o022
 
 /** How much more than the limit at which nothing is opened any more should be free. */
 const ROOM_FACTOR = 10
@@ -83,9 +91,9 @@ function readNoted(file: string): JournalWriter | undefined {
   }
 }
 
-/** `.env`, the configuration and the state directory: who may read and write them. */
-export function examineFiles(config: DaemonConfig, cwd: string): readonly Finding[] {
-  if (process.platform === 'win32') {
+/** Which files others may read or replace. A start refuses what is wrong here. */
+export function examineFiles(config: DaemonConfig, request: SecretsRequest): readonly Finding[] {
+  if (process.geteuid === undefined) {
     return [
       finding(
         'notChecked',
@@ -95,26 +103,46 @@ export function examineFiles(config: DaemonConfig, cwd: string): readonly Findin
       ),
     ]
   }
-  const files = [config.file, ...config.strategies.flatMap(({ file, moduleFile }) => [file, moduleFile])]
-  const open = files.filter((file) => (modeOf(file) ?? 0) & MODE_OTHERS_WRITE)
+  const user = ownerOf(config)
+  const trust = trustIn(user)
   return [
-    examinePrivate('.env', resolve(cwd, '.env'), 'chmod 600'),
-    examinePrivate('state directory', config.state.directory, 'chmod 700'),
-    open.length === 0
-      ? ok('configuration', `${files.length} files that only their owner may change`)
-      : finding(
-          'warn',
-          'configuration',
-          `others may change ${open.join(', ')}`,
-          'chmod go-w on them: who changes a strategy trades with your money',
-        ),
+    ...listFilesRead(config, request).map((read) => objectToReaders(read) ?? judgeTrust(read, trust)),
+    ...(user === process.geteuid() ? [] : [ofOtherUser(user)]),
   ]
 }
 
-function examinePrivate(what: string, path: string, command: string): Finding {
+function judgeTrust(read: FilesRead, trust: Trust): Finding {
+  const faults = findFaults([read], trust)
+  const { what, files } = read
+  if (faults.length === 0)
+    return ok(
+      what,
+      `${files.length} ${files.length === 1 ? 'path' : 'paths'} that only their owner may change`,
+    )
+  return finding(
+    'fail',
+    what,
+    faults.map(({ place, fault }) => `${place} ${fault}`).join('; '),
+    `${faults.map(({ remedy }) => remedy).join(' && ')}: whoever changes it decides what this daemon does`,
+  )
+}
+
+function ofOtherUser(user: number): Finding {
+  return finding(
+    'warn',
+    'user',
+    `the state is that of user ${user}, for whom all this was looked at`,
+    'start the daemon as that user: as root it refuses files of others',
+  )
+}
+
+/** What only its owner may even read: the keys, orders and positions. */
+const PRIVATE: Readonly<Record<string, string>> = { '.env': 'chmod 600', 'state directory': 'chmod 700' }
+
+function objectToReaders({ what, files: [path = ''] }: FilesRead): Finding | undefined {
+  const command = PRIVATE[what]
   const mode = modeOf(path)
-  if (mode === undefined) return ok(what, `${path} is not there`)
-  if ((mode & MODE_OTHERS) === 0) return ok(what, `${path} is for its owner alone`)
+  if (command === undefined || mode === undefined || (mode & MODE_OTHERS) === 0) return undefined
   return finding(
     'fail',
     what,
@@ -152,12 +180,6 @@ export function examineSocket(config: DaemonConfig): Finding {
   return objectToPath(socket) === undefined
     ? ok('control socket', found)
     : finding('fail', 'control socket', found, 'choose a shorter state.directory')
-}
-
-function nearestFolder(directory: string): string {
-  return existsSync(directory) || dirname(directory) === directory
-    ? directory
-    : nearestFolder(dirname(directory))
 }
 
 /**

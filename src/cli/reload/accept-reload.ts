@@ -4,7 +4,7 @@ import { listKeys } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
-import { openTokens } from '../../control/token-file.ts'
+import { assertTokens } from '../../control/access/token-file.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
@@ -19,6 +19,7 @@ import { type Book, splitPair } from '../../engine/book/book.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
+import { findUntrusted } from '../process/trusted-files.ts'
 
 /** The files as they were read, and the keys of each account: the main file's, and further ones. */
 export interface Configured extends AccountGiven {
@@ -27,6 +28,8 @@ export interface Configured extends AccountGiven {
 
 interface ReloadFrame extends Configured {
   readonly daemon: Daemon
+  /** Files that others may replace are read too. */
+  readonly trustFiles: boolean
   readonly logger: DaemonLogger
 }
 
@@ -42,7 +45,7 @@ interface Examined {
 /** All that a reload looks at, against the book that runs; nothing is done, not even a token is written. */
 export async function examineReload(
   request: ConfigRequest,
-  { daemon, ...configured }: Omit<ReloadFrame, 'logger'>,
+  { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
 ): Promise<Examined> {
   const running = [configured, ...configured.others].map(({ loaded }) => loaded.config)
   const books = running.map(
@@ -61,8 +64,11 @@ export async function examineReload(
         ]
       })
     : []
+  const read = loaded === undefined || trustFiles ? [] : [loaded, ...next].map(({ config }) => config)
   const found = [
-    ...[...problems, ...dropOff(missingSecrets, running, daemon)].map(formatProblem),
+    ...[...problems, ...dropOff(missingSecrets, running, daemon), ...findUntrusted(read, request)].map(
+      formatProblem,
+    ),
     ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
     ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
     ...changes.flatMap(({ book, config }) => (book ? listGridProblems(book, config) : [])),
@@ -80,7 +86,6 @@ export async function acceptReload(
   const before = [frame, ...frame.others]
   const { loaded, next, changes, problems } = await examineReload(request, frame)
   const found = [...problems]
-  // A token that is missing is written: not where something else is refused.
   if (loaded && found.length === 0)
     found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
   if (!loaded || found.length > 0) {
@@ -141,7 +146,7 @@ export function listGridProblems(book: Book, config: DaemonConfig): readonly str
 
 function listTokenProblems(config: DaemonConfig): readonly string[] {
   try {
-    if (config.control.port !== undefined) openTokens(tokenFilesOf(config))
+    if (config.control.port !== undefined) assertTokens(tokenFilesOf(config))
     return []
   } catch (error) {
     return [messageOf(error)]

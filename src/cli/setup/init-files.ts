@@ -52,7 +52,7 @@ function buildEcosystem(): string {
 function buildUnit(directory: string): string {
   const escape = (path: string): string => path.replaceAll('%', '%%')
   const quote = (path: string): string => JSON.stringify(escape(path))
-  const command = `${quote(process.execPath)} ${quote(LAUNCHER)} run --config config/live.yaml`
+  const command = `${quote(process.execPath)} --disable-sigusr1 ${quote(LAUNCHER)} run --config config/live.yaml`
   return readShipped('deploy/intentd.service')
     .replace(
       /^# systemd unit\.[^]*?\n\n/,

@@ -19,7 +19,8 @@ export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
 /** Resolves with the exit code: 1 where a test failed. */
 async function runTests(files: readonly string[]): Promise<number> {
   const { stdout } = process
-  const child = spawn(process.execPath, ['--import', HOOKS, '--test', ...files], {
+  const flags = ['--disable-sigusr1', '--import', HOOKS]
+  const child = spawn(process.execPath, [...flags, '--test', ...files], {
     stdio: ['inherit', stdout.isTTY ? 'inherit' : 'pipe', 'inherit'],
   })
   child.stdout?.pipe(stdout)

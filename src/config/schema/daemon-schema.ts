@@ -263,7 +263,7 @@ const controlSchema = z
       .meta({
         description:
           'Holds the token that every request to the port shows, readable by its owner alone; relative to this file. ' +
-          'Made where there is none. Absent: control.token in state.directory.',
+          'Made anew by each process. Absent: control.token in state.directory.',
       }),
     readTokenFile: z
       .string()
@@ -273,7 +273,7 @@ const controlSchema = z
       .meta({
         description:
           'Holds a second token, for Prometheus and others who only look: commands are refused. Its group may read it too; ' +
-          'relative to this file. Made where there is none. Absent: control.read.token in state.directory.',
+          'relative to this file. Made where there is none, for the group of a folder with setgid. Absent: control.read.token in state.directory.',
       }),
     readOnly: z
       .boolean()

@@ -7,6 +7,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
+import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
 import { adviseRest } from '../reporting/unattended.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */
@@ -229,9 +230,12 @@ export class CommandInbox {
 
   #read(file: string): { readonly command: ControlCommand; readonly at: number } | undefined {
     try {
-      const { size, mtimeMs } = statSync(file)
+      const stats = statSync(file)
+      const { size, mtimeMs } = stats
       if (size > COMMAND_BYTES_MAX) throw new Error(`more than ${COMMAND_BYTES_MAX} bytes`)
-      return { command: commandSchema.parse(JSON.parse(readFileSync(file, 'utf8'))), at: mtimeMs }
+      const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+      const by = describeCaller(describeFile(stats), command.by)
+      return { command: { ...command, by }, at: mtimeMs }
     } catch (error) {
       // Whoever left it has taken it back.
       if (isMissing(error)) return undefined

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import { makeDirectory, syncDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
 
 /** While this file is there nothing that creates an order is written. Anybody may make it, with `touch` too. */
 const KILL_FILE = 'KILL'
 /** How far the daemon is with it, for whoever threw the switch. */
 const STATE_FILE = 'KILL.state'
+/** The file says nothing. */
+const UNSAID = 'unknown'
 
 /** What the kill file says of who made it and why; a file that says nothing kills as well. */
 export interface KillNote {
@@ -162,7 +165,8 @@ export class KillSwitch {
     try {
       for (const file of this.#files) {
         const found = statSync(file, { throwIfNoEntry: false })
-        if (found !== undefined) return { stamp: `${file} ${found.mtimeMs}`, read: () => readNote(file) }
+        if (found !== undefined)
+          return { stamp: `${file} ${found.mtimeMs}`, read: () => verified(file, found) }
       }
       return undefined
     } catch (error) {
@@ -170,6 +174,13 @@ export class KillSwitch {
       return { stamp: 'unknown', read: () => ({ reason, by: 'daemon' }) }
     }
   }
+}
+
+/** An order of the server was written there by the daemon itself. */
+function verified(file: string, stats: { readonly uid: number }): KillNote {
+  const note = readNote(file)
+  const from = note.order === undefined ? describeFile(stats) : 'server'
+  return { ...note, by: note.by === UNSAID ? from : describeCaller(from, note.by) }
 }
 
 function readNote(file: string): KillNote {
@@ -180,5 +191,5 @@ function readNote(file: string): KillNote {
   } catch {
     // Made by hand: that it is there is all it has to say.
   }
-  return { reason: 'the kill file was made', by: 'unknown' }
+  return { reason: 'the kill file was made', by: UNSAID }
 }

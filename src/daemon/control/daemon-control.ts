@@ -23,6 +23,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { headlineOf, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
+import { describeCaller } from '../../control/access/verified-caller.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { Account } from '../account/account.ts'
 import type { AccountOff } from '../account/shown-account.ts'
@@ -206,10 +207,10 @@ export class DaemonControl implements Controlled {
     })
   }
 
-  command(request: ControlRequest, via: string): ControlAnswer {
+  command(request: ControlRequest, verified: string): ControlAnswer {
     const { logger } = this.#options
     const { order, reason, requestId } = request
-    const by = `${request.by} (${via})`
+    const by = describeCaller(verified, request.by)
     const answer = this.#obey(request, by)
     const { kind, ...details } = order
     logger.log(answer.isObeyed ? 'info' : 'warn', 'control.commanded', {

@@ -101,6 +101,16 @@ function readKept({ state: { directory } }: StatePlace): KeptConfig | undefined 
 
 /** Of a file from where it really lies, as Node does. What a file reads by itself is not known of. */
 export function readStrategyCode(moduleFile: string): StrategyCode {
+  const { paths: _paths, ...code } = followImports(moduleFile)
+  return code
+}
+
+/** Where the file of a strategy really lies, and each file that it imports. */
+export function listCodeFiles(moduleFile: string): readonly string[] {
+  return followImports(moduleFile).paths
+}
+
+function followImports(moduleFile: string): StrategyCode & { readonly paths: readonly string[] } {
   const main = realOf(moduleFile)
   const files: CodeFile[] = []
   const packages = new Map<string, string>()
@@ -118,7 +128,7 @@ export function readStrategyCode(moduleFile: string): StrategyCode {
     }
   }
   const sorted = [...packages].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return { files, packages: Object.fromEntries(sorted) }
+  return { files, paths: [...found], packages: Object.fromEntries(sorted) }
 }
 
 function importsOf(text: string): readonly string[] {

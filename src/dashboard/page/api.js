@@ -1,6 +1,13 @@
 // What the page asks of the daemon. The token is sent as a header, kept for this tab alone, and never part of an address.
+// While no daemon runs, any user of the machine may listen at its port. So the page sends the token only to a program that
+// has shown that it knows it (`/v1/proof`), and asks again after every connection that broke.
 
 const KEPT = 'intentd.token'
+const NONCE_BYTES = 32
+/** Refused here: what answers has not shown that it knows the token. */
+export const UNPROVED = 'unproved'
+
+let isProved = false
 
 export class Refused extends Error {
   constructor(status, message) {
@@ -14,16 +21,57 @@ export function token() {
 }
 
 export function keepToken(value) {
+  isProved = false
   if (value === undefined) sessionStorage.removeItem(KEPT)
   else sessionStorage.setItem(KEPT, value)
 }
 
+/** Whoever answers next has to show again that it knows the token. */
+export function doubtServer() {
+  isProved = false
+}
+
 export async function request(path, options = {}) {
-  const headers = { ...options.headers, ...(token() === null ? {} : { Authorization: `Bearer ${token()}` }) }
-  const response = await fetch(path, { ...options, headers, cache: 'no-store', redirect: 'error' })
+  const own = token()
+  if (own !== null && !isProved) await askForProof(own, options.signal)
+  const headers = { ...options.headers, ...(own === null ? {} : { Authorization: `Bearer ${own}` }) }
+  return assertOk(await send(path, { ...options, headers }))
+}
+
+async function assertOk(response) {
   if (response.ok) return response
   const body = await response.json().catch(() => ({}))
   throw new Refused(response.status, body.error ?? `the daemon answered ${response.status}`)
+}
+
+async function send(path, options) {
+  try {
+    return await fetch(path, { ...options, cache: 'no-store', redirect: 'error' })
+  } catch (error) {
+    doubtServer()
+    throw error
+  }
+}
+
+async function askForProof(own, signal) {
+  const nonce = newNonce(NONCE_BYTES)
+  const response = await send(`/v1/proof?nonce=${nonce}`, { signal })
+  const { proofs = [] } = response.ok ? await response.json().catch(() => ({})) : {}
+  if (!Array.isArray(proofs) || !proofs.includes(await proofOf(own, nonce)))
+    throw new Refused(
+      UNPROVED,
+      'the daemon was started anew, or another program answers at this address: the token was not sent',
+    )
+  // Another token may have been given meanwhile.
+  isProved = token() === own
+}
+
+/** As `server-proof.ts` makes it. */
+async function proofOf(own, nonce) {
+  const encode = (text) => new TextEncoder().encode(text)
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', encode(own), algorithm, false, ['sign'])
+  return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', key, encode(`intentd proof ${nonce}`))))
 }
 
 export async function read(path, query = {}) {
@@ -32,20 +80,26 @@ export async function read(path, query = {}) {
   return (await request(given.length === 0 ? path : `${path}?${search}`)).json()
 }
 
-async function post(path, body) {
-  const headers = { 'Content-Type': 'application/json' }
-  return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+function asPost(body) {
+  return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 /** `requestId` names the command: sent again after a lost answer it is not obeyed again. */
-export function command({ requestId, order, reason }) {
-  return post('/v1/commands', { requestId, order, reason, by: 'dashboard' })
+export async function command({ requestId, order, reason }) {
+  const asked = asPost({ requestId, order, reason, by: 'dashboard' })
+  return (await request('/v1/commands', asked)).json()
 }
 
 export function newRequestId() {
-  return [...crypto.getRandomValues(new Uint8Array(12))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
+  return newNonce(12)
+}
+
+function newNonce(bytes) {
+  return toHex(crypto.getRandomValues(new Uint8Array(bytes)))
+}
+
+function toHex(bytes) {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** The code of the address, taken out of it at once, is exchanged for the token. */
@@ -53,7 +107,8 @@ export async function enterByCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return undefined
   history.replaceState(null, '', '/')
-  const { token: found } = await post('/v1/session', { code })
+  // Without the token of this tab: the code is for a daemon that may not be the one that it was for.
+  const { token: found } = await (await assertOk(await send('/v1/session', asPost({ code })))).json()
   keepToken(found)
   return found
 }

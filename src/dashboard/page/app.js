@@ -71,9 +71,9 @@ function App() {
     addEventListener('hashchange', enter)
     return () => removeEventListener('hashchange', enter)
   }, [])
-  const onRefused = () => {
+  const onRefused = (why) => {
     keepToken(undefined)
-    setEntry({ isOpen: false, why: 'this token is not that of the daemon' })
+    setEntry({ isOpen: false, why })
   }
   if (!entry.isOpen)
     return html`<${Entry} why=${entry.why} onEntered=${() => setEntry({ isOpen: true, why: '' })} />`

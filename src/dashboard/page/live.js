@@ -1,7 +1,7 @@
 // The one stream of the page: parts of the status as they change, and the events of the log. It is read by `fetch`,
 // since an EventSource can send no header, and resumed behind the last event that was seen.
 
-import { Refused, request, token } from './api.js'
+import { doubtServer, Refused, request, token, UNPROVED } from './api.js'
 
 const EVENTS_KEPT = 500
 const ALERTS_KEPT = 200
@@ -21,13 +21,18 @@ export function isAlert({ level }) {
   return level === 'warn' || level === 'error' || level === 'fatal'
 }
 
+/** What was seen last, and the id of the last event: a page that is opened anew says what the restart has found. */
+let kept
+
 /** Follows the daemon until `stop`; `onChange` gets the whole state after each piece. */
 export function followDaemon({ onChange, onRefused }) {
-  const state = {
+  const state = kept ?? {
     ...{ head: {}, accounts: {}, events: [], alerts: [], restarts: [] },
     ...{ link: 'connecting', lostAt: undefined, missed: 0, isCatchingUp: true },
+    lastId: 0,
   }
-  let [lastId, heardAt, used, isStopped, failures] = [undefined, undefined, null, false, 0]
+  kept = state
+  let [heardAt, used, isStopped, failures] = [undefined, null, false, 0]
   let abort = new AbortController()
   let wake = () => undefined
 
@@ -51,7 +56,7 @@ export function followDaemon({ onChange, onRefused }) {
   }
 
   function takeLog(event) {
-    lastId = event.id
+    state.lastId = event.id
     state.events = [...state.events, event].slice(-EVENTS_KEPT)
     const restart = state.restarts.at(-1)
     const part = FOUND_IN[event.event]
@@ -80,7 +85,7 @@ export function followDaemon({ onChange, onRefused }) {
     let silence = setTimeout(() => stalled.abort(), ANSWER_MS)
     try {
       // The first time, what is remembered: the last events are context.
-      const response = await request(`/v1/live?after=${lastId ?? 0}`, { signal: abort.signal })
+      const response = await request(`/v1/live?after=${state.lastId}`, { signal: abort.signal })
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
       let rest = ''
       for (;;) {
@@ -123,8 +128,10 @@ export function followDaemon({ onChange, onRefused }) {
       } catch (error) {
         if (isStopped) return
         // Another one may have been given meanwhile.
-        if (error instanceof Refused && error.status === 401 && token() === used) return onRefused()
+        if (error instanceof Refused && [401, UNPROVED].includes(error.status) && token() === used)
+          return onRefused(error.message)
       }
+      doubtServer()
       if (isStopped) return
       if (document.hidden) continue
       state.link = 'lost'

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { openTokens, type TokenFiles } from '../../src/control/token-file.ts'
+import { assertTokens, openTokens, type TokenFiles } from '../../../src/control/access/token-file.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'intentd-tokens-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -32,6 +32,35 @@ describe('the tokens of the control port', () => {
     for (const file of [files.full, files.read]) expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
+  test('the one that commands is another in each process; the one that looks stays', () => {
+    const files = place()
+    writeToken(files.full, 0o600)
+    writeToken(files.read, 0o600, `${'b'.repeat(64)}\n`)
+
+    assertTokens(files)
+    expect(readFileSync(files.full, 'utf8').trim()).toBe('a'.repeat(64))
+    const { full, read } = openTokens(files)
+
+    expect(full.reveal()).not.toBe('a'.repeat(64))
+    expect(readFileSync(files.full, 'utf8').trim()).toBe(full.reveal())
+    expect(read.reveal()).toBe('b'.repeat(64))
+  })
+
+  test.skipIf(process.platform !== 'linux')(
+    'the one that looks is made for the group of a folder that belongs to readers (setgid)',
+    () => {
+      const folder = join(directory, 'readers')
+      mkdirSync(folder)
+      chmodSync(folder, 0o2750)
+      const read = join(folder, 'read.token')
+
+      openTokens({ full: place().full, read })
+
+      expect(statSync(read).mode & 0o777).toBe(0o640)
+      expect(statSync(read).gid).toBe(statSync(folder).gid)
+    },
+  )
+
   test('a group may read the one that only looks, such as that of Prometheus', () => {
     const files = place()
     writeToken(files.read, 0o640)
@@ -53,10 +82,6 @@ describe('the tokens of the control port', () => {
 
   test('the one that only looks cannot be the one that commands', () => {
     const files = place()
-    writeToken(files.full, 0o600)
-    writeToken(files.read, 0o600)
-
-    expect(() => openTokens(files)).toThrow(/CONTROL_TOKENS_EQUAL[^]*two files/)
     expect(() => openTokens({ full: files.full, read: files.full })).toThrow('CONTROL_TOKENS_EQUAL')
   })
 

@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
-import { PAGE_PATHS } from '../dashboard/page-files.ts'
-import type { Secret } from '../lib/secret.ts'
+import { PAGE_PATHS } from '../../dashboard/page-files.ts'
+import { peerOf } from './peer.ts'
+import { PROOF_PATH } from './server-proof.ts'
 import type { SessionCodes } from './session-codes.ts'
 import type { ControlTokens } from './token-file.ts'
 
@@ -17,15 +17,16 @@ export interface Entrance {
 
 export const SESSION_PATH = '/v1/session'
 
-/** Without a token: whether it lives, the files of the dashboard, what a code is exchanged at, and what each path is. */
+/** Without a token: whether it lives, the files of the dashboard, what a code is exchanged at, that it knows the tokens, and what each path is. */
 const OPEN_PATHS: ReadonlySet<string> = new Set([
   ...['/livez', '/readyz', '/docs', '/openapi.json'],
-  ...[SESSION_PATH, ...PAGE_PATHS],
+  ...[SESSION_PATH, PROOF_PATH, ...PAGE_PATHS],
 ])
 
 const HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -42,7 +43,8 @@ export interface GuardOptions {
  * Who may speak to the daemon. Loopback alone is no defence: any web page can send requests there, and by a name
  * that resolves to it (DNS rebinding) even read the answers. So a Host that is not ours and an Origin at all are
  * refused, there is no CORS, a command has to be JSON, and everything needs a token but
- * the two health paths, the files of the dashboard, the exchange of a code and the description of the paths. The token
+ * the two health paths, the files of the dashboard, the exchange of a code, the proof that we know the tokens and the
+ * description of the paths. The token
  * for looking opens what is read, and nothing that changes anything.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
@@ -63,8 +65,7 @@ interface Refusal {
 
 /** Whether the request may see everything. */
 export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
-  const shown = req.header('authorization')
-  return via === 'socket' || hasToken(shown, tokens?.full) || hasToken(shown, tokens?.read)
+  return via === 'socket' || peerOf(req.header('authorization'), tokens) !== 'nobody'
 }
 
 function refuse(context: Context, entrance: Entrance): Refusal | undefined {
@@ -93,7 +94,7 @@ function refuseToken(context: Context, entrance: Entrance): Refusal | undefined 
   const { req } = context
   if (OPEN_PATHS.has(req.path)) return undefined
   if (!mayLook(context, entrance)) return { status: 401, why: 'no token, or another one' }
-  if (READING.includes(req.method) || hasToken(req.header('authorization'), entrance.tokens?.full))
+  if (READING.includes(req.method) || peerOf(req.header('authorization'), entrance.tokens) === 'full')
     return undefined
   return {
     status: 403,
@@ -103,14 +104,4 @@ function refuseToken(context: Context, entrance: Entrance): Refusal | undefined 
 
 function isJson(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
-}
-
-/** Digests have one length, and are compared in constant time. */
-function hasToken(authorization: string | undefined, token: Secret | undefined): boolean {
-  if (token === undefined || authorization === undefined) return false
-  return timingSafeEqual(digest(authorization), digest(`Bearer ${token.reveal()}`))
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

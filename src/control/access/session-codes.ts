@@ -1,4 +1,4 @@
-import { randomHex } from '../lib/entropy.ts'
+import { randomHex } from '../../lib/entropy.ts'
 
 const CODE_BYTES = 16
 const VALID_MS = 60_000

@@ -1,0 +1,80 @@
+/** What a run reads and others could replace: then they would trade with the keys. */
+import { existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import { readVariables, type SecretsRequest } from '../../config/secrets.ts'
+import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
+import { tokenFilesOf } from '../../daemon/control/open-control.ts'
+import { listCodeFiles } from '../../daemon/state/running-config.ts'
+import { type FileFault, findFileFault, type Trust, trustIn } from '../../lib/file-trust.ts'
+
+/** What is read, in the words of `doctor`. */
+export interface FilesRead {
+  readonly what: string
+  readonly files: readonly string[]
+}
+
+/** Of one account, and of the program itself. */
+export function listFilesRead(config: DaemonConfig, request: SecretsRequest): readonly FilesRead[] {
+  const { strategies, state, control } = config
+  const tokens = control.port === undefined ? [] : Object.values(tokenFilesOf(config))
+  const code = strategies.flatMap(({ moduleFile }) => [moduleFile, ...listCodeFiles(moduleFile)])
+  return [
+    { what: 'configuration files', files: [config.file, ...strategies.map(({ file }) => file)] },
+    { what: 'strategy files', files: [...new Set(code)] },
+    { what: '.env', files: [resolve(request.cwd, '.env'), ...listKeyFiles(request)] },
+    { what: 'state directory', files: [state.directory] },
+    { what: 'control tokens', files: tokens },
+    { what: 'program', files: [process.execPath, fileURLToPath(import.meta.url)] },
+  ]
+}
+
+/** Each place once, with what is wrong with it. */
+export function findFaults(read: readonly FilesRead[], trust: Trust): readonly FileFault[] {
+  const faults = read.flatMap(({ files }) => files.flatMap((file) => findFileFault(file, trust) ?? []))
+  return [...new Map(faults.map((fault) => [fault.place, fault])).values()]
+}
+
+/**
+ * Refuses a start on files that others may replace, also as root, for whom no mode counts. Windows has no modes.
+ * @throws ConfigError with each of them
+ */
+export function assertTrusted(configs: readonly DaemonConfig[], request: SecretsRequest): void {
+  const problems = findUntrusted(configs, request)
+  if (problems.length > 0)
+    throw new ConfigError(problems, 'Or start it with --trust-files, if nobody else uses this machine.')
+}
+
+export function findUntrusted(configs: readonly DaemonConfig[], request: SecretsRequest): readonly Problem[] {
+  const user = process.geteuid?.()
+  if (user === undefined) return []
+  const read = configs.flatMap((config) => listFilesRead(config, request))
+  return findFaults(read, trustIn(user)).map(({ place, fault, remedy }) => ({
+    source: place,
+    path: '',
+    message: `${fault}: whoever changes it decides what this daemon does; ${remedy}`,
+  }))
+}
+
+/** The user for whom root looks: the owner of the state, or of the folder where it will lie. */
+export function ownerOf({ state: { directory } }: DaemonConfig): number {
+  const user = process.geteuid?.() ?? 0
+  return user === 0 ? statSync(nearestFolder(directory)).uid : user
+}
+
+/** Where the directory lies or will lie. */
+export function nearestFolder(directory: string): string {
+  return existsSync(directory) || dirname(directory) === directory
+    ? directory
+    : nearestFolder(dirname(directory))
+}
+
+/** Files that variables name in place of a secret. */
+function listKeyFiles(request: SecretsRequest): readonly string[] {
+  return Object.entries(readVariables(request)).flatMap(([name, value]) =>
+    /^INTENTD_\w+_FILE$/.test(name) && value !== undefined && name !== 'INTENTD_HEARTBEAT_FILE'
+      ? [resolve(request.cwd, value)]
+      : [],
+  )
+}

@@ -1,0 +1,21 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Secret } from '../../lib/secret.ts'
+import type { ControlTokens } from './token-file.ts'
+
+/** What a request to the port has shown: the token for everything, the one for looking, or none that is ours. */
+export type Peer = 'full' | 'read' | 'nobody'
+
+export function peerOf(authorization: string | undefined, tokens: ControlTokens | undefined): Peer {
+  if (hasToken(authorization, tokens?.full)) return 'full'
+  return hasToken(authorization, tokens?.read) ? 'read' : 'nobody'
+}
+
+/** Digests have one length, and are compared in constant time. */
+function hasToken(authorization: string | undefined, token: Secret | undefined): boolean {
+  if (token === undefined || authorization === undefined) return false
+  return timingSafeEqual(digest(authorization), digest(`Bearer ${token.reveal()}`))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

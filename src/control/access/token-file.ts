@@ -1,0 +1,130 @@
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { Secret } from '../../lib/secret.ts'
+
+const TOKEN_BYTES = 32
+const OWNER_ONLY = 0o600
+const OWNER_AND_GROUP = 0o640
+const SETGID = 0o2000
+const OTHERS = 0o077
+/** A group may read it, such as that of Prometheus. */
+const OTHERS_BUT_GROUP_READS = 0o037
+const TOKEN = /^[\x21-\x7e]{32,512}$/
+
+/** Where the tokens of the control port lie. */
+export interface TokenFiles {
+  /** For everything. */
+  readonly full: string
+  /** For looking only. */
+  readonly read: string
+}
+
+/** The tokens of the control port, for everything and for looking only. */
+export interface ControlTokens {
+  readonly full: Secret
+  readonly read: Secret
+}
+
+/** By file: a reload keeps the token that open pages have, and every process has another. */
+const commandingTokens = new Map<string, Secret>()
+
+/**
+ * The tokens of the control port. The one that commands is made anew by each process: whoever takes the port while no
+ * daemon runs, and is sent the token by somebody who does not notice, has nothing. The one that looks is made where
+ * there is none, and stays: others have copies of it.
+ * @throws Failure CONTROL_TOKEN_EXPOSED where others may read one, CONTROL_TOKEN_INVALID where it is none,
+ * CONTROL_TOKEN_UNREADABLE where it cannot be read or made, CONTROL_TOKENS_EQUAL where the one for looking could command
+ */
+export function openTokens({ full: fullFile, read: readFile }: TokenFiles): ControlTokens {
+  const full = attempt(fullFile, () => renewToken(fullFile))
+  const read = attempt(readFile, () => makeOrReadToken(readFile))
+  if (full.reveal() !== read.reveal()) return { full, read }
+  throw new Failure({
+    code: 'CONTROL_TOKENS_EQUAL',
+    sentence: 'the token that only looks is the one that commands',
+    facts: { tokenFile: fullFile, readTokenFile: readFile },
+    hint: 'name two files',
+  })
+}
+
+/** Whether a start could open them; nothing is written. @throws as {@link openTokens} */
+export function assertTokens({ full, read }: TokenFiles): void {
+  attempt(full, () => lookAt(full, OTHERS))
+  attempt(read, () => lookAt(read, OTHERS_BUT_GROUP_READS))
+  for (const file of existsSync(read) ? [full] : [full, read])
+    attempt(file, () => accessSync(dirname(file), constants.W_OK))
+}
+
+function attempt<Result>(file: string, use: () => Result): Result {
+  try {
+    return use()
+  } catch (error) {
+    if (error instanceof Failure) throw error
+    throw new Failure({
+      code: 'CONTROL_TOKEN_UNREADABLE',
+      sentence: 'a token of the control port can be neither read nor made',
+      facts: { file, reason: messageOf(error) },
+      hint: 'make its folder, or the file itself (openssl rand -hex 32), readable by the user of the daemon; control.tokenFile is written at each start',
+    })
+  }
+}
+
+/** What lies there has to be a token: a file that was named by mistake is not overwritten. */
+function renewToken(file: string): Secret {
+  lookAt(file, OTHERS)
+  const token = commandingTokens.get(file) ?? new Secret(randomHex(TOKEN_BYTES))
+  // One that was left half written keeps its mode when it is written again.
+  rmSync(`${file}.new`, { force: true })
+  writeDurably(file, `${token.reveal()}\n`)
+  commandingTokens.set(file, token)
+  return token
+}
+
+function makeOrReadToken(file: string): Secret {
+  const found = lookAt(file, OTHERS_BUT_GROUP_READS)
+  if (found !== undefined) return found
+  // A folder whose files belong to its group (setgid) was made for readers in that group.
+  const isForGroup = (statSync(dirname(file)).mode & SETGID) !== 0
+  const mode = isForGroup ? OWNER_AND_GROUP : OWNER_ONLY
+  writeFileSync(file, `${randomHex(TOKEN_BYTES)}\n`, { mode, flag: 'wx' })
+  chmodSync(file, mode)
+  return readToken(file)
+}
+
+/** The token that lies there; undefined where there is no file. @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID */
+function lookAt(file: string, forbidden: number): Secret | undefined {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return undefined
+  if ((found.mode & forbidden) === 0 || process.platform === 'win32') return readToken(file)
+  const mode = forbidden === OTHERS ? '600' : '640'
+  throw new Failure({
+    code: 'CONTROL_TOKEN_EXPOSED',
+    sentence: 'a token of the control port can be read by others',
+    facts: { file, mode: (found.mode & 0o777).toString(8) },
+    hint: `remove it, and the next start makes a new one; or chmod ${mode} ${file} if nobody can have read it`,
+  })
+}
+
+/** @throws Failure CONTROL_TOKEN_INVALID; whatever reading the file throws */
+function readToken(file: string): Secret {
+  const text = readFileSync(file, 'utf8').trim()
+  if (TOKEN.test(text)) return new Secret(text)
+  throw new Failure({
+    code: 'CONTROL_TOKEN_INVALID',
+    sentence: 'a token of the control port is too short, or no line of printable characters',
+    facts: { file },
+    hint: 'remove the file: the next start makes one',
+  })
+}

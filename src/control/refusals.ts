@@ -1,0 +1,25 @@
+import { renderMetrics } from './metrics-text.ts'
+
+/** A request that was not answered, a connection that was closed for want of a place, one follower too many. */
+export type RefusedKind = 'request' | 'connection' | 'follower'
+
+/** What was refused at socket and port since the start: counted here, logged by whoever listens. */
+export class Refusals {
+  readonly #counts: Record<RefusedKind, number> = { request: 0, connection: 0, follower: 0 }
+  readonly #onRefused: (why: string) => void
+
+  constructor(onRefused: (why: string) => void) {
+    this.#onRefused = onRefused
+  }
+
+  add(kind: RefusedKind, why: string): void {
+    this.#counts[kind] += 1
+    this.#onRefused(why)
+  }
+
+  /** In the text format of Prometheus. */
+  render(): string {
+    const rows = Object.entries(this.#counts).map(([what, value]) => ({ labels: { what }, value }))
+    return renderMetrics(new Map([['intentd_control_refused_total', rows]]))
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Whether a file can be replaced by users who are not trusted: by itself, or in any directory on the way to it,
+ * symbolic links followed. Modes and owners decide; an access list shows its mask in the place of the group.
+ */
+import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { dirname, join, parse, relative, resolve, sep } from 'node:path'
+
+const GROUP_WRITES = 0o020
+const OTHERS_WRITE = 0o002
+/** In such a directory only the owner of an entry may rename or remove it. */
+const STICKY = 0o1000
+const ROOT_USER = 0
+/** As many as Linux follows. */
+const LINKS_MAX = 40
+
+/** Users who may change what is read. */
+export interface Trust {
+  readonly users: ReadonlySet<number>
+  /** Groups of which nobody else is a member. */
+  readonly groups: ReadonlySet<number>
+}
+
+/** What lets others change a file. */
+export interface FileFault {
+  /** The file, or a directory or link on the way to it. */
+  readonly place: string
+  readonly fault: string
+  /** The command that mends it. */
+  readonly remedy: string
+}
+
+/** Root and this user, each with the group that Linux gives a user alone. */
+export function trustIn(user: number): Trust {
+  const users = new Set([ROOT_USER, user])
+  return { users, groups: listPrivateGroups(users) }
+}
+
+/** The first thing on the way, from the root down, by which others may change the file; undefined where there is none. */
+export function findFileFault(file: string, trust: Trust): FileFault | undefined {
+  for (const place of listPlaces(resolve(file))) {
+    const stats = lstatSync(place, { throwIfNoEntry: false })
+    const found = stats && judge(place, stats, trust)
+    if (found) return found
+  }
+  return undefined
+}
+
+function judge(place: string, stats: Stats, { users, groups }: Trust): FileFault | undefined {
+  if (!users.has(stats.uid))
+    return { place, fault: `belongs to user ${stats.uid}`, remedy: `chown ${[...users].at(-1)} ${place}` }
+  // The mode of a link says nothing.
+  if (stats.isSymbolicLink()) return undefined
+  if (stats.isDirectory() && (stats.mode & STICKY) !== 0) return undefined
+  const byGroup = (stats.mode & GROUP_WRITES) !== 0 && !groups.has(stats.gid)
+  if (!byGroup && (stats.mode & OTHERS_WRITE) === 0) return undefined
+  const mode = (stats.mode & 0o777).toString(8)
+  return { place, fault: `may be changed by others (mode ${mode})`, remedy: `chmod go-w ${place}` }
+}
+
+/** Every directory and link on the way, and the file; a part that is not there ends it. */
+function listPlaces(file: string): ReadonlySet<string> {
+  const places = new Set<string>()
+  const follow = (path: string, links: number): void => {
+    const { root } = parse(path)
+    let place = root
+    places.add(place)
+    const names = relative(root, path).split(sep).filter(Boolean)
+    for (const [index, name] of names.entries()) {
+      place = join(place, name)
+      places.add(place)
+      const stats = lstatSync(place, { throwIfNoEntry: false })
+      if (stats === undefined) return
+      if (!stats.isSymbolicLink()) continue
+      if (links < LINKS_MAX)
+        follow(resolve(dirname(place), readlinkSync(place), ...names.slice(index + 1)), links + 1)
+      return
+    }
+  }
+  follow(file, 0)
+  return places
+}
+
+/**
+ * Groups named like a trusted user, without another member: such a group is each user's own on most Linux systems, whose
+ * files are therefore writable by it. Of users whom `/etc/passwd` does not list nothing is known, and no group is trusted.
+ */
+function listPrivateGroups(users: ReadonlySet<number>): ReadonlySet<number> {
+  if (process.platform !== 'linux') return new Set()
+  const accounts = readRows('/etc/passwd').map(([name, , user, group]) => ({ name, user, group }))
+  const trusted = accounts.filter(({ user }) => users.has(Number(user))).map(({ name }) => name)
+  const groups = readRows('/etc/group').filter(([name, , group, members = '']) => {
+    const others = accounts.filter((one) => one.group === group && !trusted.includes(one.name))
+    const named = members.split(',').filter(Boolean)
+    return trusted.includes(name) && others.length === 0 && named.every((one) => trusted.includes(one))
+  })
+  return new Set(groups.map(([, , group]) => Number(group)))
+}
+
+function readRows(file: string): readonly (readonly string[])[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.split(':'))
+  } catch {
+    return []
+  }
+}
