@@ -28,8 +28,6 @@ import {
   type Ready,
   REPEATS,
   ROW_LENGTH,
-  SERIES_LENGTH,
-  SERIES_MAX,
   type ThreadData,
 } from './thread-messages.ts'
 import { THREAD_HEAP_LIMIT_MB, watchGrowth } from './thread-memory.ts'
@@ -104,7 +102,7 @@ export class IsolatedRunner {
 
   constructor(options: IsolatedRunnerOptions) {
     const { instruments, needs } = options
-    const numbers = HEADER_LENGTH + instruments.length * ROW_LENGTH + SERIES_MAX * SERIES_LENGTH
+    const numbers = HEADER_LENGTH + instruments.length * ROW_LENGTH
     this.strategyId = options.strategyId
     this.#options = options
     this.#stateText = options.stateText
