@@ -1,25 +1,33 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
 import { GLOBALS } from '../../../src/strategy/isolation/guard-thread.ts'
-import { openIsolatedRunner } from '../../../src/strategy/isolation/isolated-runner.ts'
+import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/isolation/isolated-runner.ts'
+import { readAnswer } from '../../../src/strategy/isolation/read-answer.ts'
 import { madeInstrument, madeSnapshot } from '../../support/market-moment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'intentd-guard-'))
-const server = createServer().listen(0, '127.0.0.1')
-afterAll(() => {
-  server.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 function write(name: string, text: string): string {
   const file = join(folder, name)
   writeFileSync(file, text)
   return file
+}
+
+const OURS = join(import.meta.dirname, '../../../src')
+
+/** What it has said is kept in `said`. */
+async function open(moduleFile: string, said: unknown[] = []): Promise<IsolatedRunner> {
+  return openIsolatedRunner({
+    ...{ strategyId: 'trying', moduleFile, params: {}, instruments: [madeInstrument()], clock: systemClock },
+    ...{ timers: systemTimers, budgetMs: 20_000, heapMb: 64, needs: { candles: new Map() } },
+    onThreadLost: () => undefined,
+    onSaid: (line) => said.push(line),
+  })
 }
 
 /** What a strategy remembers that puts this into `found` while it is loaded, in a thread of its own. */
@@ -34,11 +42,7 @@ export default defineStrategy({
 })
 `,
   )
-  const runner = await openIsolatedRunner({
-    ...{ strategyId: 'trying', moduleFile, params: {}, instruments: [madeInstrument()], clock: systemClock },
-    ...{ timers: systemTimers, budgetMs: 20_000, heapMb: 64, needs: { candles: new Map() } },
-    onThreadLost: () => undefined,
-  })
+  const runner = await open(moduleFile)
   const decided = runner.decide(madeSnapshot([{}]))
   await runner.stop()
   if (decided?.kind !== 'decided') throw new Error(decided?.message)
@@ -55,8 +59,6 @@ found['symbols'] = Object.getOwnPropertySymbols(globalThis).map(String)`)
   // The language is whole.
   expect(names).toEqual(expect.arrayContaining(['Float64Array', 'Intl', 'Map', 'structuredClone', 'Promise']))
 })
-
-const OURS = join(import.meta.dirname, '../../../src')
 
 test('[SEC1] a strategy in its own thread finds no way to modules of Node, to files, programs or the network', async () => {
   const secret = write('secret.env', 'KEY=canary')
@@ -101,6 +103,66 @@ found['attempts'] = Object.keys(attempts).length`)
   expect(found['reached']).toEqual([])
   expect(found['kept']).toEqual([3, 3])
   expect(found['attempts']).toBeGreaterThan(25)
+})
+
+test('[STR1] a strategy that patches what its own thread answers with says nothing in the name of another', async () => {
+  const moduleFile = write(
+    'forging.ts',
+    `import { defineStrategy, z } from '#strategy'
+const { splice } = Array.prototype
+Array.prototype.splice = function (...args) {
+  splice.apply(this, args)
+  return [{ message: 'bought', facts: { a: 1, b: { deep: 1 } }, strategy: 'another' }, 7, ...new Array(100).fill({})]
+}
+export default defineStrategy({
+  name: 'forging', params: z.looseObject({}), initialState: () => ({}),
+  decide: () => ({ intents: [{ kind: 'nonsense', symbol: 'BTCUSDT' }], state: {} }),
+})
+`,
+  )
+  const said: unknown[] = []
+  const runner = await open(moduleFile, said)
+  const decided = runner.decide(madeSnapshot([{}]))
+  await runner.stop()
+
+  expect(said).toHaveLength(11)
+  expect(said[0]).toEqual({ message: 'bought', facts: { a: 1, b: '' } })
+  expect(decided).toMatchObject({
+    kind: 'decided',
+    denials: [{ strategyId: 'trying', code: 'INTENT_MALFORMED' }],
+  })
+})
+
+test.each([
+  ['nothing', undefined],
+  ['a text', 'decided'],
+  ['no kind', { intents: [] }],
+  ['no list of intents', { kind: 'decided', intents: { length: 1e9 } }],
+])('[STR1] an answer that is %s is a decision that failed', (_, message) => {
+  expect(() => readAnswer('trying', message)).toThrow(/an answer/)
+})
+
+test('[STR1] denials and failures of an answer are those of its strategy, with codes that there are', () => {
+  const denial = {
+    strategyId: 'another',
+    code: 'PRICE_PRECISION',
+    index: 1,
+    symbol: 'BTCUSDT',
+    detail: 'x'.repeat(1e4),
+  }
+  const decided = {
+    kind: 'decided',
+    intents: [],
+    denials: [denial, { ...denial, code: 'constructor' }, 'none'],
+  }
+
+  expect(readAnswer('trying', decided).denials).toEqual([
+    { ...denial, strategyId: 'trying', detail: 'x'.repeat(500) },
+  ])
+  expect(readAnswer('trying', { kind: 'failed', code: 'toString', message: 3 }).failure).toEqual({
+    code: 'STRATEGY_NO_DECISION',
+    message: '',
+  })
 })
 
 /** A CommonJS file: it has `module` and `require`. */
