@@ -67,7 +67,7 @@ export function describeThrown(error: unknown): string {
 }
 
 /** The process is taken away from the thread of a strategy. */
-const { cwd } = process
+const cwd = process.cwd.bind(process)
 
 /** Cut without the folders of this machine: a text that is cut ends with the same word on every machine. */
 function shorten(text: string): string {

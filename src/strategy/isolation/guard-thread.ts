@@ -70,7 +70,7 @@ function assertAllowed(url: string, specifier: string): void {
 
 /** What makes JavaScript of TypeScript is itself WebAssembly, and looks for that when it is first needed. */
 function loadCompilers(): void {
-  const { emitWarning } = process
+  const emitWarning = process.emitWarning.bind(process)
   // That it is called by hand is called experimental.
   process.emitWarning = () => undefined
   stripTypeScriptTypes('')
