@@ -156,9 +156,7 @@ export async function prepareBacktest(
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
         limits: { tier: account.tier, use: exchange.limitsUse },
         feeds: feeds.map(toPlayedFeed),
-        strategies: new Map(
-          strategies.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]),
-        ),
+        strategies: toPlayed(strategies),
         core: createExchangeCore({
           instruments: played.instruments,
           accounts: [accountOf(config, simulator)],
@@ -211,6 +209,10 @@ function listRemarks(
     ...remarksOnOutliers(recordings),
     ...remarksOnVolume(config, recordings),
   ]
+}
+
+function toPlayed(strategies: readonly LoadedStrategy[]): BacktestRunOptions['backtest']['strategies'] {
+  return new Map(strategies.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]))
 }
 
 function codeOf(strategies: readonly LoadedStrategy[]): PreparedBacktest['code'] {

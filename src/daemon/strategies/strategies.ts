@@ -73,7 +73,9 @@ export async function readStrategies(
   instruments: ReadonlyMap<string, Instrument>,
   { onLoading, historyBeforeAt, strays, here = false }: LoadingOptions = {},
 ): Promise<StrategyProblems> {
-  const examined = here ? new Map<string, Examination>() : await examineIsolated(config, documents, instruments)
+  const examined = here
+    ? new Map<string, Examination>()
+    : await examineIsolated(config, documents, instruments)
   const problems: Problem[] = []
   const strategies: LoadedStrategy[] = []
   const own = strays === undefined ? catchStrays() : undefined
