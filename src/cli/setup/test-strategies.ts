@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, realpathSync } from 'node:fs'
+import { existsSync, globSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
@@ -17,7 +17,7 @@ const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
 const VARIABLES = ['TERM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'COLUMNS', 'CI', 'TZ', 'LANG', 'LC_ALL']
 
 /** How names begin that are not hidden: Node's permission model takes a path that ends in `*`, and no exceptions. */
-const FIRST_LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_']
+const FIRST_LETTERS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_')
 
 const PATTERNS = ['strategies/**/*.test.{ts,js}', '*.test.{ts,js}']
 
@@ -65,6 +65,9 @@ function listPermissions(files: readonly string[]): readonly string[] {
   const packages = [...folders, INSTALLATION]
     .flatMap(ancestorsOf)
     .map((folder) => join(folder, 'node_modules'))
+    .filter((folder) => existsSync(folder))
+    // It may be a link: what is asked for is where it leads.
+    .flatMap((folder) => [folder, realpathSync(folder)])
   const read = [CODE, join(INSTALLATION, 'package.json'), ...new Set(packages), ...visible]
   return [
     '--permission',
