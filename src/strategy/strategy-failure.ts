@@ -27,7 +27,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_HANGS: 'decide of the strategy did not come back in its time',
   STRATEGY_MEMORY: 'the strategy keeps more memory than thread.heapMb allows',
   STRATEGY_THREAD: 'the strategy cannot be run in a thread of its own',
-  STRATEGY_IMPURE: 'the strategy imports a module of Node',
+  STRATEGY_IMPURE: 'the strategy imports something that its thread does not have',
   STRATEGY_NAME_UNKNOWN: 'the strategy asked for something that is not there',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   SIZE_OFF_GRID: 'the size is not a whole number of lots',
