@@ -66,13 +66,13 @@ export function describeThrown(error: unknown): string {
   }
 }
 
-/** The process is taken away from the thread of a strategy. */
-const cwd = process.cwd.bind(process)
+/** The global is taken away from the thread of a strategy. */
+const ownProcess = process
 
 /** Cut without the folders of this machine: a text that is cut ends with the same word on every machine. */
 function shorten(text: string): string {
   if (text.length <= THROWN_LENGTH_MAX) return text
-  return withoutPlace(text, cwd()).slice(0, THROWN_LENGTH_MAX)
+  return withoutPlace(text, ownProcess.cwd()).slice(0, THROWN_LENGTH_MAX)
 }
 
 /** The folders of the program itself: whatever throws there was called from somewhere. */
