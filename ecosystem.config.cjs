@@ -2,6 +2,8 @@
 // INTENTD_CONFIG=config/paper.yaml pm2 start ecosystem.config.cjs      as another file does
 // Fork mode, because cluster mode ignores `interpreter` and would run on pm2's own Node.
 
+const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 
 const program = path.join(__dirname, 'bin', 'intentd.mjs')
@@ -10,6 +12,29 @@ const node = path.join(__dirname, 'node_modules', '.bin', 'node')
 
 // Never what `run` takes by itself, which is paper: where this file is missing nothing is started.
 const config = path.resolve(__dirname, process.env.INTENTD_CONFIG || path.join('config', 'live.yaml'))
+
+// All that a daemon gets of the shell's environment: pm2 keeps what it gets in `dump.pm2`. Keys come from .env or files.
+const kept = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'TMPDIR',
+  'XDG_STATE_HOME',
+  'NODE_EXTRA_CA_CERTS',
+]
+
+// pm2 writes its dump, its logs and its socket readable by all; nobody else gets into their directory.
+if (process.env.PM2_USAGE === 'CLI') {
+  try {
+    fs.chmodSync(process.env.PM2_HOME || path.join(os.homedir(), '.pm2'), 0o700)
+  } catch (error) {
+    console.error(`the directory of pm2 stays open to others: ${error.message}`)
+  }
+}
 
 module.exports = {
   apps: [
@@ -43,8 +68,11 @@ module.exports = {
       // A daemon takes some 200 MB. One that grows beyond this is stopped in good order and started again.
       max_memory_restart: '1G',
 
-      // pm2 writes the shell's environment into its dump file, readable by all. intentd reads .env itself.
-      filter_env: ['INTENTD_'],
+      // pm2 leaves out each variable whose name contains one of these, and then adds those of `env`.
+      filter_env: ['INTENTD_', ...Object.keys(process.env)],
+      env: Object.fromEntries(
+        kept.filter((name) => process.env[name]).map((name) => [name, process.env[name]]),
+      ),
       merge_logs: true,
     },
   ],

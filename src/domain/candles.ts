@@ -62,13 +62,8 @@ export function candleKey(symbol: string, intervalMs: number): string {
 }
 
 export function createCandleSeries(intervalMs: number, capacity: number): CandleSeries {
-  const columns = Object.fromEntries(CANDLE_COLUMNS.map((name) => [name, sharedColumn(capacity)]))
+  const columns = Object.fromEntries(CANDLE_COLUMNS.map((name) => [name, new Float64Array(capacity)]))
   return { intervalMs, columns: columns as unknown as CandleColumns, first: 0, length: 0, filled: 0 }
-}
-
-/** In memory that the thread of a strategy may read too. */
-function sharedColumn(capacity: number): Float64Array {
-  return new Float64Array(new SharedArrayBuffer(capacity * Float64Array.BYTES_PER_ELEMENT))
 }
 
 export function capacityOf({ columns }: CandleSeries): number {
@@ -87,10 +82,10 @@ export function read(series: CandleSeries, column: keyof CandleColumns, index: n
   return columns[column][(first + index) % columns[column].length] ?? Number.NaN
 }
 
-/** All of them, the oldest first. */
-export function toRows(series: CandleSeries): readonly CandleRow[] {
-  return Array.from({ length: series.length }, (_, index) =>
-    CANDLE_COLUMNS.map((column) => read(series, column, index)),
+/** All of them from an index on, the oldest first. */
+export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
+  return Array.from({ length: series.length - from }, (_, index) =>
+    CANDLE_COLUMNS.map((column) => read(series, column, from + index)),
   ) as unknown as readonly CandleRow[]
 }
 

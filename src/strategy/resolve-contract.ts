@@ -9,9 +9,11 @@ import { registerHooks } from 'node:module'
 
 /** With the extension that this file has itself: .ts as it is written, .js when it was compiled. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
-const [CONTRACT_URL, TESTING_URL] = ['contract', 'testing/testing'].map(
+const [CONTRACT, TESTING_URL] = ['contract', 'testing/testing'].map(
   (file) => new URL(`./${file}${EXTENSION}`, import.meta.url).href,
 ) as [string, string]
+/** Where the contract lies. */
+export const CONTRACT_URL = CONTRACT
 
 let isInstalled = false
 

@@ -27,7 +27,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_HANGS: 'decide of the strategy did not come back in its time',
   STRATEGY_MEMORY: 'the strategy keeps more memory than thread.heapMb allows',
   STRATEGY_THREAD: 'the strategy cannot be run in a thread of its own',
-  STRATEGY_IMPURE: 'the strategy imports a module of Node',
+  STRATEGY_IMPURE: 'the strategy imports something that its thread does not have',
   STRATEGY_NAME_UNKNOWN: 'the strategy asked for something that is not there',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   SIZE_OFF_GRID: 'the size is not a whole number of lots',
@@ -66,10 +66,13 @@ export function describeThrown(error: unknown): string {
   }
 }
 
+/** The global is taken away from the thread of a strategy. */
+const ownProcess = process
+
 /** Cut without the folders of this machine: a text that is cut ends with the same word on every machine. */
 function shorten(text: string): string {
   if (text.length <= THROWN_LENGTH_MAX) return text
-  return withoutPlace(text, process.cwd()).slice(0, THROWN_LENGTH_MAX)
+  return withoutPlace(text, ownProcess.cwd()).slice(0, THROWN_LENGTH_MAX)
 }
 
 /** The folders of the program itself: whatever throws there was called from somewhere. */

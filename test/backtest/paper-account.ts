@@ -3,7 +3,7 @@ import { UID } from '../../src/backtest/direct-exchange.ts'
 import { type VirtualStrategy } from '../../src/backtest/virtual-account.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { toEngineSettings, toInstruments } from '../../src/daemon/account/engine-settings.ts'
-import { loadStrategies } from '../../src/daemon/strategies/strategies.ts'
+import { loadStrategies, requireCode } from '../../src/daemon/strategies/strategies.ts'
 import { type StrategyId } from '../../src/domain/ids.ts'
 import { type Book } from '../../src/engine/book/book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
@@ -47,7 +47,7 @@ export async function openPaperAccount(seed: string, { speed = 1 } = {}): Promis
   return {
     core,
     settings: toEngineSettings(config, { salt: 'salt', version: '0', embedded: true, shown: new Map() }),
-    strategies: new Map(loaded.map(({ id, strategy, params }) => [id, { strategy, params }])),
+    strategies: new Map(loaded.map((one) => [one.id, { strategy: requireCode(one), params: one.params }])),
   }
 }
 

@@ -74,12 +74,14 @@ export default defineStrategy({
 })
 `
 const STRAY = "void Promise.reject(new Error('left alone'))\n"
-/** Fails by itself when a file is there. */
-const LATE_STRAY = `const look = setInterval(() => {
+/** Fails by itself when a file is there, in the command alone. */
+const LATE_STRAY = `if (process.argv.includes('reload')) {
+const look = setInterval(() => {
   if (!process.getBuiltinModule('node:fs').existsSync('late')) return
   clearInterval(look)
   throw new Error('late')
 }, 5)
+}
 `
 
 /** In the place of trend-btc. */
@@ -168,7 +170,8 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
     project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
     const more = codeOf('size: z.int().default(1), more: z.int().default(5)', 'two')
-    project.write('own/own.ts', `${more}${LATE_STRAY}`)
+    project.write('own/own.ts', more)
+    project.write('strategies/grid.ts', `${project.read('strategies/grid.ts')}${LATE_STRAY}`)
     const asked = ask(project, 'reload')
     // The command has checked the code by now, and waits for the daemon.
     await run.untilEvent('reload.begun')
@@ -179,7 +182,7 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
       expect.stringContaining('done: it runs with the new configuration'),
     ])
     expect(reload.said).toMatch(
-      /^! code of .*own\.ts failed by itself after it was loaded: Error: late \(.*own\.ts:9:\d+\)\)$/m,
+      /^! code of .*grid\.ts failed by itself after it was loaded: Error: late \(.*grid\.ts:\d+:\d+\)\)$/m,
     )
     expect(run.events('reload.begun').at(-1)?.['settings']).toContainEqual(
       expect.stringMatching(/^code\.trend-btc: "\w+" -> "\w+"$/),

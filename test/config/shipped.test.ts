@@ -13,7 +13,7 @@ import { buildSchemaFiles } from '../../src/config/write-schemas.ts'
 import { embeddedSimulatorSchema } from '../../src/config/schema/simulator-schema.ts'
 import { readingsSchema } from '../../src/config/schema/simulator-services-schema.ts'
 import { toEngineSettings, toInstruments } from '../../src/daemon/account/engine-settings.ts'
-import { readStrategies } from '../../src/daemon/strategies/strategies.ts'
+import { readStrategies, requireCode } from '../../src/daemon/strategies/strategies.ts'
 import { defaultCoreSettings } from '../../src/simulator/futures/settings.ts'
 import { loadStrategy } from '../../src/strategy/load-strategy.ts'
 import { checkPurity } from '../../src/strategy/testing/check-purity.ts'
@@ -111,7 +111,7 @@ test.each(examples)(
     expect(read.problems.map(formatProblem)).toEqual([])
     expect(read.strategies).toHaveLength(1)
     for (const one of read.strategies) {
-      expect(checkPurity(one.strategy, one.params, one.instruments)).toEqual({ problems: [], notes: [] })
+      expect(checkPurity(requireCode(one), one.params, one.instruments)).toEqual({ problems: [], notes: [] })
     }
   },
 )

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
@@ -21,11 +21,15 @@ function openPm2(project: Project, config: string, env: Readonly<Record<string, 
   return pm2
 }
 
-test.concurrent('pm2 runs the named configuration, starts it again after kill -9, stops it in good order, and keeps no key', async () => {
+test.concurrent('pm2 runs the named configuration, starts it again after kill -9, stops it in good order, and keeps no key and nothing else of the shell', async () => {
   const project = projects.open()
   // A strategy with a timer of its own must not keep the process either.
   project.edit('strategies/trend.ts', 'export default', 'setInterval(() => undefined, 1000)\nexport default')
-  const pm2 = openPm2(project, 'config/paper.yaml', { INTENTD_API_SECRET: 'canary-5b20' })
+  const pm2 = openPm2(project, 'config/paper.yaml', {
+    INTENTD_API_SECRET: 'canary-5b20',
+    AWS_SECRET_ACCESS_KEY: 'canary-of-another',
+  })
+  chmodSync(pm2.fileOf(), 0o755)
 
   await pm2.start()
   const first = await pm2.status()
@@ -48,7 +52,9 @@ test.concurrent('pm2 runs the named configuration, starts it again after kill -9
   expect(pm2.endings()).toEqual(['exited with code [0] via signal [SIGKILL]', inOrder, inOrder])
   const dump = readFileSync(pm2.fileOf('dump.pm2'), 'utf8')
   expect(dump).toContain('intentd.mjs')
-  expect(dump).not.toContain('canary-5b20')
+  expect(dump).not.toContain('canary')
+  expect(dump).toContain('"PATH"')
+  expect(statSync(pm2.fileOf()).mode & 0o777).toBe(0o700)
   // What was rotated is left alone, and a new file goes on.
   expect(readFileSync(`${log}.1`, 'utf8')).toContain(join(project.directory, '.intentd'))
   expect(readFileSync(log, 'utf8').split('"run.summary"')).toHaveLength(3)

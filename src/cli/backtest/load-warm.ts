@@ -17,7 +17,7 @@ export async function loadWarm(
   { config, documents }: LoadedConfig,
   { whole, fromAt, onLoading }: BeforeRun,
 ): Promise<readonly LoadedStrategy[]> {
-  const options = { onLoading, historyBeforeAt: fromAt }
+  const options = { onLoading, historyBeforeAt: fromAt, here: true }
   const strategies = await loadStrategies(config, documents, toInstruments(config), options)
   return strategies.map((strategy) => warm(strategy, whole, fromAt))
 }

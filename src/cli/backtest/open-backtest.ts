@@ -21,7 +21,7 @@ import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { contractsOf, listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import { ageOfRounds } from '../../daemon/strategies/read-pace.ts'
 import { findShortWindows, LOOKS_MIN } from '../../daemon/strategies/short-windows.ts'
-import { type LoadedStrategy, showSettingsOf } from '../../daemon/strategies/strategies.ts'
+import { type LoadedStrategy, requireCode, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PriceLooks } from '../../report/run-report.ts'
@@ -156,7 +156,7 @@ export async function prepareBacktest(
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
         limits: { tier: account.tier, use: exchange.limitsUse },
         feeds: feeds.map(toPlayedFeed),
-        strategies: new Map(strategies.map(({ id, strategy, params }) => [id, { strategy, params }])),
+        strategies: toPlayed(strategies),
         core: createExchangeCore({
           instruments: played.instruments,
           accounts: [accountOf(config, simulator)],
@@ -209,6 +209,10 @@ function listRemarks(
     ...remarksOnOutliers(recordings),
     ...remarksOnVolume(config, recordings),
   ]
+}
+
+function toPlayed(strategies: readonly LoadedStrategy[]): BacktestRunOptions['backtest']['strategies'] {
+  return new Map(strategies.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]))
 }
 
 function codeOf(strategies: readonly LoadedStrategy[]): PreparedBacktest['code'] {

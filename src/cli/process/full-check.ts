@@ -16,7 +16,12 @@ import { objectToPath } from '../../lib/net/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { listShortWindows } from '../../daemon/strategies/short-windows.ts'
 import { listPositionWarnings } from './position-values.ts'
-import { findStartProblems, isShipped, readStrategies } from '../../daemon/strategies/strategies.ts'
+import {
+  findStartProblems,
+  isIsolated,
+  isShipped,
+  readStrategies,
+} from '../../daemon/strategies/strategies.ts'
 import { catchStrays } from '../../daemon/strategies/strays.ts'
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
 import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
@@ -86,9 +91,9 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
   }
 }
 
-/** What shipped with intentd is known to load. */
+/** What shipped with intentd is known to load, and what has a thread of its own is loaded in one. */
 function filesOf({ strategies }: DaemonConfig): readonly string[] {
-  return strategies.flatMap((entry) => (isShipped(entry) ? [] : [entry.moduleFile]))
+  return strategies.flatMap((entry) => (isShipped(entry) || isIsolated(entry) ? [] : [entry.moduleFile]))
 }
 
 /** Where the file is named that does not come to its end. */
@@ -101,7 +106,9 @@ async function readPurity({
   loaded,
   strategies,
 }: CheckedAccount): Promise<Pick<FullCheck, 'problems' | 'warnings'>> {
-  const checks = await checkPurities(strategies)
+  const checks = await checkPurities(
+    strategies.map((one) => ({ ...one, isGuarded: one.strategy === undefined })),
+  )
   const placed = checks.map(({ problems, notes }, index) => {
     const source = loaded.documents.strategies.get(strategies[index]?.id ?? '')
     const place = (text: string): readonly Problem[] => (source ? [source.problem(['module'], text)] : [])

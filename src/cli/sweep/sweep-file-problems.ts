@@ -131,7 +131,7 @@ async function findProblems(
   try {
     const request = toConfigRequest({ config, set: options.set, param })
     const loaded = loadConfig(await withRecorded(request, options))
-    await loadStrategies(loaded.config, loaded.documents, toInstruments(loaded.config))
+    await loadStrategies(loaded.config, loaded.documents, toInstruments(loaded.config), { here: true })
     return []
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

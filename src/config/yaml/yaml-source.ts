@@ -36,13 +36,28 @@ const DEPTH_MAX = 32
 /** Values in one file, an alias counted each time it is used: an alias bomb ends here. */
 const VALUES_MAX = 20_000
 
+/** A source with its overrides, as data that can cross into a thread. */
+export interface SourceCopy {
+  readonly text: string
+  readonly shown: string
+  readonly overrides: readonly SourceOverride[]
+}
+
+interface SourceOverride {
+  readonly path: readonly string[]
+  readonly text: string
+  /** Set where it was a parameter of this strategy. */
+  readonly strategy: string | undefined
+}
+
 export class YamlSource {
   /** The file as the operator would type it here. */
   readonly shown: string
   readonly #document: Document
   readonly #lines: LineCounter
   readonly #complaints: ParsedText['complaints']
-  readonly #overridden: string[][] = []
+  readonly #text: string
+  readonly #overridden: SourceOverride[] = []
   /** Whose parameters `--param` has changed: of a strategy file nothing else comes from the command line. */
   #strategy: string | undefined
 
@@ -50,6 +65,7 @@ export class YamlSource {
   constructor(text: string, shown: string) {
     const { document, lines, complaints } = parseText(text)
     this.shown = shown
+    this.#text = text
     this.#document = document
     this.#lines = lines
     this.#complaints = complaints
@@ -151,7 +167,7 @@ export class YamlSource {
     } catch {
       return 'there are no settings under this path'
     }
-    this.#overridden.push([...path])
+    this.#overridden.push({ path: [...path], text, strategy: this.#strategy })
     return undefined
   }
 
@@ -159,6 +175,18 @@ export class YamlSource {
   overrideParam(strategy: string, path: readonly string[], text: string): string | undefined {
     this.#strategy = strategy
     return this.override([PARAMS, ...path], text)
+  }
+
+  copy(): SourceCopy {
+    return { text: this.#text, shown: this.shown, overrides: this.#overridden }
+  }
+
+  /** Overrides as another source of this text was. */
+  repeat(overrides: readonly SourceOverride[]): void {
+    for (const { path, text, strategy } of overrides) {
+      this.#strategy = strategy
+      this.override(path, text)
+    }
   }
 
   #placeOfOption(path: SettingPath): Place {
@@ -174,7 +202,7 @@ export class YamlSource {
 
   #isOverridden(path: SettingPath): boolean {
     const texts = path.map(String)
-    return this.#overridden.some((overridden) => {
+    return this.#overridden.some(({ path: overridden }) => {
       const isUnder = overridden.every((key, index) => key === texts[index])
       const isMadeFor = texts.every((key, index) => key === overridden[index]) && !this.#isInFile(path)
       return isUnder || isMadeFor

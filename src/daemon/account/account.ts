@@ -226,7 +226,7 @@ export class Account implements MarketListener {
    */
   failStrategy(name: string, error: unknown): boolean {
     const failed = this.#options.strategies.filter(
-      ({ id, strategy }) => id === name || codeNameOf(strategy) === name || strategy.name === name,
+      (one) => one.id === name || one.name === name || (one.strategy && codeNameOf(one.strategy)) === name,
     )
     for (const { id } of failed) this.#options.runners.get(id)?.breakDown(error)
     return failed.length > 0

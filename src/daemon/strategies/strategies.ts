@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CheckedSection, checkSection } from '../../config/yaml/checked-file.ts'
 import type { ConfigDocuments, DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { YamlSource } from '../../config/yaml/yaml-source.ts'
@@ -10,19 +9,18 @@ import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { ShowSettings } from '../../engine/settings.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import { type Clock, systemClock, threadCpuMs } from '../../lib/clock.ts'
-import { Failure, headlineOf, messageOf } from '../../lib/failure.ts'
+import { messageOf } from '../../lib/failure.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { Strategy } from '../../strategy/define-strategy.ts'
 import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
 import type { WatchedLoop } from '../watchdog/loop-deadlines.ts'
-import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
-import { runAsStrategy } from '../../strategy/strategy-context.ts'
-import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
-import { describeThrown } from '../../strategy/strategy-failure.ts'
+import type { ResolvedNeeds } from '../../strategy/needs.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
+import { type Examination, examineStrategy } from './examine-strategy.ts'
 import { type CandleHistory, readHistory } from './history.ts'
+import { readCode } from './read-code.ts'
 import { catchStrays, type Strays } from './strays.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from '../market-data/feed-plan.ts'
 
@@ -31,7 +29,9 @@ export interface LoadedStrategy {
   readonly id: StrategyId
   /** Its code: several may share it. */
   readonly moduleFile: string
-  readonly strategy: Strategy
+  readonly name: string
+  /** Absent where it has a thread: nothing of it runs in this one. */
+  readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
   /** Candles and indicators with these params. */
@@ -54,6 +54,8 @@ export interface LoadingOptions {
   readonly historyBeforeAt?: number
   /** Who listens for what the files throw by themselves, longer than they are loaded, and reports it. */
   readonly strays?: Strays
+  /** Whether all code is loaded in this thread, also that of strategies which trade in threads of their own. */
+  readonly here?: boolean
 }
 
 export interface StrategyProblems {
@@ -69,8 +71,11 @@ export async function readStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
   instruments: ReadonlyMap<string, Instrument>,
-  { onLoading, historyBeforeAt, strays }: LoadingOptions = {},
+  { onLoading, historyBeforeAt, strays, here = false }: LoadingOptions = {},
 ): Promise<StrategyProblems> {
+  const examined = here
+    ? new Map<string, Examination>()
+    : await examineIsolated(config, documents, instruments)
   const problems: Problem[] = []
   const strategies: LoadedStrategy[] = []
   const own = strays === undefined ? catchStrays() : undefined
@@ -79,7 +84,10 @@ export async function readStrategies(
     if (!source) throw new Error(`no document for strategy ${entry.id}`)
     const { positionMode } = config.account
     onLoading?.(entry.moduleFile)
-    const loaded = await readStrategy(entry, { source, positionMode, instruments, historyBeforeAt })
+    const loaded = await readStrategy(entry, {
+      ...{ source, positionMode, instruments, historyBeforeAt },
+      examined: examined.get(entry.id),
+    })
     if ('problems' in loaded) problems.push(...loaded.problems)
     else if (entry.enabled) strategies.push(loaded)
   }
@@ -89,6 +97,25 @@ export async function readStrategies(
   const overloads = overloadedEndpoints(strategies.flatMap(({ feeds }) => feeds))
   problems.push(...overloads.map((text) => documents.main.problem(['strategies'], text)))
   return { problems: sortProblems(problems), strategies }
+}
+
+/** What those say of themselves that have a thread of their own, by their ids. */
+async function examineIsolated(
+  config: DaemonConfig,
+  documents: ConfigDocuments,
+  instruments: ReadonlyMap<string, Instrument>,
+): Promise<ReadonlyMap<string, Examination>> {
+  const examined = new Map<string, Examination>()
+  await inParallel(config.strategies.filter(isIsolated), availableParallelism(), async (entry) => {
+    const source = documents.strategies.get(entry.id)
+    if (source === undefined) return
+    const known = entry.instruments.flatMap((symbol) => instruments.get(symbol) ?? [])
+    examined.set(
+      entry.id,
+      await examineStrategy({ moduleFile: entry.moduleFile, source, instruments: known }),
+    )
+  })
+  return examined
 }
 
 /** As {@link readStrategies}. @throws ConfigError with every problem. */
@@ -109,27 +136,20 @@ interface Surroundings {
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly historyBeforeAt?: number | undefined
+  /** What it said of itself in a thread; absent: its code is loaded here. */
+  readonly examined?: Examination | undefined
 }
 
 /** As {@link readStrategies}, of one file. */
 export async function readStrategy(
   entry: StrategyConfig,
-  { source, positionMode, instruments: known, historyBeforeAt }: Surroundings,
+  { source, positionMode, instruments: known, historyBeforeAt, examined }: Surroundings,
 ): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
-  let strategy: Strategy
-  try {
-    strategy = await loadStrategy(entry.moduleFile)
-  } catch (error) {
-    return { problems: [source.problem(['module'], messageOf(error))] }
-  }
-  const section = readParams(strategy, source)
-  if (!section.ok) return { problems: section.problems }
-  const params: unknown = section.value
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
-  const objections = checkBinding({ strategy, params, instruments })
-  if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
-  const needs = readNeeds(strategy, params)
-  if (typeof needs === 'string') return { problems: [source.problem(['params'], needs)] }
+  const read = await (examined ?? readCode(entry.moduleFile, source, instruments))
+  if ('problems' in read) return read
+  const { params, needs } = read
+  const strategy = 'strategy' in read ? read.strategy : undefined
   const history = await readHistory(entry, needs, source, historyBeforeAt)
   if ('problems' in history) return history
   const plan = planFeeds(entry, source, positionMode)
@@ -137,7 +157,8 @@ export async function readStrategy(
   return {
     id: toStrategyId(entry.id),
     moduleFile: resolve(entry.moduleFile),
-    strategy,
+    name: 'name' in read ? read.name : read.strategy.name,
+    ...(strategy && { strategy }),
     params,
     instruments,
     needs,
@@ -146,28 +167,6 @@ export async function readStrategy(
     ...(isIsolated(entry) && { thread: entry.thread }),
     feeds: plan.feeds,
     feedNames: plan.names,
-  }
-}
-
-/** Its schema may hold code of its own, which may throw. */
-function readParams(strategy: Strategy, source: YamlSource): CheckedSection<unknown> {
-  try {
-    return runAsStrategy(strategy.name, () => checkSection(source, strategy.params, ['params']))
-  } catch (error) {
-    const text = `the schema of the strategy's params threw: ${describeThrown(error)}; ${SCHEMA_HINT}`
-    return { ok: false, problems: [source.problem(['params'], text)] }
-  }
-}
-
-const SCHEMA_HINT = 'it has to be synchronous, and says what it does not take with ctx.addIssue or refine'
-
-function readNeeds(strategy: Strategy, params: unknown): ResolvedNeeds | string {
-  try {
-    return resolveNeeds(strategy, params)
-  } catch (error) {
-    // A problem is one line.
-    const found = error instanceof Failure ? error.facts['found'] : undefined
-    return found === undefined ? messageOf(error) : `${headlineOf(error)}: ${found}`
   }
 }
 
@@ -193,7 +192,7 @@ export function isShipped({ moduleFile }: StrategyConfig): boolean {
   return resolve(moduleFile).startsWith(SHIPPED)
 }
 
-function isIsolated(entry: StrategyConfig): boolean {
+export function isIsolated(entry: StrategyConfig): boolean {
   return entry.isolation === undefined ? !isShipped(entry) : entry.isolation === 'worker'
 }
 
@@ -293,14 +292,15 @@ function isolatedOf(runners: Runners): readonly IsolatedRunner[] {
 
 /** A runner in this thread. */
 export function createRunner(
-  { id, strategy, params, instruments }: LoadedStrategy,
+  loaded: LoadedStrategy,
   states: ReadonlyMap<StrategyId, string>,
   clock: Clock,
   logger?: Pick<DaemonLogger, 'log'>,
 ): StrategyRunner {
+  const { id, params, instruments } = loaded
   return createStrategyRunner({
     strategyId: id,
-    strategy,
+    strategy: requireCode(loaded),
     params,
     instruments,
     stateText: states.get(id),
@@ -308,4 +308,10 @@ export function createRunner(
     threadCpuMs,
     onSaid: logger && ((line) => logger.log('info', 'strategy.said', { strategy: id, ...line })),
   })
+}
+
+/** What runs in this thread. */
+export function requireCode({ id, strategy }: LoadedStrategy): Strategy {
+  if (strategy === undefined) throw new Error(`the code of ${id} is loaded in a thread of its own alone`)
+  return strategy
 }

@@ -14,6 +14,11 @@ export interface Strays {
 
 const HINT = 'a strategy starts nothing of its own: take timers and promises out of its file'
 
+/** @param thrown What it threw, in words. */
+export function describeStray(thrown: string): string {
+  return `the strategy failed while it was being loaded: ${thrown}; ${HINT}`
+}
+
 export function catchStrays(): Strays {
   const caught = new Map<string, unknown>()
   const hear = (error: unknown): void => {
@@ -34,8 +39,8 @@ export function catchStrays(): Strays {
       return strategies.flatMap(({ id, moduleFile }) => {
         const file = resolve(moduleFile)
         const source = caught.has(file) ? documents.strategies.get(id) : undefined
-        const message = `the strategy failed while it was being loaded: ${describeThrown(caught.get(file))}`
-        return source === undefined ? [] : [source.problem(['module'], `${message}; ${HINT}`)]
+        const text = describeStray(describeThrown(caught.get(file)))
+        return source === undefined ? [] : [source.problem(['module'], text)]
       })
     },
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { BacktestReport, RunReport } from '../run-report.ts'
 import {
   describeHold,
@@ -48,9 +49,18 @@ export function renderPage(
   })
 }
 
+/** Only the page's own script runs, and nothing is fetched: a text that came into the page as markup can do neither. */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  `script-src 'sha256-${hash('sha256', PAGE_SCRIPT, 'base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
 export function toDocument(title: string, body: string, data: unknown): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title><style>${PAGE_STYLE}</style></head><body>
 ${body}
 <script type="application/json" id="report">${toScriptJson(data, roundNumbers)}</script><script>${PAGE_SCRIPT}</script></body></html>

@@ -19,7 +19,6 @@ import {
   type StrategyRunnerOptions,
 } from '../strategy-runner.ts'
 import {
-  type Answer,
   ANSWERED,
   ASKED,
   CONTROL_LENGTH,
@@ -28,10 +27,9 @@ import {
   type Ready,
   REPEATS,
   ROW_LENGTH,
-  SERIES_LENGTH,
-  SERIES_MAX,
   type ThreadData,
 } from './thread-messages.ts'
+import { readAnswer } from './read-answer.ts'
 import { THREAD_HEAP_LIMIT_MB, watchGrowth } from './thread-memory.ts'
 import { MomentWriter } from './write-moment.ts'
 
@@ -104,7 +102,7 @@ export class IsolatedRunner {
 
   constructor(options: IsolatedRunnerOptions) {
     const { instruments, needs } = options
-    const numbers = HEADER_LENGTH + instruments.length * ROW_LENGTH + SERIES_MAX * SERIES_LENGTH
+    const numbers = HEADER_LENGTH + instruments.length * ROW_LENGTH
     this.strategyId = options.strategyId
     this.#options = options
     this.#stateText = options.stateText
@@ -254,15 +252,15 @@ export class IsolatedRunner {
     if (Atomics.load(this.#control, REPEATS) === 1) {
       return { kind: 'decided', intents: this.#intents, denials: [], state: this.#state }
     }
-    const message = this.#port && (receiveMessageOnPort(this.#port)?.message as Answer | undefined)
-    if (message === undefined) return failed('STRATEGY_NO_DECISION', { found: 'an answer without words' })
-    for (const line of message.said ?? []) this.#options.onSaid?.(line)
-    if (message.kind === 'failed') return { kind: 'failed', code: message.code, message: message.message }
     try {
-      const { intents, denials } = readIntents(this.strategyId, message.intents, this.#intents)
-      this.#state = readState(message.state, this.#state)
+      const message: unknown = this.#port && receiveMessageOnPort(this.#port)?.message
+      const answer = readAnswer(this.strategyId, message)
+      for (const line of answer.said) this.#options.onSaid?.(line)
+      if (answer.failure) return { kind: 'failed', ...answer.failure }
+      const { intents, denials } = readIntents(this.strategyId, answer.intents, this.#intents)
+      this.#state = readState(answer.state, this.#state)
       this.#intents = intents
-      return { kind: 'decided', intents, denials: [...message.denials, ...denials], state: this.#state }
+      return { kind: 'decided', intents, denials: [...answer.denials, ...denials], state: this.#state }
     } catch (error) {
       return failed('STRATEGY_NO_DECISION', { found: messageOf(error) })
     }

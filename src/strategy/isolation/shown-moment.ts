@@ -1,4 +1,4 @@
-import type { CandleSeries } from '../../domain/candles.ts'
+import { appendCandle, type CandleSeries, createCandleSeries } from '../../domain/candles.ts'
 import type { FeedReading } from '../../domain/feed.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Money } from '../../domain/fill-money.ts'
@@ -7,6 +7,7 @@ import { TICKER_COLUMNS, TickerTable } from '../../domain/ticker-table.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import {
+  type CrossingCandles,
   type CrossingMoment,
   type CrossingMoney,
   EXCHANGE_TIME,
@@ -17,7 +18,6 @@ import {
   REQUEST_TIME,
   ROW_LENGTH,
   SEQUENCE,
-  SERIES_LENGTH,
   TAKEN_AT,
   type ThreadData,
 } from './thread-messages.ts'
@@ -53,7 +53,7 @@ export class ShownMoment {
   }
 
   /** What is new. */
-  take({ moments = [], account, feeds, series }: Question): void {
+  take({ moments = [], account, feeds, candles = [] }: Question): void {
     for (const [place, moment] of moments) {
       const instrument = this.#instruments[place]
       this.#moments[place] = instrument && moment && toMoment(moment, instrument)
@@ -68,23 +68,22 @@ export class ShownMoment {
       }
     }
     if (feeds) this.#feeds = new Map([...feeds].map(([name, reading]) => [name, deepFreeze(reading)]))
-    if (!series) return
-    this.#candles.clear()
-    for (const { key, intervalMs, columns } of series)
-      this.#candles.set(key, { intervalMs, columns, first: 0, length: 0, filled: 0 })
+    for (const one of candles) this.#takeCandles(one)
+  }
+
+  #takeCandles({ key, intervalMs, capacity, filled, isAnew, rows }: CrossingCandles): void {
+    if (capacity === 0) return void this.#candles.delete(key)
+    const known = isAnew ? undefined : this.#candles.get(key)
+    const series = known ?? createCandleSeries(intervalMs, capacity)
+    for (const row of rows) appendCandle(series, row)
+    series.filled = filled
+    this.#candles.set(key, series)
   }
 
   snapshot(): Snapshot {
     const numbers = this.#numbers
     const at = (place: number): number => numbers[place] ?? 0
     this.#readTickers()
-    let place = HEADER_LENGTH + this.#instruments.length * ROW_LENGTH
-    for (const series of this.#candles.values()) {
-      series.first = at(place)
-      series.length = at(place + 1)
-      series.filled = at(place + 2)
-      place += SERIES_LENGTH
-    }
     return {
       sequence: at(SEQUENCE),
       takenAt: at(TAKEN_AT),

@@ -1,8 +1,8 @@
-// What crosses between the daemon and the thread of a strategy. Prices and candles stand in shared memory; whatever
-// else a snapshot shows crosses as a message when it has changed.
+// What crosses between the daemon and the thread of a strategy. Prices stand in memory that these two share, and which
+// the daemon only writes; whatever else a snapshot shows crosses as a message when it has changed, and so is a copy.
 
 import type { MessagePort } from 'node:worker_threads'
-import type { CandleColumns } from '../../domain/candles.ts'
+import type { CandleRow } from '../../domain/candles.ts'
 import type { Denial } from '../../domain/denial.ts'
 import type { FeedReading } from '../../domain/feed.ts'
 import type { Instrument } from '../../domain/instrument.ts'
@@ -22,7 +22,7 @@ export const REPEATS = 2
 export const CPU_US = 3
 export const CONTROL_LENGTH = 4
 
-/** Places in the numbers of a moment; the rows of the tickers follow, and then three numbers a series of candles. */
+/** Places in the numbers of a moment; the rows of the tickers follow. */
 export const SEQUENCE = 0
 export const TAKEN_AT = 1
 export const EXCHANGE_TIME = 2
@@ -32,10 +32,6 @@ export const REQUEST_TIME = 5
 export const HEADER_LENGTH = 6
 /** Of an instrument: whether it has a row, and its columns. */
 export const ROW_LENGTH = 1 + TICKER_COLUMNS.length
-/** Of a series: where its oldest candle stands, how many there are, how many nobody saw. */
-export const SERIES_LENGTH = 3
-/** Series of one strategy: as many as `needs.ts` allows of each of a hundred instruments. */
-export const SERIES_MAX = 800
 
 /** An instrument without the decimal, whose class does not cross. */
 export type CrossingInstrument = Omit<Instrument, 'notionalMin'> & { readonly notionalMin: string }
@@ -57,10 +53,17 @@ export type CrossingAccount = Omit<AccountMoment, 'capital' | 'money' | 'funding
   readonly funding: ReadonlyMap<string, string>
 }
 
-export interface CrossingSeries {
+/** Candles that closed since the last question. */
+export interface CrossingCandles {
   readonly key: string
   readonly intervalMs: number
-  readonly columns: CandleColumns
+  /** How many the series keeps; 0: there is none any more. */
+  readonly capacity: number
+  /** How many of the series nobody saw, these included. */
+  readonly filled: number
+  /** These are all candles of the series: what was known of it before is dropped. */
+  readonly isAnew: boolean
+  readonly rows: readonly CandleRow[]
 }
 
 /** What is new since the last question; absent: as before. */
@@ -69,7 +72,7 @@ export interface Question {
   readonly moments?: readonly (readonly [place: number, moment: CrossingMoment | undefined])[]
   readonly account?: CrossingAccount
   readonly feeds?: ReadonlyMap<string, FeedReading>
-  readonly series?: readonly CrossingSeries[]
+  readonly candles?: readonly CrossingCandles[]
 }
 
 /** With what the strategy has said; absent: nothing. */

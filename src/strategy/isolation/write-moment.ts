@@ -1,9 +1,10 @@
-import { candleKey, type CandleSeries } from '../../domain/candles.ts'
+import { candleKey, type CandleSeries, capacityOf, newestOpenAt, read, toRows } from '../../domain/candles.ts'
 import type { FeedReading } from '../../domain/feed.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import {
   type CrossingAccount,
+  type CrossingCandles,
   type CrossingMoment,
   EXCHANGE_TIME,
   FILLS_READ_AT,
@@ -13,7 +14,6 @@ import {
   REQUEST_TIME,
   ROW_LENGTH,
   SEQUENCE,
-  SERIES_LENGTH,
   TAKEN_AT,
   toCrossingMoney,
 } from './thread-messages.ts'
@@ -26,7 +26,7 @@ export class MomentWriter {
   readonly #keys: readonly string[]
   #moments: (InstrumentMoment | undefined)[] = []
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
-  #series: readonly (CandleSeries | undefined)[] = []
+  readonly #series = new CandleChanges()
   #account = new AccountChanges()
 
   constructor(numbers: SharedArrayBuffer, symbols: readonly string[], intervals: Iterable<number>) {
@@ -41,7 +41,7 @@ export class MomentWriter {
   forget(): void {
     this.#moments = []
     this.#feeds = new Map()
-    this.#series = []
+    this.#series.forget()
     this.#account = new AccountChanges()
   }
 
@@ -51,14 +51,13 @@ export class MomentWriter {
     const moments = this.#changedMoments(snapshot)
     const account = this.#account.changed(snapshot.account)
     const feeds = this.#changedFeeds(snapshot)
-    const series = this.#changedSeries(snapshot)
-    this.#writeSeries()
-    if (moments.length === 0 && !account && !feeds && !series) return undefined
+    const candles = this.#series.changed(this.#keys, snapshot.candles)
+    if (moments.length === 0 && !account && !feeds && candles.length === 0) return undefined
     return {
       ...(moments.length > 0 && { moments }),
       ...(account && { account }),
       ...(feeds && { feeds }),
-      ...(series && { series }),
+      ...(candles.length > 0 && { candles }),
     }
   }
 
@@ -82,17 +81,6 @@ export class MomentWriter {
     }
   }
 
-  #writeSeries(): void {
-    let place = HEADER_LENGTH + this.#symbols.length * ROW_LENGTH
-    for (const series of this.#series) {
-      if (!series) continue
-      this.#numbers[place] = series.first
-      this.#numbers[place + 1] = series.length
-      this.#numbers[place + 2] = series.filled
-      place += SERIES_LENGTH
-    }
-  }
-
   /** A moment that says what it said before is the same object. */
   #changedMoments({ instruments }: Snapshot): (readonly [number, CrossingMoment | undefined])[] {
     const changed: (readonly [number, CrossingMoment | undefined])[] = []
@@ -112,18 +100,6 @@ export class MomentWriter {
     this.#feeds = new Map(feeds)
     return this.#feeds
   }
-
-  /** Candles are read where they stand; which columns those are is said when they are others. */
-  #changedSeries({ candles }: Snapshot): Question['series'] {
-    const series = this.#keys.map((key) => candles.get(key))
-    if (series.every((one, index) => one === this.#series[index]) && this.#series.length > 0) return undefined
-    if (series.length === 0) return undefined
-    this.#series = series
-    return this.#keys.flatMap((key, index) => {
-      const one = series[index]
-      return one ? [{ key, intervalMs: one.intervalMs, columns: one.columns }] : []
-    })
-  }
 }
 
 /** As a rule they stand in the order of the strategy file. */
@@ -140,6 +116,43 @@ function findMoment(
 function toCrossing(moment: InstrumentMoment): CrossingMoment {
   const { instrument: _known, money, ...rest } = moment
   return { ...rest, money: money && toCrossingMoney(money) }
+}
+
+/** Candles are added to a series in place: what is newer than the newest that is known has closed since. */
+class CandleChanges {
+  readonly #known = new Map<string, { readonly series: CandleSeries; readonly newestAt: number }>()
+
+  forget(): void {
+    this.#known.clear()
+  }
+
+  changed(keys: readonly string[], candles: Snapshot['candles']): readonly CrossingCandles[] {
+    const changed: CrossingCandles[] = []
+    for (const key of keys) {
+      const series = candles.get(key)
+      const known = this.#known.get(key)
+      if (series === undefined) {
+        if (this.#known.delete(key))
+          changed.push({ key, intervalMs: 0, capacity: 0, filled: 0, isAnew: true, rows: [] })
+        continue
+      }
+      const newestAt = newestOpenAt(series)
+      if (known?.series === series && known.newestAt === newestAt) continue
+      this.#known.set(key, { series, newestAt })
+      const from = known?.series === series ? placeAfter(series, known.newestAt) : 0
+      const { intervalMs, filled } = series
+      const rows = toRows(series, from)
+      changed.push({ key, intervalMs, capacity: capacityOf(series), filled, isAnew: from === 0, rows })
+    }
+    return changed
+  }
+}
+
+/** Where the candles begin that open later than an instant; 0 where none of before is left. */
+function placeAfter(series: CandleSeries, at: number): number {
+  let place = series.length
+  while (place > 0 && read(series, 'openAt', place - 1) > at) place -= 1
+  return place
 }
 
 /** The account's parts are changed in place, entry by entry: one that has changed is another object. */

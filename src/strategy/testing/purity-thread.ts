@@ -3,12 +3,13 @@
 import { resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { decimal } from '../../lib/decimal.ts'
+import { guardThread } from '../isolation/guard-thread.ts'
 import { fileOfCode, loadStrategy } from '../load-strategy.ts'
 import { strategyAtFault } from '../strategy-context.ts'
 import { checkPurity } from './check-purity.ts'
 import type { PurityData, PurityNews } from './watched-purity.ts'
 
-const { bindings } = workerData as PurityData
+const { bindings, isGuarded } = workerData as PurityData
 const files = new Set(bindings.map(({ moduleFile }) => resolve(moduleFile)))
 
 process.on('uncaughtException', (error) => {
@@ -18,6 +19,7 @@ process.on('uncaughtException', (error) => {
   throw error
 })
 
+if (isGuarded) guardThread()
 for (const { moduleFile, params, instruments } of bindings) {
   const strategy = await loadStrategy(moduleFile)
   report({ kind: 'begun' })

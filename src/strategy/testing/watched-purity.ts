@@ -16,7 +16,11 @@ const MEMORY_LOOKED_AT_MS = 50
 
 /** A strategy with what it is given. */
 export interface Binding {
-  readonly strategy: Strategy
+  readonly name: string
+  /** Where it was loaded in this thread: it is asked here if its params cannot cross into another one. */
+  readonly strategy?: Strategy
+  /** Whether it reaches as little while it is checked as in a thread of its own. */
+  readonly isGuarded: boolean
   readonly moduleFile: string
   /** As the strategy's own schema gave them back. */
   readonly params: unknown
@@ -24,6 +28,7 @@ export interface Binding {
 }
 
 export interface PurityData {
+  readonly isGuarded: boolean
   readonly bindings: readonly {
     readonly moduleFile: string
     readonly params: unknown
@@ -47,8 +52,9 @@ export async function checkPurities(
   while (checks.length < bindings.length) {
     const rest = bindings.slice(checks.length)
     const [next] = rest as [Binding]
-    if (isPlain(next.params)) checks.push(...(await checkInThread(rest, limitMs)))
-    else checks.push(checkPurity(next.strategy, next.params, next.instruments))
+    const { strategy, params, instruments } = next
+    if (strategy === undefined || isPlain(params)) checks.push(...(await checkInThread(rest, limitMs)))
+    else checks.push(checkPurity(strategy, params, instruments))
   }
   return checks
 }
@@ -62,11 +68,13 @@ function isPlain(params: unknown): boolean {
   }
 }
 
-/** Of the first of them at least, and up to one that ends the thread or cannot cross into it. */
+/** Of the first of them at least, and up to one that ends the thread, cannot cross into it or may do more or less there. */
 function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<readonly PurityCheck[]> {
-  const end = bindings.findIndex(({ params }) => !isPlain(params))
+  const isGuarded = bindings[0]?.isGuarded ?? true
+  const end = bindings.findIndex((one) => one.isGuarded !== isGuarded || !isPlain(one.params))
   const crossing = end < 0 ? bindings : bindings.slice(0, end)
   const workerData: PurityData = {
+    isGuarded,
     bindings: crossing.map(({ moduleFile, params, instruments }) => ({
       ...{ moduleFile, params },
       instruments: instruments.map((one) => ({ ...one, notionalMin: one.notionalMin.toString() })),
@@ -78,7 +86,7 @@ function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<r
   const checks: PurityCheck[] = []
   return new Promise((resolve) => {
     const fail = (problem: string): void => {
-      const name = crossing[checks.length]?.strategy.name
+      const name = crossing[checks.length]?.name
       checks.push({ problems: [`${name} ${problem}`], notes: [] })
       finish()
     }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { appendCandle, candleKey, createCandleSeries } from '../../../src/domain/candles.ts'
+import { appendCandle, candleKey, createCandleSeries, toRows } from '../../../src/domain/candles.ts'
 import { type Snapshot } from '../../../src/domain/snapshot.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -10,7 +10,7 @@ import { systemClock, threadCpuMs } from '../../../src/lib/clock.ts'
 import { systemTimers, type Timers } from '../../../src/lib/timers.ts'
 import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/isolation/isolated-runner.ts'
 import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
-import { resolveNeeds } from '../../../src/strategy/needs.ts'
+import { type ResolvedNeeds, resolveNeeds } from '../../../src/strategy/needs.ts'
 import { createStrategyRunner } from '../../../src/strategy/strategy-runner.ts'
 import { holdingOf, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '../../support/market-moment.ts'
 
@@ -62,6 +62,20 @@ async function open(
   })
   opened.push(isolated)
   return { isolated, inline: createStrategyRunner({ ...options, strategy }), lost }
+}
+
+/** As {@link open}, of code that may run nowhere else. */
+async function openAlone(
+  moduleFile: string,
+  needs: Pick<ResolvedNeeds, 'candles'> = { candles: new Map() },
+): Promise<IsolatedRunner> {
+  const options = { strategyId: 'made-up', params: {}, instruments: INSTRUMENTS, clock: systemClock }
+  const isolated = await openIsolatedRunner({
+    ...{ ...options, moduleFile, needs, budgetMs: PATIENT, heapMb: 64, timers: systemTimers },
+    onThreadLost: () => undefined,
+  })
+  opened.push(isolated)
+  return isolated
 }
 
 /** Answers are those of an ordinary runner, but for the time. */
@@ -146,6 +160,58 @@ describe('a strategy in a thread of its own', () => {
     // Another series: what the daemon does when it begins anew.
     const fresh = new Map([[candleKey('BTCUSDT', 60_000), createCandleSeries(60_000, 5)]])
     expectSame(runners, { ...madeSnapshot([{ bid: 1, ask: 2 }]), candles: fresh })
+  })
+
+  test("[STR1] that takes hold of the candles by a patched prototype changes those of no other, nor the daemon's", async () => {
+    const patch = `const get = Map.prototype.get
+      Map.prototype.get = function (key) {
+        const found = get.call(this, key)
+        if (found && Object.hasOwn(found, 'intervalMs')) for (const column of Object.values(found.columns)) column.fill(1)
+        return found
+      }`
+    const code = `const last = market.instrument('BTCUSDT').candles('1m').at(-1)
+      return { intents: [], state: { close: last?.close ?? null } }`
+    const needs = "needs: { candles: { '1m': 5 } },"
+    const needed = { candles: new Map([[60_000, 5]]) }
+    const forger = await openAlone(write(code, { outside: patch, needs }), needed)
+    const other = await openAlone(write(code, { needs }), needed)
+    const series = createCandleSeries(60_000, 5)
+    appendCandle(series, [MOMENT_AT, 99, 102, 98, 100, 7])
+    const before = toRows(series)
+    const snapshot = { ...madeSnapshot([{}]), candles: new Map([[candleKey('BTCUSDT', 60_000), series]]) }
+
+    expect(forger.decide(snapshot)).toMatchObject({ state: { close: 1 } })
+    expect(other.decide(snapshot)).toMatchObject({ state: { close: 100 } })
+    // The journal's rows of candles are these.
+    expect(toRows(series)).toEqual(before)
+  })
+
+  test('reads candles as they are after a gap, an emptying and a restart of its thread', async () => {
+    const file = write(
+      `const candles = market.instrument('BTCUSDT').candles('1m')
+       const all = Array.from({ length: candles.length }, (_, index) => candles.at(index))
+       return { intents: [], state: { all: JSON.stringify(all), fast: market.instrument('BTCUSDT').indicators.fast ?? null } }`,
+      {
+        outside: "import { sma } from '#strategy'",
+        needs: "needs: { candles: { '1m': 5 }, indicators: { fast: sma({ interval: '1m', period: 2 }) } },",
+      },
+    )
+    const runners = await open(file)
+    const series = createCandleSeries(60_000, 5)
+    const candles = new Map([[candleKey('BTCUSDT', 60_000), series]])
+    // A step of more than the series holds empties it; one row of it, which nobody saw, begins none.
+    for (const minute of [0, 1, 2, 5, 6, 6, 12, 13, 14, 15, 16, 17, 40, 41, 90, 91]) {
+      const ticks = minute === 40 ? 0 : 3
+      appendCandle(series, [MOMENT_AT + minute * 60_000, minute, minute + 2, minute, minute + 1, ticks])
+      expectSame(runners, { ...madeSnapshot([{ bid: 1, ask: 2 }]), candles })
+    }
+    runners.isolated.breakDown(new Error('it broke'))
+    await expect
+      .poll(() => runners.isolated.decide({ ...madeSnapshot([{ bid: 1, ask: 2 }]), candles })?.kind, {
+        timeout: 60_000,
+      })
+      .toBe('decided')
+    expectSame(runners, { ...madeSnapshot([{ bid: 1, ask: 2 }]), candles })
   })
 
   test.skipIf(threadCpuMs() === undefined)(
@@ -324,23 +390,8 @@ describe('a strategy in a thread of its own', () => {
     '[SEC1] does not get %s',
     async (name) => {
       const file = write(NOTHING, { outside: `import * as taken from '${name}'; void taken` })
-      const opening = openIsolatedRunner({
-        ...{
-          strategyId: 'made-up',
-          params: {},
-          instruments: INSTRUMENTS,
-          clock: systemClock,
-          timers: systemTimers,
-        },
-        ...{
-          moduleFile: file,
-          budgetMs: PATIENT,
-          heapMb: 64,
-          needs: { candles: new Map() },
-          onThreadLost: () => undefined,
-        },
-      })
-      await expect(opening).rejects.toThrow(/STRATEGY_THREAD[^]*imports a module of Node/)
+      const opening = openAlone(file)
+      await expect(opening).rejects.toThrow(/STRATEGY_THREAD[^]*imports something that its thread/)
     },
   )
 

@@ -22,7 +22,8 @@ export default defineStrategy({
 })
 `,
   )
-  return { strategy: await loadStrategy(moduleFile), moduleFile, params, instruments: [madeInstrument()] }
+  const strategy = await loadStrategy(moduleFile)
+  return { name, strategy, isGuarded: false, moduleFile, params, instruments: [madeInstrument()] }
 }
 
 test('one that loops or ends its thread is named, and the others are checked all the same', async () => {

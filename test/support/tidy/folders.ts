@@ -117,6 +117,7 @@ const ENTRIES = [
   'src/daemon/watchdog/watchdog-thread.ts',
   'src/strategy/isolation/strategy-thread.ts',
   'src/strategy/testing/purity-thread.ts',
+  'src/daemon/strategies/examination-thread.ts',
   'src/config/write-schemas.ts',
   'src/strategy/install-contract.ts',
   'src/strategy/testing/testing.ts',

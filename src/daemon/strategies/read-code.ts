@@ -1,0 +1,65 @@
+import { type CheckedSection, checkSection } from '../../config/yaml/checked-file.ts'
+import type { Problem } from '../../config/yaml/problem.ts'
+import type { YamlSource } from '../../config/yaml/yaml-source.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import { Failure, headlineOf, messageOf } from '../../lib/failure.ts'
+import type { Strategy } from '../../strategy/define-strategy.ts'
+import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
+import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
+import { runAsStrategy } from '../../strategy/strategy-context.ts'
+import { describeThrown } from '../../strategy/strategy-failure.ts'
+
+/** The code of a strategy, with what it makes of its settings file. */
+export interface CodeReading {
+  readonly strategy: Strategy
+  /** As its schema gave them back. */
+  readonly params: unknown
+  readonly needs: ResolvedNeeds
+}
+
+/** Loads code and asks it about its params; what is wrong is reported with the place in the settings file. */
+export async function readCode(
+  moduleFile: string,
+  source: YamlSource,
+  instruments: readonly Instrument[],
+): Promise<CodeReading | { readonly problems: readonly Problem[] }> {
+  let strategy: Strategy
+  try {
+    strategy = await loadStrategy(moduleFile)
+  } catch (error) {
+    return { problems: [source.problem(['module'], messageOf(error))] }
+  }
+  const section = readParams(strategy, source)
+  if (!section.ok) return { problems: section.problems }
+  const params: unknown = section.value
+  const objections = checkBinding({ strategy, params, instruments })
+  if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
+  const needs = readNeeds(strategy, params)
+  if (typeof needs === 'string') return { problems: [source.problem(['params'], needs)] }
+  return { strategy, params, needs }
+}
+
+/** Its schema may hold code of its own, which may throw. */
+function readParams(strategy: Strategy, source: YamlSource): CheckedSection<unknown> {
+  try {
+    return runAsStrategy(strategy.name, () => checkSection(source, strategy.params, ['params']))
+  } catch (error) {
+    const text = `the schema of the strategy's params threw: ${describeThrown(error)}; ${SCHEMA_HINT}`
+    return { ok: false, problems: [source.problem(['params'], text)] }
+  }
+}
+
+const SCHEMA_HINT = 'it has to be synchronous, and says what it does not take with ctx.addIssue or refine'
+
+export function readNeeds(
+  strategy: Parameters<typeof resolveNeeds>[0],
+  params: unknown,
+): ResolvedNeeds | string {
+  try {
+    return resolveNeeds(strategy, params)
+  } catch (error) {
+    // A problem is one line.
+    const found = error instanceof Failure ? error.facts['found'] : undefined
+    return found === undefined ? messageOf(error) : `${headlineOf(error)}: ${found}`
+  }
+}
