@@ -147,16 +147,6 @@ describe('a planted violation is found', () => {
       rule: 'folder-cycle',
     },
     {
-      title: 'twenty-one files in one folder',
-      files: Object.fromEntries(listNames(21).map((name) => [`src/daemon/account/${name}.ts`, ''])),
-      rule: 'folder-size',
-    },
-    {
-      title: 'more files in a large folder than it is known for',
-      files: Object.fromEntries(listNames(25).map((name) => [`src/lib/${name}.ts`, ''])),
-      rule: 'folder-size',
-    },
-    {
       title: 'state that is changed outside its folders',
       files: { 'src/engine/orders/send.ts': '\nown(core.clock).isOpen = true\n' },
       rule: 'state-owner',

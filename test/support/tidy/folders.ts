@@ -94,14 +94,6 @@ const FOLDERS_UNORDERED: Readonly<Record<string, string>> = {
   protocol: 'folders are the chapters of one table of endpoints',
 }
 
-const FOLDER_FILES_MAX = 20
-/** Folders that may hold more, how many, and why. */
-const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]>> = {
-  'src/engine/state': [21, 'one piece of what the core knows a file'],
-  'src/domain': [25, 'one noun a file, and no noun belongs to another'],
-  'src/lib': [24, 'tools that have nothing to do with each other'],
-}
-
 /** Where the program begins; every other file of src/ must be reached from here. */
 const ROOT = 'src/cli/main.ts'
 /** Beside it what runs in a thread of its own. */
@@ -128,7 +120,6 @@ const ENTRIES = [
 export const FOLDER_RULES: readonly TreeRule[] = [
   (tree) => [...tree.values()].flatMap(checkFolderOrder),
   checkFolderCycles,
-  checkFolderSizes,
   checkCycles,
   checkDeadFiles,
 ]
@@ -209,18 +200,6 @@ function findFolderCycles(files: readonly SourceFile[]): Violation[] {
     const closing = counted.find(({ from, to }) => from === cycle.at(-2) && to === cycle.at(-1))
     const message = `folders import each other: ${text}`
     return closing ? [{ rule: 'folder-cycle' as const, file: closing.file, line: closing.line, message }] : []
-  })
-}
-
-function checkFolderSizes(tree: SourceTree): Violation[] {
-  const counts = new Map<string, number>()
-  for (const path of tree.keys()) {
-    if (path.startsWith('src/')) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
-  }
-  return [...counts].flatMap(([folder, count]) => {
-    const max = LARGE_FOLDERS[folder]?.[0] ?? FOLDER_FILES_MAX
-    const message = `${count} files in one folder; at most ${max}: group them by topic`
-    return count > max ? [{ rule: 'folder-size' as const, file: folder, line: 1, message }] : []
   })
 }
 

@@ -10,7 +10,6 @@ export const RULES = [
   'synchronous',
   'folder-order',
   'folder-cycle',
-  'folder-size',
   'cycle',
   'dead-file',
   'owned-call',
