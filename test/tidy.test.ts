@@ -486,8 +486,3 @@ function readFiles(paths: readonly string[]): Map<string, string> {
   const present = paths.filter((path) => existsSync(join(ROOT, path)))
   return new Map(present.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
 }
-
-/** Names of so many files: `a-1`, `a-2`. */
-function listNames(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `a-${index + 1}`)
-}

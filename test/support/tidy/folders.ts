@@ -1,6 +1,5 @@
 // The folders within a module, the size of folders, and files that import each other or that nothing imports.
 
-import { dirname } from 'node:path/posix'
 import {
   type SourceFile,
   type SourceTree,
