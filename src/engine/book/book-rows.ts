@@ -10,7 +10,7 @@ import { addEnded } from './ended-orders.ts'
 import { type Book, createBook, indexOrder, indexPlace, type WritableBook } from './book.ts'
 import type { Money } from '../../domain/fill-money.ts'
 import type { Order } from '../../domain/order.ts'
-import { TrackedMap, TrackedSet, TrackedShardedMap } from './tracked-map.ts'
+import { TrackedMap, TrackedSet, TrackedSegmentedMap } from './tracked-map.ts'
 
 /** The money of a {@link Book} as text. */
 type MoneyJson = Omit<Money, 'profit' | 'fees'> & { readonly profit: string; readonly fees: string }
@@ -92,9 +92,13 @@ export function countBookChanges(book: Book): number {
 function trackedOf(
   book: Book,
   name: Collection,
-): TrackedMap<string, unknown> | TrackedShardedMap<string, unknown> | TrackedSet<string> {
+): TrackedMap<string, unknown> | TrackedSegmentedMap<string, unknown> | TrackedSet<string> {
   const entries: unknown = book[name]
-  if (entries instanceof TrackedMap || entries instanceof TrackedShardedMap || entries instanceof TrackedSet)
+  if (
+    entries instanceof TrackedMap ||
+    entries instanceof TrackedSegmentedMap ||
+    entries instanceof TrackedSet
+  )
     return entries
   throw new TypeError(`nothing remembers what changed in ${name}: it is the book of a replay`)
 }

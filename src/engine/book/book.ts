@@ -21,9 +21,9 @@ import {
 } from '../../domain/trading-mode.ts'
 import type { Decimal } from '../../lib/decimal.ts'
 import { own, type Own } from '../../lib/own.ts'
-import { ShardedMap } from '../../lib/sharded-map.ts'
+import { SegmentedMap } from '../../lib/segmented-map.ts'
 import { addEnded, type EndedOrder } from './ended-orders.ts'
-import { TrackedMap, TrackedSet, TrackedShardedMap } from './tracked-map.ts'
+import { TrackedMap, TrackedSet, TrackedSegmentedMap } from './tracked-map.ts'
 
 /**
  * The last order of an intent's key, as long as the book holds that order. Afterwards only the journal knows that the key
@@ -117,9 +117,6 @@ export interface Book {
   readonly watermarks: ReadonlyMap<Scope, Watermark>
 }
 
-/** Parts of the maps that have an entry for each order: at 250 orders a second some 300,000. */
-const SHARDS = 64
-
 /**
  * The book while a record is applied to it, or while it is read from a checkpoint: nowhere else. Its collections
  * remember what changed, for the next checkpoint; `open`, `byOrderId` and `ended` follow from the orders,
@@ -135,11 +132,11 @@ export function createBook(positionMode: PositionMode): Book {
     grids: new TrackedMap(),
     batchId: 0,
     fillsThroughAt: 0,
-    orders: new TrackedShardedMap(SHARDS),
+    orders: new TrackedSegmentedMap(),
     open: new Map(),
-    byOrderId: new ShardedMap(SHARDS),
+    byOrderId: new SegmentedMap(),
     ended: [],
-    keys: new TrackedShardedMap(SHARDS),
+    keys: new TrackedSegmentedMap(),
     ordinals: new TrackedMap(),
     orphans: new TrackedMap(),
     trades: new TrackedMap(),

@@ -1,4 +1,4 @@
-import { ShardedMap } from '../../lib/sharded-map.ts'
+import { SegmentedMap } from '../../lib/segmented-map.ts'
 
 /** Which keys of a collection changed since they were last taken. */
 export interface ChangedKeys<Key> {
@@ -72,7 +72,7 @@ export class TrackedMap<Key, Value> extends Map<Key, Value> {
 }
 
 /** The same for hundreds of thousands of entries. */
-export class TrackedShardedMap<Key extends string, Value> extends ShardedMap<Key, Value> {
+export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
   readonly #changes = new Changes<Key>()
 
   get changedSize(): number {

@@ -5,7 +5,7 @@ import {
   countBookChanges,
   takeBookChanges,
 } from '../../../src/engine/book/book-rows.ts'
-import { TrackedMap, TrackedSet, TrackedShardedMap } from '../../../src/engine/book/tracked-map.ts'
+import { TrackedMap, TrackedSet, TrackedSegmentedMap } from '../../../src/engine/book/tracked-map.ts'
 import { MemoryRows } from '../../../src/journal/tables/memory-tables.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { EngineBench } from '../engine-bench.ts'
@@ -32,9 +32,9 @@ describe('[DET2] what a map remembers of its changes', () => {
     }
   })
 
-  test('makes those of a map in parts, in the order of each part', () => {
-    const random = createRandom('tracked shards')
-    const map = new TrackedShardedMap<string, number>(4)
+  test('makes those of a map in segments, in its order', () => {
+    const random = createRandom('tracked segments')
+    const map = new TrackedSegmentedMap<string, number>(4)
     const rows = new MemoryRows()
     for (let checkpoint = 0; checkpoint < 300; checkpoint++) {
       for (let change = random.integer(12); change > 0; change--) {
@@ -47,7 +47,7 @@ describe('[DET2] what a map remembers of its changes', () => {
       rows.apply(Array.from(changes.removed, (key) => ({ name: 'map', key, value: undefined })))
       rows.apply(Array.from(changes.put, (key) => ({ name: 'map', key, value: String(map.get(key)) })))
 
-      const restored = new TrackedShardedMap<string, number>(4)
+      const restored = new TrackedSegmentedMap<string, number>(4)
       for (const { key, value } of rows.list()) restored.restore(key, Number(value))
       expect([...restored]).toEqual([...map])
       expect(restored.changedSize).toBe(0)
