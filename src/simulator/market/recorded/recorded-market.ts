@@ -17,6 +17,7 @@ import {
   type MarketState,
   type MarketStep,
   ownState,
+  type RecordedReferences,
   STEPS_PER_ADVANCE_MAX,
 } from '../market.ts'
 import type { CandlePathKind } from './candle-path.ts'
@@ -54,6 +55,7 @@ export class RecordedMarket implements Market {
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
   readonly endings: ReadonlyMap<string, number>
+  readonly references: ReadonlyMap<string, RecordedReferences>
   readonly funding: ReadonlyMap<string, FundingPayments>
   readonly #startAt: number
   readonly #repeat: boolean
@@ -102,6 +104,7 @@ export class RecordedMarket implements Market {
     this.#order = [...this.#paths.keys()].sort((a, b) => (this.#isLater(a, b) ? 1 : -1))
     this.endsAt = repeat ? undefined : this.#startAt + Math.ceil(this.#lapMs / speed)
     this.endings = repeat ? new Map() : this.#findEndings(options.continued)
+    this.references = new Map(this.#paths.flatMap((path) => this.#placeReferences(path)))
     this.funding = new Map(recordings.flatMap((recording) => this.#placeFunding(recording)))
   }
 
@@ -165,6 +168,15 @@ export class RecordedMarket implements Market {
     if (funding === undefined || this.#repeat) return []
     const at = funding.at.map((paidAt) => this.#startAt + Math.floor((paidAt - this.#originAt) / this.speed))
     return [[symbol, { at, rate: funding.rate }]]
+  }
+
+  /** A recording that is repeated has none but those of its steps. */
+  #placeReferences(path: RecordedPath): readonly (readonly [string, RecordedReferences])[] {
+    const { symbol, references } = path
+    if (references === undefined || this.#repeat) return []
+    const { at: knownAt, markTicks, fundingRate } = references
+    const at = knownAt.map((one) => this.#startAt + Math.ceil((one - this.#originAt) / this.speed))
+    return [[symbol, { at, markTicks, fundingRate }]]
   }
 
   /** The first path has moved on. All take turns, so its place is near the end: it is looked for from there. */
