@@ -73,6 +73,11 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
   return loaded
 }
 
+function findTraded(strategies: readonly Readable<StrategyFile>[]): ReadonlySet<string> {
+  const enabled = strategies.filter(({ settings }) => settings.enabled !== false)
+  return new Set(enabled.flatMap(({ settings }) => settings.instruments ?? []).filter((one) => one !== undefined))
+}
+
 /** Reads the whole configuration and reports instead of throwing. */
 export function readConfig(request: ConfigRequest): ConfigReading {
   const { file, overrides = [], params = [], played, cwd } = request
@@ -91,7 +96,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   const market = { source: main.source, path: ['simulator', 'market'], directory: dirname(mainFile) }
   const problems = [
     ...main.problems,
-    ...checkDaemon(daemon, played?.recorded),
+    ...checkDaemon(daemon, { recorded: played?.recorded, traded: findTraded(readable) }),
     ...checkAlerts(daemon),
     ...checkServers(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),

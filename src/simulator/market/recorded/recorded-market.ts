@@ -230,7 +230,9 @@ function assertRecordings({ recordings, instruments }: RecordedMarketOptions): v
         code: 'RECORDING_SYMBOL_UNKNOWN',
         sentence: 'the recording is of an instrument that is not configured',
         facts: { file: source, symbol, instruments: instruments.map((one) => one.symbol).join(', ') },
-        hint: `add the instrument, or name another one: SYMBOL=${source}`,
+        hint: source.endsWith('.prices')
+          ? `add ${symbol} to instruments; a price file says itself of which instrument it is, so \`intentd import --symbol\` makes one of another name`
+          : `add ${symbol} to instruments, or name another one: SYMBOL=${source}`,
       })
     }
     assertAboveTick(recording, instrument)
