@@ -1,6 +1,16 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 
+/** The instruments whose prices follow the seed: of a simulator without live prices, those that no file has. */
+export function listFollowingSeed(
+  { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
+  recorded: readonly string[] | undefined,
+): readonly string[] {
+  if (simulator === undefined || simulator.market.live !== undefined) return []
+  const priced = recorded ?? Object.keys(simulator.market.recordings)
+  return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
+}
+
 /** The instruments that have neither a file nor a start price: a configuration may have them where no strategy trades them. */
 export function listPriceless(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,

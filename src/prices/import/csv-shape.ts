@@ -261,6 +261,10 @@ function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
       }
     return { kind: 'trades', missing: ['a header'] }
   }
+  // MetaTrader 4: a day, a time of day, and a volume that counts changes of the price.
+  if (/^\d\d?:\d\d/.test(cells[1] ?? ''))
+    return { kind: 'candles', missing: ['a header', "a volume in the base coin (MetaTrader's is none)"] }
+  if (cells.length === 3) return { kind: 'trades', missing: ['a header such as time,price,volume'] }
   const candles = { ...common, kind: 'candles' } as const
   if (cells.length === 12)
     return {

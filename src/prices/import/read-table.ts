@@ -15,6 +15,8 @@ import type { PackedFile } from './zip-entries.ts'
 const LINE_FEED = 10
 const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
+const VOLUME_HINT =
+  'orders are filled from a share of the volume, so none is assumed: export the file with its volume in the base coin, or add a column volume with what you assume'
 /** An index is a number in a column of numbers. */
 const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange']
 /** So many digits a float holds. */
@@ -71,6 +73,7 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
     header: shape.columns,
     names: [...shape.fields, ...shape.twins.keys()],
     texts: [...TEXT_FIELDS, 'id'],
+    times: ['at'],
     ...{ from, firstLine, source: name },
     readText: (text, column) => readText(text, shape.twins.get(column) ?? (column as ShapeField), texts),
     hintFor: (column) => (column === 'at' || column === 'clock' ? TIME_HINT : undefined),
@@ -369,7 +372,8 @@ function unknownShape(where: string, found: string, gap?: ShapeGap): Failure {
     code: 'IMPORT_SHAPE_UNKNOWN',
     sentence: 'the file has no known format of prices',
     facts: { where, found, ...(gap && { missing: `${gap.missing.join(', ')}, for ${gap.kind}` }) },
-    hint: SHAPES_HINT,
+    hint:
+      gap?.kind === 'candles' && gap.missing.some((one) => /volume/.test(one)) ? VOLUME_HINT : SHAPES_HINT,
   })
 }
 
