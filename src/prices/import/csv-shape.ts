@@ -42,7 +42,7 @@ const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 /** Names in headers, in small letters without spaces, underscores and brackets; the first that is there counts. */
 const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
-    ...['tsms', 'opentime', 'timeopen', 'start', 'starttime', 'timestamp', 'time', 'ts', 't', 'unix'],
+    ...['tsms', 'opentime', 'timeopen', 'start', 'starttime', 'timestamp', 'time', 'ts', 't', 'unix', 'mts'],
     ...['unixtimestamp', 'transacttime', 'tsevent', 'calctime', 'fundingtime', 'fundingratetimestamp'],
     ...['createdtime', 'createtime', 'tradetime'],
     ...['settletime', 'datetime', 'date', ...CLOSE_TIMES],
@@ -59,11 +59,11 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   ],
   coinVolume: ['volccy', 'homenotional'],
   tickVolume: ['tickvolume', 'tickvol'],
-  bid: ['bid'],
-  ask: ['ask'],
-  bidSize: ['bidsz', 'bidsize'],
-  askSize: ['asksz', 'asksize'],
-  last: ['last'],
+  bid: ['bid', 'bidprice', 'bestbidprice', 'bidpx'],
+  ask: ['ask', 'askprice', 'bestaskprice', 'askpx'],
+  bidSize: ['bidsz', 'bidsize', 'bidamount', 'bidqty', 'bestbidqty', 'bestbidamount'],
+  askSize: ['asksz', 'asksize', 'askamount', 'askqty', 'bestaskqty', 'bestaskamount'],
+  last: ['last', 'lastprice', 'lastpr'],
   mark: ['mark', 'markprice'],
   fundingRate: ['realfundingrate', 'realizedrate', 'realizedfundingrate', 'lastfundingrate', 'fundingrate'],
   price: ['price', 'px'],

@@ -811,8 +811,34 @@ describe('what cannot be known is asked for', () => {
       `67000.1,0.5,${AT / 1000}.1234\n67000.2,0.5,${AT / 1000 + 1}.5\n`,
       /missing +a header such as time,price,volume, for trades/,
     ],
+    [
+      'columns in the order of another vendor, of which most rows could be',
+      'DOTUSD.csv',
+      Array.from({ length: 30 }, (_, minute) =>
+        row(minute, minute === 20 ? '9,12,10,11,5' : '10,10,10,10,5'),
+      ).join(''),
+      /RECORDING_CANDLE_IMPOSSIBLE[^]*csv:21[^]*header/,
+    ],
+    [
+      'quotes without a last price',
+      'binance-futures_quotes_UNIUSDT.csv',
+      `timestamp,ask_amount,ask_price,bid_price,bid_amount\n${AT},1,2,1,1\n`,
+      /missing +last, for quotes/,
+    ],
+    [
+      'lines that end in a carriage return',
+      'BTCUSDT-1m.csv',
+      (header + rows).replaceAll('\n', '\r'),
+      /carriage return alone/,
+    ],
   ])('%s', async (_, name, text, message) => {
     await expect(importFiles({ [name]: text })).rejects.toThrow(message)
+  })
+
+  it('text in UTF-16', async () => {
+    await expect(importFiles({ 'BTCUSDT-1m.csv': Buffer.from(header + rows, 'utf16le') })).rejects.toThrow(
+      /UTF-16[^]*CSV UTF-8/,
+    )
   })
 
   it('files of one candle each say their interval together, or by their names', async () => {
