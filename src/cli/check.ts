@@ -53,12 +53,13 @@ async function check(options: CheckOptions): Promise<number> {
     const { config } = account
     const off = listUnlimited(config)
     const of = accounts.length > 1 ? `${config.name}: ` : ''
-    const madeUp = listMadeUp(config, request.played ?? NOTHING_PLAYED)
+    const played = request.played ?? NOTHING_PLAYED
+    const priceless = listPriceless(config, played)
+    const madeUp = listMadeUp(config, played).filter((symbol) => !priceless.includes(symbol))
     if (madeUp.length > 0)
       process.stdout.write(
         `${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`,
       )
-    const priceless = listPriceless(config, request.played ?? NOTHING_PLAYED)
     if (priceless.length > 0)
       process.stdout.write(
         `${of}nothing has prices of ${priceless.join(', ')}, which no strategy trades: they are listed at a price of the simulator's own\n`,
@@ -67,10 +68,7 @@ async function check(options: CheckOptions): Promise<number> {
     const idle = listIdleLimits(config)
     if (idle.length > 0)
       process.stdout.write(`${of}limits of strategies that one of the account is below: ${idle.join(', ')}\n`)
-    const values = listPositionValues(
-      account,
-      await findKnownPrices(account, request.played ?? NOTHING_PLAYED),
-    )
+    const values = listPositionValues(account, await findKnownPrices(account, played))
     if (values.length > 0)
       process.stdout.write(`${of}largest positions: ${values.map(({ words }) => words).join('; ')}\n`)
     const flips = listFlips(config)

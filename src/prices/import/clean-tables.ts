@@ -66,8 +66,8 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   const hasPrices = (row: number) => PRICES.every((field) => !((columns.get(field)?.[row] ?? 1) <= 0))
   const zeroPrices = findRows(at.length, (row) => !hasPrices(row), whereOf)
   const impossible = findRows(at.length, (row) => hasPrices(row) && isImpossible(row), whereOf)
-  const isByPlace = sorted.some(({ isByPlace }) => isByPlace === true)
-  const impossibleMax = isByPlace ? 1 : Math.max(IMPOSSIBLE_ROWS_MIN, at.length * IMPOSSIBLE_SHARE_MAX)
+  const hasNoHeader = sorted.some(({ isByPlace }) => isByPlace === true)
+  const impossibleMax = hasNoHeader ? 1 : Math.max(IMPOSSIBLE_ROWS_MIN, at.length * IMPOSSIBLE_SHARE_MAX)
   if (impossible.count >= impossibleMax) throw otherOrder(impossible, at.length)
   const inTrades = (name: 'zeroPrices' | 'impossible' | 'duplicates') =>
     sorted.map(({ trades }) => trades?.[name] ?? { count: 0 })

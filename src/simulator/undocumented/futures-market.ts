@@ -75,8 +75,8 @@ function futuresContracts(state: CoreState, _: unknown, asked: Asked<typeof ofPr
   return accept(listed.map((entry) => toContract(state, entry)))
 }
 
-function toContract({ settings, clock }: CoreState, symbol: SymbolState) {
-  const { instrument, opensAt } = symbol
+function toContract({ settings, clock }: CoreState, entry: SymbolState) {
+  const { instrument, opensAt } = entry
   const { delivery, priceGrid, sizeGrid, priceLimitRatio } = instrument
   return {
     symbol: instrument.symbol,
@@ -100,7 +100,7 @@ function toContract({ settings, clock }: CoreState, symbol: SymbolState) {
     maxSymbolOrderNum: String(instrument.symbolOrdersMax),
     maxProductOrderNum: String(instrument.productOrdersMax),
     maxPositionNum: '150',
-    symbolStatus: SYMBOL_STATUS[deliveryStatus(symbol, clock.now)],
+    symbolStatus: SYMBOL_STATUS[deliveryStatus(entry, clock.now)],
     offTime: '-1',
     limitOpenTime: '-1',
     deliveryTime: delivery === undefined ? '' : String(delivery.deliveryAt),
