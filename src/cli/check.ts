@@ -5,7 +5,7 @@ import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../con
 import { checkFully } from './process/full-check.ts'
 import { findKnownPrices, listFlips, listIdleLimits, listPositionValues } from './process/position-values.ts'
 import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
-import { listMadeUp } from '../daemon/embedded/made-up-prices.ts'
+import { listMadeUp, listPriceless } from '../daemon/embedded/made-up-prices.ts'
 import { filesOf } from '../daemon/embedded/simulated-exchange.ts'
 import { usualFundingMinutes } from '../config/funding-minutes.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
@@ -53,16 +53,22 @@ async function check(options: CheckOptions): Promise<number> {
     const { config } = account
     const off = listUnlimited(config)
     const of = accounts.length > 1 ? `${config.name}: ` : ''
-    const madeUp = listMadeUp(config, request.played ?? NOTHING_PLAYED)
+    const played = request.played ?? NOTHING_PLAYED
+    const priceless = listPriceless(config, played)
+    const madeUp = listMadeUp(config, played).filter((symbol) => !priceless.includes(symbol))
     if (madeUp.length > 0)
       process.stdout.write(
         `${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`,
+      )
+    if (priceless.length > 0)
+      process.stdout.write(
+        `${of}nothing has prices of ${priceless.join(', ')}, which no strategy trades: they are listed at a price of the simulator's own\n`,
       )
     if (off.length > 0) process.stdout.write(`${of}limits that are off: ${off.join(', ')}\n`)
     const idle = listIdleLimits(config)
     if (idle.length > 0)
       process.stdout.write(`${of}limits of strategies that one of the account is below: ${idle.join(', ')}\n`)
-    const values = listPositionValues(account, findKnownPrices(account))
+    const values = listPositionValues(account, await findKnownPrices(account, played))
     if (values.length > 0)
       process.stdout.write(`${of}largest positions: ${values.map(({ words }) => words).join('; ')}\n`)
     const flips = listFlips(config)

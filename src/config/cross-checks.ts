@@ -22,13 +22,13 @@ export interface Readable<T> {
 type Daemon = Readable<DaemonFile>
 type Instruments = Daemon['settings']['instruments']
 
-/** @param recorded As for {@link checkMarket}. */
-export const checkDaemon = (daemon: Daemon, recorded?: readonly string[]): Problem[] => [
+/** @param pricing As for {@link checkMarket}. */
+export const checkDaemon = (daemon: Daemon, pricing: Pricing = {}): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
   ...checkAddress(daemon),
   ...checkProxy(daemon),
-  ...checkSimulatorSection(daemon, recorded),
+  ...checkSimulatorSection(daemon, pricing),
   ...checkAccount(daemon.source, ['account'], daemon.settings.account ?? {}),
   ...checkInstruments(daemon.source, daemon.settings.instruments),
   ...checkCalendar(daemon),
@@ -139,7 +139,7 @@ function checkOrigin(
   return problems
 }
 
-function checkSimulatorSection({ source, settings }: Daemon, recorded?: readonly string[]): Problem[] {
+function checkSimulatorSection({ source, settings }: Daemon, pricing: Pricing): Problem[] {
   const { environment, exchange, simulator, instruments } = settings
   const isWritten = source.has(['simulator'])
   const isEmbedded = environment === 'simulator' && !source.has(['exchange', 'baseUrl'])
@@ -169,17 +169,21 @@ function checkSimulatorSection({ source, settings }: Daemon, recorded?: readonly
     ]
   }
   return [
-    ...checkMarket(source, ['simulator', 'market'], { market: simulator?.market, instruments, recorded }),
+    ...checkMarket(source, ['simulator', 'market'], { market: simulator?.market, instruments, ...pricing }),
     ...(simulator?.market?.live !== undefined && (simulator.speed ?? 1) !== 1
       ? [source.problem(['simulator', 'speed'], 'live prices come as they come: set speed to 1')]
       : []),
   ]
 }
 
-/**
- * Every instrument needs a price to start from or a recording, and nothing else has one.
- * @param recorded Symbols of the files that the command line plays; undefined for a command that plays nothing.
- */
+export interface Pricing {
+  /** Symbols of the files that the command line plays; absent for a command that plays nothing. */
+  readonly recorded?: readonly string[] | undefined
+  /** Symbols that strategies trade; absent where anybody may trade anything. */
+  readonly traded?: ReadonlySet<string>
+}
+
+/** Every instrument that is traded needs a price to start from or a recording, and nothing but an instrument has one. */
 export function checkMarket(
   source: YamlSource,
   path: SettingPath,
@@ -187,10 +191,10 @@ export function checkMarket(
     market,
     instruments,
     recorded,
-  }: {
+    traded,
+  }: Pricing & {
     readonly market: Salvaged<SimulatorMarket> | undefined
     readonly instruments: Instruments
-    readonly recorded?: readonly string[] | undefined
   },
 ): Problem[] {
   const { startPrices, recordings, live } = market ?? {}
@@ -200,7 +204,10 @@ export function checkMarket(
   const missing =
     recorded === undefined
       ? []
-      : Object.keys(instruments).filter((symbol) => !priced.has(symbol) && !recorded.includes(symbol))
+      : Object.keys(instruments).filter(
+          (symbol) =>
+            !priced.has(symbol) && !recorded.includes(symbol) && (traded === undefined || traded.has(symbol)),
+        )
   const surplus = [...priced].filter((symbol) => !Object.hasOwn(instruments, symbol))
   return [
     ...missing.map((symbol) =>

@@ -52,6 +52,8 @@ export interface GivenChanges {
   readonly set: readonly string[]
   /** `strategy.param=value` texts of `--param`. */
   readonly params: readonly string[]
+  /** Instruments of `--market`; absent without it. */
+  readonly recorded?: readonly string[]
 }
 
 export interface LoadedConfig {
@@ -73,6 +75,13 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
   return loaded
 }
 
+function findTraded(strategies: readonly Readable<StrategyFile>[]): ReadonlySet<string> {
+  const enabled = strategies.filter(({ settings }) => settings.enabled !== false)
+  return new Set(
+    enabled.flatMap(({ settings }) => settings.instruments ?? []).filter((one) => one !== undefined),
+  )
+}
+
 /** Reads the whole configuration and reports instead of throwing. */
 export function readConfig(request: ConfigRequest): ConfigReading {
   const { file, overrides = [], params = [], played, cwd } = request
@@ -91,7 +100,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   const market = { source: main.source, path: ['simulator', 'market'], directory: dirname(mainFile) }
   const problems = [
     ...main.problems,
-    ...checkDaemon(daemon, played?.recorded),
+    ...checkDaemon(daemon, { recorded: played?.recorded, traded: findTraded(readable) }),
     ...checkAlerts(daemon),
     ...checkServers(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
@@ -105,7 +114,11 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     ...readable.flatMap((strategy) => checkStrategy(strategy, daemon.settings)),
   ]
   if (problems.length > 0 || main.value === undefined) return { problems: sortProblems(problems) }
-  const given = { set: overrides, params }
+  const given: GivenChanges = {
+    set: overrides,
+    params,
+    ...(played !== undefined && played.files.length > 0 && { recorded: played.recorded ?? [] }),
+  }
   const parts = { mainFile, main: main.source, value: main.value, strategies, given }
   return { problems: [], loaded: assemble(parts) }
 }

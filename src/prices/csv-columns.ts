@@ -76,6 +76,8 @@ export interface CsvColumns {
   readonly readText?: (text: string, name: string) => number | undefined
   /** Columns that hold names: {@link readText} is asked for every cell of them, also for one of digits. */
   readonly texts?: readonly string[]
+  /** Columns of times, all of whose digits count. */
+  readonly times?: readonly string[]
   /** How a column is written, for failures; undefined: as numbers are. */
   readonly hintFor?: (name: string) => string | undefined
 }
@@ -91,29 +93,92 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
   const columns = names.map(() => new Float64Array(countLines(bytes, from, end)))
   const columnOf = header.map((name) => columns[names.indexOf(name)])
   const isTextOf = header.map((name) => options.texts?.includes(name) === true)
+  assertWholeEnd(bytes, { from, end }, options)
   let at = from
   for (let row = 0; at < end; row++) {
     let field = 0
     const lineAt = at
+    let openQuote: string | undefined
     for (let isInLine = true; isInLine; field++) {
       const fieldEnd = endOfField(bytes, { at, end, separator })
       const column = columnOf[field]
       if (column !== undefined) {
         const isText = isTextOf[field] === true
         const number = isText ? -1 : plainNumber(bytes, at, fieldEnd)
-        column[row] =
-          number >= 0
-            ? number
-            : otherNumber(bytes.toString('utf8', at, fieldEnd), { options, field, row, isText })
+        if (number >= 0) column[row] = number
+        else {
+          const text = bytes.toString('utf8', at, fieldEnd)
+          if (hasOpenQuote(text)) openQuote ??= text
+          column[row] = otherNumber(text, { options, field, row, isText })
+        }
       }
       isInLine = bytes[fieldEnd] === separator
       at = fieldEnd + 1
     }
-    if (field === header.length) continue
+    if (field === header.length && openQuote === undefined) continue
     assertNoCommaInNumber(bytes.toString('utf8', lineAt, at - 1), lineOf(row, options))
+    if (field === header.length && openQuote !== undefined) throw quoteLeftOpen(openQuote, options, row)
     throw wrongLength(field, options, row)
   }
   return new Map(names.map((name, index) => [name, columns[index] as Float64Array]))
+}
+
+function hasOpenQuote(cell: string): boolean {
+  return cell.replaceAll(/[^"]/g, '').length % 2 === 1
+}
+
+/** So many rows say how the last field of a row is written. */
+const ROWS_LIKE_MIN = 10
+
+/**
+ * A copy that was broken off may end within the last field. It has no end of line then, and fewer decimals where all
+ * rows before it had as many as each other. @throws Failure RECORDING_ROW_LENGTH
+ */
+function assertWholeEnd(
+  bytes: Buffer,
+  { from, end }: { readonly from: number; readonly end: number },
+  options: CsvColumns,
+): void {
+  if (end < bytes.length || end === from) return
+  const beginAt = Math.max(from, end - END_BYTES)
+  const lines = bytes.toString('utf8', beginAt, end).split('\n')
+  const last = lines.at(-1)
+  // The first of them may be a part of a line.
+  const before = lines.slice(beginAt === from ? 0 : 1, -1)
+  if (last === undefined || before.length < ROWS_LIKE_MIN) return
+  const decimals = new Set(before.map((line) => /\.(\d+)"?\r?$/.exec(line)?.[1]?.length ?? 0))
+  const [usual = 0] = decimals
+  const found = /\.(\d*)$/.exec(last)?.[1]?.length ?? 0
+  if (decimals.size > 1 || usual < 2 || found >= usual) return
+  const row = countLines(bytes, from, end) - 1
+  throw new Failure({
+    code: 'RECORDING_ROW_LENGTH',
+    sentence: 'the last row ends in the middle of a number',
+    facts: { where: lineOf(row, options), found: last.slice(-40) },
+    hint: 'the copy is incomplete: remove the row, or copy the file again',
+  })
+}
+
+/** A few lines. */
+const END_BYTES = 4096
+
+function quoteLeftOpen(cell: string, options: CsvColumns, row: number): Failure {
+  return new Failure({
+    code: 'RECORDING_NOT_NUMERIC',
+    sentence: 'a quotation mark is opened and not closed',
+    facts: { where: lineOf(row, options), found: cell.trim().slice(0, 40) },
+    hint: 'correct the line, or download the file again',
+  })
+}
+
+/** A spreadsheet that shows a time as 1.74882E+12 has saved no more of it. */
+function roundedTime(cell: string, options: CsvColumns, row: number): Failure {
+  return new Failure({
+    code: 'RECORDING_NOT_NUMERIC',
+    sentence: 'the time was rounded by the program that wrote the file',
+    facts: { where: lineOf(row, options), found: cell.slice(0, 40) },
+    hint: 'the rest of it is lost: download the file again, and in a spreadsheet format the column as a number without decimals before saving',
+  })
 }
 
 function lineOf(row: number, { source, firstLine = 2 }: CsvColumns): string {
@@ -172,8 +237,11 @@ function otherNumber(
 ): number {
   const { options, field, row } = cell
   const trimmed = unquote(text)
-  if (!cell.isText && PLAIN_NUMBER.test(trimmed)) return Number(trimmed)
   const name = options.header[field] ?? ''
+  if (!cell.isText && PLAIN_NUMBER.test(trimmed)) {
+    if (options.times?.includes(name) === true && /e/i.test(trimmed)) throw roundedTime(trimmed, options, row)
+    return Number(trimmed)
+  }
   const meant = options.readText?.(trimmed, name)
   if (meant !== undefined) return meant
   throw new Failure({

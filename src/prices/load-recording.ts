@@ -4,7 +4,8 @@ import { basename } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { isPriceFile, parsePriceFile, symbolOfPriceFile } from './price-file.ts'
 import { parseRecording, symbolOf } from './parse-recording.ts'
-import type { Recording } from './recording.ts'
+import { candleLength, type Recording } from './recording.ts'
+import { intervalInName } from './times.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
 /**
@@ -18,7 +19,20 @@ export async function loadRecording(spec: string): Promise<Recording> {
   const { symbol, path } = splitSpec(spec)
   const bytes = await readUnpacked(path)
   const parse = isPriceFile(bytes) ? parsePriceFile : parseRecording
-  return parse({ bytes, source: basename(path), ...(symbol && { symbol }) })
+  const recording = parse({ bytes, source: basename(path), ...(symbol && { symbol }) })
+  assertKnownLength(recording)
+  return recording
+}
+
+/** A single candle is played as one of a minute. @throws Failure RECORDING_INTERVAL_UNKNOWN */
+function assertKnownLength({ rows, source, intervalMs = intervalInName(source) }: Recording): void {
+  if (rows.kind !== 'candles' || rows.at.length !== 1 || intervalMs === candleLength(rows.at)) return
+  throw new Failure({
+    code: 'RECORDING_INTERVAL_UNKNOWN',
+    sentence: 'one candle does not say how long it is',
+    facts: { file: source },
+    hint: 'give a file with two candles or more; the name of the file may say that it is one of a minute: BTCUSDT-1m.csv',
+  })
 }
 
 /**

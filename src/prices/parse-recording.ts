@@ -82,6 +82,7 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
     names: [...fields.map(csvNameOf), ...texts],
     source,
     texts,
+    times: [csvNameOf('at')],
     ...{ from: headerEnd + 1, firstLine },
     readText: (text, name) => {
       if (texts.includes(name)) return instruments.add(text).size

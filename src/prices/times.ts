@@ -61,7 +61,7 @@ function dateOf([year, month, day, hour = '0', minute = '0', second = '0']: read
 type Parts = [number, number, number, number, number, number]
 
 const DATE =
-  /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[ T](\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)? ?(?:Z|UTC|GMT|([+-])(\d\d):?(\d\d))?$/
+  /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[ TD](\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)? ?(?:Z|UTC|GMT|([+-])(\d\d):?(\d\d))?$/
 
 /**
  * Unix ms of a date such as `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00` or `20250602 130000`, in UTC where it names

@@ -23,7 +23,14 @@ export const segmentHeadSchema = z.object({
   /** The main file of its configuration, absolute; absent in those of before. */
   configFile: z.string().optional(),
   /** `--set` and `--param` of the run, as they were given; absent in those of before. */
-  given: z.object({ set: z.array(z.string()).readonly(), params: z.array(z.string()).readonly() }).optional(),
+  given: z
+    .object({
+      set: z.array(z.string()).readonly(),
+      params: z.array(z.string()).readonly(),
+      /** Instruments whose prices came from files of `--market`. */
+      recorded: z.array(z.string()).readonly().optional(),
+    })
+    .optional(),
 })
 
 export type SegmentHead = z.infer<typeof segmentHeadSchema>

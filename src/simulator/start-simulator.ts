@@ -5,11 +5,7 @@ import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
 import type { AccountSetup, GatewayClient } from './shared/account.ts'
 import { createExchangeCore } from './futures/exchange-core.ts'
-import {
-  buildInstruments,
-  type Instrument,
-  nextQuarterlyDelivery,
-} from './futures/instruments/instruments.ts'
+import { buildInstruments, type Instrument, quarterlyDeliveries } from './futures/instruments/instruments.ts'
 import type { CoreSettings } from './futures/settings.ts'
 import { SqliteStore } from './store/sqlite-store.ts'
 import type { RowStore } from './store/row-store.ts'
@@ -104,7 +100,7 @@ const TICK_MS = 50
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
   const { clock = systemClock, seed, storeFile } = options
   const startAt = clock.now()
-  const instruments = options.instruments ?? buildInstruments(nextQuarterlyDelivery(startAt))
+  const instruments = options.instruments ?? buildInstruments(...quarterlyDeliveries(startAt))
   const market = await prepareMarket(options.market, {
     ...{ instruments, seed, startAt },
     onCut: (cut) => options.onEvent?.({ kind: 'volumesCut', ...cut }),
@@ -193,7 +189,13 @@ async function serve(
     close()
   }
   const { priceStepsMs } = core
-  const symbols = core.instruments().map(({ symbol }) => symbol)
+  const now = clock.now()
+  const symbols = core
+    .instruments()
+    .filter(
+      ({ delivery }) => delivery === undefined || (now >= delivery.listedAt && now < delivery.deliveryAt),
+    )
+    .map(({ symbol }) => symbol)
   return {
     ...{ baseUrl: server.baseUrl, accounts: core.accounts(), exchange, priceStepsMs },
     madeUp: priceStepsMs.size === 0 ? [] : symbols.filter((symbol) => !priceStepsMs.has(symbol)),

@@ -99,6 +99,36 @@ test.each([
   await expect(run).rejects.toThrow(problem)
 })
 
+test('funding and final equity take the newest mark price and rate of an hourly file, and no later one', async () => {
+  const opened = new BacktestProject(
+    ['BTCUSDT'],
+    [{ at: START_AT + HOUR_MS / 4, action: 'openLong', lots: 10 }],
+  )
+  project = opened
+  opened.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
+  // From 07:00, 08:00 and 09:00 on, and each known an hour later.
+  const rows = [
+    [0, 99_000, 0.0002],
+    [1, 98_000, 0.0007],
+    [2, 97_000, 0.0009],
+  ].map(([hour = 0, mark, rate]) => [
+    START_AT + hour * HOUR_MS,
+    ...Array(4).fill(100_000),
+    10_000,
+    mark,
+    rate,
+  ])
+  const header = 'ts_ms,open,high,low,close,volume,mark,fundingRate'
+  const file = opened.write('BTCUSDT-1h.csv', `${[header, ...rows.map(String)].join('\n')}\n`)
+
+  const [run] = (await opened.run([file], 'out')).runs
+
+  // At 08:00 the candle of 07:00 has ended: 0.01 BTC at 99,000, of it 2 bp.
+  expect(Number(run?.money.funding)).toBeCloseTo(-0.198, 8)
+  // At 10:00 that of 09:00: 97,000. Bought at 100,000.
+  expect(Number(run?.money.unrealised)).toBeCloseTo(0.01 * (97_000 - 100_000), 8)
+})
+
 test('a file of payments says when and how much, also where the interval changes', async () => {
   const payments = [
     [1, 0.0002],

@@ -119,7 +119,8 @@ test.concurrent('a file of another kind is one problem, which says what it is an
 
 test.concurrent('an instrument whose prices are made up beside a file of another is named', async () => {
   const project = projects.open()
-  project.write('BTCUSDT.csv', 'ts_ms,open,high,low,close,volume\n1748538300000,1,1,1,1,1\n')
+  const rows = [1748538300000, 1748538360000].map((at) => `${at},1,1,1,1,1\n`)
+  project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('')}`)
   const played = project.start(['check', '--market', 'BTCUSDT=BTCUSDT.csv'])
   const made = project.start(['check'])
 
@@ -288,6 +289,28 @@ test('a size that was meant as money is said in words, and warned of', async () 
     /warning: config\/strategies\/grid-btc\.yaml:\d+:\d+ risk\.positionMax: grid-btc 1000 BTC, about 60,000,000 USDT at 60,000: positionNotionalMax 9000 is reached first/,
   )
   expect(text).toMatch(/largest positions: grid-btc 1000 BTC, about 60,000,000 USDT at 60,000; /)
+})
+
+test('limits are judged by the last price of the files, and what nobody trades needs no price', async () => {
+  const project = projects.open()
+  project.edit(
+    PAPER,
+    'instruments:\n',
+    `instruments:\n  XRPUSDT: { tickSize: "0.0001", lotSize: "1", minSize: "1", minNotional: "5" }\n`,
+  )
+  const rows = [60_000, 100_000].map(
+    (price, minute) => `${1_748_822_400_000 + minute * 60_000},${`${price},`.repeat(4)}5\n`,
+  )
+  const header = 'ts_ms,open,high,low,close,volume\n'
+  project.write('BTCUSDT-1m.csv', header + rows.join(''))
+  project.write('ETHUSDT-1m.csv', header + rows.join(''))
+  const run = project.start(['check', '--market', 'BTCUSDT-1m.csv', '--market', 'ETHUSDT-1m.csv'])
+  const { code } = await run.ended
+  const text = [...run.stdout, ...run.stderr].join('\n')
+
+  expect(text).toMatch(/largest positions: grid-btc 0\.06 BTC, about 6,000 USDT at 100,000; /)
+  expect(text).toContain('nothing has prices of XRPUSDT, which no strategy trades')
+  expect(code).toBe(0)
 })
 
 test('losses: none is taken, and warned of', async () => {

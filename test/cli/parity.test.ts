@@ -12,6 +12,7 @@ import { type Fill } from '../../src/domain/fill.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type QuoteRows } from '../../src/prices/recording.ts'
 import { type PriceCoverage } from '../../src/report/run-facts.ts'
+import { describeMadeUp } from '../../src/report/text/figures.ts'
 import { readReport } from '../../src/report/read-report.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
@@ -55,9 +56,15 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const other = await parity()
 
   expect(same.errors).toBe('')
-  const [recorded, played] = ['recorded', 'backtest'].map(
-    (place) => readReport(join(project.directory, 'parity', place)).runs[0],
+  const reports = ['recorded', 'backtest'].map((place) =>
+    readReport(join(project.directory, 'parity', place)),
   )
+  // Prices of a seed are marked as such, also where they were recorded.
+  expect(reports.map(({ coverage }) => describeMadeUp(coverage)[0])).toEqual([
+    expect.stringMatching(/^Made-up prices/),
+    expect.stringMatching(/^Made-up prices/),
+  ])
+  const [recorded, played] = reports.map(({ runs }) => runs[0])
   const fillsOf = (count: string) =>
     Number(new RegExp(`^fills: .*?(\\d+) ${count}`, 'm').exec(same.text)?.[1])
   expect([recorded?.fills.count, played?.fills.count]).toEqual([fillsOf('recorded'), fillsOf('in the b')])

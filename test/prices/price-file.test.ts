@@ -38,7 +38,8 @@ describe('a price file', () => {
   it('is read from disk by its first bytes, plain and gzipped, under its own symbol alone', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'prices-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const made = read('ts_ms,open,high,low,close,volume\n1748538300000,10,12,9,11,5.5\n')
+    const rows = [1748538300000, 1748538360000].map((at) => `${at},10,12,9,11,5.5\n`)
+    const made = read(`ts_ms,open,high,low,close,volume\n${rows.join('')}`)
     const file = join(folder, 'any name')
     await writeFile(file, build(made))
     await writeFile(`${file}.gz`, gzipSync(build(made)))

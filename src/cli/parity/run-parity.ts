@@ -1,3 +1,4 @@
+import { listFollowingSeed } from '../../daemon/embedded/made-up-prices.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
@@ -407,7 +408,12 @@ function writeReports(
   const { prepared, report } = played
   const { name, account } = loaded.config
   const coin = account.marginCoin
-  const common = { format: 1, name, coin, coverage: prepared.coverage } as const
+  const madeUp = listFollowingSeed(loaded.config, recorded.given?.recorded)
+  // What the daemon saw of a simulator's own prices no market ever had.
+  const coverage = prepared.coverage.map((one) =>
+    madeUp.includes(one.symbol) ? ({ ...one, kind: 'seeded' } as const) : one,
+  )
+  const common = { format: 1, name, coin, coverage } as const
   const write = (
     place: string,
     run: (unfinished: string) => RunReport,

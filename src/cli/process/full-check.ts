@@ -72,7 +72,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
     warnings.push(
       ...purity.warnings,
-      ...listPositionWarnings(loaded),
+      ...(await listPositionWarnings(loaded, played)),
       ...(await listSlowPrices(loaded, played)),
     )
   }

@@ -1,16 +1,37 @@
 /** What `positionMax` comes to in money: a size in the base coin is easily taken for an amount. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
+import type { PlayedPrices } from '../../config/market-files.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { filesOf } from '../../daemon/embedded/simulated-exchange.ts'
+import { loadRecording } from '../../prices/load-recording.ts'
 import { findNewestJournal } from './newest-journal.ts'
 
 /** A price that is older says little of today's value. */
 const FILLS_SINCE_MS = 30 * 86_400_000
 
-/** By symbol: of our last fill there, else the price that the simulator begins with. */
-export function findKnownPrices({ config }: LoadedConfig): ReadonlyMap<string, number> {
+/**
+ * By symbol: the last price of the file that is played, else of our last fill there, else the price that the simulator
+ * begins with. @throws Failure RECORDING_… for files that cannot be read.
+ */
+export async function findKnownPrices(
+  loaded: LoadedConfig,
+  played: PlayedPrices,
+): Promise<ReadonlyMap<string, number>> {
+  const prices = new Map(findPricesOfBefore(loaded))
+  const { simulator } = loaded.config
+  if (simulator === undefined) return prices
+  for (const file of filesOf(simulator, { files: played.files, speed: undefined })) {
+    const { symbol, rows } = await loadRecording(file)
+    const price = (rows.kind === 'candles' ? rows.close : rows.last).at(-1)
+    if (price !== undefined) prices.set(symbol, price)
+  }
+  return prices
+}
+
+function findPricesOfBefore({ config }: LoadedConfig): ReadonlyMap<string, number> {
   const prices = new Map(
     Object.entries(config.simulator?.market.startPrices ?? {}).map(([symbol, price]) => [
       symbol,
@@ -59,8 +80,12 @@ export function listPositionValues(
 }
 
 /** Where the limit by value is reached first on every instrument, the size was perhaps meant as money. */
-export function listPositionWarnings(loaded: LoadedConfig): readonly Problem[] {
-  const values = Map.groupBy(listPositionValues(loaded, findKnownPrices(loaded)), ({ strategy }) => strategy)
+export async function listPositionWarnings(
+  loaded: LoadedConfig,
+  played: PlayedPrices,
+): Promise<readonly Problem[]> {
+  const prices = await findKnownPrices(loaded, played)
+  const values = Map.groupBy(listPositionValues(loaded, prices), ({ strategy }) => strategy)
   return loaded.config.strategies.flatMap(({ id, risk }) => {
     const own = values.get(id) ?? []
     const limit = Number(risk.positionNotionalMax ?? Number.POSITIVE_INFINITY)

@@ -151,6 +151,10 @@ const simulatorShape = {
     description:
       'What becomes of positions of an instrument whose recording ends before the others: closed at its last price, as at a delivery, or held at it without funding.',
   }),
+  deliveryConfigMs: presetNumber(
+    { min: 0, max: 86_400_000, preset: 600_000 },
+    'How long a newly listed delivery contract is shown (delivery_config_period) before it is traded, in ms.',
+  ),
   entryLatencyMs: presetNumber(
     { min: 0, max: 60_000, preset: 10 },
     'From an order at the exchange to its place in the market, in ms: the median of what is drawn.',

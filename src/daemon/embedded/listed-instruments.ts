@@ -7,7 +7,7 @@ import { createGrid, stepBelow } from '../../lib/grid.ts'
 import {
   buildInstruments,
   type Instrument,
-  nextQuarterlyDelivery,
+  quarterlyDeliveries,
 } from '../../simulator/futures/instruments/instruments.ts'
 
 /** What an operator says about the contracts that a simulated exchange shall list. */
@@ -39,14 +39,15 @@ export function contractsOf({
  * @throws Failure SIMULATOR_PRODUCT_UNKNOWN
  */
 export function listInstruments(contracts: ListedContracts, now: number): readonly Instrument[] {
-  const listed = buildInstruments(nextQuarterlyDelivery(now))
+  const listed = buildInstruments(...quarterlyDeliveries(now))
   const wanted = Object.entries(contracts.instruments).map(([symbol, settings]) => {
     const productType = settings.productType ?? productTypeOf(symbol, contracts, listed)
     const known = listed.find((row) => row.symbol === symbol && row.productType === productType)
     const contract = withPrecision(known ?? createContract(symbol, productType, listed), settings)
     const { fundingHours } = settings
     const fundingMinutes = fundingHours === undefined ? contracts.fundingMinutes : everyHours(fundingHours)
-    return { ...contract, ...(fundingMinutes && { fundingMinutes }) }
+    const isDated = fundingHours === undefined && DATED.test(symbol)
+    return { ...contract, ...(fundingMinutes && !isDated && { fundingMinutes }) }
   })
   const names = new Set(wanted.map(({ symbol }) => symbol))
   return [...wanted, ...listed.filter(({ symbol }) => !names.has(symbol))]
@@ -77,16 +78,21 @@ function productTypeOf(
   })
 }
 
+/** A contract named for its delivery. Its prices end with it, and nobody pays funding. */
+const DATED = /_\d{6}$/
+
 function createContract(symbol: string, productType: ProductType, listed: readonly Instrument[]): Instrument {
   const model = listed.find((row) => row.productType === productType) ?? listed[0]
   if (model === undefined) throw new Error('unreachable: the simulated exchange lists nothing')
-  const baseCoin = symbol.endsWith(model.quoteCoin) ? symbol.slice(0, -model.quoteCoin.length) : symbol
+  const pair = symbol.replace(DATED, '')
+  const baseCoin = pair.endsWith(model.quoteCoin) ? pair.slice(0, -model.quoteCoin.length) : pair
   return {
     ...model,
     symbol,
     productType,
     baseCoin,
     marginCoin: model.isInverse ? baseCoin : model.quoteCoin,
+    ...(DATED.test(symbol) && { fundingMinutes: [] }),
     // Nobody knows how many of these coins the exchange takes at once: those of the model may be worth a few cents.
     ...{ limitLotsMax: Number.MAX_SAFE_INTEGER, marketLotsMax: Number.MAX_SAFE_INTEGER },
   }

@@ -1,6 +1,27 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 
+/** The instruments whose prices follow the seed: of a simulator without live prices, those that no file has. */
+export function listFollowingSeed(
+  { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
+  recorded: readonly string[] | undefined,
+): readonly string[] {
+  if (simulator === undefined || simulator.market.live !== undefined) return []
+  const priced = recorded ?? Object.keys(simulator.market.recordings)
+  return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
+}
+
+/** The instruments that have neither a file nor a start price: a configuration may have them where no strategy trades them. */
+export function listPriceless(
+  { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
+  { files, recorded = [] }: PlayedPrices,
+): readonly string[] {
+  if (simulator === undefined || simulator.market.live !== undefined) return []
+  const { startPrices, recordings } = simulator.market
+  const priced = [...Object.keys(startPrices), ...(files.length > 0 ? recorded : Object.keys(recordings))]
+  return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
+}
+
 /** The instruments that have no file while others have one: their prices follow the seed. */
 export function listMadeUp(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,

@@ -38,6 +38,7 @@ export function toSimulatorOptions(
       idempotency: settings.idempotency,
       fillModel: settings.fillModel,
       delisting: settings.delisting,
+      deliveryConfigMs: settings.deliveryConfigMs,
       matchingLagMs: settings.matchingLagMs,
       entryLatency: { medianMs: settings.entryLatencyMs, deviation },
       fillVisibilityLagMs: settings.fillVisibilityLagMs,

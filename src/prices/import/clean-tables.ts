@@ -47,7 +47,7 @@ const SIZES: readonly Field[] = ['volume', 'bidSize', 'askSize']
 
 type Columns = ReadonlyMap<Field, Float64Array>
 
-/** So many rows that cannot be are rows whose columns stand in another order. */
+/** So many rows that cannot be are rows whose columns stand in another order; without a header one is enough. */
 const IMPOSSIBLE_SHARE_MAX = 1 / 3
 const IMPOSSIBLE_ROWS_MIN = 10
 
@@ -66,8 +66,9 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   const hasPrices = (row: number) => PRICES.every((field) => !((columns.get(field)?.[row] ?? 1) <= 0))
   const zeroPrices = findRows(at.length, (row) => !hasPrices(row), whereOf)
   const impossible = findRows(at.length, (row) => hasPrices(row) && isImpossible(row), whereOf)
-  if (impossible.count >= Math.max(IMPOSSIBLE_ROWS_MIN, at.length * IMPOSSIBLE_SHARE_MAX))
-    throw otherOrder(impossible, at.length)
+  const hasNoHeader = sorted.some(({ isByPlace }) => isByPlace === true)
+  const impossibleMax = hasNoHeader ? 1 : Math.max(IMPOSSIBLE_ROWS_MIN, at.length * IMPOSSIBLE_SHARE_MAX)
+  if (impossible.count >= impossibleMax) throw otherOrder(impossible, at.length)
   const inTrades = (name: 'zeroPrices' | 'impossible' | 'duplicates') =>
     sorted.map(({ trades }) => trades?.[name] ?? { count: 0 })
   const possible = sortStably(
@@ -219,7 +220,7 @@ function isEqual(columns: Columns, row: number, other: number): boolean {
 function otherOrder({ count, first = '' }: Finding, rows: number): Failure {
   return new Failure({
     code: 'RECORDING_CANDLE_IMPOSSIBLE',
-    sentence: 'many rows are impossible: a high below, or a low above another price',
+    sentence: 'rows are impossible: a high below, or a low above another price',
     facts: { rows, impossible: count, first },
     hint: 'the columns stand in another order, or under other names, than it seems: give them a header',
   })

@@ -42,7 +42,7 @@ const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 /** Names in headers, in small letters without spaces, underscores and brackets; the first that is there counts. */
 const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
-    ...['tsms', 'opentime', 'timeopen', 'start', 'starttime', 'timestamp', 'time', 'ts', 't', 'unix'],
+    ...['tsms', 'opentime', 'timeopen', 'start', 'starttime', 'timestamp', 'time', 'ts', 't', 'unix', 'mts'],
     ...['unixtimestamp', 'transacttime', 'tsevent', 'calctime', 'fundingtime', 'fundingratetimestamp'],
     ...['createdtime', 'createtime', 'tradetime'],
     ...['settletime', 'datetime', 'date', ...CLOSE_TIMES],
@@ -59,11 +59,11 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   ],
   coinVolume: ['volccy', 'homenotional'],
   tickVolume: ['tickvolume', 'tickvol'],
-  bid: ['bid'],
-  ask: ['ask'],
-  bidSize: ['bidsz', 'bidsize'],
-  askSize: ['asksz', 'asksize'],
-  last: ['last'],
+  bid: ['bid', 'bidprice', 'bestbidprice', 'bidpx'],
+  ask: ['ask', 'askprice', 'bestaskprice', 'askpx'],
+  bidSize: ['bidsz', 'bidsize', 'bidamount', 'bidqty', 'bestbidqty', 'bestbidamount'],
+  askSize: ['asksz', 'asksize', 'askamount', 'askqty', 'bestaskqty', 'bestaskamount'],
+  last: ['last', 'lastprice', 'lastpr'],
   mark: ['mark', 'markprice'],
   fundingRate: ['realfundingrate', 'realizedrate', 'realizedfundingrate', 'lastfundingrate', 'fundingrate'],
   price: ['price', 'px'],
@@ -261,6 +261,10 @@ function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
       }
     return { kind: 'trades', missing: ['a header'] }
   }
+  // MetaTrader 4: a day, a time of day, and a volume that counts changes of the price.
+  if (/^\d\d?:\d\d/.test(cells[1] ?? ''))
+    return { kind: 'candles', missing: ['a header', "a volume in the base coin (MetaTrader's is none)"] }
+  if (cells.length === 3) return { kind: 'trades', missing: ['a header such as time,price,volume'] }
   const candles = { ...common, kind: 'candles' } as const
   if (cells.length === 12)
     return {

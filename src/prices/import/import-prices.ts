@@ -1,4 +1,5 @@
 /** Files of prices, whoever wrote them, become one price file for each instrument and interval. */
+import { findInterval } from './gaps.ts'
 import { basename, join } from 'node:path'
 import { Failure } from '../../lib/failure.ts'
 import { formatFunding } from '../funding-file.ts'
@@ -20,7 +21,6 @@ import { isPricesName, isZip, type PackedFile, unpackZip } from './zip-entries.t
 
 /** Of one file, unpacked: a day of all trades of the busiest instrument. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024
-const MINUTE_MS = 60_000
 
 export interface ImportOptions {
   readonly files: readonly string[]
@@ -210,15 +210,32 @@ function zipInZip(path: string, name: string): Failure {
   })
 }
 
+/** Files of one candle each say their interval together. */
+function findCommonInterval(tables: readonly PriceTable[]): number | undefined {
+  const candles = tables.filter(({ kind }) => kind === 'candles')
+  const times = candles.flatMap(({ columns }) => [...(columns.get('at') as Float64Array)])
+  return findInterval(Float64Array.from(times).sort())
+}
+
+function intervalUnknown({ source }: PriceTable): Failure {
+  return new Failure({
+    code: 'IMPORT_INTERVAL_UNKNOWN',
+    sentence: 'one candle does not say how long it is',
+    facts: { file: source },
+    hint: 'name the interval in the name of the file, such as BTCUSDT-1h.csv, or import the file together with others',
+  })
+}
+
 /** Quotes together, and candles of one interval; a single candle has that of the others. */
 function groupByInterval(
   tables: readonly PriceTable[],
 ): ReadonlyMap<number | undefined, readonly PriceTable[]> {
   const steps = tables.map((table) => (table.kind === 'quotes' ? undefined : intervalOf(table)))
-  const known = steps.find((step) => step !== undefined)
+  const known = steps.find((step) => step !== undefined) ?? findCommonInterval(tables)
   const groups = new Map<number | undefined, PriceTable[]>()
   for (const [index, table] of tables.entries()) {
-    const intervalMs = table.kind === 'quotes' ? undefined : (steps[index] ?? known ?? MINUTE_MS)
+    if (table.kind !== 'quotes' && (steps[index] ?? known) === undefined) throw intervalUnknown(table)
+    const intervalMs = table.kind === 'quotes' ? undefined : (steps[index] ?? known)
     groups.set(intervalMs, [...(groups.get(intervalMs) ?? []), table])
   }
   return groups

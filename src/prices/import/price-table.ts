@@ -41,6 +41,8 @@ export interface PriceTable {
   readonly columns: ReadonlyMap<Field, Float64Array>
   /** Of candles, where the file says it: ms. */
   readonly intervalMs?: number
+  /** Whether there was no header, so that the places alone say what the columns of candles are. */
+  readonly isByPlace?: boolean
   /** Whether the header says that the times of candles are those of their closes. */
   readonly isByClose?: boolean
   /** Each row of funding payments says how long a period is, hours. */

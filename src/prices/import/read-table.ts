@@ -12,9 +12,11 @@ import { parseClock, parseDate, TIME_HINT, toUnixMs } from '../times.ts'
 import { toCandles } from './trade-candles.ts'
 import type { PackedFile } from './zip-entries.ts'
 
-const LINE_FEED = 10
+const [LINE_FEED, CARRIAGE_RETURN] = [10, 13]
 const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
+const VOLUME_HINT =
+  'orders are filled from a share of the volume, so none is assumed: export the file with its volume in the base coin, or add a column volume with what you assume'
 /** An index is a number in a column of numbers. */
 const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange']
 /** So many digits a float holds. */
@@ -32,8 +34,24 @@ const TEXTS_MAX = 20_000
 export function readTables({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   if (isPriceFile(bytes)) return [readPriceFile({ name, bytes })]
   const text = beginOf(bytes, 0)
+  assertPlainText(bytes, name)
   if (text.trim() === '') throw empty(name, 'the file is empty')
   return /^\s*[[{]/.test(text) ? readJson({ name, bytes }, now) : readCsv({ name, bytes }, now)
+}
+
+/** @throws Failure IMPORT_SHAPE_UNKNOWN for text that is not UTF-8 with ends of line. */
+function assertPlainText(bytes: Buffer, name: string): void {
+  const begin = bytes.subarray(0, 4096)
+  if (begin.includes(0))
+    throw unknownShape(
+      name,
+      'text in UTF-16, or no text: save it as UTF-8, which a spreadsheet calls CSV UTF-8',
+    )
+  if (!begin.includes(LINE_FEED) && begin.includes(CARRIAGE_RETURN))
+    throw unknownShape(
+      name,
+      'lines that end in a carriage return alone: save it with ends of line of Unix or Windows',
+    )
 }
 
 /** Enough to tell what it is. */
@@ -71,6 +89,7 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
     header: shape.columns,
     names: [...shape.fields, ...shape.twins.keys()],
     texts: [...TEXT_FIELDS, 'id'],
+    times: ['at'],
     ...{ from, firstLine, source: name },
     readText: (text, column) => readText(text, shape.twins.get(column) ?? (column as ShapeField), texts),
     hintFor: (column) => (column === 'at' || column === 'clock' ? TIME_HINT : undefined),
@@ -155,7 +174,7 @@ interface ReadFile extends Pick<PriceTable, 'source' | 'whereOf'> {
 }
 
 function toTables(
-  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'>,
+  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'> & Partial<Pick<CsvShape, 'hasHeader'>>,
   columns: ShapeColumns,
   file: ReadFile,
 ): readonly PriceTable[] {
@@ -169,7 +188,8 @@ function toTables(
     const whereOf = (row: number) => file.whereOf(rows[row] as number)
     const own = isAll ? columns : pickRows(columns, rows)
     const table = toTable(shape, own, { source: file.source, whereOf: isAll ? file.whereOf : whereOf })
-    return { ...table, ...named }
+    const isByPlace = shape.kind === 'candles' && shape.hasHeader === false
+    return { ...table, ...named, ...(isByPlace && { isByPlace }) }
   })
 }
 
@@ -369,7 +389,8 @@ function unknownShape(where: string, found: string, gap?: ShapeGap): Failure {
     code: 'IMPORT_SHAPE_UNKNOWN',
     sentence: 'the file has no known format of prices',
     facts: { where, found, ...(gap && { missing: `${gap.missing.join(', ')}, for ${gap.kind}` }) },
-    hint: SHAPES_HINT,
+    hint:
+      gap?.kind === 'candles' && gap.missing.some((one) => /volume/.test(one)) ? VOLUME_HINT : SHAPES_HINT,
   })
 }
 

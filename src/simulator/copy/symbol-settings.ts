@@ -36,11 +36,12 @@ function refusalOf(
   changed: Settings,
   { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
 ): Refusal | undefined {
-  const instrument = symbols.get(change.symbol)?.instrument
-  if (instrument?.productType !== change.productType) return refusals.copiedSymbolUnknown
+  const symbol = symbols.get(change.symbol)
+  const isListed = symbol !== undefined && clock.now >= symbol.listedAt
+  if (!isListed || symbol.instrument.productType !== change.productType) return refusals.copiedSymbolUnknown
   if (change.settingType === 'DELETE') return undefined
   if (change.settingType === 'UPDATE' && !changed.has(change.symbol)) return refusals.copiedSymbolNotOpened
-  return deliveryStatus(instrument, clock.now) === 'delivery_normal' ? undefined : refusals.copiedSymbolClosed
+  return deliveryStatus(symbol, clock.now) === 'delivery_normal' ? undefined : refusals.copiedSymbolClosed
 }
 
 function toSetting(change: SettingChange, existing: SymbolSetting | undefined): SymbolSetting {

@@ -1,9 +1,10 @@
 import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
-import type { FundingPayments, Market } from '../market/market.ts'
+import type { FundingPayments, Market, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
+import { indexFrom } from '../../prices/recording.ts'
 import type { AccountChoices, AccountSetup } from '../shared/account.ts'
 import { known } from '../shared/known.ts'
 import type { StoredRows } from '../store/stored-rows.ts'
@@ -102,10 +103,15 @@ export interface SymbolState extends OrderBook<Order> {
   readonly statistics: DayStatistics
   /** A contract after its delivery or delisting: nothing of it is traded, and no funding paid. */
   isSettled: boolean
+  /** Unix ms from which a delivery contract is known at all, and from which it is traded; 0 of other instruments. */
+  readonly listedAt: number
+  readonly opensAt: number
   /** When its prices end, on the market's clock; infinite where they do not end before the market. */
   readonly endsAt: number
   /** On the market's clock, where it was recorded what was paid. */
   readonly funding: FundingPayments | undefined
+  /** The same of mark prices and rates that are known from row to row. */
+  readonly references: RecordedReferences | undefined
   /** Open positions of all accounts, in the order they were opened. */
   readonly positions: Position[]
   /** Pending trigger orders of all accounts. */
@@ -131,17 +137,22 @@ function createAccount(setup: AccountSetup): Account {
   }
 }
 
-/** @param market Says when prices of the instrument end, and what was recorded of its funding. */
+/** @param market Says when prices of the instrument end, and what was recorded of it. */
 export function createSymbolState(
   instrument: Instrument,
-  statistics: DayStatistics,
-  market: Pick<Market, 'endings' | 'funding'>,
+  {
+    statistics,
+    market,
+    settings,
+  }: Pick<SymbolState, 'statistics'> & Pick<CoreState, 'settings'> & { readonly market: MarketFacts },
 ): SymbolState {
   return {
+    ...listingOf(instrument, market, settings),
     instrument,
     statistics,
     endsAt: market.endings?.get(instrument.symbol) ?? Number.POSITIVE_INFINITY,
     funding: market.funding?.get(instrument.symbol),
+    references: market.references?.get(instrument.symbol),
     market: createDisplayedMarket(),
     quoteCount: 0,
     markTicks: 0,
@@ -154,6 +165,19 @@ export function createSymbolState(
     venue: undefined,
     followers: [],
   }
+}
+
+type MarketFacts = Pick<Market, 'endings' | 'funding' | 'priceStepsMs' | 'references'>
+
+/** A contract of the calendar follows the one before it. Recorded prices say themselves since when it is traded. */
+function listingOf(
+  { symbol, delivery }: Instrument,
+  { priceStepsMs }: MarketFacts,
+  { deliverySettlementMs, deliveryConfigMs }: CoreSettings,
+): Pick<SymbolState, 'listedAt' | 'opensAt'> {
+  if (delivery === undefined || priceStepsMs?.has(symbol) === true) return { listedAt: 0, opensAt: 0 }
+  const listedAt = delivery.listedAt + deliverySettlementMs
+  return { listedAt, opensAt: listedAt + deliveryConfigMs }
 }
 
 /** Adds to what was chosen before. Whether it may be changed now is the caller's to check. */
@@ -238,6 +262,18 @@ export function coinOf(account: Account, coin: string): CoinBalance {
 /** Something changed of a position of it: the next mark price is looked at, whatever it is. */
 export function forgetBand({ safe }: SymbolState): void {
   safe.fromTicks = Number.POSITIVE_INFINITY
+}
+
+/** The newest recorded mark price (in ticks) or rate at an instant of the exchange's clock; undefined where there is none. */
+export function recordedAt(
+  { clock }: Pick<CoreState, 'clock'>,
+  { references }: SymbolState,
+  { column, at }: { readonly column: 'markTicks' | 'fundingRate'; readonly at: number },
+): number | undefined {
+  const values = references?.[column]
+  if (references === undefined || values === undefined) return undefined
+  const marketAt = (clock.pausedAt > 0 ? clock.pausedAt : at) - clock.pausedMs
+  return values[indexFrom(references.at, marketAt + 1) - 1]
 }
 
 /** The same, of every position of an account. */

@@ -237,20 +237,11 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   if (checkpoint !== undefined) assertSameGrids(options.instruments, checkpoint)
   const market = options.market(checkpoint?.market)
   if (checkpoint !== undefined) assertSameMarket(market, checkpoint)
+  const settings = { ...defaultCoreSettings, ...options.settings }
   const state = createCoreState({
-    settings: { ...defaultCoreSettings, ...options.settings },
+    settings,
     symbols: options.instruments.map((instrument) =>
-      createSymbolState(
-        instrument,
-        new DayStatistics({
-          instrument: toMarketInstrument(instrument),
-          seed: options.seed,
-          speed: market.speed,
-          past: market.pastDay(instrument.symbol),
-          state: checkpoint?.symbols.get(instrument.symbol)?.statistics,
-        }),
-        market,
-      ),
+      openSymbol(instrument, { market, settings, seed: options.seed, checkpoint }),
     ),
     accounts: options.accounts,
     rows,
@@ -266,6 +257,25 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   findDueTimes(state)
   openAccounts(state)
   return new ExchangeCore(state, market)
+}
+
+interface SymbolParts {
+  readonly market: Market
+  readonly settings: CoreSettings
+  readonly seed: string | number
+  readonly checkpoint: ReturnType<typeof readCheckpoint>
+}
+
+function openSymbol(instrument: Instrument, { market, settings, seed, checkpoint }: SymbolParts) {
+  const listedAt = instrument.delivery?.listedAt ?? 0
+  const statistics = new DayStatistics({
+    instrument: toMarketInstrument(instrument),
+    seed,
+    speed: market.speed,
+    past: market.pastDay(instrument.symbol)?.filter(({ startAt }) => startAt >= listedAt),
+    state: checkpoint?.symbols.get(instrument.symbol)?.statistics,
+  })
+  return createSymbolState(instrument, { statistics, market, settings })
 }
 
 /** Books the opening balance of every coin that the account has never had. */

@@ -54,6 +54,8 @@ export const defaultCoreSettings = {
   fillVisibilityLagMs: 0,
   /** How long after the delivery time a delivery contract settles; until then nothing can be done. */
   deliverySettlementMs: 60_000,
+  /** How long a newly listed delivery contract is shown before it is traded. */
+  deliveryConfigMs: 10 * 60_000,
   /** A contract whose prices end: its positions are closed at the last price, or held without funding. */
   delisting: oneOf('close', 'hold'),
   /** Fills kept an account; the oldest go first. */

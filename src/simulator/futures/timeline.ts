@@ -1,5 +1,5 @@
 import type { Market, MarketStep } from '../market/market.ts'
-import { venueOf, type CoreState, type SymbolState } from './core-state.ts'
+import { recordedAt, venueOf, type CoreState, type SymbolState } from './core-state.ts'
 import { isTrading, settleContract, settlementAt } from './instruments/delivery.ts'
 import { nextFundingAfter, settleFunding } from './positions/funding.ts'
 import { liquidateAtMark } from './positions/liquidation.ts'
@@ -38,7 +38,7 @@ export function replayQuotes(state: CoreState, market: Market, stored: ReadonlyM
   for (const symbol of state.symbols.values()) putBack(symbol, stored)
   const takeIn = (step: MarketStep) => {
     const symbol = state.symbols.get(step.symbol)
-    if (symbol === undefined) return
+    if (symbol === undefined || step.at + clock.pausedMs < symbol.listedAt) return
     applyQuote(state, symbol, step)
     putBack(symbol, stored)
   }
@@ -61,10 +61,10 @@ function playStep(state: CoreState, step: MarketStep): void {
   playTimers(state, at)
   clock.now = at
   const symbol = state.symbols.get(step.symbol)
-  if (symbol === undefined) return
+  if (symbol === undefined || at < symbol.listedAt) return
   applyQuote(state, symbol, step)
   if (!isTrading(symbol, at)) return
-  if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(symbol, at)
+  if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(state, symbol, at)
   matchResting(venueOf(symbol))
   if (symbol.positions.length > 0) {
     fireExits(state, symbol)
@@ -113,7 +113,8 @@ function settleDue(state: CoreState, dueAt: number): void {
 /** Schedules what is due next by the clock, where the market was opened, paused or resumed: its own times have moved. */
 export function findDueTimes(state: CoreState): void {
   const { clock } = state
-  if (clock.nextFundingAt > 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)
+  // A state in which nothing pays funding holds null, since JSON knows no infinity.
+  if (clock.nextFundingAt !== 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)
   findNextSettlement(state)
 }
 
@@ -125,11 +126,12 @@ function findNextSettlement(state: CoreState): void {
 }
 
 function refreshMarks(state: CoreState): void {
-  for (const symbol of state.symbols.values()) refreshMark(symbol, state.clock.now)
+  for (const symbol of state.symbols.values()) refreshMark(state, symbol, state.clock.now)
 }
 
-/** The mark price moves with the quotes and, through the premium, once a minute. */
-function refreshMark(symbol: SymbolState, now: number): void {
+/** The mark price moves as recorded, or else with the quotes and, through the premium, once a minute. */
+function refreshMark(state: CoreState, symbol: SymbolState, at: number): void {
   if (symbol.market.at === 0) return
-  symbol.markTicks = symbol.statistics.markTicks(now) ?? symbol.market.lastTicks
+  const recorded = recordedAt(state, symbol, { column: 'markTicks', at })
+  symbol.markTicks = recorded ?? symbol.statistics.markTicks(at) ?? symbol.market.lastTicks
 }

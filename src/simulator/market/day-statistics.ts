@@ -170,7 +170,8 @@ export class DayStatistics {
     this.#lastTicks = lastTicks
     this.#minute = minute
     this.#takenMinute = minute
-    this.#oldest = minute - buckets.length + 1
+    // Nothing was shown of a contract that is listed later.
+    this.#oldest = buckets.length === 0 ? -1 : minute - buckets.length + 1
     for (const bucket of buckets) this.#ring.set(bucket.figures, this.#slot(bucket.minute))
   }
 

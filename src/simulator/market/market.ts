@@ -124,6 +124,15 @@ export interface FundingPayments {
   readonly rate: Float64Array
 }
 
+/** What recorded candles say of an instrument beside its prices, in the order of time. */
+export interface RecordedReferences {
+  /** Unix ms on the exchange's clock from which a candle's figures are known: its end. */
+  readonly at: Float64Array
+  readonly markTicks: Float64Array | undefined
+  /** As a share of the notional. */
+  readonly fundingRate: Float64Array | undefined
+}
+
 export interface Market {
   /** What a stored state belongs to: `seeded:1:100ms:x1`, or `recorded:<12 hex of the contents>:x600`. */
   readonly identity: string
@@ -137,6 +146,8 @@ export interface Market {
   readonly endings?: ReadonlyMap<string, number>
   /** Says by symbol, on the exchange's clock, when funding was paid, and how much, where that was recorded. */
   readonly funding?: ReadonlyMap<string, FundingPayments>
+  /** Says by symbol which mark prices and rates were recorded: they are known before the quote of the same instant. */
+  readonly references?: ReadonlyMap<string, RecordedReferences>
   /**
    * Hands over every step due up to and including `now` that was not handed over before, in time order,
    * and at one instant in a fixed order. The first call starts at `startAt` with a step of every instrument. How the time is cut into calls changes nothing in the steps.

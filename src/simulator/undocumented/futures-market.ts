@@ -66,15 +66,17 @@ export const futuresMarketRows = {
 
 function futuresContracts(state: CoreState, _: unknown, asked: Asked<typeof ofProduct>) {
   const listed = [...state.symbols.values()].filter(
-    ({ instrument, isSettled }) =>
+    ({ instrument, isSettled, listedAt }) =>
       instrument.productType === asked.productType &&
       !isSettled &&
+      state.clock.now >= listedAt &&
       instrument.symbol === (asked.symbol ?? instrument.symbol),
   )
   return accept(listed.map((entry) => toContract(state, entry)))
 }
 
-function toContract({ settings, clock }: CoreState, { instrument }: SymbolState) {
+function toContract({ settings, clock }: CoreState, entry: SymbolState) {
+  const { instrument, opensAt } = entry
   const { delivery, priceGrid, sizeGrid, priceLimitRatio } = instrument
   return {
     symbol: instrument.symbol,
@@ -98,11 +100,11 @@ function toContract({ settings, clock }: CoreState, { instrument }: SymbolState)
     maxSymbolOrderNum: String(instrument.symbolOrdersMax),
     maxProductOrderNum: String(instrument.productOrdersMax),
     maxPositionNum: '150',
-    symbolStatus: SYMBOL_STATUS[deliveryStatus(instrument, clock.now)],
+    symbolStatus: SYMBOL_STATUS[deliveryStatus(entry, clock.now)],
     offTime: '-1',
     limitOpenTime: '-1',
     deliveryTime: delivery === undefined ? '' : String(delivery.deliveryAt),
-    deliveryStartTime: delivery === undefined ? '' : String(delivery.listedAt),
+    deliveryStartTime: delivery === undefined ? '' : String(Math.max(delivery.listedAt, opensAt)),
     deliveryPeriod: delivery === undefined ? '' : 'this_quarter',
     launchTime: '',
     fundInterval: delivery === undefined ? '8' : '',

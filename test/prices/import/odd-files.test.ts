@@ -767,3 +767,94 @@ describe('rates that were not paid', () => {
     expect(two?.findings).toMatchObject({ otherPeriods: { count: 0 } })
   })
 })
+
+describe('what cannot be known is asked for', () => {
+  const header = 'ts_ms,open,high,low,close,volume\n'
+  const row = (minute: number, rest = '1,1,1,1,512.50') => `${AT + minute * 60_000},${rest}\n`
+  const rows = Array.from({ length: 15 }, (_, minute) => row(minute)).join('')
+
+  it.each([
+    ['one candle', 'BTCUSDT.csv', header + row(0), /IMPORT_INTERVAL_UNKNOWN[^]*BTCUSDT-1h.csv/],
+    [
+      'times that a spreadsheet rounded',
+      'BTCUSDT-1m.csv',
+      `${header}1.74882E+12,1,1,1,1,5\n`,
+      /RECORDING_NOT_NUMERIC[^]*rounded[^]*csv:2[^]*format the column/,
+    ],
+    [
+      'a quotation mark that is not closed',
+      'BTCUSDT-1m.csv',
+      header + rows + row(15, '"1,1,1,1,5'),
+      /not closed[^]*csv:17/,
+    ],
+    [
+      'a last row that ends within its last number',
+      'BTCUSDT-1m.csv',
+      header + rows + row(15, '1,1,1,1,512.5').trimEnd(),
+      /RECORDING_ROW_LENGTH[^]*middle of a number[^]*csv:17/,
+    ],
+    [
+      'candles without a volume',
+      'BTCUSDT-1m.csv',
+      `time,open,high,low,close\n${AT},1,1,1,1\n`,
+      /missing +volume[^]*none is assumed/,
+    ],
+    [
+      'rows of MetaTrader 4',
+      'BTCUSD_M1.csv',
+      '2025.06.02,13:00,1,1,1,1,55\n2025.06.02,13:01,1,1,1,1,55\n',
+      /missing +a header, a volume in the base coin \(MetaTrader/,
+    ],
+    [
+      'trades without a header',
+      'XBTUSD.csv',
+      `67000.1,0.5,${AT / 1000}.1234\n67000.2,0.5,${AT / 1000 + 1}.5\n`,
+      /missing +a header such as time,price,volume, for trades/,
+    ],
+    [
+      'columns in the order of another vendor, of which most rows could be',
+      'DOTUSD.csv',
+      Array.from({ length: 30 }, (_, minute) =>
+        row(minute, minute === 20 ? '9,12,10,11,5' : '10,10,10,10,5'),
+      ).join(''),
+      /RECORDING_CANDLE_IMPOSSIBLE[^]*csv:21[^]*header/,
+    ],
+    [
+      'quotes without a last price',
+      'binance-futures_quotes_UNIUSDT.csv',
+      `timestamp,ask_amount,ask_price,bid_price,bid_amount\n${AT},1,2,1,1\n`,
+      /missing +last, for quotes/,
+    ],
+    [
+      'lines that end in a carriage return',
+      'BTCUSDT-1m.csv',
+      (header + rows).replaceAll('\n', '\r'),
+      /carriage return alone/,
+    ],
+  ])('%s', async (_, name, text, message) => {
+    await expect(importFiles({ [name]: text })).rejects.toThrow(message)
+  })
+
+  it('text in UTF-16', async () => {
+    await expect(importFiles({ 'BTCUSDT-1m.csv': Buffer.from(header + rows, 'utf16le') })).rejects.toThrow(
+      /UTF-16[^]*CSV UTF-8/,
+    )
+  })
+
+  it('files of one candle each say their interval together, or by their names', async () => {
+    const [day] = await importFiles({ 'BTCUSDT-a.csv': header + row(0), 'BTCUSDT-b.csv': header + row(1440) })
+    const [hour] = await importFiles({ 'ETHUSDT-1h.csv': header + row(0) })
+
+    expect([day, hour].map((one) => one && 'intervalMs' in one && one.intervalMs)).toEqual([
+      86_400_000, 3_600_000,
+    ])
+  })
+
+  it('a last row without an end of line is whole where numbers have other lengths too', async () => {
+    const some = rows.replace('512.50', '512.125')
+
+    const [one] = await importFiles({ 'BTCUSDT-1m.csv': header + some + row(15, '1,1,1,1,512.5').trimEnd() })
+
+    expect(one).toMatchObject({ rows: { at: { length: 16 } } })
+  })
+})

@@ -152,6 +152,24 @@ describe('a long and a short of one instrument, crossed', () => {
       'burst_close_long 0.3',
     ])
     expect(bench.positions('2')).toEqual([])
+    // Both legs at one quote, and what is left of the long at a later one.
+    expect(bench.core.ledger('2').counts).toMatchObject({ liquidations: 3 })
+  })
+
+  test('legs of one size that are set off count as liquidated both', () => {
+    const account = openAccount('2', 'hedge_mode', { balances: { USDT: '3000' }, leverage: 125 })
+    const bench = new Bench({}, [account])
+    bench.quote({ bid: 60_000, ask: 60_000.1, bidSize: 30, askSize: 30 })
+    for (const side of ['buy', 'sell'] as const)
+      bench.place('2', [market(side, '2.5', { tradeSide: 'open' })])
+
+    // What they need grows with the price, and what stands behind them does not.
+    bench.settleAt(130_000)
+
+    const sides = bench.fills('2').map(({ tradeSide }) => tradeSide)
+    expect([...new Set(sides.slice(2))]).toEqual(['offset_close_long', 'offset_close_short'])
+    expect(bench.positions('2')).toEqual([])
+    expect(bench.core.ledger('2').counts).toMatchObject({ liquidations: 2 })
   })
 })
 

@@ -385,7 +385,12 @@ describe('what a recorded market refuses', () => {
   it('a recording of an unknown instrument, two of one, none, a speed out of range', () => {
     const other = recording(candleText({ seed: 'other', count: 5 }), 'XRPUSDT')
 
-    expect(() => new RecordedMarket(optionsAt(1, [other]))).toThrow(/RECORDING_SYMBOL_UNKNOWN[^]*XRPUSDT/)
+    expect(() => new RecordedMarket(optionsAt(1, [other]))).toThrow(
+      /RECORDING_SYMBOL_UNKNOWN[^]*XRPUSDT[^]*add XRPUSDT to instruments, or name another one: SYMBOL=/,
+    )
+    expect(() => new RecordedMarket(optionsAt(1, [{ ...other, source: 'X.prices' }]))).toThrow(
+      /price file says itself of which instrument it is/,
+    )
     expect(() => new RecordedMarket(optionsAt(1, [CANDLES, CANDLES]))).toThrow(/RECORDING_SYMBOL_TWICE/)
     const coin = recording(`ts_ms,open,high,low,close,volume\n${FIRST_AT},0.08,0.09,0.04,0.06,5`, 'BTCUSDT')
     expect(() => new RecordedMarket(optionsAt(1, [coin]))).toThrow(/RECORDING_BELOW_TICK[^]*0\.04[^]*0\.1/)

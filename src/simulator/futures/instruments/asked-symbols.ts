@@ -14,6 +14,7 @@ interface AskedSymbol extends Asked {
 
 export function listedSymbol(state: CoreState, { symbol, productType }: AskedSymbol): Reply<SymbolState> {
   const found = state.symbols.get(symbol)
+  if (found !== undefined && state.clock.now < found.listedAt) return refusals.symbolUnknown(symbol)
   return found?.instrument.productType === productType ? accept(found) : refusals.symbolUnknown(symbol)
 }
 

@@ -1,11 +1,11 @@
-import type { Instrument } from './instruments.ts'
+import type { SymbolState } from '../core-state.ts'
 
 /** Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions prohibited". */
 const BEFORE_DELIVERY_MS = 10 * 60_000
 
 /**
- * delivery_config_period (listed, not open) -> delivery_normal -> delivery_before (10 minutes)
- * -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the contract removed.
+ * not listed -> delivery_config_period (listed, not open: `deliveryConfigMs`) -> delivery_normal -> delivery_before
+ * (10 minutes) -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the contract removed.
  */
 export const DELIVERY_STAGES = [
   'delivery_config_period',
@@ -16,15 +16,16 @@ export const DELIVERY_STAGES = [
 
 export type DeliveryStatus = (typeof DELIVERY_STAGES)[number]
 
-export function deliveryStatus(instrument: Instrument, now: number): DeliveryStatus {
-  const { delivery } = instrument
+type Contract = Pick<SymbolState, 'instrument' | 'opensAt'>
+
+export function deliveryStatus({ instrument: { delivery }, opensAt }: Contract, now: number): DeliveryStatus {
   if (delivery === undefined) return 'delivery_normal'
-  if (now < delivery.listedAt) return 'delivery_config_period'
+  if (now < opensAt) return 'delivery_config_period'
   if (now < delivery.deliveryAt - BEFORE_DELIVERY_MS) return 'delivery_normal'
   return now < delivery.deliveryAt ? 'delivery_before' : 'delivery_period'
 }
 
 /** Document: "10 minutes before delivery, opening positions prohibited". */
-export function isOpeningProhibited(instrument: Instrument, now: number): boolean {
-  return instrument.delivery !== undefined && deliveryStatus(instrument, now) === 'delivery_before'
+export function isOpeningProhibited(contract: Contract, now: number): boolean {
+  return contract.instrument.delivery !== undefined && deliveryStatus(contract, now) === 'delivery_before'
 }

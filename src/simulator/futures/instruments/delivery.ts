@@ -8,7 +8,7 @@ import { settlePosition } from '../positions/system-close.ts'
 
 export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boolean): Refusal | undefined {
   if (symbol.isSettled) return refusals.delisted
-  switch (deliveryStatus(symbol.instrument, now)) {
+  switch (deliveryStatus(symbol, now)) {
     case 'delivery_config_period':
       return refusals.openingSoon
     case 'delivery_normal':
@@ -21,15 +21,15 @@ export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boo
 }
 
 export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undefined {
-  return deliveryStatus(symbol.instrument, now) === 'delivery_period' && !symbol.isSettled
+  return deliveryStatus(symbol, now) === 'delivery_period' && !symbol.isSettled
     ? refusals.suspended
     : undefined
 }
 
 /** Trading stands still between the delivery time and the settlement, and afterwards. */
-export function isTrading({ instrument: { delivery }, isSettled }: SymbolState, now: number): boolean {
+export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: number): boolean {
   if (isSettled) return false
-  return delivery === undefined || (now >= delivery.listedAt && now < delivery.deliveryAt)
+  return now >= opensAt && now < (instrument.delivery?.deliveryAt ?? Number.POSITIVE_INFINITY)
 }
 
 /** Unix ms of the delivery or delisting that comes first; infinite where there is none, or it is over. */

@@ -105,13 +105,27 @@ const PERPETUALS: readonly InstrumentRow[] = [
 ]
 
 /**
- * Every contract that the simulated exchange lists: the perpetuals, and one that is delivered.
- * Rows are facts of the real contract lists; the inverse ones take the base coin as their only margin coin.
+ * Every contract of the simulated exchange: the perpetuals, and those that are delivered, each of which is listed when
+ * the one before it has been settled. Rows are facts of the real contract lists; the inverse ones take the base coin as
+ * their only margin coin.
  *
- * @param deliveryAt Unix ms of the delivery contract's delivery, for example {@link nextQuarterlyDelivery}.
+ * @param deliveries Unix ms, rising: for example {@link quarterlyDeliveries}.
  */
-export function buildInstruments(deliveryAt: number): readonly Instrument[] {
-  return [...PERPETUALS, deliveryRow(deliveryAt)].map(buildInstrument)
+export function buildInstruments(...deliveries: readonly number[]): readonly Instrument[] {
+  const rows = deliveries.map((deliveryAt, index) => deliveryRow(deliveryAt, deliveries[index - 1]))
+  return [...PERPETUALS, ...rows].map(buildInstrument)
+}
+
+/**
+ * The deliveries of a simulator that starts now: the last one, in case that it was stopped before the settlement, and
+ * those of a year, for as long as it may run without another start.
+ */
+export function quarterlyDeliveries(now: number): readonly number[] {
+  const first = nextQuarterlyDelivery(now - QUARTER_MS)
+  const deliveries = [first]
+  for (let at = first; deliveries.length < CALENDAR_DELIVERIES; deliveries.push(at))
+    at = nextQuarterlyDelivery(at)
+  return deliveries
 }
 
 /** The next last Friday of March, June, September or December, 08:00 UTC, that is after `now`. */
@@ -147,17 +161,20 @@ export function toMarketInstrument(instrument: Instrument): MarketInstrument {
 }
 
 const DAY_MS = 86_400_000
-/** A contract is listed two quarters before its delivery. */
+/** The first contract of the calendar has been listed for long. */
 const LISTED_BEFORE_MS = 182 * DAY_MS
+/** No two quarterly deliveries are further apart. */
+const QUARTER_MS = 98 * DAY_MS
+const CALENDAR_DELIVERIES = 6
 
-function deliveryRow(deliveryAt: number): InstrumentRow {
+function deliveryRow(deliveryAt: number, listedAt = deliveryAt - LISTED_BEFORE_MS): InstrumentRow {
   const date = new Date(deliveryAt).toISOString()
   return {
     symbol: `BTCUSD_${date.slice(2, 4)}${date.slice(5, 7)}${date.slice(8, 10)}`,
     productType: 'COIN-FUTURES',
     baseCoin: 'BTC',
     quoteCoin: 'USD',
-    delivery: { listedAt: deliveryAt - LISTED_BEFORE_MS, deliveryAt },
+    delivery: { listedAt, deliveryAt },
     ...BTC,
   }
 }

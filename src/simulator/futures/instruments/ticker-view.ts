@@ -61,7 +61,7 @@ export function toTickerNumbers(state: CoreState, symbol: SymbolState): TickerNu
   return writeTicker(state, symbol, NUMBERS)
 }
 
-/** The tickers of a product type: instruments without a first quote, and settled ones, are left out. */
+/** The tickers of a product type: instruments without a first quote (also before their listing), and settled ones, are left out. */
 export function listTickers<Row>(
   state: CoreState,
   productType: string,
@@ -78,9 +78,10 @@ export function listTickers<Row>(
 
 function writeTicker<Value, Nothing>(
   { clock }: CoreState,
-  { instrument, market, markTicks, statistics }: SymbolState,
+  symbol: SymbolState,
   { steps, round, time, nothing }: Notation<Value, Nothing>,
 ) {
+  const { instrument, market, markTicks, statistics, opensAt } = symbol
   const { priceGrid, sizeGrid, delivery } = instrument
   const figures = statistics.read(clock.now)
   const price = (ticks = 0) => steps(priceGrid, ticks)
@@ -107,9 +108,9 @@ function writeTicker<Value, Nothing>(
     fundingRate: round(delivery === undefined ? (figures?.fundingRate ?? 0) : 0, RATE_DECIMALS),
     holdingAmount: size(figures?.holdingLots),
     open24h: price(figures?.open24hTicks),
-    deliveryStartTime: delivery === undefined ? nothing : time(delivery.listedAt),
+    deliveryStartTime: delivery === undefined ? nothing : time(Math.max(delivery.listedAt, opensAt)),
     deliveryTime: delivery === undefined ? nothing : time(delivery.deliveryAt),
-    deliveryStatus: deliveryStatus(instrument, clock.now),
+    deliveryStatus: deliveryStatus(symbol, clock.now),
   }
 }
 
@@ -137,9 +138,10 @@ export function tickers(
 function movesOf(state: CoreState, productType: string): number {
   const { now } = state.clock
   let moves = Math.floor(now / MINUTE_MS)
-  for (const { instrument, quoteCount, isSettled } of state.symbols.values()) {
+  for (const symbol of state.symbols.values()) {
+    const { instrument, quoteCount, isSettled } = symbol
     if (instrument.productType !== productType) continue
-    moves += quoteCount + DELIVERY_STAGES.indexOf(deliveryStatus(instrument, now)) + (isSettled ? 1 : 0)
+    moves += quoteCount + DELIVERY_STAGES.indexOf(deliveryStatus(symbol, now)) + (isSettled ? 1 : 0)
   }
   return moves
 }

@@ -1,7 +1,7 @@
 import { decimal, ZERO } from '../../../lib/decimal.ts'
 import { indexFrom } from '../../../prices/recording.ts'
 import { larger, negated } from '../../wallet/rounding.ts'
-import { accountOf, type CoreState, type SymbolState } from '../core-state.ts'
+import { accountOf, recordedAt, type CoreState, type SymbolState } from '../core-state.ts'
 import { bookFor, coverDebt } from './settle-trade.ts'
 import { marginValue, updateFloats, type Position } from './position.ts'
 import { POSITIONS } from '../stored-entities.ts'
@@ -61,10 +61,14 @@ export function settleFunding(state: CoreState, dueAt: number): void {
 }
 
 /** As recorded; where it was not, what the market comes to. */
-function rateAt({ clock }: CoreState, { funding, statistics }: SymbolState, dueAt: number): number {
+function rateAt(state: CoreState, symbol: SymbolState, dueAt: number): number {
+  const { clock } = state
+  const { funding, statistics } = symbol
   const recorded = funding && indexFrom(funding.at, dueAt - clock.pausedMs)
   if (recorded !== undefined && funding?.at[recorded] === dueAt - clock.pausedMs)
     return funding.rate[recorded] ?? 0
+  const known = recordedAt(state, symbol, { column: 'fundingRate', at: dueAt })
+  if (known !== undefined) return known
   const figures = statistics.read(clock.now)
   return figures?.settledFundingRate ?? figures?.fundingRate ?? 0
 }

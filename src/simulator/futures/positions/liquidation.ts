@@ -91,7 +91,7 @@ function liquidateCrossed(state: CoreState, account: Account, coin: string): voi
     if (isOfCoin && order.marginMode === 'crossed') cancelOrder(state, order, 'liquidation')
   }
   const crossed = positionsOfCoin(state, account, coin).filter(({ marginMode }) => marginMode === 'crossed')
-  for (const position of crossed) offset(state, account, position)
+  const forced = new Set(crossed.flatMap((position) => offset(state, account, position)))
   const losses = crossed
     .filter(({ lots }) => lots > 0)
     .map((position) => {
@@ -101,9 +101,10 @@ function liquidateCrossed(state: CoreState, account: Account, coin: string): voi
     .sort((a, b) => a.profit.cmp(b.profit))
   for (const { position } of losses) {
     if (isStanding()) break
-    countLiquidation(state, account)
+    forced.add(position)
     closeInSteps(state, symbolOf(state, position.symbol), position, isStanding)
   }
+  for (let count = forced.size; count > 0; count--) countLiquidation(state, account)
   coverDebt(state, account, coin)
 }
 
@@ -112,13 +113,17 @@ function countLiquidation(state: CoreState, account: Account): void {
   state.rows.put(ACCOUNTS, account)
 }
 
-/** A long and a short of one instrument need margin twice and win nothing: as much of both goes. */
-function offset(state: CoreState, account: Account, position: Position): void {
+/**
+ * A long and a short of one instrument need margin twice and win nothing: as much of both goes.
+ * @returns the positions that were closed or reduced
+ */
+function offset(state: CoreState, account: Account, position: Position): readonly Position[] {
   const short = account.positions.get(positionKey(position.symbol, 'short'))
-  if (position.slot !== 'long' || short?.marginMode !== 'crossed') return
+  if (position.slot !== 'long' || short?.marginMode !== 'crossed') return []
   const lots = Math.min(position.lots, short.lots)
   closePosition(state, position, { lots, tradeSide: 'offset_close_long' })
   closePosition(state, short, { lots, tradeSide: 'offset_close_short' })
+  return [position, short]
 }
 
 /** Closes a position part by part, until it stands. One that could not close (no quote) stays. */

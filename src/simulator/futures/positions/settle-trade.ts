@@ -82,9 +82,9 @@ export function coverDebt(state: CoreState, account: Account, coin: string): voi
 }
 
 /** How much of an order may be filled now: shortly before a delivery it may close a position, and open none. */
-export function fillableLots(state: CoreState, { instrument }: SymbolState, order: Order): number {
+export function fillableLots(state: CoreState, symbol: SymbolState, order: Order): number {
   const left = remainingLots(order)
-  if (!mayOpen(order) || !isOpeningProhibited(instrument, state.clock.now)) return left
+  if (!mayOpen(order) || !isOpeningProhibited(symbol, state.clock.now)) return left
   return Math.min(left, closableLots(accountOf(state, order.uid), order))
 }
 

@@ -17,6 +17,7 @@ import {
   type MarketState,
   type MarketStep,
   ownState,
+  type RecordedReferences,
   STEPS_PER_ADVANCE_MAX,
 } from '../market.ts'
 import type { CandlePathKind } from './candle-path.ts'
@@ -54,6 +55,7 @@ export class RecordedMarket implements Market {
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
   readonly endings: ReadonlyMap<string, number>
+  readonly references: ReadonlyMap<string, RecordedReferences>
   readonly funding: ReadonlyMap<string, FundingPayments>
   readonly #startAt: number
   readonly #repeat: boolean
@@ -102,6 +104,7 @@ export class RecordedMarket implements Market {
     this.#order = [...this.#paths.keys()].sort((a, b) => (this.#isLater(a, b) ? 1 : -1))
     this.endsAt = repeat ? undefined : this.#startAt + Math.ceil(this.#lapMs / speed)
     this.endings = repeat ? new Map() : this.#findEndings(options.continued)
+    this.references = new Map(this.#paths.flatMap((path) => this.#placeReferences(path)))
     this.funding = new Map(recordings.flatMap((recording) => this.#placeFunding(recording)))
   }
 
@@ -167,6 +170,15 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, rate: funding.rate }]]
   }
 
+  /** A recording that is repeated has none but those of its steps. */
+  #placeReferences(path: RecordedPath): readonly (readonly [string, RecordedReferences])[] {
+    const { symbol, references } = path
+    if (references === undefined || this.#repeat) return []
+    const { at: knownAt, markTicks, fundingRate } = references
+    const at = knownAt.map((one) => this.#startAt + Math.ceil((one - this.#originAt) / this.speed))
+    return [[symbol, { at, markTicks, fundingRate }]]
+  }
+
   /** The first path has moved on. All take turns, so its place is near the end: it is looked for from there. */
   #requeue(path: number): void {
     const order = this.#order
@@ -218,7 +230,9 @@ function assertRecordings({ recordings, instruments }: RecordedMarketOptions): v
         code: 'RECORDING_SYMBOL_UNKNOWN',
         sentence: 'the recording is of an instrument that is not configured',
         facts: { file: source, symbol, instruments: instruments.map((one) => one.symbol).join(', ') },
-        hint: `add the instrument, or name another one: SYMBOL=${source}`,
+        hint: source.endsWith('.prices')
+          ? `add ${symbol} to instruments; a price file says itself of which instrument it is, so \`intentd import --symbol\` makes one of another name`
+          : `add ${symbol} to instruments, or name another one: SYMBOL=${source}`,
       })
     }
     assertAboveTick(recording, instrument)

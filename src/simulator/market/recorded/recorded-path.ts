@@ -5,6 +5,7 @@ import {
   type MarketReference,
   type MutableStep,
   type Quote,
+  type RecordedReferences,
 } from '../market.ts'
 import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 import { CANDLE_POINTS_MAX, CANDLE_POINTS_MIN, type CandlePathKind } from './candle-path.ts'
@@ -91,6 +92,20 @@ export class RecordedPath {
     this.#place = { lap, row, point, opened }
     this.step = { at: 0, symbol, quote: EMPTY_QUOTE }
     this.#findNext()
+  }
+
+  /**
+   * What candles say beside their prices, in recording time: it is known from their end on, also where nothing is shown
+   * then. What a quote says comes with it.
+   */
+  get references(): RecordedReferences | undefined {
+    const { at, mark, fundingRate } = this.#rows
+    if (this.#intervalMs === 0 || (mark === undefined && fundingRate === undefined)) return undefined
+    return {
+      at: at.map((rowAt) => rowAt + this.#intervalMs),
+      markTicks: mark?.map((price) => this.#grid.ticks(price)),
+      fundingRate,
+    }
   }
 
   get lap(): number {
