@@ -47,11 +47,10 @@ function watchProof(world: World): WorldWatcher {
     },
     afterStep(event, effects, now) {
       const { copy } = world.facts
-      if (copy === undefined) return
       for (const effect of effects) {
         if (effect.kind !== 'record') continue
         const { record } = effect
-        if (record.kind === 'cancelAnswered' && !copy.isRepaired) {
+        if (record.kind === 'cancelAnswered' && copy !== undefined && !copy.isRepaired) {
           const lost = record.listed.find(
             ({ clientOid }) => isLostName(world, clientOid) && !sent.has(clientOid),
           )
@@ -59,7 +58,7 @@ function watchProof(world: World): WorldWatcher {
         }
         if (record.kind === 'restricted' && record.code === 'olderState') noteCalledOlder(record.reason)
       }
-      if (shownAt === undefined || copy.proof !== undefined || now === 0) return
+      if (shownAt === undefined || copy === undefined || copy.proof !== undefined || now === 0) return
       if (
         world.time.now - shownAt > DERIVED_WITHIN_MS &&
         world.process.isAlive &&
@@ -79,7 +78,7 @@ function watchProof(world: World): WorldWatcher {
   }
 }
 
-/** So many duplicates of ended orders in a row are proof beyond doubt, and the run has ended so soon after, ms. */
+/** So many requests in a row whose orders are duplicates of ended ones are proof beyond doubt, and the run has ended so soon after, ms. */
 const DUPLICATES_MAX = 3
 const PROVED_WITHIN_MS = 5000
 
@@ -95,14 +94,18 @@ function watchDuplicates(world: World): WorldWatcher {
     onRecord(record) {
       const { copy } = world.facts
       if (copy === undefined || copy.isRepaired || record.kind !== 'outcome') return
-      for (const { clientOid, outcome } of record.items) {
+      const items = record.items.map(({ clientOid, outcome }) => {
         const order = world.exchange.truth.orderOf(clientOid)
         const owner = `${world.facts.strategyOf.get(clientOid)} ${order?.symbol}`
-        if (order === undefined || outcome !== 'exists') inRow.delete(owner)
-        else if (isLost(world, order) && order.status === 'cancelled' && order.filledLots === 0)
-          inRow.set(owner, (inRow.get(owner) ?? 0) + 1)
-        if ((inRow.get(owner) ?? 0) >= DUPLICATES_MAX) shownAt ??= world.time.now
-      }
+        return { owner, order: outcome === 'exists' ? order : undefined }
+      })
+      for (const { owner, order } of items) if (order === undefined) inRow.delete(owner)
+      const ended = items.filter(({ order }) => order && hasEndedInVain(world, order))
+      for (const owner of new Set(ended.map((item) => item.owner)))
+        inRow.set(owner, (inRow.get(owner) ?? 0) + 1)
+      // A request that was doubled has made an order of this run, which a cancel-all lists: the others look like it.
+      for (const { owner, order } of items) if (order && !isLost(world, order)) inRow.delete(owner)
+      if ([...inRow.values()].some((count) => count >= DUPLICATES_MAX)) shownAt ??= world.time.now
     },
     afterStep() {
       const isLate = shownAt !== undefined && world.time.now - shownAt > PROVED_WITHIN_MS
@@ -114,6 +117,10 @@ function watchDuplicates(world: World): WorldWatcher {
         )
     },
   }
+}
+
+function hasEndedInVain(world: World, order: TrueOrder): boolean {
+  return isLost(world, order) && order.status === 'cancelled' && order.filledLots === 0
 }
 
 /** Placers name their orders as they like: those of ladders and targets alone are derived from the journal. */
