@@ -1366,12 +1366,14 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a state that is proved to be older than the exchange trades on',
     find: "  halt(core, ACCOUNT, 'olderState', proof)\n  emit(core, { kind: 'stateOlder', proof })",
     replace: '  void proof',
+    isOfCopies: true,
   },
   {
     name: 'older-by-any-duplicate',
     what: 'the first duplicate proves that a state is older, also of a request that was doubled on its way',
     find: 'const again = suspected.find(({ order }) => core.names.suspectedWishes.has(wishOf(order)))',
     replace: 'const again = suspected[0]',
+    isOfCopies: true,
   },
   {
     name: 'repair-keeps-old-orders',
@@ -1379,12 +1381,14 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))',
     replace:
       'for (const order of openOrders(book)) storeOrder(book, order.terms ? order : markLost(order, reason, at))',
+    isOfCopies: true,
   },
   {
     name: 'repair-without-halt',
     what: 'a repaired state trades before an operator has released it',
     find: "book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)",
     replace: 'void pairKey(ACCOUNT, restriction.code)',
+    isOfCopies: true,
   },
   {
     name: 'earlier-fills-are-proof',
@@ -1392,12 +1396,14 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const isEarlier = isFromBefore(core, fill)',
     replace:
       "const isEarlier = isFromBefore(core, fill) && (halt(core, '*', 'olderState', fill.tradeId), true)",
+    isOfCopies: true,
   },
   {
     name: 'earlier-fills-adopted',
     what: 'fills through the API from before the start halt nothing where fills of others are adopted',
     find: 'const isEarlier = isFromBefore(core, fill)',
     replace: 'const isEarlier = isFromBefore(core, fill) && fill.lots < 0',
+    isOfCopies: true,
   },
   {
     name: 'first-failure-of-a-product',
