@@ -103,8 +103,9 @@ function watchDuplicates(world: World): WorldWatcher {
       const ended = items.filter(({ order }) => order && hasEndedInVain(world, order))
       for (const owner of new Set(ended.map((item) => item.owner)))
         inRow.set(owner, (inRow.get(owner) ?? 0) + 1)
-      // A request that was doubled has made an order of this run, which a cancel-all lists: the others look like it.
-      for (const { owner, order } of items) if (order && !isLost(world, order)) inRow.delete(owner)
+      // A request that was doubled has made an order of this run, which is found: the others came with it.
+      if (items.some(({ order }) => order && !isLost(world, order)))
+        for (const { owner } of items) inRow.delete(owner)
       if ([...inRow.values()].some((count) => count >= DUPLICATES_MAX)) shownAt ??= world.time.now
     },
     afterStep() {
@@ -138,11 +139,13 @@ function watchTakenNames(world: World): WorldWatcher {
   return {
     onRecord(record) {
       if (world.facts.copy === undefined || record.kind !== 'outcome') return
-      for (const { clientOid, outcome, orderId } of record.items) {
+      for (const { clientOid, outcome, orderId, code } of record.items) {
         if (outcome !== 'accepted' || orderId === undefined) continue
+        // What was on its way when the copy was made is found among fills, which carry no clientOid: one of the lost run
+        // may look like its own.
+        if (code === 'FOUND' && world.facts.copy.known.has(clientOid)) continue
         const order = byId(orderId)
-        // What was on its way when the copy was made is found among fills, which carry no clientOid. Fills of the lost run
-        // may be taken for its own; they halt the instrument.
+        // Where more fills of the lost run are there than it can have, they halt the instrument.
         const { engine } = world.process
         const isHalted =
           order && engine && restrictionOf(engine.book, order.symbol, 'foreignFills') !== undefined
