@@ -1371,8 +1371,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'older-by-any-duplicate',
     what: 'the first duplicate proves that a state is older, also of a request that was doubled on its way',
-    find: 'const again = suspected.find(({ order }) => core.names.suspectedWishes.has(wishOf(order)))',
-    replace: 'const again = suspected[0]',
+    find: 'if (suspected.length === 0) return\n  noteAllChanged(core)',
+    replace:
+      'if (suspected[0] !== undefined) return refuseDuplicate(core, suspected[0].order)\n  noteAllChanged(core)',
     isOfCopies: true,
   },
   {
@@ -1429,6 +1430,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a row that is null is the end of a page of fills',
     find: 'unreadable.push({ tradeId, orderId, symbol: ACCOUNT, problem: row.unreadable })\n      continue',
     replace: 'break',
+    isWired: true,
   },
   {
     name: 'page-goes-on-from-its-last-row',
