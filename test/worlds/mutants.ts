@@ -439,12 +439,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (reduced > 1e15 + backed) {',
   },
   {
-    name: 'closed-while-held',
-    what: 'a flatten is called done while the account still holds something',
-    find: 'if (Object.keys(stillHeld).length === 0) return announce',
-    replace: 'if (Object.keys(stillHeld).length >= 0) return announce',
-  },
-  {
     name: 'changed-entries-not-written',
     what: 'a checkpoint holds what is new, and not what has changed',
     find: 'this.#changes.notePut(key)\n    return super.set(key, value)',
@@ -850,12 +844,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an order by name that never arrived is proved absent, and not placed again',
     find: "if (settled.state !== 'absent' && settled.state !== 'done') return settled",
     replace: "if (!['done'].includes(settled.state)) return settled",
-  },
-  {
-    name: 'flatten-behind-refusals',
-    what: 'a ladder that the exchange goes on refusing makes everything else that its strategy wants wait too',
-    find: "if (purpose === 'flatten') return 'flatten'",
-    replace: "if (purpose !== undefined) return 'opens'",
   },
   {
     name: 'any-acceptance-ends-back-off',

@@ -159,8 +159,18 @@ function watchTakenNames(world: World): WorldWatcher {
 /** Fills through the API from before the start are explained by nothing here: their instrument is halted. */
 function watchEarlierFills(world: World): WorldWatcher {
   const released = new Set<string>()
+  /** Orders that were filled before the run on the copy began: of one that is filled later the exchange says nothing else. */
+  let filled: ReadonlySet<string> | undefined
   return {
-    onBirth: () => released.clear(),
+    onBirth() {
+      released.clear()
+      if (world.facts.copy === undefined) return
+      filled ??= new Set(
+        world.exchange.truth.fillsInOrder
+          .filter(({ source }) => source === 'API')
+          .map(({ orderSequence }) => orderIdText(orderSequence)),
+      )
+    },
     onRecord(record) {
       if (record.kind === 'released' && record.by === 'world') released.add(record.scope)
     },
@@ -176,16 +186,11 @@ function watchEarlierFills(world: World): WorldWatcher {
         const isHeld =
           restrictionOf(engine.book, symbol, 'foreignFills') ??
           restrictionOf(engine.book, ACCOUNT, 'olderState')
-        if (!isHeld && orderIds.some((orderId) => isFromBefore(world, orderId)))
+        if (!isHeld && orderIds.some((orderId) => filled?.has(orderId)))
           violate(world, 'RSK2', `fills from before the start are nobody's, and ${symbol} trades on`)
       }
     },
   }
-}
-
-function isFromBefore({ exchange, facts }: World, orderId: string): boolean {
-  const order = [...exchange.truth.orders.values()].find(({ sequence }) => orderIdText(sequence) === orderId)
-  return order !== undefined && order.source === 'API' && order.createdAt < (facts.copy?.bornAt ?? 0)
 }
 
 /** A repair leaves nothing at the exchange and nothing in the book that is open, and nothing leaves before its release. */

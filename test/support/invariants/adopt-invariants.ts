@@ -4,7 +4,7 @@ import { fillKeyOf } from '../virtual/exchange-truth.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
- * A strategy takes over only what no strategy holds, by the exchange's own fills, and a flatten that says it is done has
+ * A strategy takes over only what no strategy holds, by the exchange's own fills, and a flatten that says it is over has
  * left nothing that could be closed. Both are judged while the daemon knows every fill: before, it cannot know better.
  */
 export function watchAssignments(world: World): WorldWatcher {
@@ -30,7 +30,9 @@ export function watchAssignments(world: World): WorldWatcher {
         effect.kind === 'record' && effect.record.kind === 'assigned' ? [effect.record] : [],
       )
       for (const effect of effects) {
-        if (effect.kind !== 'announce' || effect.event !== 'flatten.done') continue
+        if (effect.kind !== 'announce') continue
+        // What is left may only be what no strategy here can close.
+        if (effect.event !== 'flatten.done' && effect.event !== 'flatten.left') continue
         judgeDone(world, String(effect.fields['scope']), assigned)
       }
     },
@@ -73,7 +75,7 @@ function judgeDone(world: World, scope: string, assigned: readonly AssignedRecor
       violate(
         world,
         'RSK2',
-        `${symbol}: a flatten is done, and ${left.join(' and ')} lots of nobody are left`,
+        `${symbol}: a flatten is over, and ${left.join(' and ')} lots of nobody are left`,
       )
   }
 }
