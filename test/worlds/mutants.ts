@@ -343,14 +343,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'pages-joined-by-trade',
     what: 'of two pages of fills each tradeId is kept once',
-    find: 'map((row) => [fillKey(named(row)), row])',
-    replace: 'map((row) => [named(row).tradeId, row])',
+    find: "return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)",
+    replace: 'return ids.tradeId',
   },
   {
     name: 'fill-rows-by-order-and-time',
     what: 'rows of fills are told apart by order and time: of two fills of an order in one millisecond only one is read',
-    find: 'map((row) => [fillKey(named(row)), row])',
-    replace: 'map((row) => [`${named(row).orderId} ${named(row).cTime}`, row])',
+    find: "return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)",
+    replace: 'return `${ids.orderId} ${ids.cTime}`',
   },
   {
     name: 'trades-forgotten-too-early',
@@ -1403,9 +1403,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fills-known-by-order-and-time',
     what: 'two fills of an order within a millisecond are one',
-    find: 'return new Map(pages.flat().map((row) => [fillKey(named(row)), row])).values()',
-    replace:
-      'return new Map(pages.flat().map((row) => [named(row).orderId + named(row).cTime, row])).values()',
+    find: "return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)",
+    replace: "return ids.tradeId === '' || ids.orderId === '' ? undefined : ids.orderId + ids.cTime",
   },
   {
     name: 'taken-in-another-order',
