@@ -541,12 +541,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (!start.isOver || start.askedAt === 0',
   },
   {
-    name: 'window-from-the-last-copy',
-    what: 'how long the exchange remembers a name is counted from its last copy, and not from the first',
-    find: '  return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
-    replace: '  return exchangeNow - order.lastSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
-  },
-  {
     name: 'window-without-end',
     what: 'an order is sent again under its name when the exchange has forgotten it',
     find: '  return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
