@@ -268,6 +268,19 @@ describe('reading fills', () => {
     })
   })
 
+  it('[MKT4] rows without ids are not taken for one: each makes the reading incomplete for its instrument', async () => {
+    const { server, client } = await openClient()
+    const noIds = { tradeId: undefined, orderId: undefined }
+    const fillList = [fillRow(8, { ...noIds, symbol: 'ETHUSDT' }), fillRow(7, noIds)]
+    server.script = (_request, socket) => socket.write(jsonAnswer(envelopeOf({ fillList, endId: null })))
+    const instruments = new Map([BTCUSDT, { ...BTCUSDT, symbol: 'ETHUSDT' }].map((one) => [one.symbol, one]))
+
+    const answer = await client.readFills({ ...QUERY, instruments })
+
+    const { unreadable = [] } = answer.kind === 'accepted' ? answer.data : {}
+    expect(unreadable.map(({ symbol }) => symbol).toSorted()).toEqual(['BTCUSDT', 'ETHUSDT'])
+  })
+
   it('[MKT4] an unreadable row of what is not traded here is left out', async () => {
     const { server, client } = await openClient()
     serveFills(server, [fillRow(7, { symbol: 'DOGEUSDT', side: 7 }), fillRow(8)])

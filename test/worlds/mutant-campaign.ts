@@ -1,5 +1,6 @@
 import { Failure } from '../../src/lib/failure.ts'
 import { runWorldLater } from '../support/world/virtual-world.ts'
+import { COPIES } from '../support/copies/copies-plan.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
@@ -130,8 +131,9 @@ async function findFailure(
   return { worlds, failure: undefined }
 }
 
-function kindOf({ lastsMonths, takesOver, isOfMoney, isWired }: Mutant): string {
+function kindOf({ lastsMonths, takesOver, isOfMoney, isOfCopies, isWired }: Mutant): string {
   if (lastsMonths) return MONTHS
+  if (isOfCopies) return COPIES
   if (isWired) return WIRE
   if (takesOver) return TAKEOVERS
   return isOfMoney ? MONEY : ''

@@ -21,6 +21,8 @@ export interface Mutant {
   readonly isOfMoney?: true
   /** Whether worlds whose calls go through the daemon's own client must notice, and no other can. */
   readonly isWired?: true
+  /** Whether worlds in which an older copy of the journal is put back must notice, and no other can. */
+  readonly isOfCopies?: true
   /** Whether worlds in which machines take an account over must notice, and no other can. */
   readonly takesOver?: true
 }

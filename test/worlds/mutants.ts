@@ -343,14 +343,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'pages-joined-by-trade',
     what: 'of two pages of fills each tradeId is kept once',
-    find: 'map((row) => [fillKey(named(row)), row])',
-    replace: 'map((row) => [named(row).tradeId, row])',
+    find: "return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)",
+    replace: 'return ids.tradeId',
   },
   {
     name: 'fill-rows-by-order-and-time',
     what: 'rows of fills are told apart by order and time: of two fills of an order in one millisecond only one is read',
-    find: 'map((row) => [fillKey(named(row)), row])',
-    replace: 'map((row) => [`${named(row).orderId} ${named(row).cTime}`, row])',
+    find: "return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)",
+    replace: 'return `${ids.orderId} ${ids.cTime}`',
   },
   {
     name: 'trades-forgotten-too-early',
@@ -437,12 +437,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an exit may open in the account whatever other strategies hold',
     find: 'if (reduced > backed) {',
     replace: 'if (reduced > 1e15 + backed) {',
-  },
-  {
-    name: 'closed-while-held',
-    what: 'a flatten is called done while the account still holds something',
-    find: 'if (Object.keys(stillHeld).length === 0) return announce',
-    replace: 'if (Object.keys(stillHeld).length >= 0) return announce',
   },
   {
     name: 'changed-entries-not-written',
@@ -545,12 +539,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a start never ends',
     find: 'if (start.isOver || start.askedAt === 0',
     replace: 'if (!start.isOver || start.askedAt === 0',
-  },
-  {
-    name: 'window-from-the-last-copy',
-    what: 'how long the exchange remembers a name is counted from its last copy, and not from the first',
-    find: '  return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
-    replace: '  return exchangeNow - order.lastSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
   },
   {
     name: 'window-without-end',
@@ -850,12 +838,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an order by name that never arrived is proved absent, and not placed again',
     find: "if (settled.state !== 'absent' && settled.state !== 'done') return settled",
     replace: "if (!['done'].includes(settled.state)) return settled",
-  },
-  {
-    name: 'flatten-behind-refusals',
-    what: 'a ladder that the exchange goes on refusing makes everything else that its strategy wants wait too',
-    find: "if (purpose === 'flatten') return 'flatten'",
-    replace: "if (purpose !== undefined) return 'opens'",
   },
   {
     name: 'any-acceptance-ends-back-off',
@@ -1366,12 +1348,15 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a state that is proved to be older than the exchange trades on',
     find: "  halt(core, ACCOUNT, 'olderState', proof)\n  emit(core, { kind: 'stateOlder', proof })",
     replace: '  void proof',
+    isOfCopies: true,
   },
   {
     name: 'older-by-any-duplicate',
     what: 'the first duplicate proves that a state is older, also of a request that was doubled on its way',
-    find: 'const again = suspected.find(({ order }) => core.names.suspectedWishes.has(wishOf(order)))',
-    replace: 'const again = suspected[0]',
+    find: 'if (suspected.length === 0) return\n  noteAllChanged(core)',
+    replace:
+      'if (suspected[0] !== undefined) return refuseDuplicate(core, suspected[0].order)\n  noteAllChanged(core)',
+    isOfCopies: true,
   },
   {
     name: 'repair-keeps-old-orders',
@@ -1379,12 +1364,14 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))',
     replace:
       'for (const order of openOrders(book)) storeOrder(book, order.terms ? order : markLost(order, reason, at))',
+    isOfCopies: true,
   },
   {
     name: 'repair-without-halt',
     what: 'a repaired state trades before an operator has released it',
     find: "book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)",
     replace: 'void pairKey(ACCOUNT, restriction.code)',
+    isOfCopies: true,
   },
   {
     name: 'earlier-fills-are-proof',
@@ -1392,12 +1379,14 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const isEarlier = isFromBefore(core, fill)',
     replace:
       "const isEarlier = isFromBefore(core, fill) && (halt(core, '*', 'olderState', fill.tradeId), true)",
+    isOfCopies: true,
   },
   {
     name: 'earlier-fills-adopted',
     what: 'fills through the API from before the start halt nothing where fills of others are adopted',
     find: 'const isEarlier = isFromBefore(core, fill)',
     replace: 'const isEarlier = isFromBefore(core, fill) && fill.lots < 0',
+    isOfCopies: true,
   },
   {
     name: 'first-failure-of-a-product',
@@ -1408,9 +1397,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fills-known-by-order-and-time',
     what: 'two fills of an order within a millisecond are one',
-    find: 'return new Map(pages.flat().map((row) => [fillKey(named(row)), row])).values()',
-    replace:
-      'return new Map(pages.flat().map((row) => [named(row).orderId + named(row).cTime, row])).values()',
+    find: "return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)",
+    replace: "return ids.tradeId === '' || ids.orderId === '' ? undefined : ids.orderId + ids.cTime",
   },
   {
     name: 'taken-in-another-order',
@@ -1423,6 +1411,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a row that is null is the end of a page of fills',
     find: 'unreadable.push({ tradeId, orderId, symbol: ACCOUNT, problem: row.unreadable })\n      continue',
     replace: 'break',
+    isWired: true,
   },
   {
     name: 'page-goes-on-from-its-last-row',

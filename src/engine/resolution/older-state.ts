@@ -21,11 +21,11 @@ import { startResolution } from './resolution.ts'
  *
  *     duplicate ──► suspected ──a cancel-all lists it, or it is filled──► ours
  *                     ├──it has ended, had to rest, and neither─────► proof
- *                     ├──it may have ended by itself────────────────► open, until the next duplicate
+ *                     ├──it may have ended by itself────────────────► open; the next one that is not found either: proof
  *                     └──a cancel-all was not answered──────────────► ours, until the next duplicate
  *
- * Nothing is placed meanwhile. A second duplicate of the same strategy on the instrument, before an order of it was found
- * or accepted as new, is proof at once.
+ * Nothing is placed meanwhile. What is found of a request says of all its orders that they are ours, and an order that is
+ * accepted as new says so of its strategy on the instrument.
  */
 
 /** An older fill of an order that was sent just now: the clocks are known far better than this, ms. */
@@ -45,15 +45,14 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
     return order?.attempts === 1 ? [{ item, order }] : []
   })
   const suspected = first.filter(({ item, order }) => isDuplicate(item) && !isExcused(core, order))
-  const again = suspected.find(({ order }) => core.names.suspectedWishes.has(wishOf(order)))
-  if (again) return refuseDuplicate(core, again.order)
   const names = own(core.names)
   for (const { item, order } of first) {
     if (item.outcome === 'accepted') names.suspectedWishes.delete(wishOf(order))
   }
   for (const { order } of suspected) {
     names.suspected.add(order.terms.clientOid)
-    names.suspectedWishes.add(wishOf(order))
+    const wish = wishOf(order)
+    if (!names.suspectedWishes.has(wish)) names.suspectedWishes.set(wish, order.firstSentAt)
   }
   if (suspected.length === 0) return
   noteAllChanged(core)
@@ -63,13 +62,23 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
 
 /** Looks what became of the suspected orders. Runs after every event. */
 export function judgeSuspected(core: Core): void {
+  if (core.names.suspected.size === 0) return
   for (const clientOid of core.names.suspected) {
     const order = core.book.orders.get(clientOid)
-    if (order && !isTerminal(order) && order.filledLots === 0) continue
-    if (order && order.filledLots === 0 && hadToRest(order)) return refuseDuplicate(core, order)
     if (order && order.filledLots > 0) noteFound(core, order)
+  }
+  for (const clientOid of core.names.suspected) {
+    const order = core.book.orders.get(clientOid)
+    if (order && !isTerminal(order)) continue
+    if (order && (hadToRest(order) || isSecond(core, order))) return refuseDuplicate(core, order)
     forgetSuspected(core, clientOid)
   }
+}
+
+/** Whether an earlier request of the strategy on the instrument has made a duplicate that was not found. */
+function isSecond(core: Core, order: Order): boolean {
+  const since = core.names.suspectedWishes.get(wishOf(order))
+  return since !== undefined && since < order.firstSentAt
 }
 
 /** The exchange cancels a post-only order that would take, and what an order that takes does not find. */
@@ -83,13 +92,22 @@ function forgetListed(core: Core, names: readonly string[]): void {
     if (!core.names.suspected.has(name)) continue
     const order = core.book.orders.get(name)
     if (order) noteFound(core, order)
-    forgetSuspected(core, name)
+    else forgetSuspected(core, name)
   }
 }
 
-/** Something on the way doubles requests, and perhaps the next one too. */
+/** Something on the way has doubled the whole request of this order, and perhaps the next one too. */
 function noteFound(core: Core, order: Order): void {
-  own(core.names).suspectedWishes.delete(wishOf(order))
+  const { symbol } = order.terms
+  const { suspected, suspectedWishes } = own(core.names)
+  suspectedWishes.delete(wishOf(order))
+  for (const [wish, sentAt] of suspectedWishes)
+    if (sentAt === order.firstSentAt && splitPair(wish)[1] === symbol) suspectedWishes.delete(wish)
+  for (const clientOid of suspected) {
+    const other = core.book.orders.get(clientOid)
+    if (other?.firstSentAt === order.firstSentAt && other.terms.symbol === symbol)
+      forgetSuspected(core, clientOid)
+  }
 }
 
 /** A cancel-all was not answered: what it has cancelled will not be listed any more. */

@@ -67,8 +67,8 @@ export interface Core {
 export interface NameState {
   /** Orders that were sent for the first time, and that the exchange calls duplicates: it is looked what became of them. */
   readonly suspected: ReadonlySet<ClientOid>
-  /** By strategy and symbol: those that had such an order, until one is accepted as new. */
-  readonly suspectedWishes: ReadonlySet<string>
+  /** By strategy and symbol, those that had such an order: when its request was sent, until one is accepted as new; Unix ms, exchange clock. */
+  readonly suspectedWishes: ReadonlyMap<string, number>
   /** Names that a cancel-all has listed and the book does not know; undefined: there are none. */
   readonly search: NameSearch | undefined
 }

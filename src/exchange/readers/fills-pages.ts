@@ -120,9 +120,14 @@ export function toFillsReading(
 
 const NO_FILLS: readonly Fill[] = []
 
-/** A row that comes on two pages counts as it came last, where it came first. */
+/** A row that comes on two pages counts as it came last, where it came first. One without its ids is like no other. */
 function rowsOf(pages: FillsPages['pages']): Iterable<WireFill> {
-  return new Map(pages.flat().map((row) => [fillKey(named(row)), row])).values()
+  return new Map(pages.flat().map((row, place) => [keyOf(row) ?? place, row])).values()
+}
+
+function keyOf(row: WireFill): string | undefined {
+  const ids = named(row)
+  return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)
 }
 
 /** The names in a row; empty where it does not have them. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { deriveClientOid } from '../../../src/execution/client-oid.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+import { OTHER, twoStrategies } from '../traded-account.ts'
 
 const DUPLICATE = '40786'
 
@@ -54,7 +55,33 @@ describe('[ORD2] a state that is an older copy', () => {
     expect(isOlder(bench)).toBe(false)
 
     sendDuplicate(bench, 99_980)
+    lookFor(bench, [])
     expect(isOlder(bench)).toBe(true)
+  })
+
+  test('is not proved by a second duplicate that rested', () => {
+    const bench = new EngineBench().start()
+    sendDuplicate(bench)
+    lookFor(bench, [])
+    lookFor(bench, [sendDuplicate(bench, 99_980)])
+
+    expect(isOlder(bench)).toBe(false)
+  })
+
+  test('is not proved by duplicates of a request of which another order rested', () => {
+    const bench = twoStrategies()
+    for (const ticks of [99_990, 99_980]) {
+      for (const [index, strategy] of [STRATEGY, OTHER].entries()) {
+        const level = { side: 'buy', ticks: ticks - index, lots: 10 } as const
+        bench.decideAs(strategy, { kind: 'quote', symbol: SYMBOL, levels: [level] })
+      }
+      const batch = bench.grantBatch()
+      expect(batch.clientOids).toHaveLength(2)
+      bench.refuse(batch, DUPLICATE)
+      lookFor(bench, batch.clientOids.slice(1))
+    }
+
+    expect(isOlder(bench)).toBe(false)
   })
 
   test('is not proved by a request that was doubled on its way, also twice in a row', () => {

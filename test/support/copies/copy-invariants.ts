@@ -47,11 +47,10 @@ function watchProof(world: World): WorldWatcher {
     },
     afterStep(event, effects, now) {
       const { copy } = world.facts
-      if (copy === undefined) return
       for (const effect of effects) {
         if (effect.kind !== 'record') continue
         const { record } = effect
-        if (record.kind === 'cancelAnswered' && !copy.isRepaired) {
+        if (record.kind === 'cancelAnswered' && copy !== undefined && !copy.isRepaired) {
           const lost = record.listed.find(
             ({ clientOid }) => isLostName(world, clientOid) && !sent.has(clientOid),
           )
@@ -59,7 +58,7 @@ function watchProof(world: World): WorldWatcher {
         }
         if (record.kind === 'restricted' && record.code === 'olderState') noteCalledOlder(record.reason)
       }
-      if (shownAt === undefined || copy.proof !== undefined || now === 0) return
+      if (shownAt === undefined || copy === undefined || copy.proof !== undefined || now === 0) return
       if (
         world.time.now - shownAt > DERIVED_WITHIN_MS &&
         world.process.isAlive &&
@@ -79,7 +78,7 @@ function watchProof(world: World): WorldWatcher {
   }
 }
 
-/** So many duplicates of ended orders in a row are proof beyond doubt, and the run has ended so soon after, ms. */
+/** So many requests in a row whose orders are duplicates of ended ones are proof beyond doubt, and the run has ended so soon after, ms. */
 const DUPLICATES_MAX = 3
 const PROVED_WITHIN_MS = 5000
 
@@ -95,14 +94,19 @@ function watchDuplicates(world: World): WorldWatcher {
     onRecord(record) {
       const { copy } = world.facts
       if (copy === undefined || copy.isRepaired || record.kind !== 'outcome') return
-      for (const { clientOid, outcome } of record.items) {
+      const items = record.items.map(({ clientOid, outcome }) => {
         const order = world.exchange.truth.orderOf(clientOid)
         const owner = `${world.facts.strategyOf.get(clientOid)} ${order?.symbol}`
-        if (order === undefined || outcome !== 'exists') inRow.delete(owner)
-        else if (isLost(world, order) && order.status === 'cancelled' && order.filledLots === 0)
-          inRow.set(owner, (inRow.get(owner) ?? 0) + 1)
-        if ((inRow.get(owner) ?? 0) >= DUPLICATES_MAX) shownAt ??= world.time.now
-      }
+        return { owner, order: outcome === 'exists' ? order : undefined }
+      })
+      for (const { owner, order } of items) if (order === undefined) inRow.delete(owner)
+      const ended = items.filter(({ order }) => order && hasEndedInVain(world, order))
+      for (const owner of new Set(ended.map((item) => item.owner)))
+        inRow.set(owner, (inRow.get(owner) ?? 0) + 1)
+      // A request that was doubled has made an order of this run, which is found: the others came with it.
+      if (items.some(({ order }) => order && !isLost(world, order)))
+        for (const { owner } of items) inRow.delete(owner)
+      if ([...inRow.values()].some((count) => count >= DUPLICATES_MAX)) shownAt ??= world.time.now
     },
     afterStep() {
       const isLate = shownAt !== undefined && world.time.now - shownAt > PROVED_WITHIN_MS
@@ -114,6 +118,10 @@ function watchDuplicates(world: World): WorldWatcher {
         )
     },
   }
+}
+
+function hasEndedInVain(world: World, order: TrueOrder): boolean {
+  return isLost(world, order) && order.status === 'cancelled' && order.filledLots === 0
 }
 
 /** Placers name their orders as they like: those of ladders and targets alone are derived from the journal. */
@@ -131,11 +139,13 @@ function watchTakenNames(world: World): WorldWatcher {
   return {
     onRecord(record) {
       if (world.facts.copy === undefined || record.kind !== 'outcome') return
-      for (const { clientOid, outcome, orderId } of record.items) {
+      for (const { clientOid, outcome, orderId, code } of record.items) {
         if (outcome !== 'accepted' || orderId === undefined) continue
+        // What was on its way when the copy was made is found among fills, which carry no clientOid: one of the lost run
+        // may look like its own.
+        if (code === 'FOUND' && world.facts.copy.known.has(clientOid)) continue
         const order = byId(orderId)
-        // What was on its way when the copy was made is found among fills, which carry no clientOid. Fills of the lost run
-        // may be taken for its own; they halt the instrument.
+        // Where more fills of the lost run are there than it can have, they halt the instrument.
         const { engine } = world.process
         const isHalted =
           order && engine && restrictionOf(engine.book, order.symbol, 'foreignFills') !== undefined
@@ -149,8 +159,18 @@ function watchTakenNames(world: World): WorldWatcher {
 /** Fills through the API from before the start are explained by nothing here: their instrument is halted. */
 function watchEarlierFills(world: World): WorldWatcher {
   const released = new Set<string>()
+  /** Orders that were filled before the run on the copy began: of one that is filled later the exchange says nothing else. */
+  let filled: ReadonlySet<string> | undefined
   return {
-    onBirth: () => released.clear(),
+    onBirth() {
+      released.clear()
+      if (world.facts.copy === undefined) return
+      filled ??= new Set(
+        world.exchange.truth.fillsInOrder
+          .filter(({ source }) => source === 'API')
+          .map(({ orderSequence }) => orderIdText(orderSequence)),
+      )
+    },
     onRecord(record) {
       if (record.kind === 'released' && record.by === 'world') released.add(record.scope)
     },
@@ -166,16 +186,11 @@ function watchEarlierFills(world: World): WorldWatcher {
         const isHeld =
           restrictionOf(engine.book, symbol, 'foreignFills') ??
           restrictionOf(engine.book, ACCOUNT, 'olderState')
-        if (!isHeld && orderIds.some((orderId) => isFromBefore(world, orderId)))
+        if (!isHeld && orderIds.some((orderId) => filled?.has(orderId)))
           violate(world, 'RSK2', `fills from before the start are nobody's, and ${symbol} trades on`)
       }
     },
   }
-}
-
-function isFromBefore({ exchange, facts }: World, orderId: string): boolean {
-  const order = [...exchange.truth.orders.values()].find(({ sequence }) => orderIdText(sequence) === orderId)
-  return order !== undefined && order.source === 'API' && order.createdAt < (facts.copy?.bornAt ?? 0)
 }
 
 /** A repair leaves nothing at the exchange and nothing in the book that is open, and nothing leaves before its release. */

@@ -11,7 +11,7 @@ const SCOPES = ['all', 'private', 'orders', 'cancels', 'reads'] as const
 /** What comes instead: nothing, no connection, a page that says so or refuses, an error of a server, or too many calls. */
 const WAYS = ['silent', 'refused', 'page', 'forbidden', 'serverError', 'busy'] as const
 
-/** Minutes in which calls get no answer, while the process runs at its ordinary pace. */
+/** Minutes or hours in which calls get no answer, while the process runs at its ordinary pace. */
 export const outagePlan = z.strictObject({
   forMs: z.int().positive(),
   scope: z.enum(SCOPES),
@@ -23,13 +23,16 @@ export type OutagePlan = z.infer<typeof outagePlan>
 /** Longer than a resolution waits before it halts its instrument; the product's own figure is 60 s. */
 const FOR_MS = [62_000, 160_000] as const
 
+/** A maintenance window: within it the exchange forgets the names of orders (20 minutes), and funding may be paid. */
+const LONG_MS = [1_200_000, 10_800_000] as const
+
 /** The limiter's longest rest. */
 const REST_MS_MAX = 300_000
 /** The longest pause between two cancel-alls that are refused. */
 const CANCEL_MS_MAX = 60_000
 
-export function drawOutage(random: Random): OutagePlan {
-  const [from, to] = FOR_MS
+export function drawOutage(random: Random, isLong: boolean): OutagePlan {
+  const [from, to] = isLong ? LONG_MS : FOR_MS
   const forMs = from + random.integer(to - from)
   const scope = SCOPES[random.integer(SCOPES.length)] ?? 'all'
   return { forMs, scope, way: WAYS[random.integer(WAYS.length)] ?? 'silent' }

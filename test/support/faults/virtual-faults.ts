@@ -141,6 +141,8 @@ export interface VirtualFaultsOptions {
   readonly rates: FaultRates
   /** With a script exactly these strike, whatever the rates say. */
   readonly script?: readonly StruckFault[] | undefined
+  /** Faults that never strike at a site, as `fault@site`. */
+  readonly never?: readonly string[]
 }
 
 /**
@@ -152,6 +154,7 @@ export class VirtualFaults {
   readonly #draws: SeededDraws
   readonly #rates: FaultRates
   readonly #script: ReadonlySet<string> | undefined
+  readonly #never: ReadonlySet<string>
   readonly #counters = new Map<string, number>()
   /** What struck, in order. */
   readonly struck: StruckFault[] = []
@@ -162,8 +165,9 @@ export class VirtualFaults {
   /** Hears of every fault that strikes. */
   onStrike: (fault: StruckFault) => void = () => undefined
 
-  constructor({ seed, rates, script }: VirtualFaultsOptions) {
+  constructor({ seed, rates, script, never = [] }: VirtualFaultsOptions) {
     this.#draws = new SeededDraws(seed)
+    this.#never = new Set(never)
     this.#script = script && new Set(script.map(addressOf))
     this.#rates = script === undefined ? rates : ratesOf(script)
   }
@@ -174,7 +178,7 @@ export class VirtualFaults {
     if (rate === 0) return false
     const name = `${fault}@${site}`
     const draw = n ?? this.#count(name)
-    if (!this.isOn || this.isQuiet()) return false
+    if (!this.isOn || this.isQuiet() || this.#never.has(name)) return false
     const isStruck = this.#script ? this.#script.has(`${name}#${draw}`) : this.#draws.unit(name, draw) < rate
     if (!isStruck) return false
     const struck = { site, n: draw, fault }

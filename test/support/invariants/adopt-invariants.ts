@@ -4,7 +4,7 @@ import { fillKeyOf } from '../virtual/exchange-truth.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
- * A strategy takes over only what no strategy holds, by the exchange's own fills, and a flatten that says it is done has
+ * A strategy takes over only what no strategy holds, by the exchange's own fills, and a flatten that says it is over has
  * left nothing that could be closed. Both are judged while the daemon knows every fill: before, it cannot know better.
  */
 export function watchAssignments(world: World): WorldWatcher {
@@ -25,9 +25,15 @@ export function watchAssignments(world: World): WorldWatcher {
       )
     },
     afterStep(_event, effects) {
+      // A step is looked at before its effects are performed: what it assigns is not recorded yet.
+      const assigned = effects.flatMap((effect) =>
+        effect.kind === 'record' && effect.record.kind === 'assigned' ? [effect.record] : [],
+      )
       for (const effect of effects) {
-        if (effect.kind !== 'announce' || effect.event !== 'flatten.done') continue
-        judgeDone(world, String(effect.fields['scope']))
+        if (effect.kind !== 'announce') continue
+        // What is left may only be what no strategy here can close.
+        if (effect.event !== 'flatten.done' && effect.event !== 'flatten.left') continue
+        judgeDone(world, String(effect.fields['scope']), assigned)
       }
     },
   }
@@ -54,21 +60,33 @@ function judgeAssignment(world: World, { symbol, strategyId, holding }: Assigned
     )
 }
 
-function judgeDone(world: World, scope: string): void {
+function judgeDone(world: World, scope: string, assigned: readonly AssignedRecord[]): void {
   const { allocation, plan, settings } = world
   const symbols = plan.symbols.filter((symbol) => scope === '*' || scope === symbol)
   for (const symbol of symbols) {
     const isTraded = [...settings.strategies.values()].some((one) => one.symbols.includes(symbol))
     if (!isTraded || !knowsAll(world, symbol)) continue
     const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
-    const left = allocation.unclaimedOf(symbol).filter((lots) => Math.abs(lots) >= lotsMin)
+    const unclaimed = allocation.unclaimedOf(symbol)
+    const left = unclaimed
+      .map((lots, index) => lots - assignedOf(assigned, symbol, unclaimed.length === 1 ? 'net' : index))
+      .filter((lots) => Math.abs(lots) >= lotsMin)
     if (left.length > 0)
       violate(
         world,
         'RSK2',
-        `${symbol}: a flatten is done, and ${left.join(' and ')} lots of nobody are left`,
+        `${symbol}: a flatten is over, and ${left.join(' and ')} lots of nobody are left`,
       )
   }
+}
+
+/** Of one net position, or of its long (0) or short (1) side, in lots. */
+function assignedOf(assigned: readonly AssignedRecord[], symbol: string, side: 'net' | number): number {
+  return assigned.reduce((sum, { symbol: of, holding: { longLots, shortLots } }) => {
+    if (of !== symbol) return sum
+    if (side === 'net') return sum + longLots - shortLots
+    return sum + (side === 0 ? longLots : shortLots)
+  }, 0)
 }
 
 function knowsAll(world: World, symbol: string): boolean {

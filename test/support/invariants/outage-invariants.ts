@@ -24,8 +24,8 @@ export function watchOutages(world: World): WorldWatcher {
   return {
     onRecord(record) {
       const { outages } = world.network
-      if (record.kind !== 'restricted' || record.code !== 'contradiction') return
-      if (/no end of/.test(record.reason) && world.time.now < outages.until + PATIENCE_MS)
+      if (record.kind !== 'restricted' || world.time.now >= outages.until + PATIENCE_MS) return
+      if (/no end of|nobody knows what became of orders/.test(record.reason))
         violate(world, 'ORD4', `${record.scope} is halted for an outage: ${record.reason}`)
     },
     afterStep(event) {

@@ -85,21 +85,21 @@ export class BrokenFills {
     this.#time = time
   }
 
-  /** An answer with an odd row in place of a good one, as the schema of the wire reads it. Full pages go on with their last row. */
+  /** An answer with an odd row in place of a good one, as the schema of the wire reads it; on a full page it may be any. */
   makeOdd(reply: Reply<FillsPage>, limit: number): Reply<FillsPage> {
     if (!reply.ok) return reply
     const { fillList } = reply.data
     const faults = this.#faults
     if (faults.strikes('rowsOdd', 'orderFills')) this.#oddFills = this.#drawOdd()
     const { until, way } = this.#oddFills
-    if (!faults.isOn || this.#time.now >= until || fillList.length === 0 || fillList.length >= limit)
-      return reply
-    const [row] = fillList
+    if (!faults.isOn || this.#time.now >= until || fillList.length === 0) return reply
+    const place = fillList.length < limit ? 0 : Math.floor(way / ODD_WAYS.length) % limit
+    const row = fillList[place]
     if (row) this.#late.add(row.symbol)
     const odd = ODD_WAYS[way % ODD_WAYS.length]?.({ ...row })
     return {
       ok: true,
-      data: orderFills.response.parse({ ...reply.data, fillList: [odd, ...fillList.slice(1)] }),
+      data: orderFills.response.parse({ ...reply.data, fillList: fillList.with(place, odd as never) }),
     }
   }
 

@@ -14,6 +14,8 @@ const STOP_MS = 15_000
 const FUNDING_MS = 8 * 3_600_000
 /** An order is matched within so long. */
 const MATCHED_MS = 200
+/** An outage that lasts for longer goes on at a slower pace, ms. */
+const BRISK_MS = 200_000
 /** After an outage everything is found out within so long, ms. */
 const HEALED_MS = 20_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
@@ -30,11 +32,17 @@ export function passMonths(world: World): void {
 
 /** Nothing else goes wrong in an outage, and for a while after it: what it has left is found out meanwhile. */
 function passOutage(world: World, outage: OutagePlan): void {
-  const { network, faults } = world
+  const { network, faults, quiet, time } = world
   const isQuiet = faults.isQuiet
   faults.isQuiet = () => true
   network.outages.begin(outage)
-  pass(world, outage.forMs + HEALED_MS)
+  pass(world, Math.min(outage.forMs, BRISK_MS))
+  if (network.outages.isOn) quiet.slowDown(network.outages.until - time.now)
+  while (network.outages.isOn && !isOver(world)) {
+    pass(world, Math.min(nextStepMs(world), network.outages.until - time.now))
+    play(world)
+  }
+  pass(world, HEALED_MS)
   faults.isQuiet = isQuiet
 }
 

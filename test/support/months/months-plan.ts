@@ -61,6 +61,7 @@ function drawJumps(part: (name: string) => Random): WorldPlan['jumps'] {
   // One that lasts for a minute costs as much as several bursts.
   const outOf = part('outage')
   const outageAt = outOf.integer(3) === 0 ? outOf.integer(count) : undefined
+  const isLong = part('longOutage').integer(4) === 0
   let leftMs = ALL_MS_MAX
   return Array.from({ length: count }, (_, index) => {
     const random = part(`jump/${index}`)
@@ -73,7 +74,7 @@ function drawJumps(part: (name: string) => Random): WorldPlan['jumps'] {
       quietMs,
       looks: between(random, LOOKS),
       way: pick(random, QUIET_WAYS),
-      ...(index === outageAt && { outage: drawOutage(outOf) }),
+      ...(index === outageAt && { outage: drawOutage(outOf, isLong) }),
     }
   })
 }

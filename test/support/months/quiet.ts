@@ -18,6 +18,11 @@ const [IDLE_AFTER_MS, IDLE_BEFORE_MS] = [10_000, 5000]
 /** The market moves so often between two looks. */
 const MOVES_A_LOOK = 2
 
+/** Where time is slowed down, the daemon looks so much more rarely: time passes for it every 2 s, less than it takes for a sleep. */
+const SLOWED = 20
+/** And the market moves every 20 s. */
+const SLOWED_MARKET = 200
+
 /** Hours and days in which nothing goes wrong: whatever happens on a grid happens a few times, and not millions. */
 export class Quiet {
   readonly #time: VirtualTime
@@ -25,6 +30,7 @@ export class Quiet {
   #untilAt = 0
   #lookMs = 0
   #way: QuietWay = 'trading'
+  #isSlow = false
 
   constructor(time: VirtualTime) {
     this.#time = time
@@ -35,6 +41,13 @@ export class Quiet {
     this.#untilAt = this.#time.now + forMs
     this.#lookMs = Math.ceil(forMs / looks)
     this.#way = way
+    this.#isSlow = false
+  }
+
+  /** For so long nothing goes wrong on a grid, and whatever goes on goes on more slowly, but never stands still. */
+  slowDown(forMs: number): void {
+    this.begin({ forMs, looks: 1, way: 'trading' })
+    this.#isSlow = true
   }
 
   get isOn(): boolean {
@@ -60,6 +73,7 @@ export class Quiet {
   /** How long to wait for what comes every so many ms. */
   stretch(ms: number): number {
     if (!this.isOn) return ms
+    if (this.#isSlow) return Math.max(1, Math.min(ms * SLOWED, this.#untilAt - this.#time.now))
     const intoMs = (this.#time.now - this.#beganAt) % this.#lookMs
     const waitMs = intoMs + ms < LOOK_MS ? ms : this.#lookMs - intoMs
     return Math.max(1, Math.min(Math.max(ms, waitMs), this.#untilAt - this.#time.now))
@@ -68,6 +82,7 @@ export class Quiet {
   /** The same of the market's steps, which are played later than they happen: `at` is Unix ms. */
   stretchStep(ms: number, at: number): number {
     if (at < this.#beganAt || at >= this.#untilAt) return ms
-    return Math.max(1, Math.min(Math.max(ms, Math.ceil(this.#lookMs / MOVES_A_LOOK)), this.#untilAt - at))
+    const stepMs = this.#isSlow ? ms * SLOWED_MARKET : Math.max(ms, Math.ceil(this.#lookMs / MOVES_A_LOOK))
+    return Math.max(1, Math.min(stepMs, this.#untilAt - at))
   }
 }

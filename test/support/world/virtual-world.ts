@@ -14,6 +14,7 @@ import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { paceLimitsOf, recordsOfFormer } from './account-plan.ts'
 import { limitsOf, ORDER_LOTS_MAX } from './world-limits.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
+import { NEVER_OF_COPIES } from '../copies/copies-plan.ts'
 import { COPY_INVARIANTS } from '../copies/copy-invariants.ts'
 import { passCopies } from '../copies/pass-copies.ts'
 import { passCalm } from './calm.ts'
@@ -108,7 +109,12 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
   const promises = plan.isWired ? new SettledPromises() : undefined
   promises?.assertUsable()
   const time = new VirtualTime(START_AT, promises?.settle)
-  const faults = new VirtualFaults({ seed: plan.seed, rates: plan.faults, script: plan.script })
+  const faults = new VirtualFaults({
+    seed: plan.seed,
+    rates: plan.faults,
+    script: plan.script,
+    never: plan.copy ? NEVER_OF_COPIES : [],
+  })
   const quiet = new Quiet(time)
   faults.isQuiet = () => quiet.isOn
   const exchange = new VirtualExchange({
