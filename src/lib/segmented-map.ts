@@ -9,7 +9,7 @@ const SEGMENT_SIZE = 16_384
  */
 export class SegmentedMap<Key, Value> extends Map<Key, Value> {
   readonly #segmentSize: number
-  #segments: Map<Key, Value>[] = [new Map()]
+  #segments: readonly Map<Key, Value>[] = [new Map<Key, Value>()]
 
   constructor(segmentSize: number = SEGMENT_SIZE) {
     super()
@@ -40,7 +40,7 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
     const newest = this.#segments.at(-1)
     if (known) known.set(key, value)
     else if (newest && newest.size < this.#segmentSize) newest.set(key, value)
-    else this.#segments.push(new Map([[key, value]]))
+    else this.#segments = [...this.#segments, new Map([[key, value]])]
     return this
   }
 
@@ -53,7 +53,7 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
   }
 
   override clear(): void {
-    this.#segments = [new Map()]
+    this.#segments = [new Map<Key, Value>()]
   }
 
   override *entries(): MapIterator<[Key, Value]> {
