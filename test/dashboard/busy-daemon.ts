@@ -140,7 +140,11 @@ export class BusyDaemon {
         ...{
           unrealisedProfit: String((this.#step + index) % 9),
           liquidationPrice: null,
-          liquidation: null,
+          liquidation: {
+            ourPrice: 93,
+            distance: 0.03 + 0.06 * (index % 4),
+            trust: index % 4 === 1 ? 'disputed' : 'agreed',
+          },
           readAgeMs: 5,
         },
         entryFrom: 'fills',

@@ -185,6 +185,21 @@ function Figure({ label, value, unit, note, big }) {
   </div>`
 }
 
+/** A third of the price is far; the colour turns where the steps of `risk.liquidation` are by default. */
+function Distance({ of }) {
+  if (of === null || of.distance === null) return '–'
+  const tone = of.distance <= 0.08 ? 'bad' : of.distance <= 0.15 ? 'warn' : ''
+  const text = `${percent(of.distance)}${of.trust === 'disputed' ? ' ?' : ''}`
+  return html`${text}
+    <meter
+      class=${tone}
+      min="0"
+      max="0.33"
+      value=${of.distance}
+      aria-label=${`${text} to its liquidation`}
+    />`
+}
+
 function Positions({ account, order }) {
   const { positions, coin } = account
   return html`<${Card}
@@ -210,6 +225,7 @@ function Positions({ account, order }) {
         ],
         ['entry', (row) => fine(row.entryPrice, 4), 'number'],
         ['mark', (row) => fine(row.markPrice, 4), 'number'],
+        ['to liquidation', (row) => html`<${Distance} of=${row.liquidation} />`, 'number'],
       ]}
     />
   <//>`
