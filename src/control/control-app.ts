@@ -14,6 +14,7 @@ import { type Entrance, guard, mayLook, SESSION_PATH } from './guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { READ_ROUTES } from './routes.ts'
+import { parseBoundedJson } from '../lib/bounded-json.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
@@ -152,7 +153,7 @@ function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: Contro
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseBoundedJson(text)
   } catch {
     return undefined
   }

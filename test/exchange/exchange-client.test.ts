@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Grant, type GrantSource } from '../../src/exchange/limiter/grant.ts'
 import { type PreparedRequest } from '../../src/exchange/client/prepared-request.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -346,6 +347,37 @@ describe('calls whose outcome is unknown', () => {
     const answer = await client.call('batchPlaceOrder', BATCH)
 
     expect(answer).toMatchObject({ kind: 'unknown', cause: 'tooLarge' })
+  })
+
+  it('an order is answered in 1 MiB at most, a whole market in as much as the configuration says', async () => {
+    const { server, client } = await openClient()
+    const rows = Array.from({ length: 20_000 }, () => ({
+      symbol: 'BTCUSDT',
+      baseCoin: 'BTC',
+      quoteCoin: 'USDT',
+    }))
+    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf(rows)))
+
+    const order = await client.call('batchPlaceOrder', BATCH)
+    const symbols = await client.call('spotSymbols', {})
+
+    expect(order).toMatchObject({ kind: 'unknown', cause: 'tooLarge' })
+    expect(symbols).toMatchObject({ kind: 'accepted', data: { length: 20_000 } })
+  })
+
+  it('[ORD3] brackets by the million are not parsed: the order is unknown', async () => {
+    const { server, client } = await openClient()
+    const { server: market, client: reader } = await openClient()
+    const deep = `{"code":"00000","data":${'['.repeat(500_000)}`
+    server.script = (_request, socket) => void socket.write(rawAnswer({ body: deep }))
+    market.script = (_request, socket) => void socket.write(rawAnswer({ body: deep.padEnd(8_000_000, '[') }))
+    const table = new TickerTable()
+
+    const order = await client.call('batchPlaceOrder', BATCH)
+    const tickers = await reader.readTickers(table, 'USDT-FUTURES')
+
+    expect(order).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
+    expect(tickers).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
   })
 })
 

@@ -7,6 +7,7 @@ import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { parseCount } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, type ShowOptions, withClient } from './find-daemon.ts'
+import { parseBoundedJson } from '../../lib/bounded-json.ts'
 
 interface EventsOptions extends ShowOptions {
   readonly follow?: boolean
@@ -52,7 +53,7 @@ async function showEvents(options: EventsOptions): Promise<number> {
 }
 
 function printEvent(data: string, { json }: EventsOptions): void {
-  const event = JSON.parse(data) as EventView | number
+  const event = parseBoundedJson(data) as EventView | number
   if (typeof event === 'number') return print(`${event} events are not remembered any more`)
   if (json) return void process.stdout.write(`${data}\n`)
   const { at, level, event: name, fields } = event

@@ -8,6 +8,7 @@ import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { adviseRest } from '../reporting/unattended.ts'
+import { parseBoundedJson } from '../../lib/bounded-json.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */
 const COMMANDS_MAX = 20
@@ -162,7 +163,7 @@ export function listWaiting(directory: string): readonly string[] {
 
 function describeWaiting(file: string): string {
   try {
-    const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const command = commandSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
     const { kind, scope: target = 'the kill switch', by, reason } = command
     const mode = command.kind === 'restrict' ? ` to ${command.mode}` : ''
     return `${kind} ${target}${mode}, by ${by}: ${reason}`
@@ -176,7 +177,7 @@ export function takeAnswer(file: string): CommandAnswer | undefined {
   try {
     const text = readFileSync(`${file}${ANSWER}`, 'utf8')
     rmSync(`${file}${ANSWER}`)
-    return JSON.parse(text) as CommandAnswer
+    return parseBoundedJson(text) as CommandAnswer
   } catch {
     return undefined
   }
@@ -231,7 +232,7 @@ export class CommandInbox {
     try {
       const { size, mtimeMs } = statSync(file)
       if (size > COMMAND_BYTES_MAX) throw new Error(`more than ${COMMAND_BYTES_MAX} bytes`)
-      return { command: commandSchema.parse(JSON.parse(readFileSync(file, 'utf8'))), at: mtimeMs }
+      return { command: commandSchema.parse(parseBoundedJson(readFileSync(file, 'utf8'))), at: mtimeMs }
     } catch (error) {
       // Whoever left it has taken it back.
       if (isMissing(error)) return undefined

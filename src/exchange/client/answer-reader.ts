@@ -5,6 +5,7 @@ import { type Envelope, envelope, requestTimeOf, SUCCESS_CODE, withoutMark } fro
 import { errorCode } from '../../protocol/error-codes.ts'
 import { dataText } from './data-text.ts'
 import type { WireAnswer } from './pending-call.ts'
+import { parseBoundedJson } from '../../lib/bounded-json.ts'
 
 /** So much of the exchange's message is kept for the log. */
 const MESSAGE_CHARS_MAX = 300
@@ -136,7 +137,7 @@ function parseEnvelope(answer: WireAnswer, answerBytesMax: number): Envelope | s
   if (!isUtf8(bytes)) return 'the answer is not UTF-8'
   let json: unknown
   try {
-    json = JSON.parse(withoutMark(bytes.toString('utf8')))
+    json = parseBoundedJson(withoutMark(bytes.toString('utf8')))
   } catch {
     return 'the answer is not JSON'
   }
