@@ -9,6 +9,7 @@ import {
   needsCredentials,
   type SecretsRequest,
 } from '../../config/secrets.ts'
+import { warnOfClearText } from '../../config/server-checks.ts'
 import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { findSocket, withClient } from '../control/find-daemon.ts'
@@ -77,6 +78,9 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     ...runtime,
     ok('configuration', `${request.file} can be read; intentd check also loads the strategies`),
     ...examineProtection(loaded),
+    ...loaded
+      .flatMap(warnOfClearText)
+      .map((problem) => finding('warn', 'servers', formatProblem(problem), SEE_TLS)),
     ...accounts,
     ...examineSupervisors({ cwd: request.cwd, stopMs: Math.max(...configs.map(stopTimeoutOf)) }),
   ]
@@ -93,6 +97,8 @@ function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[
     problems.map((problem) => finding(state, 'protection', formatProblem(problem), SEE_LIMITS))
   return [...show('fail', undecided), ...show('warn', missing)]
 }
+
+const SEE_TLS = 'give the server a certificate: docs/scaling.md#setting-the-servers-up says how'
 
 const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/trading-modes.md explains each'
 
