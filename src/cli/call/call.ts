@@ -21,6 +21,7 @@ import { prepareCall, toPlanOrder } from './call-prepare.ts'
 import { formatData } from './call-print.ts'
 import { CallRefused } from './call-refused.ts'
 import { toConfigRequest } from '../process/options.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 /** How a call ends. 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
@@ -50,8 +51,8 @@ export function processFrame(): CallFrame {
   return {
     cwd: process.cwd(),
     clock: systemClock,
-    print: (text) => void process.stdout.write(text),
-    printError: (text) => void process.stderr.write(text),
+    print: (text) => writeOut(text),
+    printError: (text) => writeAside(text),
   }
 }
 

@@ -32,6 +32,7 @@ import {
 import { examineServers } from './examine-servers.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from './finding.ts'
+import { writeOut } from '../process/write-out.ts'
 
 /** Something failed; warnings and what was not checked leave it at 0. */
 const EXIT_FAILED = 1
@@ -52,7 +53,7 @@ async function doctor(options: DoctorOptions): Promise<number> {
   const findings = await examine(options)
   const hasFailed = findings.some(({ state }) => state === 'fail')
   const text = options.json === true ? JSON.stringify({ hasFailed, findings }) : formatFindings(findings)
-  process.stdout.write(`${text}\n`)
+  writeOut(`${text}\n`)
   return hasFailed ? EXIT_FAILED : 0
 }
 
