@@ -2,9 +2,7 @@
 import type { Readable } from './cross-checks.ts'
 import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
-import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import type { Problem } from './yaml/problem.ts'
-import type { SettingPath } from './yaml/setting-path.ts'
 
 /**
  * A server on another machine is asked under TLS, as the exchange is: passwords, leases and orders to kill go there. What
@@ -57,23 +55,6 @@ export function isRedisInClear(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   return protocol !== 'rediss:' && !isLoopback(hostname)
 }
-
-/** Servers on other machines that the configuration says are asked in clear: their settings. */
-export function listServersInClear({ journal, exchange }: Servers): readonly SettingPath[] {
-  const { shared } = exchange
-  return [
-    ...(journal !== undefined && isDatabaseInClear(journal.url) ? [['journal', 'url']] : []),
-    ...(shared !== undefined && isRedisInClear(shared.redis) ? [['exchange', 'shared', 'redis']] : []),
-  ]
-}
-
-/** The same as warnings at their places. */
-export function warnOfClearText({ config, documents: { main: source } }: LoadedConfig): readonly Problem[] {
-  const message = 'nothing is encrypted on the way to this server, because withoutTls says so'
-  return listServersInClear(config).map((path) => source.problem(path, message))
-}
-
-type Servers = Pick<DaemonConfig, 'journal' | 'exchange'>
 
 function isDecodable(text: string): boolean {
   try {

@@ -14,7 +14,7 @@ import { type Entrance, guard, mayLook, SESSION_PATH } from './guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { READ_ROUTES } from './routes.ts'
-import { parseBoundedJson } from '../lib/bounded-json.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536

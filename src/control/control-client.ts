@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type Undici from 'undici'
 import type { Agent, Dispatcher } from 'undici'
-import { parseBoundedJson } from '../lib/bounded-json.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 import { shortPath } from '../lib/net/socket-path.ts'
 
 const ANSWER_MS_MAX = 4000

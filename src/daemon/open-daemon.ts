@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
-import { listServersInClear } from '../config/server-checks.ts'
+import { listServersInClear } from '../config/clear-text.ts'
 import { formatPath } from '../config/yaml/setting-path.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import type { Clock } from '../lib/clock.ts'

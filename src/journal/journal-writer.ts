@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../lib/failure.ts'
-import { parseBoundedJson } from '../lib/bounded-json.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** What `meta` says of whoever writes a journal: whose keys it trades with, and by which settings and code. */
 export interface JournalWriter {

@@ -1,4 +1,4 @@
-import { cleanLines } from './clean-text.ts'
+import { cleanLines } from './text/clean-text.ts'
 
 export interface FailureDetails {
   /** `CATEGORY_CONDITION`, from the module's own table. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { parseBoundedJson } from './bounded-json.ts'
+import { parseBoundedJson } from './text/bounded-json.ts'
 
 /** Who holds a lock, for the one that is refused. */
 export interface LockHolder {

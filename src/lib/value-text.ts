@@ -1,5 +1,5 @@
 import { decimal, isDecimal } from './decimal.ts'
-import { parseBoundedJson } from './bounded-json.ts'
+import { parseBoundedJson } from './text/bounded-json.ts'
 
 /**
  * Plain values as text and back, without loss: JSON, and beside it what JSON cannot say. Maps, sets and money

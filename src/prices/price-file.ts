@@ -15,7 +15,7 @@ import { columnBytes, decodeColumn, encodeColumn } from './column-codec.ts'
 import { buildFunding } from './funding.ts'
 import { RECORDING_BYTES_MAX, tooLarge } from './unpack-gzip.ts'
 import { type Field, FIELDS, type Recording, toColumns, toRows } from './recording.ts'
-import { parseBoundedJson } from '../lib/bounded-json.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const VERSION = 1
 /** The first byte is in no text. */

@@ -11,7 +11,7 @@ import {
   segmentHeadSchema,
   type StepTexts,
 } from './segment.ts'
-import { parseBoundedJson } from '../lib/bounded-json.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** How a segment ends: in good order, cut off (the process was killed, or the file is shorter), or damaged. */
 export type SegmentEnding =

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseBoundedJson } from '../lib/bounded-json.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** What the lines of a segment mean; another number, another meaning. */
 export const FORMAT = 5

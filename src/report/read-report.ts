@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
 import type { BacktestReport } from './run-report.ts'
-import { parseBoundedJson } from '../lib/bounded-json.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 export const REPORT_FILE = 'report.json'
 /** What is written last and removed first: a directory without it holds no whole report. */

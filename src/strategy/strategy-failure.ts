@@ -1,5 +1,5 @@
 /** Every way in which a strategy can disappoint the daemon: the code and the sentence behind it. */
-import { cleanLine } from '../lib/clean-text.ts'
+import { cleanLine } from '../lib/text/clean-text.ts'
 import { Failure, messageOf, type FailureDetails } from '../lib/failure.ts'
 import { withoutPlace } from '../lib/without-place.ts'
 

@@ -1,4 +1,4 @@
-import { cleanLine } from '../lib/clean-text.ts'
+import { cleanLine } from '../lib/text/clean-text.ts'
 
 /** For people: what a strategy says changes nothing. Does nothing where nobody listens, as in a backtest. */
 export interface StrategyLog {

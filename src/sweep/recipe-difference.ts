@@ -1,5 +1,5 @@
 import { isRecord } from '../lib/is-record.ts'
-import { parseBoundedJson } from '../lib/bounded-json.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** Parts that are named alone: what else differs follows from it, or says nothing to a reader. */
 const FIRST = ['version', 'node', 'sha256.program'] as const

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { loadLimitsPassword } from '../../src/config/secrets.ts'
-import { warnOfClearText } from '../../src/config/server-checks.ts'
+import { warnOfClearText } from '../../src/config/clear-text.ts'
 import { MAIN, SIMULATOR_SECTION, Workspace } from './workspace.ts'
 
 let workspace: Workspace

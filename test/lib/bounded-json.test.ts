@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parseBoundedJson } from '../../src/lib/bounded-json.ts'
+import { parseBoundedJson } from '../../src/lib/text/bounded-json.ts'
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
@@ -37,7 +37,7 @@ const PARSED_UNBOUNDED = [
   'journal/journal-reader.ts',
   'journal/journal-tables.ts',
   'journal/repair-journal.ts',
-  'lib/bounded-json.ts',
+  'lib/text/bounded-json.ts',
   'report/page/page-script.ts',
   'simulator/store/stored-rows.ts',
   'strategy/strategy-state.ts',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { cleanData, cleanLine, cleanLines } from '../../src/lib/clean-text.ts'
-import { toCsvCell } from '../../src/lib/csv-cell.ts'
+import { cleanData, cleanLine, cleanLines } from '../../src/lib/text/clean-text.ts'
+import { toCsvCell } from '../../src/lib/text/csv-cell.ts'
 import { HiddenTexts, Secret } from '../../src/lib/secret.ts'
 
 test.each([

@@ -5,7 +5,7 @@ import { withCapitals } from '../../protocol/capitals.ts'
 import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { toKey } from './call-arguments.ts'
 import { hasItems, toOption, toShortName } from './endpoint-words.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** One thing that is wrong with a call: the option it is about, and what the rule says. */
 export interface CallProblem {

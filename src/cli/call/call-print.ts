@@ -1,4 +1,4 @@
-import { cleanLine } from '../../lib/clean-text.ts'
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import { isRecord } from '../../lib/is-record.ts'
 
 /** The data of an answer for people: tables where they fit, blocks of names and values where not. */

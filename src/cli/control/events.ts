@@ -7,8 +7,8 @@ import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { parseCount } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, type ShowOptions, withClient } from './find-daemon.ts'
-import { cleanLine } from '../../lib/clean-text.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { cleanLine } from '../../lib/text/clean-text.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { writeOut } from '../process/write-out.ts'
 
 interface EventsOptions extends ShowOptions {

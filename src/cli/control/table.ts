@@ -1,5 +1,5 @@
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
-import { cleanLine } from '../../lib/clean-text.ts'
+import { cleanLine } from '../../lib/text/clean-text.ts'
 
 /** Of a usual terminal: every table fits. */
 export const COLUMNS = 80

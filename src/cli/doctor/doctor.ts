@@ -9,7 +9,7 @@ import {
   needsCredentials,
   type SecretsRequest,
 } from '../../config/secrets.ts'
-import { warnOfClearText } from '../../config/server-checks.ts'
+import { warnOfClearText } from '../../config/clear-text.ts'
 import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { findSocket, withClient } from '../control/find-daemon.ts'
@@ -22,6 +22,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { addConfigOptions, type ConfigOptions, repeatOptions, toConfigRequest } from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
 import {
+  examineBinary,
   examineDisk,
   examineFiles,
   examineLocks,
@@ -39,6 +40,7 @@ const EXIT_FAILED = 1
 
 interface DoctorOptions extends ConfigOptions {
   readonly json?: boolean
+  readonly listedNode?: boolean
 }
 
 /** `intentd doctor`: the machine, the keys, the files, the exchange and the supervisor. Changes nothing. */
@@ -46,6 +48,7 @@ export function addDoctorCommand(program: Command, { setExit }: VerbFrame): void
   addConfigOptions(program.command('doctor'))
     .description('check everything that a run depends on, and say what to do; changes nothing')
     .option('--json', 'print the findings as JSON')
+    .option('--listed-node', 'fail where Node is none of the binaries that deploy/node-checksums.txt lists')
     .action(async (options: DoctorOptions) => setExit(await doctor(options)))
 }
 
@@ -59,7 +62,10 @@ async function doctor(options: DoctorOptions): Promise<number> {
 
 async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const request = toConfigRequest(options)
-  const runtime = examineRuntime(process.version, process.platform)
+  const runtime = [
+    ...examineRuntime(process.version, process.platform),
+    await examineBinary(options.listedNode === true),
+  ]
   const { main, others, problems } = readAccounts(request)
   if (main === undefined || problems.length > 0) {
     const found = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} in ${request.file}; the rest cannot be looked at`

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { cleanLines } from '../../lib/clean-text.ts'
+import { cleanLines } from '../../lib/text/clean-text.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { wrapForScreen } from '../../daemon/reporting/wrap-words.ts'

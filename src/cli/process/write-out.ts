@@ -1,4 +1,4 @@
-import { cleanLines } from '../../lib/clean-text.ts'
+import { cleanLines } from '../../lib/text/clean-text.ts'
 
 /** What a command has found, to standard output: nothing that others have put into it is obeyed by a terminal. */
 export function writeOut(text: string): void {

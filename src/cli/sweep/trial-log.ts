@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { TrialRow } from '../../sweep/trial.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const LOG_FILE = 'trials.jsonl'
 

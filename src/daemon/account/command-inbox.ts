@@ -8,7 +8,7 @@ import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { adviseRest } from '../reporting/unattended.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */
 const COMMANDS_MAX = 20

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import { makeDirectory, syncDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** While this file is there nothing that creates an order is written. Anybody may make it, with `touch` too. */
 const KILL_FILE = 'KILL'

@@ -5,7 +5,7 @@ import type { AnswerStore } from '../../control/answered-requests.ts'
 import { controlAnswerSchema } from '../../control/commands.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: the answers to the last commands. */
 const ANSWERS_FILE = 'control-answers.json'

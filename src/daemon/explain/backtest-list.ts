@@ -5,7 +5,7 @@ import type { BacktestView } from '../../control/detail-views.ts'
 import type { BacktestReport, RunReport } from '../../report/run-report.ts'
 import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.ts'
 import { listSeeded } from '../../report/text/figures.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** The newest; of a report that is larger only its page is to be looked at. */
 const REPORTS_MAX = 12

@@ -1,6 +1,6 @@
 import { destination, type DestinationStream, type Logger, pino } from 'pino'
 import type { LogEvent } from '../../domain/log-events.ts'
-import { cleanData } from '../../lib/clean-text.ts'
+import { cleanData } from '../../lib/text/clean-text.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import { hasReader, LogOutput } from './output/log-output.ts'
 import { openTerminal, type Terminal } from './output/terminal.ts'

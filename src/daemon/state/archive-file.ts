@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { BookedRow } from '../../journal/booking.ts'
 import { syncDirectory } from '../../lib/durable-file.ts'
-import { toCsvCell } from '../../lib/csv-cell.ts'
+import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 
 /** The columns of an archive, documented in docs/journal.md: later versions add some at the end. */

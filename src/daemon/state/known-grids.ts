@@ -4,7 +4,7 @@ import type { Instrument } from '../../domain/instrument.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { createGrid } from '../../lib/grid.ts'
 import type { InstrumentGrids } from '../reporting/event-log.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: the steps of every instrument that was ever traded on this state. */
 const GRIDS_FILE = 'instruments.json'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeDurably } from '../../lib/durable-file.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: how the last run began and ended. A run that was killed has no end. */
 const LAST_RUN_FILE = 'last-run.json'

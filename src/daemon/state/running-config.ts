@@ -5,7 +5,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the environment's directory: the configuration of the run that began last, as it was understood. No secret is in it. */
 const CONFIG_FILE = 'running-config.json'

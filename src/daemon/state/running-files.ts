@@ -5,7 +5,7 @@ import { sha256Hex } from '../../lib/digest.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { listHeldDirectories } from './state-directory.ts'
 import { userStates } from './user-state.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
  * With which state directory a daemon of this user runs a main file. So it is found where the file cannot be read any

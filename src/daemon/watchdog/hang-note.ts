@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { EngineCommand } from '../../engine/event.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: the last run hung, and in which strategy. */
 export function hangNoteOf(directory: string): string {

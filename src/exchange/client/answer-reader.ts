@@ -6,7 +6,7 @@ import { errorCode } from '../../protocol/error-codes.ts'
 import { cleanAnswer } from './clean-answer.ts'
 import { dataText } from './data-text.ts'
 import type { WireAnswer } from './pending-call.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** So much of the exchange's message is kept for the log. */
 const MESSAGE_CHARS_MAX = 300

@@ -1,4 +1,4 @@
-import { cleanLine } from '../../lib/clean-text.ts'
+import { cleanLine } from '../../lib/text/clean-text.ts'
 
 /** Names that the exchange gives: what is odd in one is not put right, since another order could be called so. */
 const IDS: ReadonlySet<string> = new Set(['orderId', 'clientOid', 'tradeId', 'endId'])

@@ -8,7 +8,7 @@ import {
 } from '../../domain/ticker-table.ts'
 import { isRecord } from '../../lib/is-record.ts'
 import { requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelope.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
  * What a reader made of the bytes of a ticker answer.

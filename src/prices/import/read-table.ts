@@ -11,7 +11,7 @@ import { findDisorder, findRows, pickRows, type PriceTable, sortByTime, type Tra
 import { parseClock, parseDate, TIME_HINT, toUnixMs } from '../times.ts'
 import { toCandles } from './trade-candles.ts'
 import type { PackedFile } from './zip-entries.ts'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const LINE_FEED = 10
 const SHAPES_HINT =

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseBoundedJson } from '../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
  * The fees of a spot order. Amounts keep the digits and the sign of the wire: negative when the account pays.

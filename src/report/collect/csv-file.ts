@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { toCsvCell } from '../../lib/csv-cell.ts'
+import { toCsvCell } from '../../lib/text/csv-cell.ts'
 
 /** Characters that wait before they are written. */
 const WAITING_MAX = 65_536

@@ -8,7 +8,7 @@ import { Connection, type PostgresPlace, withPassword } from '../../../journal/p
 import { COUNT_CONNECTED } from '../../../journal/postgres/fleet-member.ts'
 import { assertServerVersion } from '../../../journal/postgres/server-tables.ts'
 import { CONNECT_MS_MAX, LiveLocks } from './live-locks.ts'
-import { parseBoundedJson } from '../../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 /** Of the package pg-boss, and of nothing else. */
 const SCHEMA = 'intentd_sweeps'

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import type { Secret } from '../../../lib/secret.ts'
 import { askOnce } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
-import { parseBoundedJson } from '../../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 export interface ProbedRedis {
   readonly version: string

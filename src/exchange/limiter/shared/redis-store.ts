@@ -3,7 +3,7 @@ import { messageOf } from '../../../lib/failure.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { createRedis, explainRefusal } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
-import { parseBoundedJson } from '../../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 /** Where the members of an address meet. */
 export interface ShareStore {

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../protocol/endpoint.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import type { WireRequest } from '../wire-request.ts'
 import { wireRefusals } from './refusal.ts'
-import { parseBoundedJson } from '../../../lib/bounded-json.ts'
+import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 /** What public clients write with capitals (`GTC`, `Open`) and the document in small letters. */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
