@@ -10,10 +10,7 @@ const FIRST = ['version', 'node', 'sha256.program'] as const
  */
 export function describeDifference(wanted: string, own: string): string | undefined {
   if (wanted === own) return undefined
-  const [there, here] = [wanted, own].map((text) => flatten(parseBoundedJson(text) as unknown)) as [
-    Flat,
-    Flat,
-  ]
+  const [there, here] = [wanted, own].map((text) => flatten(parseBoundedJson(text))) as [Flat, Flat]
   const names = [...new Set([...there.keys(), ...here.keys()])].filter(
     (name) => there.get(name) !== here.get(name),
   )
