@@ -6,6 +6,7 @@ import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import { print } from './process/operator.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
+import { writeOut } from './process/write-out.ts'
 
 /** `intentd alert --test`: sends one alert to each target, and says what each answered. */
 export function addAlertCommand(program: Command, { setExit }: VerbFrame): void {
@@ -30,7 +31,7 @@ async function testAlerts(options: ConfigOptions): Promise<number> {
     return EXITS.usage
   }
   for (const { name, kind, isDelivered, words } of results) {
-    process.stdout.write(`${name} (${kind}): ${isDelivered ? 'delivered' : 'NOT delivered'}, ${words}\n`)
+    writeOut(`${name} (${kind}): ${isDelivered ? 'delivered' : 'NOT delivered'}, ${words}\n`)
   }
   return results.every(({ isDelivered }) => isDelivered) ? 0 : EXITS.temporary
 }

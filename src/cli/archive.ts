@@ -16,6 +16,7 @@ import {
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
+import { writeOut } from './process/write-out.ts'
 
 interface ArchiveCommandOptions extends ConfigOptions, MarketOptions {
   readonly before: number
@@ -64,7 +65,7 @@ async function archive({ before, to, market, speed, ...options }: ArchiveCommand
     logger: { log: () => undefined },
   })
   const until = new Date(before).toISOString()
-  process.stdout.write(
+  writeOut(
     report === undefined
       ? `${directory}: nothing is from before ${until}\n`
       : `${report.file}: ${report.fills} fills and ${report.fundings} funding payments from before ${until}\n`,

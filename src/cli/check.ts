@@ -19,6 +19,7 @@ import {
   type ConfigOptions,
   toConfigRequest,
 } from './process/options.ts'
+import { writeAside, writeOut } from './process/write-out.ts'
 
 interface CheckOptions extends ConfigOptions, MarketOptions {
   readonly secrets: boolean
@@ -44,10 +45,10 @@ async function check(options: CheckOptions): Promise<number> {
   const { problems: found, missingSecrets, loaded, others, warnings } = await checkFully(request)
   const problems = options.secrets ? sortProblems([...found, ...missingSecrets]) : found
   if (problems.length > 0) {
-    process.stderr.write(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems))}\n`)
+    writeAside(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems))}\n`)
     return EXIT_CONFIG
   }
-  for (const warning of warnings) process.stdout.write(`warning: ${formatProblem(warning)}\n`)
+  for (const warning of warnings) writeOut(`warning: ${formatProblem(warning)}\n`)
   const accounts = loaded ? [loaded, ...others] : []
   for (const account of accounts) {
     const { config } = account
@@ -57,32 +58,27 @@ async function check(options: CheckOptions): Promise<number> {
     const priceless = listPriceless(config, played)
     const madeUp = listMadeUp(config, played).filter((symbol) => !priceless.includes(symbol))
     if (madeUp.length > 0)
-      process.stdout.write(
-        `${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`,
-      )
+      writeOut(`${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`)
     if (priceless.length > 0)
-      process.stdout.write(
+      writeOut(
         `${of}nothing has prices of ${priceless.join(', ')}, which no strategy trades: they are listed at a price of the simulator's own\n`,
       )
-    if (off.length > 0) process.stdout.write(`${of}limits that are off: ${off.join(', ')}\n`)
+    if (off.length > 0) writeOut(`${of}limits that are off: ${off.join(', ')}\n`)
     const idle = listIdleLimits(config)
     if (idle.length > 0)
-      process.stdout.write(`${of}limits of strategies that one of the account is below: ${idle.join(', ')}\n`)
+      writeOut(`${of}limits of strategies that one of the account is below: ${idle.join(', ')}\n`)
     const values = listPositionValues(account, await findKnownPrices(account, played))
     if (values.length > 0)
-      process.stdout.write(`${of}largest positions: ${values.map(({ words }) => words).join('; ')}\n`)
+      writeOut(`${of}largest positions: ${values.map(({ words }) => words).join('; ')}\n`)
     const flips = listFlips(config)
     if (flips.length > 0)
-      process.stdout.write(
-        `${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`,
-      )
-    for (const remark of await describeFunding(config, options.market))
-      process.stdout.write(`${of}${remark}\n`)
-    process.stdout.write(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
+      writeOut(`${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`)
+    for (const remark of await describeFunding(config, options.market)) writeOut(`${of}${remark}\n`)
+    writeOut(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
   const strategies = accounts.reduce((sum, { config }) => sum + config.strategies.length, 0)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
-  process.stdout.write(
+  writeOut(
     `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
   )
   return 0

@@ -17,6 +17,7 @@ import {
   assertDatabase,
 } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
+import { writeOut } from './process/write-out.ts'
 
 const WATCH_MS = 1000
 const CLEAR_SCREEN = '\u001B[2J\u001B[H'
@@ -86,8 +87,8 @@ export async function showAlerts(
     const most = last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
     const alerts = await readOrWait(reader, { after: last, most, prefix })
     const shown = last === undefined && limit === 0 ? [] : alerts
-    if (!json && last === undefined && alerts.length === 0) process.stdout.write(`${prefix}${NO_ALERTS}\n`)
-    else process.stdout.write(shown.map(show).join(''))
+    if (!json && last === undefined && alerts.length === 0) writeOut(`${prefix}${NO_ALERTS}\n`)
+    else writeOut(shown.map(show).join(''))
     last = alerts.at(-1)?.id ?? last ?? 0
     if (!follow || process.stdout.errored) return 0
     await new Promise<void>((resolve) => systemTimers.after(WATCH_MS, resolve))
@@ -117,9 +118,10 @@ class FleetScreen {
   readonly #texts = new Map<string | undefined, string>()
 
   write(name: string | undefined, text: string, isWatched: boolean): void {
-    if (!isWatched || !process.stdout.isTTY) return void process.stdout.write(text)
+    if (!isWatched || !process.stdout.isTTY) return writeOut(text)
     this.#texts.set(name, text)
-    process.stdout.write(`${CLEAR_SCREEN}${[...this.#texts.values()].join('\n')}`)
+    process.stdout.write(CLEAR_SCREEN)
+    writeOut([...this.#texts.values()].join('\n'))
   }
 }
 

@@ -16,6 +16,7 @@ import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { durationOption, addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
+import { writeOut } from './process/write-out.ts'
 
 /** A stop that leaves what rests takes seconds; one that has more to prove says so itself. */
 const WITHIN_MS = 120_000
@@ -117,7 +118,7 @@ function takenOver(holder: string, tookMs: number): string {
 }
 
 function say(code: number, text: string): number {
-  process.stdout.write(`${text}\n`)
+  writeOut(`${text}\n`)
   return code
 }
 

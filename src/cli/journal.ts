@@ -22,6 +22,7 @@ import {
   toConfigRequest,
 } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
+import { writeAside, writeOut } from './process/write-out.ts'
 
 /** A large journal takes minutes: it says so often how far it is. */
 const PROGRESS_MS = 2000
@@ -86,7 +87,7 @@ function backUp(to: string, options: ConfigOptions): number {
     `restore:  stop the daemon, put the copy in the place of ${directory}, start it`,
     `older:    if anything was traded since, do not start it: \`intentd repair --from-exchange${repeatOptions(options)}\` first; pauses and releases made since are not in it either`,
   ]
-  process.stdout.write(`${text.join('\n')}\n`)
+  writeOut(`${text.join('\n')}\n`)
   return 0
 }
 
@@ -114,7 +115,7 @@ async function rekey({ unproved, ...options }: RekeyCommandOptions, version: str
     kind === 'same'
       ? ['nothing to do: the journal was written with this key']
       : [...compared.map((one) => `agrees:  ${one}`), REKEYED[kind]]
-  process.stdout.write(`${text.join('\n')}\n`)
+  writeOut(`${text.join('\n')}\n`)
   return 0
 }
 
@@ -132,7 +133,7 @@ async function migrate({ dryRun, market, speed, ...options }: MigrateCommandOpti
     password: loadJournalPassword(config, request),
   })
   const text = migration ? describeMigration(migration, isDry) : describeNothingToDo(config, directory)
-  process.stdout.write(`${text}\n`)
+  writeOut(`${text}\n`)
   return 0
 }
 
@@ -181,7 +182,7 @@ async function copy({ to, market, speed, ...options }: CopyCommandOptions): Prom
     onProgress: progressPrinter(),
   })
   const seconds = (systemClock.monotonic() - begunAt) / 1000
-  process.stdout.write(`${describeCopy(report, { to, seconds, next: describeNext(config, options, to) })}\n`)
+  writeOut(`${describeCopy(report, { to, seconds, next: describeNext(config, options, to) })}\n`)
   return 0
 }
 
@@ -213,7 +214,7 @@ function progressPrinter(): (progress: CopyProgress) => void {
     const now = systemClock.monotonic()
     if (now - saidAt < PROGRESS_MS) return
     saidAt = now
-    process.stderr.write(`${doing}: ${toCount(Math.min(rows, of))} of ${toCount(of)} rows\n`)
+    writeAside(`${doing}: ${toCount(Math.min(rows, of))} of ${toCount(of)} rows\n`)
   }
 }
 

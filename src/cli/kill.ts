@@ -26,6 +26,7 @@ import {
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
+import { writeAside, writeOut } from './process/write-out.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
 const SEEN_WITHIN_MS = 5000
@@ -193,7 +194,7 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
   }
   const missing = findMissingKeys(config, request)
   if (missing !== undefined) {
-    process.stderr.write(`${missing}\n`)
+    writeAside(`${missing}\n`)
     print(
       'not cancelled: without keys nothing can be asked from here. Orders may rest at the exchange: cancel them by hand there, or say the kill again with the keys',
     )
@@ -206,7 +207,7 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
     return EXIT_NOT_PROVED
   }
   const answer = await cancelOnce(config, request)
-  if (answer?.kind === 'accepted') process.stdout.write(`${formatData(answer.data.data)}\n`)
+  if (answer?.kind === 'accepted') writeOut(`${formatData(answer.data.data)}\n`)
   if (restsNothing(answer)) {
     printResult('nothing rests at the exchange')
     if (!isSilent) return 0

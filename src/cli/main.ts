@@ -6,6 +6,7 @@ import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { adviseAgain } from './process/options.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
+import { writeAside } from './process/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
@@ -107,7 +108,7 @@ function neededFor([word = '']: readonly string[]): readonly Verbs[] {
 
 function explain(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXITS.usage
-  process.stderr.write(`${textOf(error, argv)}\n`)
+  writeAside(`${textOf(error, argv)}\n`)
   return exitOf(error)
 }
 

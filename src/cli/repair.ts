@@ -17,6 +17,7 @@ import {
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
+import { writeOut } from './process/write-out.ts'
 
 interface RepairCommandOptions extends ConfigOptions, MarketOptions {
   readonly fromExchange?: boolean
@@ -71,7 +72,7 @@ async function takeOver(
     `first:     what no strategy holds: \`intentd adopt SYMBOL --to ID${configOption} --reason ...\` or \`intentd flatten SYMBOL${configOption} --reason ...\``,
     `release:   then \`intentd release '*'${configOption} --reason ...\``,
   ]
-  process.stdout.write(`${lines.join('\n')}\n`)
+  writeOut(`${lines.join('\n')}\n`)
   return 0
 }
 
@@ -81,9 +82,7 @@ function repair(given: RepairCommandOptions): number {
   const { config } = loadConfig({ ...toConfigRequest(options), played })
   const directory = stateDirectoryOf(config, played)
   const report = repairState(config, directory, systemClock.now())
-  process.stdout.write(
-    report === undefined ? `${directory}: the journal is sound\n` : describe(report, given),
-  )
+  writeOut(report === undefined ? `${directory}: the journal is sound\n` : describe(report, given))
   return 0
 }
 

@@ -42,6 +42,7 @@ import { onBreakdown, onStopSignals } from './process/signals.ts'
 import { createSupervisor } from './process/supervisor.ts'
 import { assertTrusted } from './process/trusted-files.ts'
 import { acceptReload, type Configured, examineReload } from './reload/accept-reload.ts'
+import { writeOut } from './process/write-out.ts'
 
 /** Whether all has been read that a supervisor waits for. */
 const READY_LOOKED_AT_MS = 100
@@ -421,9 +422,9 @@ function report(
 ): void {
   const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account } = summary
   const { exchange, restrictions, name } = summary
-  if (form === 'json') process.stdout.write(`${JSON.stringify(summary)}\n`)
+  if (form === 'json') writeOut(`${JSON.stringify(summary)}\n`)
   else if (form === 'text' || logger.isTerminal)
-    process.stdout.write(`\n${name === undefined ? '' : `${name}\n`}${formatSummary(summary)}\n`)
+    writeOut(`\n${name === undefined ? '' : `${name}\n`}${formatSummary(summary)}\n`)
   if (form === undefined && logger.isTerminal) return
   logger.log('info', 'run.summary', {
     ...{ clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, ...account },

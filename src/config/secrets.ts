@@ -81,6 +81,19 @@ export function loadCredentials(
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 
+/** Variables of the account's keys that the process environment has otherwise than `.env`, which it overrides. */
+export function listOverriddenKeys(
+  { account }: Pick<DaemonConfig, 'account'>,
+  { cwd, variables = processVariables() }: SecretsRequest,
+): readonly string[] {
+  const inFile = readEnvFile(cwd, [])
+  const given = dropEmpty(variables)
+  return Object.values(credentialVariables(account.keys))
+    .filter((name) => [name, `${name}_FILE`].some((each) => inFile[each] !== undefined))
+    .flatMap((name) => [name, `${name}_FILE`])
+    .filter((name) => given[name] !== undefined && given[name] !== inFile[name])
+}
+
 /** Of the journal on PostgreSQL; with `_FILE` behind it, the file that holds it. */
 const JOURNAL_PASSWORD = 'INTENTD_JOURNAL_PASSWORD'
 

@@ -1,7 +1,14 @@
 /** Impossible combinations among the settings of the servers that a daemon leans on. */
 import type { Readable } from './cross-checks.ts'
+import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
+
+/**
+ * A server on another machine is asked under TLS, as the exchange is: passwords, leases and orders to kill go there. What
+ * is not, names this setting.
+ */
+const OVERRIDE = 'withoutTls: true'
 
 /** A journal on PostgreSQL, and limits shared through Redis. */
 export function checkServers(daemon: Readable<DaemonFile>): Problem[] {
@@ -18,9 +25,35 @@ export function objectToDatabase(address: string): string | undefined {
     return 'write a server and a database, such as postgresql://intentd@db.example/intentd'
   if (!isDecodable(url.username + url.password + url.pathname))
     return 'a % in the address does not stand before two hexadecimal digits: write %25 for a % itself'
-  const sslmode = url.searchParams.get('sslmode')
+  const { searchParams } = url
+  if (searchParams.size !== new Set(searchParams.keys()).size)
+    return 'a parameter of the address stands there twice'
+  // Each of them changes what sslmode means to the driver.
+  if (searchParams.has('ssl') || searchParams.has('uselibpqcompat'))
+    return 'write sslmode=verify-full in place of ssl and uselibpqcompat'
+  if (hostOf(url) === '')
+    return 'name the server: without one the driver takes what a variable says. 127.0.0.1 is this machine'
+  const sslmode = searchParams.get('sslmode')
   if (sslmode === null || SSL_MODES.has(sslmode)) return undefined
   return `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`
+}
+
+/** As the driver reads it: a parameter goes before the name, and either may be the path of a socket. */
+function hostOf({ hostname, searchParams }: URL): string {
+  return searchParams.get('host') || decodeURIComponent(hostname)
+}
+
+/** Whether a database on another machine would be asked in clear. @param address without objections */
+export function isDatabaseInClear(address: string): boolean {
+  const url = new URL(address)
+  const host = hostOf(url)
+  return !host.startsWith('/') && !isLoopback(host) && url.searchParams.get('sslmode') !== 'verify-full'
+}
+
+/** The same of limits that are shared through Redis. */
+export function isRedisInClear(address: string): boolean {
+  const { protocol, hostname } = new URL(address)
+  return protocol !== 'rediss:' && !isLoopback(hostname)
 }
 
 function isDecodable(text: string): boolean {
@@ -50,10 +83,13 @@ function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): 
   const objection = objectToDatabase(url)
   if (objection !== undefined) return [source.problem(at, objection)]
   const { password, searchParams } = new URL(url)
-  if (password === '' && !searchParams.has('password')) return []
-  return [
-    source.problem(at, 'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'),
-  ]
+  if (password !== '' || searchParams.has('password')) {
+    const message = 'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'
+    return [source.problem(at, message)]
+  }
+  if (!isDatabaseInClear(url) || journal?.withoutTls === true) return []
+  const message = `this is another machine, and nothing is encrypted: add sslmode=verify-full to the address, which checks the certificate, or say ${OVERRIDE} beside it`
+  return [source.problem(at, message)]
 }
 
 /** The simulator inside the daemon has no address to share. A password in a file is none (SEC1). */
@@ -66,10 +102,18 @@ function checkSharedLimits({ source, settings: { exchange } }: Readable<DaemonFi
     problems.push(source.problem(['exchange', 'shared'], message))
   }
   const parsed = URL.parse(shared.redis ?? '')
-  if (parsed !== null && parsed.password === '') return problems
-  const message =
-    parsed === null
-      ? 'expected a server, as in redis://cache.example:6379'
-      : 'a password does not belong here: put it into the variable INTENTD_LIMITS_PASSWORD'
-  return [...problems, source.problem(['exchange', 'shared', 'redis'], message)]
+  const message = objectToRedis(parsed, shared.withoutTls === true)
+  return message === undefined
+    ? problems
+    : [...problems, source.problem(['exchange', 'shared', 'redis'], message)]
+}
+
+function objectToRedis(url: URL | null, mayBeInClear: boolean): string | undefined {
+  if (url === null) return 'expected a server, as in rediss://cache.example:6379'
+  if (url.password !== '')
+    return 'a password does not belong here: put it into the variable INTENTD_LIMITS_PASSWORD'
+  // The client takes any of its settings from there.
+  if (url.search !== '') return 'nothing belongs behind the server and the number of its database'
+  if (mayBeInClear || !isRedisInClear(url.href)) return undefined
+  return `this is another machine, and nothing is encrypted: write rediss:, which checks the certificate, or say ${OVERRIDE} beside it`
 }

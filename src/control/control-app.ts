@@ -18,6 +18,7 @@ import { type Peer, peerOf } from './access/peer.ts'
 import type { Refusals } from './refusals.ts'
 import { READ_ROUTES } from './routes.ts'
 import { PROOF_PATH, proofQuerySchema, proveTokens } from './access/server-proof.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
@@ -179,7 +180,7 @@ function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: Contro
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseBoundedJson(text)
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type Undici from 'undici'
 import type { Agent, Dispatcher } from 'undici'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 import { shortPath } from '../lib/net/socket-path.ts'
 
 const ANSWER_MS_MAX = 4000
@@ -71,7 +72,7 @@ export class ControlClient {
     const { path, ...rest } = options
     try {
       const answer = await this.#request(`http://localhost${path}`, { ...rest, dispatcher: this.#agent })
-      return { kind: 'answered', status: answer.statusCode, body: await answer.body.json() }
+      return { kind: 'answered', status: answer.statusCode, body: parseBoundedJson(await answer.body.text()) }
     } catch (error) {
       return { kind: 'silent', reason: error instanceof Error ? error.message : String(error) }
     }

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
+import { listServersInClear } from '../config/clear-text.ts'
+import { formatPath } from '../config/yaml/setting-path.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
@@ -117,6 +119,8 @@ async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): 
     const { loaded, credentials, keysMissing, journalPassword } = given
     const { config, documents } = loaded
     const strategies = await loadStrategies(config, documents, toInstruments(config))
+    for (const path of listServersInClear(config))
+      logger.log('warn', 'server.inClear', { setting: formatPath(path) })
     openings.push({
       ...{ ...options, loaded, credentials, keysMissing, journalPassword, strategies },
       ...{ trusted, clock: trusted.clock, accounts: 1 + others.length },

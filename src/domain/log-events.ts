@@ -291,6 +291,8 @@ export const LOG_EVENTS = {
   'rows.unreadable':
     'A row of fills or of a position is not as the document describes; its instrument is halted until two readings in a row are whole. If that lasts, compare the answers with the document.',
   'run.summary': 'How the run went: a short form of what `--summary` prints.',
+  'server.inClear':
+    'A server on another machine is asked without TLS, because withoutTls says so: whoever is on the way reads its password, and may change leases and orders to kill. Give the server a certificate, and name it with sslmode=verify-full or rediss:.',
   'simulator.faultInjected': 'The simulator caused a fault on purpose.',
   'simulator.handlerFailed': 'The simulator failed on a request; report the defect.',
   'prices.back': 'The exchange whose prices are followed shows them again.',

@@ -21,7 +21,7 @@ import { readAnswer, readExactly } from './client/answer-reader.ts'
 import { awaitGrant } from './client/await-grant.ts'
 import type { CallOptions, EndpointCaller } from './client/call-options.ts'
 import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
-import { answerRulesOf } from './client/answer-rules.ts'
+import { answerBytesMaxOf, answerRulesOf } from './client/answer-rules.ts'
 import { type FillsQuery, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
 import { type GuardedEndpoint, isGuarded } from './client/guarded-endpoints.ts'
@@ -260,7 +260,7 @@ export class ExchangeClient implements EndpointCaller {
     grant: Grant | undefined,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const { clock, unlocked, requestTimeoutMs } = this.#options
+    const { clock, unlocked, requestTimeoutMs, answerBytesMax } = this.#options
     const { endpoint } = prepared
     if (isGuarded(endpoint) && endpoint !== unlocked) {
       grant?.unused()
@@ -276,6 +276,7 @@ export class ExchangeClient implements EndpointCaller {
       .send({
         ...written,
         timeoutMs: requestTimeoutMs,
+        answerBytesMax: answerBytesMaxOf(endpoint, answerBytesMax),
         beforeWrite: options.beforeWrite,
         read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
@@ -358,5 +359,5 @@ function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
 const LOST_MESSAGES = {
   timeout: 'no whole answer came before the deadline',
   connectionLost: 'the connection broke after the request had been written',
-  tooLarge: 'the answer is larger than answerBytesMax',
+  tooLarge: 'the answer is larger than is read: 1 MiB, of a whole market exchange.answerBytesMax',
 } as const

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../lib/failure.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** What `meta` says of whoever writes a journal: whose keys it trades with, and by which settings and code. */
 export interface JournalWriter {
@@ -21,7 +22,7 @@ const SHOWN_CHARACTERS = 8
 export function parseWriter(text: unknown): JournalWriter | undefined {
   if (typeof text !== 'string') return undefined
   try {
-    return JSON.parse(text) as JournalWriter
+    return parseBoundedJson(text) as JournalWriter
   } catch {
     return undefined
   }

@@ -1,3 +1,5 @@
+import { cleanLines } from './text/clean-text.ts'
+
 export interface FailureDetails {
   /** `CATEGORY_CONDITION`, from the module's own table. */
   readonly code: string
@@ -33,9 +35,7 @@ function renderFailure({ code, sentence, facts = {}, hint }: FailureDetails): st
   if (hint !== undefined) rows.push(['hint', hint])
   const width = Math.max(0, ...rows.map(([name]) => name.length))
   // What was found in a file may be anything: no terminal is to obey it.
-  const lines = rows.map(
-    ([name, value]) => `  ${name.padEnd(width)}  ${value.replaceAll(/[^\P{Cc}\n\t]/gu, '?')}`,
-  )
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${cleanLines(value)}`)
   return [`${code}: ${sentence}`, ...lines].join('\n')
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { parseBoundedJson } from './text/bounded-json.ts'
 
 /** Who holds a lock, for the one that is refused. */
 export interface LockHolder {
@@ -101,7 +102,7 @@ function hold(database: DatabaseSync, holder: LockHolder): boolean {
 function readHolder(database: DatabaseSync): LockHolder | undefined {
   try {
     const body = database.prepare('SELECT body FROM holder').get()?.['body']
-    return body === undefined ? undefined : (JSON.parse(String(body)) as LockHolder)
+    return body === undefined ? undefined : (parseBoundedJson(String(body)) as LockHolder)
   } catch {
     return undefined // It is being made just now: the refusal says enough.
   }

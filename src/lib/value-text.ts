@@ -1,4 +1,5 @@
 import { decimal, isDecimal } from './decimal.ts'
+import { parseBoundedJson } from './text/bounded-json.ts'
 
 /**
  * Plain values as text and back, without loss: JSON, and beside it what JSON cannot say. Maps, sets and money
@@ -32,7 +33,7 @@ export function writeValue(value: unknown): string {
 
 /** @throws SyntaxError for a text that is not JSON, TypeError for a mark that {@link writeValue} does not make. */
 export function parseValue(text: string): unknown {
-  return revive(JSON.parse(text))
+  return revive(parseBoundedJson(text))
 }
 
 /** What JSON would turn into null, or drop. */

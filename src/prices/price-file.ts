@@ -15,6 +15,7 @@ import { columnBytes, decodeColumn, encodeColumn } from './column-codec.ts'
 import { buildFunding } from './funding.ts'
 import { RECORDING_BYTES_MAX, tooLarge } from './unpack-gzip.ts'
 import { type Field, FIELDS, type Recording, toColumns, toRows } from './recording.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const VERSION = 1
 /** The first byte is in no text. */
@@ -158,7 +159,7 @@ function openPriceFile(bytes: Buffer, source: string) {
 
 function parseHeader(bytes: Buffer, source: string): Header {
   try {
-    const header = headerSchema.parse(JSON.parse(bytes.toString('utf8')))
+    const header = headerSchema.parse(parseBoundedJson(bytes.toString('utf8')))
     const names = header.columns.map(({ name }) => name)
     const missing = FIELDS[header.kind].required.filter((field) => !names.includes(field))
     if (missing.length > 0) throw new Error(`no column ${missing.join(', ')}`)

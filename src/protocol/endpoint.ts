@@ -68,6 +68,8 @@ export interface Endpoint<
   readonly outside?: true
   /** `queryAndBody`: the request is `{ query, body }`. Default: a GET has a query, a POST a body. */
   readonly parts?: 'queryAndBody'
+  /** Lists every instrument of a market: the only answers that are read beyond {@link ANSWER_BYTES_MAX}. */
+  readonly listsMarket?: true
   /** The envelope's text field. Default `msg`. */
   readonly textField?: 'message'
   /** Strict: an unknown parameter, a missing one or a wrong value is refused before anything is sent. */
@@ -78,6 +80,12 @@ export interface Endpoint<
   /** Rules for the client that need to know more than the request: each broken one as a sentence. */
   rules?(request: z.output<Request>, context: RuleContext): readonly string[]
 }
+
+/**
+ * Largest answer that is read of an endpoint that lists no market: ten times a page of the longest rows (500 conversions),
+ * or a batch result of a thousand orders.
+ */
+export const ANSWER_BYTES_MAX = 1_048_576
 
 /** Keeps the row's exact types while checking its columns. */
 export function defineEndpoint<

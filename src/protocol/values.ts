@@ -43,6 +43,14 @@ export const millisText = z.string().regex(/^\d{10,16}$/, 'Unix milliseconds in 
 export const exchangeId = z.string().regex(/^\d{1,32}$/, 'an identifier of digits')
 
 /**
+ * The same in an answer. Samples have letters and masks in it, and an id may be left empty; what a terminal, a log or a
+ * spreadsheet would obey, or what stands in place of a secret, is none.
+ */
+export const answeredId = z
+  .string()
+  .regex(/^[\w#*.:-]{0,64}$/, 'no id of the exchange: letters, digits and # * _ . : - only, 64 at most')
+
+/**
  * The intersection of everything that sources say of clientOid: every reading of the real exchange accepts
  * it, and a query value of these characters is signed alike whether or not it is percent-encoded.
  */
@@ -72,7 +80,7 @@ export const foreignClientOid = z.string().regex(/^[\x21-\x7e]{1,64}$/, '1 to 64
 /** A name of a coin: `USDT`, and now and then with small letters. */
 export const coin = z.string().regex(/^[A-Za-z0-9]{1,30}$/, 'the name of a coin such as BTC')
 
-const orderIdGiven = textOrNull.describe('Order ID')
+const orderIdGiven = answeredId.nullish().describe('Order ID')
 const clientOidGiven = textOrNull.describe('Client-defined order ID')
 
 /** An order reference: an item of a success list. Either id may be missing in real answers. */

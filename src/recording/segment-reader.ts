@@ -11,6 +11,7 @@ import {
   segmentHeadSchema,
   type StepTexts,
 } from './segment.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** How a segment ends: in good order, cut off (the process was killed, or the file is shorter), or damaged. */
 export type SegmentEnding =
@@ -88,7 +89,7 @@ function takeLine(lines: Lines, file: string): string {
 }
 
 function parseHead(line: string, file: string): SegmentHead {
-  const head: unknown = JSON.parse(line)
+  const head: unknown = parseBoundedJson(line)
   const { format, version } = segmentHeadSchema.pick({ format: true, version: true }).parse(head)
   if (format === FORMAT) return segmentHeadSchema.parse(head)
   throw recordingFailure('RECORDING_FORMAT_UNKNOWN', {

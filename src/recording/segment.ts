@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** What the lines of a segment mean; another number, another meaning. */
 export const FORMAT = 5
@@ -71,10 +72,10 @@ export function writeEnd(end: SegmentEnd): string {
 /** @throws SyntaxError or ZodError for a line that neither {@link writeStep} nor {@link writeEnd} has made. */
 export function parseLine(line: string): StepTexts | SegmentEnd {
   const [first = '', second = '', ...rest] = line.split('\t')
-  if (first === END) return segmentEndSchema.parse(JSON.parse(second))
+  if (first === END) return segmentEndSchema.parse(parseBoundedJson(second))
   const at = Number(first)
   if (!Number.isFinite(at) || first === '' || second === '') throw new SyntaxError('a line that is no step')
-  const thrown = rest[0]?.startsWith('!') === true ? String(JSON.parse(rest[0].slice(1))) : undefined
+  const thrown = rest[0]?.startsWith('!') === true ? String(parseBoundedJson(rest[0].slice(1))) : undefined
   return {
     at,
     event: second,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
 import type { BacktestReport } from './run-report.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 export const REPORT_FILE = 'report.json'
 /** What is written last and removed first: a directory without it holds no whole report. */
@@ -11,7 +12,7 @@ export const RECIPE_FILE = 'run.json'
 export function readReport(directory: string): BacktestReport {
   const file = join(directory, REPORT_FILE)
   try {
-    const report: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const report: unknown = parseBoundedJson(readFileSync(file, 'utf8'))
     if (isReport(report)) return report
   } catch (cause) {
     throw unreadable(file, messageOf(cause))

@@ -13,6 +13,7 @@ import type {
   QuoteLevel,
 } from '../domain/intent.ts'
 import type { OrderAction } from '../domain/order-action.ts'
+import { cleanLine } from '../lib/text/clean-text.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { isRecord } from '../lib/is-record.ts'
 
@@ -159,7 +160,7 @@ function assertKnown(fields: Fields, kind: Intent['kind']): void {
   }
 }
 
-const shortenName = (name: string): string => name.slice(0, 40)
+const shortenName = (name: string): string => cleanLine(name).slice(0, 40)
 
 function readPlace(fields: Fields, symbol: string): PlaceIntent {
   const key = fields['key']
@@ -253,6 +254,8 @@ function readText(fields: Fields, name: string): string {
     throw new IntentFault(`${name}: longer than ${KEY_LENGTH_MAX} characters`)
   // As bytes two of them would be the same, and so would be the clientOids of two keys (ORD2).
   if (!value.isWellFormed()) throw new IntentFault(`${name}: half of a character`)
+  // It stands in lines of logs and in files: none of them is to be broken by it.
+  if (/[\p{Cc}\u2028\u2029]/u.test(value)) throw new IntentFault(`${name}: a control character in it`)
   return value
 }
 

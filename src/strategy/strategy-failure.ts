@@ -1,4 +1,5 @@
 /** Every way in which a strategy can disappoint the daemon: the code and the sentence behind it. */
+import { cleanLine } from '../lib/text/clean-text.ts'
 import { Failure, messageOf, type FailureDetails } from '../lib/failure.ts'
 import { withoutPlace } from '../lib/without-place.ts'
 
@@ -59,7 +60,7 @@ export function describeThrown(error: unknown): string {
   try {
     const frame = error instanceof Error ? frameOf(error) : undefined
     const name = error instanceof Error ? `${error.name}: ` : ''
-    const message = shorten(`${name}${messageOf(error)}`.replaceAll(/\s+/g, ' '))
+    const message = shorten(cleanLine(`${name}${messageOf(error)}`).replaceAll(/\s+/g, ' '))
     return frame === undefined ? message : `${message} (${shorten(frame)})`
   } catch {
     return 'something that cannot be printed'

@@ -1,3 +1,5 @@
+import { cleanLine } from '../lib/text/clean-text.ts'
+
 /** For people: what a strategy says changes nothing. Does nothing where nobody listens, as in a backtest. */
 export interface StrategyLog {
   /** One line of the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the others are counted. */
@@ -53,11 +55,14 @@ export class BoundedLog implements StrategyLog {
     this.#linesOfMinute += 1
     const shown: readonly [string, unknown][] = Object.entries(fields)
       .slice(0, FIELDS_MAX)
-      .map(([name, value]): [string, unknown] => [name.slice(0, LENGTH_MAX), toShown(value)])
-    this.#listen({ message: String(message).slice(0, LENGTH_MAX), facts: Object.fromEntries<unknown>(shown) })
+      .map(([name, value]): [string, unknown] => [cleanLine(name).slice(0, LENGTH_MAX), toShown(value)])
+    const line = cleanLine(String(message)).slice(0, LENGTH_MAX)
+    this.#listen({ message: line, facts: Object.fromEntries<unknown>(shown) })
   }
 }
 
 function toShown(value: unknown): unknown {
-  return typeof value === 'number' || typeof value === 'boolean' ? value : String(value).slice(0, LENGTH_MAX)
+  return typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : cleanLine(String(value)).slice(0, LENGTH_MAX)
 }

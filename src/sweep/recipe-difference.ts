@@ -1,4 +1,5 @@
 import { isRecord } from '../lib/is-record.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** Parts that are named alone: what else differs follows from it, or says nothing to a reader. */
 const FIRST = ['version', 'node', 'sha256.program'] as const
@@ -9,7 +10,7 @@ const FIRST = ['version', 'node', 'sha256.program'] as const
  */
 export function describeDifference(wanted: string, own: string): string | undefined {
   if (wanted === own) return undefined
-  const [there, here] = [wanted, own].map((text) => flatten(JSON.parse(text) as unknown)) as [Flat, Flat]
+  const [there, here] = [wanted, own].map((text) => flatten(parseBoundedJson(text))) as [Flat, Flat]
   const names = [...new Set([...there.keys(), ...here.keys()])].filter(
     (name) => there.get(name) !== here.get(name),
   )

@@ -245,13 +245,47 @@ describe('what moves money out or makes accounts', () => {
     expect(code).toBe(wanted)
   })
 
-  it('the list cannot be given on the command line', async () => {
-    const { at } = await openExchange(accept, 'demo')
-    const set = `withdrawal.addresses=[{ address: "${ADDRESS}" }]`
-    const { code, err } = await typed([...withdraw, '--yes=12.5USDT', '--set', set], at)
-    expect(code).toBe(64)
-    expect(err).toContain('CALL_ALLOWLIST_FROM_FILE')
+  it.each([
+    [`withdrawal.addresses=[{ address: "${ADDRESS}" }]`],
+    [` withdrawal.addresses.0={ address: "${ADDRESS}" }`],
+    ['environment=simulator'],
+    ['exchange.baseUrl=http://127.0.0.1:9'],
+    ['exchange={ baseUrl: "http://127.0.0.1:9" }'],
+    ['account.keys=BOB'],
+    ['exchange.limitsUse=1'],
+    ['nonsense'],
+  ])('nothing that it goes by can be given on the command line: --set %j', async (set) => {
+    const { server, at } = await openExchange(accept)
+    for (const words of [
+      [...withdraw, '--yes=12.5USDT'],
+      [...withdraw, '--dry-run'],
+      [...toWords('createVirtualSubaccounts'), '--yes=2accounts'],
+    ]) {
+      const { code, err } = await typed([...words, '--set', set], at)
+      expect(code).toBe(64)
+      expect(err).toContain('CALL_SETTINGS_FROM_FILE')
+    }
+    expect(server.requests).toEqual([])
   })
+
+  it.each(['INTENTD_API_KEY', 'INTENTD_API_SECRET_FILE'])(
+    'nor can keys beside those of .env: %s',
+    async (name) => {
+      const { server, at } = await openExchange(accept)
+      vi.unstubAllEnvs()
+      const lines = ['KEY', 'SECRET', 'PASSPHRASE'].map((each) => `INTENTD_API_${each}=from-the-file`)
+      writeFileSync(join(at.cwd, '.env'), lines.join('\n'), { mode: 0o600 })
+      vi.stubEnv(name, 'of-another-account')
+
+      const { code, err } = await typed([...withdraw, '--yes=12.5USDT'], at)
+
+      expect(code).toBe(64)
+      expect(err).toContain('CALL_KEYS_OVERRIDDEN')
+      expect(err).toContain(name)
+      expect(err).not.toMatch(/from-the-file|of-another-account/)
+      expect(server.requests).toEqual([])
+    },
+  )
 
   it('is exactly what asks for consent', () => {
     expect(endpointNames.filter(isGuarded)).toEqual(Object.keys(CONSENT))

@@ -64,6 +64,10 @@ test.each([
       /^(?![^]*s3cret)[^]*sslmode=require does not say what is checked: write sslmode=verify-full/,
     ],
     [
+      [...words, 'postgresql://intentd:s3cret@db.example/intentd'],
+      /^(?![^]*s3cret)[^]*this is another machine: write sslmode=verify-full/,
+    ],
+    [
       [...words, 'mysql://intentd:s3cret@db.example/intentd'],
       /^(?![^]*s3cret)[^]*'--(url|queue) <(address|url)>': write a server and a database, such as/,
     ],

@@ -294,7 +294,7 @@ test('a file of profits has exact numbers, under the name of what they are by', 
   )
   for (const by of ['day', 'strategy', 'instrument'] as const) {
     expect(formatProfit([{ ...ROW, name: 'a,b' }], { by, csv: true })).toBe(
-      `${by},coin,fills,net,realised,fees,funding,uncounted\n"a,b",USDT,9007199254,${LARGE},${LARGE},${LARGE},${LARGE},"${ROW.uncounted}"\n`,
+      `${by},coin,fills,net,realised,fees,funding,uncounted\n"a,b",USDT,9007199254,${LARGE},${LARGE},${LARGE},${LARGE},"'${ROW.uncounted}"\n`,
     )
   }
 })

@@ -119,7 +119,10 @@ test('[CFG1] bytes that are no text are a problem', () => {
 
 test.each([
   ['a file of megabytes', `# ${'x'.repeat(1_100_000)}\n${GRID}`],
-  ['brackets nested by the thousand', `params: ${'['.repeat(20_000)}`],
+  ['brackets nested by the hundred thousand', `params: ${'['.repeat(400_000)}`],
+  ['the same behind brackets that close nothing', `params: ${']'.repeat(200_000)}${'{'.repeat(400_000)}`],
+  ['lists in lists on one line', `params:\n  ${'- '.repeat(400_000)}a`],
+  ['a hundred thousand tags', `params: ${'!a '.repeat(300_000)}x`],
   [
     'mappings nested by the hundred',
     `params:\n${Array.from({ length: 200 }, (_, n) => `${' '.repeat(n + 1)}a:`).join('\n')}`,
@@ -137,6 +140,16 @@ test.each([
   expect(found.length).toBeGreaterThan(0)
   expect(found.length).toBeLessThan(30)
   expect(found.every((line) => line.includes('config/strategies/grid.yaml'))).toBe(true)
+})
+
+test('[CFG1] brackets in texts and comments are not counted, and those that are name their line', () => {
+  const brackets = '[{'.repeat(200)
+  const open = `a: "${brackets}" # ${brackets}\nb: [${'['.repeat(64)}`
+  workspace.fill({ 'config/strategies/grid.yaml': open })
+
+  expect(workspace.complain()).toEqual([
+    'config/strategies/grid.yaml:2:68: more than 64 brackets are open here, one in another',
+  ])
 })
 
 test('the settings of the simulator load with their defaults', () => {

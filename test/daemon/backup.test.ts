@@ -79,7 +79,7 @@ test('[ORD5] a copy made while the daemon runs, put back before anything was tra
     const { code, text } = await run('journal', 'backup', ...words)
     return { code, failure: /^[A-Z_]+/.exec(text)?.[0], text }
   }
-  const url = 'journal.url=postgresql://intentd@db.example/intentd'
+  const url = 'journal.url=postgresql://intentd@db.example/intentd?sslmode=verify-full'
   const hint = expect.stringMatching(/pg_dump --format=custom --schema=/) as string
   expect(await refused('copies/two', '--set', url)).toEqual({
     code: 78,

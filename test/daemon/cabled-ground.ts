@@ -82,7 +82,11 @@ export async function openCabledGround(seed: number, isShared = false): Promise<
       ...(redis && {
         config: {
           exchange: {
-            shared: { redis: `redis://${network.host(REDIS).address}:${redis.port}`, members: MEMBERS },
+            shared: {
+              redis: `redis://${network.host(REDIS).address}:${redis.port}`,
+              withoutTls: true,
+              members: MEMBERS,
+            },
           },
         },
       }),

@@ -97,7 +97,7 @@ next:     NEXT`)
 })
 
 describe('what comes after a copy', () => {
-  const set = 'journal.url=postgresql://db.example/intentd'
+  const set = 'journal.url=postgresql://db.example/intentd?sslmode=verify-full'
   let directory: string
 
   beforeEach(() => {

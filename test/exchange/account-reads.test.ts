@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type Instrument } from '../../src/domain/instrument.ts'
 import { decimal } from '../../src/lib/decimal.ts'
 import { createGrid } from '../../src/lib/grid.ts'
-import { envelopeOf, jsonAnswer, type WireServer } from '../support/wire-server.ts'
-import { closeClientsAfterEach, openClient } from './client-fixture.ts'
+import { envelopeOf, jsonAnswer, rawAnswer, type WireServer } from '../support/wire-server.ts'
+import { closeClientsAfterEach, openClient, SECRETS } from './client-fixture.ts'
 
 closeClientsAfterEach()
 
@@ -59,6 +59,65 @@ function serveFills(server: WireServer, rows: readonly Row[]): void {
     socket.write(jsonAnswer(envelopeOf({ fillList: page, endId: page.at(-1)?.['tradeId'] ?? null })))
   }
 }
+
+describe('what the exchange says is not ours', () => {
+  it.each([
+    ['an escape sequence', { orderId: '12\u001B[2J' }],
+    ['a line of its own', { tradeId: '5\r\n{"level":"info"}' }],
+    ['a formula', { orderId: '=HYPERLINK("http://evil.example")' }],
+    ['what is not seen', { orderId: '12\u200B12' }],
+    ['our passphrase', { orderId: SECRETS.passphrase }],
+    ['our passphrase, written as JSON may', { tradeId: SECRETS.passphrase.replace('c', '\\u0063') }],
+  ])(
+    '[MKT4] a fill whose id is %s is a refused row, with a clear word and without what stood there',
+    async (_, more) => {
+      const { server, client } = await openClient()
+      const text = JSON.stringify(
+        envelopeOf({ fillList: [{ ...fillRow(2), ...more }, fillRow(1)], endId: '1' }),
+      )
+      server.script = (_request, socket) =>
+        void socket.write(rawAnswer({ body: text.replaceAll('\\\\u', '\\u') }))
+
+      const answer = await client.readFills(QUERY)
+
+      expect(answer).toMatchObject({
+        kind: 'accepted',
+        data: {
+          fills: [{ tradeId: '1' }],
+          unreadable: [
+            { symbol: 'BTCUSDT', problem: expect.stringMatching(/Id: no id of the exchange: letters/) },
+          ],
+        },
+      })
+      expect(JSON.stringify(answer)).toMatch(/"odd-[0-9a-f]{12}"/)
+      expect(JSON.stringify(answer)).not.toMatch(/canary|evil|\\u001b|\\r|\u200B/i)
+    },
+  )
+
+  it('two rows with odd ids are two: each costs its own instrument', async () => {
+    const { server, client } = await openClient()
+    const rows = [fillRow(2, { tradeId: '\u001B1' }), fillRow(3, { tradeId: '\u001B2', orderId: 'x y' })]
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ fillList: rows, endId: '1' })))
+
+    const answer = await client.readFills(QUERY)
+
+    expect(answer.kind === 'accepted' && answer.data.unreadable).toHaveLength(2)
+  })
+
+  it('the words of a fill are cleaned, and lose our secrets', async () => {
+    const { server, client } = await openClient()
+    const words = {
+      enterPointSource: 'sys',
+      tradeSide: `odd\u001B[1m_${SECRETS.passphrase.replace('-', '-\u200B')}`,
+    }
+    serveFills(server, [fillRow(1, words)])
+
+    const answer = await client.readFills(QUERY)
+
+    expect(answer).toMatchObject({ data: { fills: [{ systemWord: 'odd_[hidden]' }] } })
+  })
+})
 
 describe('reading fills', () => {
   it('turns decimals into ticks and lots, and a fee that was paid positive', async () => {

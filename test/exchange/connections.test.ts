@@ -14,6 +14,7 @@ test('where no connection can be made, every call ends as not sent, also those t
   })
   const request = {
     ...{ method: 'GET' as const, target: '/', headers: [], body: '', timeoutMs: 60_000 },
+    answerBytesMax: 1000,
     read: () => undefined,
   }
 

@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Grant, type GrantSource } from '../../src/exchange/limiter/grant.ts'
 import { type PreparedRequest } from '../../src/exchange/client/prepared-request.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -347,6 +348,73 @@ describe('calls whose outcome is unknown', () => {
 
     expect(answer).toMatchObject({ kind: 'unknown', cause: 'tooLarge' })
   })
+
+  it.each([['\u001B[2J'], ['12\r\n34'], ['=1+2'], [SECRETS.passphrase]])(
+    '[ORD3] an order that is answered under the odd id %j is unknown, not accepted',
+    async (orderId) => {
+      const { server, client } = await openClient()
+      const answered = { successList: [{ orderId, clientOid: 't1-0' }], failureList: [] }
+      server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf(answered)))
+
+      const answer = await client.call('batchPlaceOrder', BATCH)
+
+      expect(answer).toMatchObject({
+        kind: 'unknown',
+        cause: 'unreadable',
+        message: expect.stringMatching(/^data\.successList\.0\.orderId: no id of the exchange/),
+      })
+      expect(JSON.stringify(answer)).not.toContain('canary')
+    },
+  )
+
+  it('why an order was refused is cleaned before our secrets are looked for, and what others called theirs stays', async () => {
+    const { server, client } = await openClient()
+    const errorMsg = `\u001B[31mwrong\r\n2026 INFO forged ${SECRETS.secret.split('').join('\u200B')}`
+    const failureList = [
+      { orderId: '', clientOid: 'another client: (1)', errorMsg, errorCode: '40\u0000762' },
+    ]
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ successList: [], failureList })))
+
+    const answer = await client.call('cancelAllOrders', { productType: 'USDT-FUTURES' })
+
+    const cleaned = { errorMsg: 'wrong 2026 INFO forged [hidden]', errorCode: '40762' }
+    expect(answer).toMatchObject({
+      kind: 'accepted',
+      data: { failureList: [{ ...cleaned, clientOid: 'another client: (1)' }] },
+    })
+  })
+
+  it('an order is answered in 1 MiB at most, a whole market in as much as the configuration says', async () => {
+    const { server, client } = await openClient()
+    const rows = Array.from({ length: 20_000 }, () => ({
+      symbol: 'BTCUSDT',
+      baseCoin: 'BTC',
+      quoteCoin: 'USDT',
+    }))
+    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf(rows)))
+
+    const order = await client.call('batchPlaceOrder', BATCH)
+    const symbols = await client.call('spotSymbols', {})
+
+    expect(order).toMatchObject({ kind: 'unknown', cause: 'tooLarge' })
+    expect(symbols).toMatchObject({ kind: 'accepted', data: { length: 20_000 } })
+  })
+
+  it('[ORD3] brackets by the million are not parsed: the order is unknown', async () => {
+    const { server, client } = await openClient()
+    const { server: market, client: reader } = await openClient()
+    const deep = `{"code":"00000","data":${'['.repeat(500_000)}`
+    server.script = (_request, socket) => void socket.write(rawAnswer({ body: deep }))
+    market.script = (_request, socket) => void socket.write(rawAnswer({ body: deep.padEnd(8_000_000, '[') }))
+    const table = new TickerTable()
+
+    const order = await client.call('batchPlaceOrder', BATCH)
+    const tickers = await reader.readTickers(table, 'USDT-FUTURES')
+
+    expect(order).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
+    expect(tickers).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
+  })
 })
 
 interface ExpectedAnswer {
@@ -473,7 +541,7 @@ describe('answers that say something else', () => {
     const msg = 'first\n\u001b[31msecond\u2028'
     server.script = (_request, socket) => void socket.write(jsonAnswer({ code: '40754', msg }, 400))
 
-    expect(await client.call('batchPlaceOrder', BATCH)).toMatchObject({ message: 'first  [31msecond ' })
+    expect(await client.call('batchPlaceOrder', BATCH)).toMatchObject({ message: 'first second ' })
   })
 })
 

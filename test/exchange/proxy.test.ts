@@ -44,6 +44,7 @@ describe.skipIf(opensslMissing !== undefined)('through a forward proxy', () => {
       headers: ['content-type', 'application/json'],
       body: '{"order":1}',
       timeoutMs,
+      answerBytesMax: 10_000,
       read: ({ status, body }) => `${status} ${body.toString()}`,
     })
 

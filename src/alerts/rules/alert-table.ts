@@ -556,6 +556,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     when: ({ exchangeAgrees }) => exchangeAgrees === false,
     title: () => "our books differ from the exchange's",
   },
+  'server.inClear': { urgency: warning, by: ['setting'], title: () => 'a server is asked without TLS' },
   'simulator.faultInjected': SILENT,
   'simulator.handlerFailed': { urgency: warning, by: [], title: () => 'the simulator broke' },
   'simulator.listening': SILENT,

@@ -21,6 +21,7 @@ import { assertSupported } from '../process/platform.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { AccountProbe } from './account-probe.ts'
 import { type Acceptance, runAcceptance } from './acceptance.ts'
+import { writeOut } from '../process/write-out.ts'
 
 /** `failed`: nothing of the run is left. `left`: that is not proved, a person must look at the exchange. */
 const EXITS = { done: 0, failed: 1, left: 75 } as const
@@ -71,7 +72,7 @@ async function accept(file: string, options: AcceptOptions): Promise<number> {
       `places orders on ${instrument.symbol} at ${access.baseUrl}, and cancels everything that rests there`,
     )
     const acceptance = await tryAccount({ config, access, instrument, options })
-    if (options.json) process.stdout.write(`${JSON.stringify(acceptance)}\n`)
+    if (options.json) writeOut(`${JSON.stringify(acceptance)}\n`)
     if (!acceptance.isClean) return EXITS.left
     return acceptance.hasFailed ? EXITS.failed : EXITS.done
   } finally {
@@ -106,7 +107,7 @@ async function tryAccount({ config, access, instrument, options }: Trial): Promi
       clock,
       isStopped: () => isStopped,
       onStep: (step) => {
-        if (!options.json) process.stdout.write(`${formatFinding(step, NAME_WIDTH)}\n`)
+        if (!options.json) writeOut(`${formatFinding(step, NAME_WIDTH)}\n`)
       },
     })
   } finally {

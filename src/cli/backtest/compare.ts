@@ -6,6 +6,7 @@ import { type NamedRun, renderComparisonPage } from '../../report/page/compariso
 import { readReport } from '../../report/read-report.ts'
 import { describeMadeUp, MADE_UP } from '../../report/text/figures.ts'
 import { describeComparison } from '../../report/text/terminal-report.ts'
+import { writeOut } from '../process/write-out.ts'
 
 interface CompareOptions {
   readonly out: string
@@ -25,7 +26,7 @@ export function addCompareCommand(program: Command, { setExit }: VerbFrame): voi
         readRuns(directory, isSamePlace ? directory : basename(resolve(directory))),
       )
       writeFileSync(out, renderComparisonPage(named))
-      process.stdout.write([...describeComparison(named), `  ${resolve(out)}`, ''].join('\n'))
+      writeOut([...describeComparison(named), `  ${resolve(out)}`, ''].join('\n'))
       setExit(0)
     })
 }

@@ -9,6 +9,7 @@ import { onStopSignals } from '../process/signals.ts'
 import { PlayMarks } from './play-marks.ts'
 import { type PlayMessage, unpackError } from './play-message.ts'
 import type { ThreadData } from './watched-thread.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 const CHECK_MS = 200
 /** The program, strategies and prices are loaded in this time at least, ms. */
@@ -82,10 +83,10 @@ function hear(thread: Worker, known: Known): Promise<void> {
       if (message.kind === 'loading') known.loading = message.file
       else if (message.kind === 'begun') known.strategies = message.strategies
       else if (message.kind === 'unfinished') known.unfinished = message.directory
-      else if (message.kind === 'progress') process.stderr.write(message.text)
+      else if (message.kind === 'progress') writeAside(message.text)
       else if (message.kind === 'failed') fail(unpackError(message.error))
       else {
-        process.stdout.write(message.text)
+        writeOut(message.text)
         known.exit = message.exit
       }
     })

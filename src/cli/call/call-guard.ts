@@ -74,16 +74,31 @@ export function assertConsent({ sentence, consent }: Guard, yes: string | undefi
 }
 
 /**
- * The allowlist counts where it stands in the file: given by `--set`, on the very command line that sends, it
- * would protect from nothing.
+ * What moves money goes by the file alone. On the very command line that sends, a list of addresses, an environment
+ * without such a list or another exchange would protect from nothing.
  * @throws CallRefused
  */
-export function assertNoListBySet(set: readonly string[]): void {
-  if (!set.some((text) => /^\s*withdrawal\b/.test(text))) return
+export function assertSettingsOfFile(endpoint: EndpointName, set: readonly string[]): void {
+  if (!isGuarded(endpoint) || set.length === 0) return
   throw new CallRefused({
-    code: 'CALL_ALLOWLIST_FROM_FILE',
-    sentence: 'withdrawal.addresses is read from the configuration file only, never from --set',
-    hint: 'write the address into the file, and read it once more there',
+    code: 'CALL_SETTINGS_FROM_FILE',
+    sentence: `${endpoint} goes by the configuration file alone, and takes no --set`,
+    hint: 'write it into the file, and read it once more there',
+  })
+}
+
+/**
+ * Keys of another account would move its money.
+ * @param overriddenKeys variables of keys that say something else than `.env`
+ * @throws CallRefused
+ */
+export function assertKeysOfFile(endpoint: EndpointName, overriddenKeys: readonly string[]): void {
+  if (!isGuarded(endpoint) || overriddenKeys.length === 0) return
+  throw new CallRefused({
+    code: 'CALL_KEYS_OVERRIDDEN',
+    sentence: `${endpoint} is not sent with keys of the environment that differ from those of .env`,
+    facts: { variables: overriddenKeys.join(', ') },
+    hint: 'unset them, or remove them from .env',
   })
 }
 

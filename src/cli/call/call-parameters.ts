@@ -5,6 +5,7 @@ import { withCapitals } from '../../protocol/capitals.ts'
 import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { toKey } from './call-arguments.ts'
 import { hasItems, toOption, toShortName } from './endpoint-words.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** One thing that is wrong with a call: the option it is about, and what the rule says. */
 export interface CallProblem {
@@ -105,7 +106,7 @@ function readPairs(text: string): Record<string, string> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseBoundedJson(text)
   } catch (error) {
     throw new Error(`is not JSON: ${messageOf(error)}`, { cause: error })
   }

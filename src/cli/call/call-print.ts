@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import { isRecord } from '../../lib/is-record.ts'
 
 /** The data of an answer for people: tables where they fit, blocks of names and values where not. */
@@ -65,6 +66,5 @@ function toCell(name: string, value: unknown): string {
 /** What an exchange answers may hold control characters, which a terminal would obey. */
 function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
+  return cleanLine(typeof value === 'string' ? value : JSON.stringify(value))
 }

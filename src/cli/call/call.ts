@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { loadProxies } from '../../config/proxy.ts'
+import { listOverriddenKeys } from '../../config/secrets.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { type Answer, isClockRefused, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
@@ -14,12 +15,13 @@ import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
 import { type CallArguments, readCallArguments } from './call-arguments.ts'
 import { formatDryRun, writeDryRun } from './call-dry-run.ts'
 import { type CallExchange, openCallExchange } from './call-exchange.ts'
-import { assertConsent, assertNoListBySet, type Guard, guardCall } from './call-guard.ts'
+import { assertConsent, assertKeysOfFile, assertSettingsOfFile, type Guard, guardCall } from './call-guard.ts'
 import { formatEndpointHelp, formatEndpointList } from './call-help.ts'
 import { prepareCall, toPlanOrder } from './call-prepare.ts'
 import { formatData } from './call-print.ts'
 import { CallRefused } from './call-refused.ts'
 import { toConfigRequest } from '../process/options.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 /** How a call ends. 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
@@ -49,8 +51,8 @@ export function processFrame(): CallFrame {
   return {
     cwd: process.cwd(),
     clock: systemClock,
-    print: (text) => void process.stdout.write(text),
-    printError: (text) => void process.stderr.write(text),
+    print: (text) => writeOut(text),
+    printError: (text) => writeAside(text),
   }
 }
 
@@ -95,11 +97,12 @@ async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<numb
 async function sendCall(given: EndpointCall, frame: CallFrame): Promise<Answer<Shown> | undefined> {
   const { endpoint, set, dryRun, yes } = given
   const { cwd, clock } = frame
-  assertNoListBySet(set)
   if (given.pending !== undefined && endpoint !== 'modifyPlanOrder') {
     throw new CallRefused({ code: 'CALL_OPTION_UNUSED', sentence: '--pending is for modifyPlanOrder' })
   }
+  assertSettingsOfFile(endpoint, set)
   const { config } = loadConfig({ ...toConfigRequest(given), cwd })
+  assertKeysOfFile(endpoint, listOverriddenKeys(config, { cwd }))
   const { positionMode } = config.account
   const context = { positionMode, now: clock.now(), ...toPlanOrder(given.pending) }
   const { request, prepared } = prepareCall(given, context)

@@ -4,6 +4,7 @@ import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import type { ConfigOptions } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
+import { writeOut } from '../process/write-out.ts'
 
 const EXIT_NO_PORT = 1
 
@@ -28,6 +29,6 @@ async function showAddress(options: ConfigOptions): Promise<number> {
     print('it has no port: set control.port, and start it again')
     return EXIT_NO_PORT
   }
-  process.stdout.write(`${url}\n`)
+  writeOut(`${url}\n`)
   return 0
 }

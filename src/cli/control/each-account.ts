@@ -3,6 +3,7 @@ import type { ShowOptions } from './find-daemon.ts'
 import { exitOf } from '../process/exit-codes.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
+import { writeOut } from '../process/write-out.ts'
 
 /**
  * Shows the same of each account of the main file, one after the other, under its name. Of a file that lists no
@@ -21,7 +22,7 @@ export async function showEachAccount<Options extends ShowOptions & { readonly c
     const { name } = loadOperated(own)
     // A program reads standard output: a document an account.
     if (options.json || options.csv) print(name)
-    else process.stdout.write(`${codes.length > 0 ? '\n' : ''}== ${name}\n`)
+    else writeOut(`${codes.length > 0 ? '\n' : ''}== ${name}\n`)
     codes.push(await tryShow(() => show(own)))
   }
   return Math.max(...codes)

@@ -7,6 +7,9 @@ import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { parseCount } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, type ShowOptions, withClient } from './find-daemon.ts'
+import { cleanLine } from '../../lib/text/clean-text.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { writeOut } from '../process/write-out.ts'
 
 interface EventsOptions extends ShowOptions {
   readonly follow?: boolean
@@ -52,14 +55,14 @@ async function showEvents(options: EventsOptions): Promise<number> {
 }
 
 function printEvent(data: string, { json }: EventsOptions): void {
-  const event = JSON.parse(data) as EventView | number
+  const event = parseBoundedJson(data) as EventView | number
   if (typeof event === 'number') return print(`${event} events are not remembered any more`)
-  if (json) return void process.stdout.write(`${data}\n`)
+  if (json) return writeOut(`${data}\n`)
   const { at, level, event: name, fields } = event
   const words = Object.entries(fields).map(
-    ([field, value]) => `${field} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([field, value]) => `${field} ${cleanLine(typeof value === 'string' ? value : JSON.stringify(value))}`,
   )
-  process.stdout.write(
+  writeOut(
     `${new Date(at).toISOString().slice(11, 23)} ${level === 'info' ? '' : `${level} `}${name}  ${words.join(', ')}\n`,
   )
 }

@@ -3,9 +3,11 @@ import type { BookedFill } from '../../journal/booking.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { parseCount } from '../process/options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
+import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
-import { parseInstant, type SpanOptions, toCell, withRows } from './journal-rows.ts'
+import { parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
 import { formatTable, money } from './table.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 const SHOWN = 20
 
@@ -34,8 +36,8 @@ export function addFillsCommand(program: Command, { setExit }: VerbFrame): void 
 function showFills(options: FillsOptions): number {
   withRows(options, ({ fills, file }) => {
     const found = lastOf(fills, options)
-    process.stdout.write(formatFills(found, options))
-    process.stderr.write(`from ${file}\n`)
+    writeOut(formatFills(found, options))
+    writeAside(`from ${file}\n`)
   })
   return 0
 }
@@ -66,7 +68,7 @@ export function formatFills(
   if (json) return `${JSON.stringify(fills, undefined, 2)}\n`
   if (csv) {
     const rows = fills.map((fill) =>
-      CSV.map((name) => toCell(name === 'at' ? new Date(fill.at).toISOString() : fill[name])).join(','),
+      CSV.map((name) => toCsvCell(name === 'at' ? new Date(fill.at).toISOString() : fill[name])).join(','),
     )
     return [CSV.join(','), ...rows].map((line) => `${line}\n`).join('')
   }

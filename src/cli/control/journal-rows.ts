@@ -52,9 +52,3 @@ export function withRows<Result>(options: SpanOptions, use: (rows: OpenedRows) =
     reader.close()
   }
 }
-
-/** A cell of a CSV file. */
-export function toCell(value: string | number): string {
-  const text = String(value)
-  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}

@@ -7,6 +7,7 @@ import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from './find-daemon.ts'
 import { formatTable } from './table.ts'
+import { writeOut } from '../process/write-out.ts'
 
 interface OrdersOptions extends ShowOptions {
   readonly strategy?: string
@@ -32,7 +33,7 @@ async function showOrders(options: OrdersOptions): Promise<number> {
   const orders = found.view.filter(
     (order) => order.strategy === (strategy ?? order.strategy) && order.symbol === (symbol ?? order.symbol),
   )
-  process.stdout.write(options.json ? `${JSON.stringify(orders, undefined, 2)}\n` : formatOrders(orders))
+  writeOut(options.json ? `${JSON.stringify(orders, undefined, 2)}\n` : formatOrders(orders))
   return 0
 }
 

@@ -6,6 +6,7 @@ import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from './find-daemon.ts'
 import { age, formatTable, money } from './table.ts'
+import { writeOut } from '../process/write-out.ts'
 
 /** `intentd positions`: what is held, and by whom. */
 export function addPositionsCommand(program: Command, { setExit }: VerbFrame): void {
@@ -20,9 +21,7 @@ export function addPositionsCommand(program: Command, { setExit }: VerbFrame): v
 async function showPositions(options: ShowOptions): Promise<number> {
   const found = await readDaemon(options, '/v1/positions', viewPositions)
   if (found.kind === 'nothing') return found.exitCode
-  process.stdout.write(
-    options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),
-  )
+  writeOut(options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view))
   return 0
 }
 

@@ -12,9 +12,11 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
+import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
-import { type OpenedRows, parseInstant, type SpanOptions, toCell, withRows } from './journal-rows.ts'
+import { type OpenedRows, parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
 import { formatTable, money } from './table.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 type By = 'day' | 'strategy' | 'instrument' | 'coin'
 
@@ -58,8 +60,8 @@ export function addProfitCommand(program: Command, { setExit }: VerbFrame): void
 function showProfit(options: ProfitOptions): number {
   withRows(options, (rows) => {
     const { made, uncounted } = sumBy(rows, options.by)
-    process.stdout.write(formatProfit(made, { ...options, uncounted }))
-    process.stderr.write(describeSource(rows.file, options.by))
+    writeOut(formatProfit(made, { ...options, uncounted }))
+    writeAside(describeSource(rows.file, options.by))
   })
   return 0
 }
@@ -147,7 +149,7 @@ export function formatProfit(
     // By coin the name is the coin.
     const columns = CSV.filter((column) => by !== 'coin' || column !== 'name')
     const titles = columns.map((column) => (column === 'name' ? by : column))
-    const lines = rows.map((row) => columns.map((column) => toCell(row[column])).join(','))
+    const lines = rows.map((row) => columns.map((column) => toCsvCell(row[column])).join(','))
     return [titles.join(','), ...lines].map((line) => `${line}\n`).join('')
   }
   if (rows.length === 0) return 'nothing was traded\n'

@@ -30,6 +30,7 @@ import {
 } from './find-daemon.ts'
 import { formatPositions } from './positions.ts'
 import { age, COLUMNS, formatTable, money } from './table.ts'
+import { writeOut } from '../process/write-out.ts'
 
 const WATCH_MS = 1000
 const CLEAR_SCREEN = '\u001B[2J\u001B[H'
@@ -58,7 +59,8 @@ async function showStatus(options: StatusOptions): Promise<number> {
   for (;;) {
     const found = await readStatus(options)
     if (found.kind === 'nothing') return found.exitCode
-    process.stdout.write(`${process.stdout.isTTY ? CLEAR_SCREEN : ''}${toText(found, options)}`)
+    if (process.stdout.isTTY) process.stdout.write(CLEAR_SCREEN)
+    writeOut(toText(found, options))
     if (!found.isLive) return EXIT_SILENT
     // Nobody reads it any more.
     if (process.stdout.errored) return 0
@@ -69,7 +71,7 @@ async function showStatus(options: StatusOptions): Promise<number> {
 async function showOnce(options: StatusOptions): Promise<number> {
   const found = await readStatus(options)
   if (found.kind === 'nothing') return found.exitCode
-  process.stdout.write(toText(found, options))
+  writeOut(toText(found, options))
   return 0
 }
 

@@ -1,4 +1,5 @@
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
+import { cleanLine } from '../../lib/text/clean-text.ts'
 
 /** Of a usual terminal: every table fits. */
 export const COLUMNS = 80
@@ -56,7 +57,7 @@ function widthOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): nu
 
 /** A line each, the titles first. */
 function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
-  const cells = rows.map((row) => columns.map(({ of }) => of(row)))
+  const cells = rows.map((row) => columns.map(({ of }) => cleanLine(of(row))))
   const widths = columns.map(({ title }, index) =>
     Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
   )

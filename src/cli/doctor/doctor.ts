@@ -9,6 +9,7 @@ import {
   needsCredentials,
   type SecretsRequest,
 } from '../../config/secrets.ts'
+import { warnOfClearText } from '../../config/clear-text.ts'
 import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { findSocket, withClient } from '../control/find-daemon.ts'
@@ -21,6 +22,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { addConfigOptions, type ConfigOptions, repeatOptions, toConfigRequest } from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
 import {
+  examineBinary,
   examineDisk,
   examineFiles,
   examineLocks,
@@ -31,12 +33,14 @@ import {
 import { examineServers } from './examine-servers.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from './finding.ts'
+import { writeOut } from '../process/write-out.ts'
 
 /** Something failed; warnings and what was not checked leave it at 0. */
 const EXIT_FAILED = 1
 
 interface DoctorOptions extends ConfigOptions {
   readonly json?: boolean
+  readonly listedNode?: boolean
 }
 
 /** `intentd doctor`: the machine, the keys, the files, the exchange and the supervisor. Changes nothing. */
@@ -44,6 +48,7 @@ export function addDoctorCommand(program: Command, { setExit }: VerbFrame): void
   addConfigOptions(program.command('doctor'))
     .description('check everything that a run depends on, and say what to do; changes nothing')
     .option('--json', 'print the findings as JSON')
+    .option('--listed-node', 'fail where Node is none of the binaries that deploy/node-checksums.txt lists')
     .action(async (options: DoctorOptions) => setExit(await doctor(options)))
 }
 
@@ -51,13 +56,16 @@ async function doctor(options: DoctorOptions): Promise<number> {
   const findings = await examine(options)
   const hasFailed = findings.some(({ state }) => state === 'fail')
   const text = options.json === true ? JSON.stringify({ hasFailed, findings }) : formatFindings(findings)
-  process.stdout.write(`${text}\n`)
+  writeOut(`${text}\n`)
   return hasFailed ? EXIT_FAILED : 0
 }
 
 async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const request = toConfigRequest(options)
-  const runtime = examineRuntime(process.version, process.platform)
+  const runtime = [
+    ...examineRuntime(process.version, process.platform),
+    await examineBinary(options.listedNode === true),
+  ]
   const { main, others, problems } = readAccounts(request)
   if (main === undefined || problems.length > 0) {
     const found = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} in ${request.file}; the rest cannot be looked at`
@@ -77,6 +85,9 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     ...runtime,
     ok('configuration', `${request.file} can be read; intentd check also loads the strategies`),
     ...examineProtection(loaded),
+    ...loaded
+      .flatMap(warnOfClearText)
+      .map((problem) => finding('warn', 'servers', formatProblem(problem), SEE_TLS)),
     ...accounts,
     ...examineSupervisors({ cwd: request.cwd, stopMs: Math.max(...configs.map(stopTimeoutOf)) }),
   ]
@@ -93,6 +104,8 @@ function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[
     problems.map((problem) => finding(state, 'protection', formatProblem(problem), SEE_LIMITS))
   return [...show('fail', undecided), ...show('warn', missing)]
 }
+
+const SEE_TLS = 'give the server a certificate: docs/scaling.md#setting-the-servers-up says how'
 
 const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/trading-modes.md explains each'
 

@@ -23,6 +23,7 @@ import {
   ownerOf,
 } from '../process/trusted-files.ts'
 import { type Finding, finding, ok } from './finding.ts'
+import { examineNodeBinary } from './node-binary.ts'
 
 /** Group and others. */
 const MODE_OTHERS = 0o077
@@ -44,6 +45,27 @@ export function examineRuntime(version: string, platform: NodeJS.Platform): read
           `tested is Node ${NODE_MAJOR}, which comes with the package: start intentd with an older one of yours, or with that`,
         )
   return [node, examineSystem(platform)]
+}
+
+/** @param isListRequired whether a Node that the list does not know is wrong, and not only a remark */
+export async function examineBinary(isListRequired: boolean): Promise<Finding> {
+  const what = 'node, binary'
+  try {
+    const { kind, path, sha256, from } = await examineNodeBinary()
+    if (kind === 'listed') return ok(what, `as in ${from}: sha256 ${sha256}`)
+    if (kind === 'changed') {
+      const found = `${path} is not what its package holds: sha256 ${sha256}`
+      return finding('fail', what, found, 'install the package again, and find out who has changed it')
+    }
+    return finding(
+      isListRequired ? 'fail' : 'notChecked',
+      what,
+      `${path} is none that comes with intentd: sha256 ${sha256}`,
+      'compare it with what your distribution or nodejs.org says of it',
+    )
+  } catch (error) {
+    return finding('notChecked', what, messageOf(error), 'run doctor as a user that may read it')
+  }
 }
 
 function examineSystem(platform: NodeJS.Platform): Finding {

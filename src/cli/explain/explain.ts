@@ -11,6 +11,7 @@ import { newestJournal } from '../process/newest-journal.ts'
 import { clockTime, type Story } from '../../daemon/explain/explain-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { type ConfigOptions, parseDuration } from '../process/options.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 /** What an instrument's story goes back without `--since`. */
 const SINCE_MS = 600_000
@@ -59,9 +60,9 @@ function explain(subject: string, options: ExplainOptions): number {
     const { positionMode } = config.account
     const frame = { reader, instruments: toInstruments(config), positionMode }
     const stories = storiesOf(frame, subject, options.since)
-    if (options.json) process.stdout.write(`${JSON.stringify(stories, undefined, 2)}\n`)
-    else process.stdout.write(stories.map(formatStory).join(''))
-    process.stderr.write(stories.length > 0 ? `from ${file}\n` : nothingOf(subject, file))
+    if (options.json) writeOut(`${JSON.stringify(stories, undefined, 2)}\n`)
+    else writeOut(stories.map(formatStory).join(''))
+    writeAside(stories.length > 0 ? `from ${file}\n` : nothingOf(subject, file))
     return stories.length > 0 ? 0 : EXIT_NOTHING
   } finally {
     reader.close()

@@ -76,7 +76,7 @@ export function placeOf(url: string): PostgresPlace {
   const given = bare.searchParams.get('password') ?? decodeURIComponent(bare.password)
   if (given === '') {
     const request = { cwd: process.cwd() }
-    const ofJournal = loadJournalPassword({ journal: { url, leaseMs: 0 } }, request)
+    const ofJournal = loadJournalPassword({ journal: { url, leaseMs: 0, withoutTls: true } }, request)
     return { url, password: ofJournal ?? loadSweepPassword(request), schema: '' }
   }
   bare.password = ''

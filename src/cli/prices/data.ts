@@ -15,6 +15,7 @@ import {
   describeHeader,
   describeLine,
 } from './price-report.ts'
+import { writeOut } from '../process/write-out.ts'
 
 /** A file of one candle. */
 const MINUTE_MS = 60_000
@@ -32,10 +33,10 @@ export function addDataCommand(program: Command, { setExit }: VerbFrame): void {
         const { facts, text } = await describeFile(file)
         all.push(facts)
         if (json) continue
-        if (all.length === 1) process.stdout.write(`${describeHeader()}\n`)
-        process.stdout.write(`${text}\n`)
+        if (all.length === 1) writeOut(`${describeHeader()}\n`)
+        writeOut(`${text}\n`)
       }
-      if (json) process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
+      if (json) writeOut(`${JSON.stringify(all, undefined, 2)}\n`)
       setExit(0)
     })
 }

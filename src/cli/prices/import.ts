@@ -11,6 +11,7 @@ import type { Recording } from '../../prices/recording.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { describeFeed, type WrittenFeed } from './feed-report.ts'
 import { describeHeader, describeImport, describeLine } from './price-report.ts'
+import { writeOut } from '../process/write-out.ts'
 
 interface ImportCommandOptions {
   readonly out: string
@@ -77,15 +78,15 @@ export async function printImports(
   for await (const one of imports) {
     if (isStrict && !isClean(one)) exitCode = EXITS.inputWrong
     const at = 'rows' in one ? one.rows.at : one.at
-    if (!json && all.length === 0) process.stdout.write(`${describeHeader()}\n`)
-    if (!json) process.stdout.write(`${describeLine({ ...one, at })}\n${describeImport(one)}\n`)
+    if (!json && all.length === 0) writeOut(`${describeHeader()}\n`)
+    if (!json) writeOut(`${describeLine({ ...one, at })}\n${describeImport(one)}\n`)
     all.push(toJson(one, at))
   }
   const written = feeds?.() ?? []
-  if (!json) for (const feed of written) process.stdout.write(`${describeFeed(feed)}\n`)
+  if (!json) for (const feed of written) writeOut(`${describeFeed(feed)}\n`)
   else {
     all.push(...written.map((feed) => ({ kind: 'feed', ...feed })))
-    process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
+    writeOut(`${JSON.stringify(all, undefined, 2)}\n`)
   }
   return exitCode
 }

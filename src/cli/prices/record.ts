@@ -8,6 +8,7 @@ import { findSegments } from '../../recording/recordings.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { writeFeedFiles } from './feed-report.ts'
 import { printImports } from './import.ts'
+import { writeAside } from '../process/write-out.ts'
 
 interface RecordCommandOptions {
   readonly out: string
@@ -44,7 +45,7 @@ async function record(
   const options = { directory: out, market, isStrict: false, isReplacing: replace }
   const feeds = () => writeFeedFiles(readRecordedFeeds(segments), options)
   const exitCode = await printImports(writeAll(read, options), { json, isStrict: false, feeds })
-  for (const { message } of read.damages) process.stderr.write(`${message}\n`)
+  for (const { message } of read.damages) writeAside(`${message}\n`)
   return read.damages.length > 0 ? EXITS.inputWrong : exitCode
 }
 

@@ -6,6 +6,7 @@ import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/loa
 import type { PlayedPrices } from '../../config/market-files.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
+import { warnOfClearText } from '../../config/clear-text.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
@@ -84,6 +85,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     warnings: sortProblems([
       ...warnings,
       ...listMissingProtection([main, ...others]),
+      ...[main, ...others].flatMap(warnOfClearText),
       ...listPaceWarnings(checked),
       ...listExitWarnings(checked),
       ...listShortWindows(checked),

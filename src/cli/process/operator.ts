@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { cleanLines } from '../../lib/text/clean-text.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { wrapForScreen } from '../../daemon/reporting/wrap-words.ts'
@@ -28,7 +29,8 @@ export function printResult(text: string): void {
 
 function writeLines(output: NodeJS.WriteStream, text: string): void {
   const { isTTY, columns } = output
-  output.write(`${isTTY ? wrapForScreen(text, columns || COLUMNS) : text}\n`)
+  const clean = cleanLines(text)
+  output.write(`${isTTY ? wrapForScreen(clean, columns || COLUMNS) : clean}\n`)
 }
 
 const said = new Set<string>()

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConfigRequest } from '../../config/load-config.ts'
-import { objectToDatabase } from '../../config/server-checks.ts'
+import { isDatabaseInClear, objectToDatabase } from '../../config/server-checks.ts'
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -54,8 +54,15 @@ export function parseCount(text: string): number {
  * shown whole, with a password in it (SEC1).
  */
 export function assertDatabase(command: Command, flags: string, url: string | undefined): void {
-  const objection = url === undefined ? undefined : objectToDatabase(url)
+  if (url === undefined) return
+  const objection = objectToDatabase(url) ?? objectToClearText(url)
   if (objection !== undefined) command.error(`error: option '${flags}': ${objection}`)
+}
+
+/** No setting stands beside such an address, so the word for it stands in it. */
+function objectToClearText(url: string): string | undefined {
+  if (!isDatabaseInClear(url) || new URL(url).searchParams.get('sslmode') === 'disable') return undefined
+  return 'this is another machine: write sslmode=verify-full behind the address, which checks the certificate, or sslmode=disable, and nothing is encrypted'
 }
 
 /** An option that may be given several times: an empty list without it. */

@@ -17,6 +17,7 @@ import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } fr
 import { listGridProblems } from './accept-reload.ts'
 import { listExceeded } from './exceeded-limits.ts'
 import { formatCancels, formatPlan, type Plan } from './plan-text.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 /** Nothing would change. */
 export const EXIT_NOTHING = 1
@@ -55,9 +56,7 @@ export async function planChange(options: ConfigOptions & MarketOptions, isRetry
   const { problems, missingSecrets, loaded, others } = await checkFully(request)
   if (problems.length > 0 || !loaded) {
     const kept = 'nothing was changed, and what runs goes on as it was'
-    process.stderr.write(
-      `${formatProblems(problems, adviseAgain(listCheckWords(options), problems), kept)}\n`,
-    )
+    writeAside(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems), kept)}\n`)
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
   // A running daemon has its own.
@@ -65,7 +64,7 @@ export async function planChange(options: ConfigOptions & MarketOptions, isRetry
   const plans: Plan[] = []
   let isChange = false
   for (const { config } of [loaded, ...others]) {
-    if (others.length > 0) process.stdout.write(`${config === loaded.config ? '' : '\n'}== ${config.name}\n`)
+    if (others.length > 0) writeOut(`${config === loaded.config ? '' : '\n'}== ${config.name}\n`)
     const own = config === loaded.config ? options : { ...options, config: config.file, set: [] }
     const planned = await planAccount(own, config)
     if (typeof planned === 'number') {
@@ -73,16 +72,15 @@ export async function planChange(options: ConfigOptions & MarketOptions, isRetry
       continue
     }
     const text = formatPlan(planned)
-    process.stdout.write(text === '' ? 'nothing would change\n' : text)
+    writeOut(text === '' ? 'nothing would change\n' : text)
     isChange ||= text !== ''
     plans.push(planned)
   }
   const isPossible = plans.every(({ changes, problems: own }) => changes.refused.length + own.length === 0)
   const refusals = isChange && isPossible ? await tryReload(loaded.config) : []
-  for (const refusal of refusals) process.stdout.write(`! a reload is refused: ${refusal}\n`)
+  for (const refusal of refusals) writeOut(`! a reload is refused: ${refusal}\n`)
   if ((isChange || isRetry) && isPossible && refusals.length === 0)
-    for (const plan of plans)
-      process.stdout.write(formatCancels(plan, others.length > 0 ? plan.next.name : undefined))
+    for (const plan of plans) writeOut(formatCancels(plan, others.length > 0 ? plan.next.name : undefined))
   return isChange ? { kind: 'planned', plans, refusals } : { kind: 'none', exitCode: EXIT_NOTHING }
 }
 

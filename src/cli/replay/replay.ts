@@ -6,6 +6,7 @@ import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import { parseCount } from '../process/options.ts'
 import { openComparison } from './replay-comparison.ts'
 import { showDifference } from './text-difference.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 /** The effects are not the recorded ones, or the recording is damaged. */
 const EXIT_DIFFERENT = 1
@@ -41,14 +42,14 @@ async function replaySegments(
   const done = replay({ segments, version, ...(comparison && { watcher: comparison.watcher }) })
   print(describe(done))
   if (done.difference) print(describeDifference(done.difference))
-  if (done.damage) process.stderr.write(`${done.damage.message}\n`)
+  if (done.damage) writeAside(`${done.damage.message}\n`)
   print([done.difference ? 'other effects than recorded' : 'same effects, to the byte'])
   if (comparison) print(comparison.describe())
   return done.difference || done.damage ? EXIT_DIFFERENT : 0
 }
 
 function print(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+  writeOut(lines.map((line) => `${line}\n`).join(''))
 }
 
 function describe(done: Replay): readonly string[] {

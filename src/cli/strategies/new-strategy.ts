@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { Failure } from '../../lib/failure.ts'
 import { strategyCode, strategySettings, strategyTest } from './strategy-templates.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
+import { writeOut } from '../process/write-out.ts'
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/
 const INSTALLATION = new URL('../../../', import.meta.url)
@@ -35,7 +36,7 @@ export function addNewStrategyCommand(program: Command): void {
     .action((name: string, { dir, like }: NewOptions) => {
       const place = (end: string): string => join(resolve(dir), `${name}${end}`)
       writeStrategy(name, resolve(dir), like === undefined ? freshFiles(name) : copiedFiles(name, like))
-      process.stdout.write(nextSteps(name, place, like))
+      writeOut(nextSteps(name, place, like))
     })
 }
 

@@ -26,6 +26,7 @@ import { assertTaken, assertStrategies, loadSweepFile } from './sweep-file-probl
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
 import { runHere, type TrialRunner } from './trial-runner.ts'
+import { writeAside, writeOut } from '../process/write-out.ts'
 
 export interface SweepOptions extends PlayOptions {
   readonly params: string
@@ -76,14 +77,14 @@ export async function runSweep(
   const report = toReport(sweep, log)
   if (report.trials.some(({ failed }) => failed !== NOT_RUN)) {
     const page = writeFiles(sweep.directory, report)
-    process.stdout.write([...describeSweep(report), '', `  ${page}`, ''].join('\n'))
+    writeOut([...describeSweep(report), '', `  ${page}`, ''].join('\n'))
   }
   if (!isDone) {
-    process.stderr.write('not done; the same command goes on where this one ended\n')
+    writeAside('not done; the same command goes on where this one ended\n')
     return 'stopped'
   }
   if (report.trials.some(({ figures }) => figures !== null)) return 'whole'
-  process.stderr.write('every trial failed: why stands behind its parameters\n')
+  writeAside('every trial failed: why stands behind its parameters\n')
   return 'failed'
 }
 
@@ -280,7 +281,7 @@ async function runOne(sweep: OpenSweep, id: string): Promise<SweepEnd> {
       hint: 'name a trial of its table, and use the same options, prices and code',
     })
   }
-  process.stderr.write(`${commandOf(sweep, trial)}\n`)
+  writeAside(`${commandOf(sweep, trial)}\n`)
   const backtest = { ...optionsOf(sweep, trial), out: join(directory, `trial-${id}`) }
   await playBacktest({ config, options: backtest, version }, options.trialLimit)
   return 'whole'

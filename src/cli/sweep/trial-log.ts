@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { TrialRow } from '../../sweep/trial.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const LOG_FILE = 'trials.jsonl'
 
@@ -43,7 +44,7 @@ export class TrialLog {
     if (end < text.length) truncateSync(this.#file, Buffer.byteLength(text.slice(0, end)))
     for (const line of text.slice(0, end).split('\n')) {
       if (line === '') continue
-      const row = JSON.parse(line) as TrialRow
+      const row = parseBoundedJson(line) as TrialRow
       if (!('failed' in row.outcome && row.outcome.isTimeOut === true)) this.#rows.set(row.id, row)
     }
   }

@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { presetNumber } from './whole-number.ts'
 
+/** Of a server on another machine. */
+export const withoutTlsSchema = z.boolean().default(false).meta({
+  description:
+    'Ask a server on another machine without TLS: whoever is on the way reads the password and may change what is said. Each start warns of it.',
+})
+
 /** Absent: the journal is a file in `state.directory`. */
 export const journalSchema = z
   .strictObject({
@@ -13,6 +19,7 @@ export const journalSchema = z
         description:
           'The PostgreSQL server and database, with the user. Its password is the variable INTENTD_JOURNAL_PASSWORD.',
       }),
+    withoutTls: withoutTlsSchema,
     schema: z
       .string()
       .regex(/^[a-z_][a-z0-9_]{0,62}$/)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withoutTlsSchema } from './journal-schema.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export const sharedLimitsSchema = z
@@ -8,10 +9,11 @@ export const sharedLimitsSchema = z
       .max(2000)
       .regex(/^rediss?:\/\/./)
       .meta({
-        title: 'an address such as "redis://cache.example:6379"',
+        title: 'an address such as "rediss://cache.example:6379"',
         description:
           'The server of Redis or Valkey that all of them reach. Its password is the variable INTENTD_LIMITS_PASSWORD.',
       }),
+    withoutTls: withoutTlsSchema,
     members: wholeNumber(
       { min: 1, max: 64 },
       'Daemons that call from this address at a time, at most: the same number in each of them.',

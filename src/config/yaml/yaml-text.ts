@@ -1,5 +1,5 @@
 /** From a text to a YAML document, and from the parser's complaints to sentences of ours. */
-import { type Alias, type Document, LineCounter, parseDocument, visit } from 'yaml'
+import { type Alias, type Document, Lexer, LineCounter, parseDocument, visit } from 'yaml'
 
 export interface ParsedText {
   readonly document: Document
@@ -41,9 +41,20 @@ const COMPLAINTS_MAX = 20
 /** A file written by hand uses a few. Each one is looked for in the whole file above it: many would take minutes. */
 const ALIASES_MAX = 100
 
+/** Lists and objects in brackets, one in another: a file written by hand has a few levels. Thousands take minutes. */
+const BRACKETS_DEEP_MAX = 64
+
+/** Words, signs and pauses of a file: ten times what the largest sensible one has, and read in less than a second. */
+const TOKENS_MAX = 100_000
+
 /** Parses one YAML 1.2 document. Never throws. */
 export function parseText(text: string): ParsedText {
   const lines = new LineCounter()
+  const excess = findExcess(text)
+  if (excess !== undefined) {
+    for (const line of text.matchAll(/^/gm)) lines.addNewLine(line.index)
+    return { document: parseDocument(''), lines, complaints: [excess] }
+  }
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
     const found = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
@@ -79,6 +90,28 @@ export function parseText(text: string): ParsedText {
     const complaints = [{ offset: 0, message: 'this is not valid YAML, or it is nested too deeply' }]
     return { document: parseDocument(''), lines, complaints }
   }
+}
+
+/** What the parser's first pass puts between the parts of a text: where a document, a text or a line of brackets ends. */
+const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001F'])
+
+/** What in a text would keep the parser busy for seconds or minutes: found before it is parsed. */
+function findExcess(text: string): ParsedText['complaints'][number] | undefined {
+  let depth = 0
+  let tokens = 0
+  let offset = 0
+  for (const token of new Lexer().lex(text)) {
+    if (token === '[' || token === '{') depth++
+    // A bracket that closes nothing must not make room for one that opens.
+    else if (token === ']' || token === '}') depth = Math.max(0, depth - 1)
+    if (depth > BRACKETS_DEEP_MAX) {
+      return { offset, message: `more than ${BRACKETS_DEEP_MAX} brackets are open here, one in another` }
+    }
+    if (++tokens > TOKENS_MAX)
+      return { offset, message: `the file has more parts than are read (${TOKENS_MAX})` }
+    if (!MARKS.has(token)) offset += token.length
+  }
+  return undefined
 }
 
 /** Counted before any of them is resolved. */

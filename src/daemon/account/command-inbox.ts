@@ -9,6 +9,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
 import { adviseRest } from '../reporting/unattended.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */
 const COMMANDS_MAX = 20
@@ -163,7 +164,7 @@ export function listWaiting(directory: string): readonly string[] {
 
 function describeWaiting(file: string): string {
   try {
-    const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const command = commandSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
     const { kind, scope: target = 'the kill switch', by, reason } = command
     const mode = command.kind === 'restrict' ? ` to ${command.mode}` : ''
     return `${kind} ${target}${mode}, by ${by}: ${reason}`
@@ -177,7 +178,7 @@ export function takeAnswer(file: string): CommandAnswer | undefined {
   try {
     const text = readFileSync(`${file}${ANSWER}`, 'utf8')
     rmSync(`${file}${ANSWER}`)
-    return JSON.parse(text) as CommandAnswer
+    return parseBoundedJson(text) as CommandAnswer
   } catch {
     return undefined
   }
@@ -233,7 +234,7 @@ export class CommandInbox {
       const stats = statSync(file)
       const { size, mtimeMs } = stats
       if (size > COMMAND_BYTES_MAX) throw new Error(`more than ${COMMAND_BYTES_MAX} bytes`)
-      const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+      const command = commandSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       const by = describeCaller(describeFile(stats), command.by)
       return { command: { ...command, by }, at: mtimeMs }
     } catch (error) {

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { makeDirectory, syncDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** While this file is there nothing that creates an order is written. Anybody may make it, with `touch` too. */
 const KILL_FILE = 'KILL'
@@ -62,7 +63,7 @@ export function dropReleasedOrder(directory: string, number: number): void {
 /** What the daemon that holds the directory says of the kill; undefined when none that lives has seen it. */
 export function readKillState(directory: string): KillState | undefined {
   try {
-    const state = JSON.parse(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
+    const state = parseBoundedJson(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
     return isAlive(state.pid) ? state : undefined
   } catch {
     return undefined
@@ -185,7 +186,7 @@ function verified(file: string, stats: { readonly uid: number }): KillNote {
 
 function readNote(file: string): KillNote {
   try {
-    const { reason, by, order } = JSON.parse(readFileSync(file, 'utf8')) as Partial<KillNote>
+    const { reason, by, order } = parseBoundedJson(readFileSync(file, 'utf8')) as Partial<KillNote>
     if (typeof reason === 'string' && typeof by === 'string')
       return { reason, by, ...(typeof order === 'number' && { order }) }
   } catch {

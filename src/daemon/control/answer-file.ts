@@ -5,6 +5,7 @@ import type { AnswerStore } from '../../control/answered-requests.ts'
 import { controlAnswerSchema } from '../../control/commands.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: the answers to the last commands. */
 const ANSWERS_FILE = 'control-answers.json'
@@ -19,7 +20,7 @@ export function createAnswerFile(directory: string, onTrouble: (reason: string) 
   return {
     load() {
       try {
-        return answersSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+        return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
         // None yet, or of another version: each command changes nothing the second time.
         return []

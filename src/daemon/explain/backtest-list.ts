@@ -5,6 +5,7 @@ import type { BacktestView } from '../../control/detail-views.ts'
 import type { BacktestReport, RunReport } from '../../report/run-report.ts'
 import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.ts'
 import { listSeeded } from '../../report/text/figures.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** The newest; of a report that is larger only its page is to be looked at. */
 const REPORTS_MAX = 12
@@ -57,7 +58,7 @@ function toText(value: number | null, unit: RunReport['ratios'][number]['unit'])
 /** What was changed on the command line: it sets two backtests of one configuration apart. */
 function readGiven(file: string): string[] {
   try {
-    const { set, param } = recipe.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const { set, param } = recipe.parse(parseBoundedJson(readFileSync(file, 'utf8')))
     return [...set, ...param]
   } catch {
     return [] // Of another version, or taken away.

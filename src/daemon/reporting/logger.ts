@@ -1,5 +1,6 @@
 import { destination, type DestinationStream, type Logger, pino } from 'pino'
 import type { LogEvent } from '../../domain/log-events.ts'
+import { cleanData } from '../../lib/text/clean-text.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import { hasReader, LogOutput } from './output/log-output.ts'
 import { openTerminal, type Terminal } from './output/terminal.ts'
@@ -72,7 +73,9 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
   const logger: DaemonLogger = {
     isTerminal: terminal !== undefined,
     descriptor,
-    log(given, event, fields = {}) {
+    log(given, event, raw = {}) {
+      // Before secrets are looked for: what is not seen must not hide one.
+      const fields = cleanData(raw) as LoggedFact['fields']
       const sink = event === 'daemon.heartbeat' ? always : pinoLogger
       sink[given]({ event, ...fields })
       if (listeners.length === 0 || UNHEARD.has(given)) return

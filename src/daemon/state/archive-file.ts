@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { BookedRow } from '../../journal/booking.ts'
 import { syncDirectory } from '../../lib/durable-file.ts'
+import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 
 /** The columns of an archive, documented in docs/journal.md: later versions add some at the end. */
@@ -89,10 +90,5 @@ function toLine(row: BookedRow): string {
       : { ...row, funding: row.amount }),
     time: new Date(row.at).toISOString(),
   }
-  return COLUMNS.map((column) => quote(values[column] ?? '')).join(',')
-}
-
-/** As RFC 4180 has it. */
-function quote(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return COLUMNS.map((column) => toCsvCell(values[column] ?? '')).join(',')
 }

@@ -4,6 +4,7 @@ import type { Instrument } from '../../domain/instrument.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { createGrid } from '../../lib/grid.ts'
 import type { InstrumentGrids } from '../reporting/event-log.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: the steps of every instrument that was ever traded on this state. */
 const GRIDS_FILE = 'instruments.json'
@@ -30,7 +31,7 @@ export function keepGrids(
 
 function readSteps(file: string): readonly (readonly [string, { tick: string; lot: string }])[] {
   try {
-    const read = JSON.parse(readFileSync(file, 'utf8')) as Record<string, { tick: string; lot: string }>
+    const read = parseBoundedJson(readFileSync(file, 'utf8')) as Record<string, { tick: string; lot: string }>
     // As the next lines will use them.
     for (const { tick, lot } of Object.values(read)) for (const step of [tick, lot]) createGrid(step)
     return Object.entries(read)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeDurably } from '../../lib/durable-file.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: how the last run began and ended. A run that was killed has no end. */
 const LAST_RUN_FILE = 'last-run.json'
@@ -25,7 +26,7 @@ export function noteRun(directory: string, run: LastRun): void {
 /** Undefined where nothing ever ran, or only an earlier version. */
 export function readLastRun(directory: string): LastRun | undefined {
   try {
-    return JSON.parse(readFileSync(join(directory, LAST_RUN_FILE), 'utf8')) as LastRun
+    return parseBoundedJson(readFileSync(join(directory, LAST_RUN_FILE), 'utf8')) as LastRun
   } catch {
     return undefined
   }

@@ -5,6 +5,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the environment's directory: the configuration of the run that began last, as it was understood. No secret is in it. */
 const CONFIG_FILE = 'running-config.json'
@@ -93,7 +94,7 @@ export function readMainFile(config: DaemonConfig): string | undefined {
 
 function readKept({ state: { directory } }: StatePlace): KeptConfig | undefined {
   try {
-    return JSON.parse(readFileSync(join(directory, CONFIG_FILE), 'utf8')) as KeptConfig
+    return parseBoundedJson(readFileSync(join(directory, CONFIG_FILE), 'utf8')) as KeptConfig
   } catch {
     return undefined
   }
@@ -162,7 +163,7 @@ function packageOf(specifier: string, importer: string): readonly [name: string,
 
 function versionIn(file: string): string | undefined {
   try {
-    const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version?: unknown }
+    const { version } = parseBoundedJson(readFileSync(file, 'utf8')) as { readonly version?: unknown }
     return typeof version === 'string' ? version : 'without a version'
   } catch {
     return undefined

@@ -5,6 +5,7 @@ import { sha256Hex } from '../../lib/digest.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { listHeldDirectories } from './state-directory.ts'
 import { userStates } from './user-state.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
  * With which state directory a daemon of this user runs a main file. So it is found where the file cannot be read any
@@ -58,7 +59,7 @@ function listNotes(place: string): readonly { readonly path: string; readonly no
 
 function readNote(path: string): RunningFile | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as RunningFile
+    return parseBoundedJson(readFileSync(path, 'utf8')) as RunningFile
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { EngineCommand } from '../../engine/event.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: the last run hung, and in which strategy. */
 export function hangNoteOf(directory: string): string {
@@ -68,7 +69,7 @@ export function noteEndings(
 
 function readNote(file: string): HangNote | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as HangNote
+    return parseBoundedJson(readFileSync(file, 'utf8')) as HangNote
   } catch {
     return undefined
   }

@@ -3,8 +3,10 @@ import { gunzipSync } from 'node:zlib'
 import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import { type Envelope, envelope, requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelope.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
+import { cleanAnswer } from './clean-answer.ts'
 import { dataText } from './data-text.ts'
 import type { WireAnswer } from './pending-call.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** So much of the exchange's message is kept for the log. */
 const MESSAGE_CHARS_MAX = 300
@@ -44,20 +46,20 @@ export type ParsedData<Data> =
  */
 export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): Answer<Data> {
   const { status } = answer
-  if (status === 429) return rateLimited(answer, parseEnvelope(answer, rules.answerBytesMax), rules.scrub)
+  if (status === 429) return rateLimited(answer, parseEnvelope(answer, rules))
   if (status >= 500) return unknown(answer, 'serverError', `HTTP_${status}`, 'the server failed')
-  const read = parseEnvelope(answer, rules.answerBytesMax)
-  const refusal = rules.isGateway === true ? gatewayRefusal(answer, read, rules.scrub) : undefined
+  const read = parseEnvelope(answer, rules)
+  const refusal = rules.isGateway === true ? gatewayRefusal(answer, read) : undefined
   if (refusal !== undefined) return refusal
   if (typeof read === 'string') return unknown(answer, 'unreadable', `HTTP_${status}`, read)
   const { code } = read
   if (code === SUCCESS_CODE) return readSuccess(answer, read, rules)
   const { class: errorClass, topic } = errorCode(code)
-  const message = messageOf(read, rules.scrub)
+  const message = messageOf(read)
   if (errorClass === 'ambiguous' || AMBIGUOUS_FOR_A_REQUEST.has(code)) {
     return { ...unknown(answer, 'ambiguousCode', code, message), ...timesOf(answer, read) }
   }
-  if (topic === 'rate') return rateLimited(answer, read, rules.scrub)
+  if (topic === 'rate') return rateLimited(answer, read)
   return { kind: 'refused', class: errorClass, topic, code, message, status, ...timesOf(answer, read) }
 }
 
@@ -69,7 +71,7 @@ export function readExactly<Data>(
   const answer = readAnswer(wire, rules)
   if (answer.kind !== 'accepted') return answer
   const bytes = unpackAnswer(wire, rules.answerBytesMax)
-  const text = typeof bytes === 'string' ? 'null' : dataText(bytes.toString('utf8'))
+  const text = typeof bytes === 'string' ? 'null' : rules.scrub(dataText(bytes.toString('utf8')))
   return { ...answer, data: { data: answer.data, text } }
 }
 
@@ -85,29 +87,21 @@ function readSuccess<Data>(answer: WireAnswer, read: Envelope, rules: AnswerRule
   return { ...unknown(answer, 'unreadable', SUCCESS_CODE, parsed.problem), ...times }
 }
 
-function rateLimited(
-  answer: WireAnswer,
-  read: Envelope | string,
-  scrub: (text: string) => string,
-): RefusedAnswer {
+function rateLimited(answer: WireAnswer, read: Envelope | string): RefusedAnswer {
   const isRead = typeof read !== 'string' && read.code !== SUCCESS_CODE
   return {
     kind: 'refused',
     class: 'retry',
     topic: 'rate',
     code: isRead ? read.code : '429',
-    message: isRead ? messageOf(read, scrub) : 'Too Many Requests',
+    message: isRead ? messageOf(read) : 'Too Many Requests',
     status: answer.status,
     ...(typeof read === 'string' ? { receivedAt: answer.receivedAt } : timesOf(answer, read)),
   }
 }
 
 /** Undefined where the gateway's HTTP status does not refuse. */
-function gatewayRefusal(
-  answer: WireAnswer,
-  read: Envelope | string,
-  scrub: (text: string) => string,
-): RefusedAnswer | undefined {
+function gatewayRefusal(answer: WireAnswer, read: Envelope | string): RefusedAnswer | undefined {
   const { status, receivedAt } = answer
   const refusal = GATEWAY_REFUSALS.get(status)
   if (refusal === undefined) return undefined
@@ -116,7 +110,7 @@ function gatewayRefusal(
   if (typeof read === 'string' || read.code === SUCCESS_CODE) {
     return { ...plain, code: String(status), message, receivedAt }
   }
-  return { ...plain, code: read.code, message: messageOf(read, scrub), ...timesOf(answer, read) }
+  return { ...plain, code: read.code, message: messageOf(read), ...timesOf(answer, read) }
 }
 
 function unknown(
@@ -129,14 +123,18 @@ function unknown(
 }
 
 /** The envelope, or what is wrong with the answer. */
-function parseEnvelope(answer: WireAnswer, answerBytesMax: number): Envelope | string {
+function parseEnvelope(
+  answer: WireAnswer,
+  { answerBytesMax, scrub }: Pick<AnswerRules<unknown>, 'answerBytesMax' | 'scrub'>,
+): Envelope | string {
   const bytes = unpackAnswer(answer, answerBytesMax)
   if (typeof bytes === 'string') return bytes
   if (bytes.length === 0) return 'the answer is empty'
   if (!isUtf8(bytes)) return 'the answer is not UTF-8'
   let json: unknown
   try {
-    json = JSON.parse(withoutMark(bytes.toString('utf8')))
+    const text = withoutMark(bytes.toString('utf8'))
+    json = cleanAnswer(parseBoundedJson(text), text, scrub)
   } catch {
     return 'the answer is not JSON'
   }
@@ -161,8 +159,7 @@ function timesOf(answer: WireAnswer, read: Envelope): { receivedAt: number; requ
   return { receivedAt: answer.receivedAt, ...(requestTime === undefined ? {} : { requestTime }) }
 }
 
-/** The exchange's message; one spot answer has it under `message`. Control characters are removed, since they could forge log lines. */
-function messageOf(read: Envelope, scrub: (text: string) => string): string {
-  const text = scrub(read.msg ?? read.message ?? '')
-  return text.slice(0, MESSAGE_CHARS_MAX).replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
+/** The exchange's message; one spot answer has it under `message`. */
+function messageOf(read: Envelope): string {
+  return (read.msg ?? read.message ?? '').slice(0, MESSAGE_CHARS_MAX)
 }

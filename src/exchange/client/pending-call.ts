@@ -9,6 +9,8 @@ import type { AnswerBuffer, AnswerBuffers } from './answer-buffers.ts'
 export interface WireRequest<Result> extends Pick<OutgoingRequest, 'method' | 'target' | 'headers' | 'body'> {
   /** From now until the last byte of the answer, in ms. */
   readonly timeoutMs: number
+  /** Largest answer that is read, in bytes. */
+  readonly answerBytesMax: number
   /** Called in the same turn in which the first byte is written; returns a reason not to write it. */
   readonly beforeWrite?: (() => string | undefined) | undefined
   /** Reads the answer. Its bytes are valid only during this call. */
@@ -141,7 +143,7 @@ export class PendingCall<Result> implements RequestHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#state !== 'written' || this.#buffer === undefined) return
-    if (this.#buffer.length + chunk.length > this.#options.buffers.bytesMax) {
+    if (this.#buffer.length + chunk.length > this.#options.request.answerBytesMax) {
       this.#lose('tooLarge', 'ANSWER_TOO_LARGE')
       return
     }

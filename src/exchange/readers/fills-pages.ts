@@ -1,8 +1,10 @@
 import { type Fill, fillKey, type FillsReading, type UnreadableFill } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
+import { sha256Hex } from '../../lib/digest.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'
 import type { WireFill } from '../../protocol/futures/order-fills.ts'
+import { answeredId } from '../../protocol/values.ts'
 
 /**
  * How pages of fills become one reading: which page is asked for next, which rows count, and in which order. It asks
@@ -134,7 +136,12 @@ function keyOf(row: WireFill): string | undefined {
 function named(row: WireFill): Pick<WireFill, 'tradeId' | 'orderId' | 'symbol' | 'cTime'> {
   if (!isUnreadable(row)) return row
   const { tradeId = '', orderId = '', symbol = '', cTime = '' } = row.texts
-  return { tradeId, orderId, symbol, cTime }
+  return { tradeId: toShownId(tradeId), orderId: toShownId(orderId), symbol, cTime }
+}
+
+/** An odd id is known by its digest: two rows are two, and nobody sees what stood there. */
+function toShownId(id: string): string {
+  return answeredId.safeParse(id).success ? id : `odd-${sha256Hex([id]).slice(0, 12)}`
 }
 
 /** A row that does not say when it was is not before anything. */

@@ -8,6 +8,7 @@ import {
 } from '../../domain/ticker-table.ts'
 import { isRecord } from '../../lib/is-record.ts'
 import { requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelope.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
  * What a reader made of the bytes of a ticker answer.
@@ -64,7 +65,7 @@ export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
 /** Undefined for what is not JSON. */
 function parseJson(body: Buffer): unknown {
   try {
-    return isUtf8(body) ? JSON.parse(withoutMark(body.toString('utf8'))) : undefined
+    return isUtf8(body) ? parseBoundedJson(withoutMark(body.toString('utf8'))) : undefined
   } catch {
     return undefined
   }

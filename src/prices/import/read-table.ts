@@ -11,6 +11,7 @@ import { findDisorder, findRows, pickRows, type PriceTable, sortByTime, type Tra
 import { parseClock, parseDate, TIME_HINT, toUnixMs } from '../times.ts'
 import { toCandles } from './trade-candles.ts'
 import type { PackedFile } from './zip-entries.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const [LINE_FEED, CARRIAGE_RETURN] = [10, 13]
 const SHAPES_HINT =
@@ -372,7 +373,7 @@ const textOf = (cell: unknown) => (typeof cell === 'string' || typeof cell === '
 
 function parseJson(name: string, bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''))
+    return parseBoundedJson(bytes.toString('utf8').replace(/^\uFEFF/, ''))
   } catch (cause) {
     throw new Failure({
       code: 'IMPORT_JSON_UNREADABLE',

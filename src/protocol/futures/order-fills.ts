@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { eachRow, knownTextOrNull, textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 import { isWithinThreeMonths } from '../time-span.ts'
-import { exchangeId, millisText, pageLimit, productType, symbol } from '../values.ts'
+import { answeredId, exchangeId, millisText, pageLimit, productType, symbol } from '../values.ts'
 
 /** Document: "limit (optional, default 100, maximum 100)". */
 export const FILLS_PAGE_MAX = 100
@@ -16,9 +16,9 @@ const feeDetail = z.object({
 
 /** Document: Futures fill. It carries no clientOid. */
 export const fill = z.object({
-  tradeId: z.string().min(1).describe('Transaction ID'),
+  tradeId: answeredId.min(1).describe('Transaction ID'),
   symbol: z.string().min(1).describe('Trading pair'),
-  orderId: z.string().describe('Order ID'),
+  orderId: answeredId.describe('Order ID'),
   price: z.string().describe('Order price'),
   baseVolume: z.string().describe('Amount of coins traded'),
   quoteVolume: textOrNull.describe('Trading amount in quote currency'),

@@ -46,6 +46,7 @@ export const tickers = defineEndpoint({
   limit: { calls: 20, perMs: 1000, scope: 'ip' },
   retry: 'safe',
   section: 'GET /api/v2/mix/market/tickers (all tickers, public)',
+  listsMarket: true,
   request: z.strictObject({ productType: productType.describe('Product type') }),
   response: z.array(ticker),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
  * The fees of a spot order. Amounts keep the digits and the sign of the wire: negative when the account pays.
@@ -47,7 +48,7 @@ export function parseFeeDetail(text: string): SpotFees | undefined | string {
   if (text === '') return undefined
   let json: unknown
   try {
-    json = JSON.parse(text, keepDigits)
+    json = parseBoundedJson(text, keepDigits)
   } catch {
     return 'feeDetail is not a JSON document'
   }

@@ -34,6 +34,7 @@ export const spotSymbols = defineEndpoint({
   limit: { calls: 20, perMs: 1000, scope: 'ip' },
   retry: 'safe',
   section: 'GET /api/v2/spot/public/symbols (symbol information, public)',
+  listsMarket: true,
   request: z.strictObject({
     symbol: z
       .union([symbol, z.literal('')])

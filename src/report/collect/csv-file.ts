@@ -1,9 +1,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
+import { toCsvCell } from '../../lib/text/csv-cell.ts'
 
 /** Characters that wait before they are written. */
 const WAITING_MAX = 65_536
 
-/** A CSV file that grows row by row and keeps nothing in memory. Fields are written as they are: none needs quotes. */
+/** A CSV file that grows row by row and keeps nothing in memory. */
 export class CsvFile {
   readonly #descriptor: number | undefined
   #waiting: string
@@ -17,7 +18,7 @@ export class CsvFile {
 
   add(fields: readonly (string | number)[]): void {
     this.rows += 1
-    this.#waiting += `${fields.join(',')}\n`
+    this.#waiting += `${fields.map(toCsvCell).join(',')}\n`
     if (this.#waiting.length > WAITING_MAX) this.#flush()
   }
 

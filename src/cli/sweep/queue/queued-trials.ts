@@ -6,6 +6,7 @@ import { nameTrial, type Trial, type TrialOutcome } from '../../../sweep/trial.t
 import type { TrialRound, TrialRunner } from '../trial-runner.ts'
 import { Outage, pause } from './outage.ts'
 import { nameQueue, type QueuedState, TrialQueue, type TrialRequest, TRIES_MAX } from './trial-queue.ts'
+import { writeAside } from '../../process/write-out.ts'
 
 /** So many of a round are in the queue at a time: each look asks for all of them. */
 const QUEUED_MAX = 2000
@@ -34,7 +35,7 @@ export type QueueOfSweep = Pick<
 /** Trials are put into a queue on a server, and workers anywhere compute them. */
 export async function openQueuedTrials(url: string, sweep: QueuedSweep): Promise<TrialRunner> {
   const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }))
-  const say = (text: string): void => void process.stderr.write(`${text}\n`)
+  const say = (text: string): void => writeAside(`${text}\n`)
   return new QueuedTrials(queue, sweep, { say, timers: systemTimers })
 }
 

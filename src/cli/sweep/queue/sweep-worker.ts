@@ -8,6 +8,7 @@ import type { TrialAnswer, TrialOrder } from '../play-trial.ts'
 import { runTrial } from '../trial-pool.ts'
 import { Outage, pause } from './outage.ts'
 import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
+import { writeAside } from '../../process/write-out.ts'
 
 /** How long it waits where nothing is to do. */
 const IDLE_MS = 500
@@ -31,7 +32,7 @@ export interface WorkerOptions {
 
 /** `intentd sweep worker`: computes trials of whatever sweep, until a signal ends it. */
 export async function runWorker({ queue: url, threads }: WorkerOptions, version: string): Promise<void> {
-  const say = (text: string): void => void process.stderr.write(`${text}\n`)
+  const say = (text: string): void => writeAside(`${text}\n`)
   const holder = `${hostname()}:${process.pid}`
   const id = `worker ${holder}`
   const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), id)

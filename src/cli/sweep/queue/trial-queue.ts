@@ -8,6 +8,7 @@ import { Connection, type PostgresPlace, withPassword } from '../../../journal/p
 import { COUNT_CONNECTED } from '../../../journal/postgres/fleet-member.ts'
 import { assertServerVersion } from '../../../journal/postgres/server-tables.ts'
 import { CONNECT_MS_MAX, LiveLocks } from './live-locks.ts'
+import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 /** Of the package pg-boss, and of nothing else. */
 const SCHEMA = 'intentd_sweeps'
@@ -281,7 +282,7 @@ function attemptOf({ id, retryCount }: Pick<TakenTrial, 'id' | 'retryCount'>) {
 function stateOf({ state, outcome }: Row): QueuedState {
   if (state === 'failed' || state === 'cancelled') return 'lost'
   if (state !== 'completed') return 'waiting'
-  return { outcome: JSON.parse(String(outcome)) as TrialOutcome }
+  return { outcome: parseBoundedJson(String(outcome)) as TrialOutcome }
 }
 
 function toTaken(queue: string, { id, retryCount, data }: JobWithMetadata<unknown>): TakenTrial {
@@ -292,7 +293,7 @@ function toTaken(queue: string, { id, retryCount, data }: JobWithMetadata<unknow
 export function readRequest(data: unknown): TakenTrial['request'] {
   try {
     const { request } = z.object({ request: z.string() }).parse(data)
-    return requestSchema.parse(JSON.parse(request))
+    return requestSchema.parse(parseBoundedJson(request))
   } catch {
     return { unreadable: 'another version of intentd has put its trials there' }
   }

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import type { Secret } from '../../../lib/secret.ts'
 import { askOnce } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
+import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 export interface ProbedRedis {
   readonly version: string
@@ -35,7 +36,7 @@ export function probeRedis(url: string, password: Secret | undefined): Promise<P
 
 async function tryScripts(redis: Redis): Promise<void> {
   const text = await redis.eval(SHARE_SCRIPT, 1, KEY, JSON.stringify(LATE))
-  const { kind } = JSON.parse(String(text)) as ShareAnswer
+  const { kind } = parseBoundedJson(String(text)) as ShareAnswer
   if (kind !== 'late') throw new Error(`the script answered ${kind}`)
   await redis.eval(WRITE_SCRIPT, 1, KEY)
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../../../lib/failure.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { createRedis, explainRefusal } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
+import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 /** Where the members of an address meet. */
 export interface ShareStore {
@@ -55,7 +56,7 @@ export class RedisStore implements ShareStore {
   async report(report: ShareReport): Promise<ShareAnswer> {
     const text = JSON.stringify(report)
     const answer = await this.#ask(() => this.#redis.eval(SHARE_SCRIPT, 1, this.#key, text))
-    return JSON.parse(String(answer)) as ShareAnswer
+    return parseBoundedJson(String(answer)) as ShareAnswer
   }
 
   close(): void {

@@ -4,14 +4,13 @@ import type { Endpoint } from '../../../protocol/endpoint.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import type { WireRequest } from '../wire-request.ts'
 import { wireRefusals } from './refusal.ts'
+import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 /** What public clients write with capitals (`GTC`, `Open`) and the document in small letters. */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
 
 /** Document: no endpoint takes more than a dozen parameters; this is a cap on work, not a rule. */
 const QUERY_PARAMETERS_MAX = 64
-
-const BODY_DEPTH_MAX = 64
 
 /** Values before their schema has seen them. */
 export type Parameters = Record<string, unknown>
@@ -37,7 +36,6 @@ export function readQueryText(query: string): Readonly<Record<string, string>> {
 function readParts(request: WireRequest): Reply<Parameters> {
   const query = parseQuery(request.query)
   if (!query.ok) return query
-  if (isTooDeep(request.body)) return wireRefusals.bodyUnreadable
   const body = parseBody(request)
   return body.ok ? accept({ query: query.data, body: body.data }) : body
 }
@@ -65,22 +63,11 @@ function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
   const contentType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (contentType !== 'application/json') return wireRefusals.contentTypeWrong
   try {
-    const parsed: unknown = JSON.parse(body === '' ? '{}' : body)
+    const parsed: unknown = parseBoundedJson(body === '' ? '{}' : body)
     return isRecord(parsed) ? accept(parsed) : wireRefusals.bodyUnreadable
   } catch {
     return wireRefusals.bodyUnreadable
   }
-}
-
-/** Whoever echoes a body follows it all the way down. Brackets in texts count too: nobody nests this deep. */
-function isTooDeep(body: string): boolean {
-  let depth = 0
-  for (const character of body) {
-    if (character === '{' || character === '[') depth++
-    else if (character === '}' || character === ']') depth--
-    if (depth > BODY_DEPTH_MAX) return true
-  }
-  return false
 }
 
 /**

@@ -1,0 +1,42 @@
+/**
+ * Levels of lists and objects in any JSON that is read. Nothing that the exchange, a file of ours, a recording or an
+ * operator writes comes near; a text of brackets alone would keep the parser busy for seconds.
+ */
+const DEPTH_MAX = 64
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/**
+ * Parses JSON that came from outside the process. Levels are counted before anything is parsed.
+ * @throws SyntaxError for a text that is not JSON, or is nested deeper than 64 levels
+ */
+export function parseBoundedJson(text: string, reviver?: Parameters<typeof JSON.parse>[1]): unknown {
+  if (isTooDeep(text)) throw new SyntaxError(`nested deeper than ${DEPTH_MAX} levels`)
+  return JSON.parse(text, reviver)
+}
+
+/** Counts brackets outside texts. Where that misreads a text, the text is not JSON, and the parser has stopped before. */
+function isTooDeep(text: string): boolean {
+  // Each level takes a character.
+  if (text.length <= DEPTH_MAX) return false
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfText(text, at)
+    else if (code === 0x5b || code === 0x7b) depth++
+    else if (code === 0x5d || code === 0x7d) depth--
+    if (depth > DEPTH_MAX) return true
+  }
+  return false
+}
+
+/** Where the text that begins at `at` ends: its quote, or the end of everything. */
+function endOfText(text: string, at: number): number {
+  for (let index = at + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) return index
+    if (code === BACKSLASH) index++
+  }
+  return text.length
+}

@@ -1,0 +1,58 @@
+/**
+ * Texts that others have written (the exchange, a strategy, a file) for a terminal, a log or a message to people: what
+ * moves the cursor, sets a colour, turns the direction of writing or is not seen at all is removed, and not replaced, so
+ * that a text that hides behind it is found by what looks for it (`HiddenTexts`).
+ */
+
+/** Printable ASCII: nearly every text. */
+const PLAIN = /^[\x20-\x7E]*$/
+
+/** Sequences that a terminal obeys: those with parameters, with a text up to its end, and the short ones. */
+const ESCAPES = new RegExp(
+  [
+    String.raw`(?:\x1B\[|\x9B)[0-?]*[ -/]*[@-~]`,
+    String.raw`(?:\x1B[\]PX^_]|[\x90\x98\x9D-\x9F])[^\x07\x1B\x9C\n]*(?:\x07|\x1B\\|\x9C)?`,
+    String.raw`\x1B[ -/]*[0-~]`,
+  ].join('|'),
+  'g',
+)
+
+/** Control characters but the line break, signs of direction, and what has no width. */
+const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+
+/** Breaks that are not ours: a line of a log or a table is one line. */
+const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
+
+/** On one line. */
+export function cleanLine(text: string): string {
+  return PLAIN.test(text) ? text : cleanLines(text.replaceAll(BREAKS, ' '))
+}
+
+/** The same with its line breaks; a tab is a blank. */
+export function cleanLines(text: string): string {
+  if (PLAIN.test(text)) return text
+  return text
+    .replaceAll(ESCAPES, '')
+    .replaceAll(/\r\n|\u2028|\u2029|\u0085/g, '\n')
+    .replaceAll('\t', ' ')
+    .replaceAll(UNSEEN, '')
+}
+
+/** Every text in plain data, with its line breaks. Data without such texts is given back as it is. */
+export function cleanData(value: unknown): unknown {
+  if (typeof value === 'string') return cleanLines(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const list = value.map(cleanData)
+    return list.every((part, index) => part === value[index]) ? value : list
+  }
+  // An error, a date or a secret shows itself in its own way.
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  const entries = Object.entries(value)
+  const clean = entries.map(([name, part]) => [cleanLine(name), cleanData(part)] as const)
+  const isClean = clean.every(
+    ([name, part], index) => name === entries[index]?.[0] && part === entries[index]?.[1],
+  )
+  return isClean ? value : Object.fromEntries(clean)
+}

@@ -1,0 +1,14 @@
+import { cleanLine } from './clean-text.ts'
+
+/** A spreadsheet takes a cell that begins so for a formula, and obeys it. */
+const FORMULA = /^\s*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+
+/** A cell of a CSV file as RFC 4180 has it, on one line. A text that a spreadsheet would compute stands behind a `'`. */
+export function toCsvCell(value: string | number): string {
+  if (typeof value === 'number') return String(value)
+  const line = cleanLine(value)
+  const text = FORMULA.test(line) && !NUMBER.test(line) ? `'${line}` : line
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
