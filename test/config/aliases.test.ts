@@ -10,7 +10,7 @@ test('a hundred aliases are read', () => {
   expect(new YamlSource(aliases(100), 'a.yaml').check()).toEqual({ usable: true, problems: [] })
 })
 
-test.each([101, 8000, 100_000])(
+test.each([101, 8000, 18_000])(
   'of %d aliases the first too many is named, before any is resolved',
   (count) => {
     const { usable, problems } = new YamlSource(aliases(count), 'a.yaml').check()

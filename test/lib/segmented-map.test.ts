@@ -17,8 +17,8 @@ test.each([1, 3, 50, 1000])('with segments of %i it is what a map is, in the sam
     }
 
     const asked = `key ${random.integer(400)}`
-    const told = [segmented.size, segmented.get(asked), segmented.has(asked)]
-    expect(told).toEqual([map.size, map.get(asked), map.has(asked)])
+    const ours = [segmented.size, segmented.get(asked), segmented.has(asked)]
+    expect(ours).toEqual([map.size, map.get(asked), map.has(asked)])
   }
 
   const visited: [string, number][] = []
