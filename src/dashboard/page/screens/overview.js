@@ -192,7 +192,7 @@ function Distance({ of }) {
   const text = `${percent(of.distance)}${of.trust === 'disputed' ? ' ?' : ''}`
   return html`${text}
     <meter
-      class=${tone}
+      class=${`beside ${tone}`}
       min="0"
       max="0.33"
       value=${of.distance}
