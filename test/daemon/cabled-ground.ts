@@ -85,6 +85,7 @@ export async function openCabledGround(seed: number, isShared = false): Promise<
             shared: {
               redis: `redis://${network.host(REDIS).address}:${redis.port}`,
               withoutTls: true,
+              withoutTls: true,
               members: MEMBERS,
             },
           },

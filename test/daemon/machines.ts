@@ -192,7 +192,7 @@ export class Machines {
     const { url, config: more = {}, place } = this.#ground
     writeCrashConfig(project, { mode: MODE, url, size: SCENARIOS.normal.size, policies })
     const config = JSON.parse(project.read(CONFIG_FILE)) as Record<string, object>
-    const journal = { url: place.url, schema: place.schema, leaseMs: this.#leaseMs }
+    const journal = { url: place.url, schema: place.schema, leaseMs: this.#leaseMs, withoutTls: true }
     for (const [part, settings] of Object.entries({ journal, ...more }))
       config[part] = { ...config[part], ...settings }
     project.write(CONFIG_FILE, JSON.stringify(config))

@@ -80,8 +80,9 @@ export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
   }
 
   override set(key: Key, value: Value): this {
+    super.set(key, value)
     this.#changes.notePut(key)
-    return super.set(key, value)
+    return this
   }
 
   override delete(key: Key): boolean {
