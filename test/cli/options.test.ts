@@ -46,11 +46,17 @@ test.each([
   [['kill', '--all', '--url', 'db.example'], /write a server and a database/],
   [['fleet', 'status', '--url', 'postgresql://intentd@db.example'], /write a server and a database/],
   [
-    ['sweep', 'worker', '--queue', 'postgresql://intentd:s3cret@db.example/sweeps'],
+    ['sweep', 'worker', '--queue', 'postgresql://intentd:s3cret@db.example/sweeps?sslmode=verify-full'],
     /^(?![^]*s3cret)[^]*a password does not belong here: .* INTENTD_SWEEP_PASSWORD/,
   ],
   [
-    ['sweep', '--params', 'sweep.yaml', '--queue', 'postgresql://db.example/sweeps?password=s3cret'],
+    [
+      'sweep',
+      '--params',
+      'sweep.yaml',
+      '--queue',
+      'postgresql://db.example/sweeps?sslmode=verify-full&password=s3cret',
+    ],
     /^(?![^]*s3cret)[^]*a password does not belong here: .* INTENTD_SWEEP_PASSWORD/,
   ],
   ...[

@@ -85,7 +85,6 @@ export async function openCabledGround(seed: number, isShared = false): Promise<
             shared: {
               redis: `redis://${network.host(REDIS).address}:${redis.port}`,
               withoutTls: true,
-              withoutTls: true,
               members: MEMBERS,
             },
           },
