@@ -34,8 +34,8 @@ export default defineConfig({
     // Node's own loader, as in production: what Node refuses to strip fails here too.
     experimental: { viteModuleRunner: false },
     pool: 'forks',
-    // One more than the usual two cores: daemons that are started wait a good deal.
-    maxWorkers: 3,
+    // Two more than the usual two cores: daemons that are started wait a good deal, and three left a third of them idle.
+    maxWorkers: 4,
     // Files share a process and its modules, which are read once: each puts back what it changes there.
     isolate: false,
     sequence: { sequencer: LongestFirst },

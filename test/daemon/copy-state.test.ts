@@ -118,7 +118,7 @@ describe('what comes after a copy', () => {
 
   test.each([
     ['postgres', [], '`intentd run -c bob.yaml`, here or on another machine'],
-    ['postgres', [set], `\`intentd run -c bob.yaml --set ${set}\`, here or on another machine`],
+    ['postgres', [set], `\`intentd run -c bob.yaml --set '${set}'\`, here or on another machine`],
     ['file', [], 'take journal.url out of bob.yaml, then `intentd run -c bob.yaml`'],
     ['file', [set, 'name=bob'], '`intentd run -c bob.yaml --set name=bob`, without --set journal.url'],
   ] as const)('is a run with the options that were given: to %s, %j', (to, given, said) => {

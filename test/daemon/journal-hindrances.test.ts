@@ -20,6 +20,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       restrictions: [],
       refusals: [],
       disputes: new Map(),
+      distances: new Map(),
       fillsReadAt: time.now(),
       staleReadings: () => [],
       silentCalls: () => [],

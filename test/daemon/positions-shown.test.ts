@@ -25,7 +25,10 @@ function shown(held: Readonly<Record<string, number>>): ShownAccount {
       entries: new Map(),
     },
     ...{ settings: { instruments: new Map([[SYMBOL, instrument]]) }, positions: new Map() },
-    ...{ grids: new Map([[SYMBOL, instrument]]), engine: { positionReadAt: () => 0, fillsReadAt: 0 } },
+    ...{
+      grids: new Map([[SYMBOL, instrument]]),
+      engine: { positionReadAt: () => 0, fillsReadAt: 0, distances: new Map() },
+    },
     trusted: new TrustedClock(new ManualTime(1_000_000)),
   } as unknown as ShownAccount
 }

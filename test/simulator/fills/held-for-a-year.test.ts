@@ -24,8 +24,8 @@ test('a position held for a year ends at what integers say, to the last digit', 
     // In hundred-millionths of a USDT; the taker's fee is 6 bp.
     balance += (side === 'buy' ? -value : value) * 10_000n - value * 6n
   }
-  // What a candle says holds from its end, and its last point is not over when funding is paid at that instant.
-  for (let row = 2; row < CANDLES - 1; row += 2) balance -= BigInt(markOf(row - 2)) * LOTS
+  // What a candle says holds from its end, also for funding that is paid at that instant.
+  for (let row = 2; row < CANDLES - 1; row += 2) balance -= BigInt(markOf(row - 1)) * LOTS
 
   const coin = core.ledger('1').coins.find(({ marginCoin }) => marginCoin === 'USDT')
   expect(fillList.length).toBeGreaterThan(1)

@@ -125,9 +125,9 @@ describe('what a recording says beside prices', () => {
       dataOf(core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now))[0]
     expect(tickers(START_AT + 2.5 * HOUR_MS)).toMatchObject({ markPrice: '3001', fundingRate: '0.0003' })
     advance(core, START_AT + 8 * HOUR_MS)
-    expect(funding(core)).toBeCloseTo(-3 * 3006 * 0.0003, 8)
+    expect(funding(core)).toBeCloseTo(-3 * 3007 * 0.0003, 8)
     advance(core, START_AT + 16 * HOUR_MS)
-    expect(funding(core)).toBeCloseTo(-3 * 3006 * 0.0003 + 3 * 3014 * 0.0002, 8)
+    expect(funding(core)).toBeCloseTo(-3 * 3007 * 0.0003 + 3 * 3015 * 0.0002, 8)
   })
 
   test('is made up where it says nothing: no premium, and the interest', () => {
