@@ -158,6 +158,8 @@ test('[SEC1] a .env that others may read is refused', () => {
   workspace.write('.env', `INTENTD_API_KEY=${CANARY}\n`, 0o640)
 
   expect(complaints(all)).toEqual(['.env: others may read this file: run chmod 600 on it'])
+  // What it holds is not known, so nothing is called missing.
+  expect(complaints({ ...all, INTENTD_API_SECRET: undefined })).toEqual(complaints(all))
 })
 
 test('[SEC1] a secret that .env would cut at a # is refused', () => {

@@ -48,6 +48,29 @@ test.concurrent('on paper nothing fails, and nothing has to be done but a superv
   expect(findings.filter(({ state, advice }) => (state === 'ok') !== (advice === undefined))).toEqual([])
 })
 
+test.concurrent('a target of alerts whose address is nowhere is what a start refuses', async () => {
+  const project = projects.open()
+  const target = '{ name: ops, kind: slack, variable: INTENTD_ALERT_OPS }'
+  project.write(
+    'config/paper.yaml',
+    `${project.read('config/paper.yaml')}\nalerts: { targets: [${target}] }\n`,
+  )
+
+  const [lacking, given] = await Promise.all([
+    look(project, []),
+    look(project, [], { INTENTD_ALERT_OPS: 'https://hooks.example/ops' }),
+  ])
+
+  expect(lacking.findings).toContainEqual(
+    expect.objectContaining({
+      state: 'fail',
+      what: 'alerts',
+      found: expect.stringContaining('INTENTD_ALERT_OPS'),
+    }),
+  )
+  expect(stateOf(given.findings, 'alerts')).toBeUndefined()
+})
+
 interface Exchange {
   readonly clockAheadMs?: number
   readonly positionMode?: PositionMode

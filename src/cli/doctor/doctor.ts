@@ -1,3 +1,4 @@
+import { listMissingAlertSecrets } from '../process/full-check.ts'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
@@ -85,6 +86,14 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     ...runtime,
     ok('configuration', `${request.file} can be read; intentd check also loads the strategies`),
     ...examineProtection(loaded),
+    ...listMissingAlertSecrets(main.config, { cwd: request.cwd, keysOfAll }).map((problem) =>
+      finding(
+        'fail',
+        'alerts',
+        formatProblem(problem),
+        'a start refuses it; docs/alerts.md names the variables',
+      ),
+    ),
     ...loaded
       .flatMap(warnOfClearText)
       .map((problem) => finding('warn', 'servers', formatProblem(problem), SEE_TLS)),

@@ -1,3 +1,4 @@
+import { findUntrusted } from './trusted-files.ts'
 import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
 import { findUndecidedLosses, listMissingProtection } from '../../config/live-checks.ts'
@@ -86,6 +87,11 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
       ...warnings,
       ...listMissingProtection([main, ...others]),
       ...[main, ...others].flatMap(warnOfClearText),
+      // A start refuses them, unless it is told otherwise.
+      ...findUntrusted(
+        [main, ...others].map(({ config }) => config),
+        request,
+      ),
       ...listPaceWarnings(checked),
       ...listExitWarnings(checked),
       ...listShortWindows(checked),
@@ -131,12 +137,19 @@ function checkSocket({ config, documents }: LoadedConfig, played: PlayedPrices):
 }
 
 function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): readonly Problem[] {
-  const { alerts } = config
   return [
     ...listProblems(() => loadCredentials(config, request)),
     ...listProblems(() => loadProxies(config, request)),
-    ...(alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []),
+    ...listMissingAlertSecrets(config, request),
   ]
+}
+
+/** What the targets of alerts need of the environment, and is not there. */
+export function listMissingAlertSecrets(
+  { alerts }: DaemonConfig,
+  request: SecretsRequest,
+): readonly Problem[] {
+  return alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []
 }
 
 function listProblems(read: () => unknown): readonly Problem[] {
