@@ -1,3 +1,4 @@
+import { warnOfLeverage } from '../../config/liquidation-checks.ts'
 import { findUntrusted } from './trusted-files.ts'
 import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
@@ -87,6 +88,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
       ...warnings,
       ...listMissingProtection([main, ...others]),
       ...[main, ...others].flatMap(warnOfClearText),
+      ...[main, ...others].flatMap(warnOfLeverage),
       // A start refuses them, unless it is told otherwise.
       ...findUntrusted(
         [main, ...others].map(({ config }) => config),

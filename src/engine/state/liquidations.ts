@@ -13,7 +13,7 @@ import {
   maintenanceAt,
 } from '../../risk/liquidation.ts'
 import { accountHoldingOf, pairKey } from '../book/book.ts'
-import { type Core, specOf } from './core.ts'
+import { type Core, instrumentOf, specOf } from './core.ts'
 import { comparableStatement, equityAtWorst, settledOf } from './losses.ts'
 import { marketOf } from './market-state.ts'
 import { ownPriceOf } from './own-figure.ts'
@@ -153,35 +153,51 @@ export interface Opening {
   readonly held: Holding
   readonly legs: readonly Leg[]
   readonly behind: number
+  /** What an order brings as margin of its own is its value divided by this; undefined where all is crossed. */
+  readonly leverage: number | undefined
   readonly rules: MaintenanceRules
   readonly bid: number
   readonly ask: number
 }
 
-/**
- * Undefined while a part of it is not known. Of isolated margin it is not: how much an order brings is not known before.
- */
+/** Undefined while a part of it is not known. */
 export function openingOn(core: Core, symbol: string): Opening | undefined {
   const rules = rulesOf(core, symbol)
   const held = accountHoldingOf(core.book, symbol)
   const legs = legsOf(core, symbol, held)
   const { marginMode, positionMode: mode } = core.settings
-  if (marginMode === 'isolated' || rules === undefined || legs === undefined) return undefined
-  const behind = marginBehind(core, symbol)
-  if (Number.isNaN(behind)) return undefined
+  if (rules === undefined || legs === undefined) return undefined
+  const spec = specOf(core, symbol)
+  const leverage = marginMode === 'isolated' ? leverageOf(core, spec) : undefined
+  const behind = marginMode === 'isolated' ? 0 : marginBehind(core, symbol)
+  if (Number.isNaN(behind) || Number.isNaN(leverage)) return undefined
   const { bid, ask } = marketOf(core, symbol)
-  return { spec: specOf(core, symbol), mode, held, legs, behind, rules, bid, ask }
+  return { spec, mode, held, legs, behind, leverage, rules, bid, ask }
+}
+
+/** As configured, or as rows of the position have said it; NaN where it is not known. */
+function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
+  return leverage ?? Number(instrumentOf(core, symbol).setup.leverage)
 }
 
 /**
  * How far from a liquidation the position would be once an order that opens is filled at its price, or at the market's,
- * as a share of that price.
+ * as a share of that price. Of isolated margin what it brings by itself is looked at.
  */
 export function distanceAfter(opening: Opening, { action, ticks, lots }: OrderIntent): number {
-  const { spec, mode, held, legs, behind, rules, bid, ask } = opening
+  const { spec, mode, held, legs, behind, leverage, rules, bid, ask } = opening
   const isBuy = tradesAs(action) === 'buy'
   const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
   const price = isBuy ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
+  if (leverage !== undefined) {
+    const size = floatOnGrid(spec.lot, lots)
+    const leg = { holdSide: isBuy ? 'long' : 'short', size, entryPrice: price } as const
+    const margin = (isInverse(spec) ? size : size * price) / leverage
+    return distanceTo(
+      pickPrice({ legs: [leg], behind: margin, rules, isInverse: isInverse(spec) }, price),
+      price,
+    )
+  }
   const after = applyToHolding(mode, held, { side: isBuy ? 'buy' : 'sell', tradeSide: 'open', lots })
   const grown = SIDES.flatMap((holdSide): readonly Leg[] => {
     const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import type { LiquidationSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
+import { madeInstrument } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 /** 100 lots of 0.001, bought at 10,000, on 200: a fifth of the value, less what is needed. */
@@ -166,6 +167,18 @@ describe('[RSK1] an order that would open nearer to a liquidation than where pos
 
     bench.quote({ side: 'buy', ticks, lots: 20 })
     expect(bench.grantBatch().clientOids).toHaveLength(1)
+  })
+
+  test.each([
+    [11, 0],
+    [12, 1],
+  ])('with isolated margin follows from the leverage: at %i, %i denials', (leverage, denials) => {
+    const instruments = new Map([[SYMBOL, { ...madeInstrument(), leverage }]])
+    const settings = { instruments, marginMode: 'isolated', capital: decimal('10000') } as const
+    const bench = new EngineBench({ ...settings, liquidation: { steps: STEPS, rules: RULES } }).start()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+
+    expect(bench.engine.denied.get('LIQUIDATION_NEAR') ?? 0).toBe(denials)
   })
 
   test('reduces all the same', () => {

@@ -1,0 +1,18 @@
+import type { LoadedConfig } from './load-config.ts'
+import type { Problem } from './yaml/problem.ts'
+
+/** An isolated position begins so near to its liquidation that `risk.liquidation` lets no order open it. */
+export function warnOfLeverage({ config, documents: { main: source } }: LoadedConfig): readonly Problem[] {
+  const { account, instruments, risk, simulator } = config
+  const { liquidation } = risk
+  if (liquidation === 'none' || account.marginMode !== 'isolated') return []
+  return Object.entries(instruments).flatMap(([symbol, { leverage: own, maintenance }]) => {
+    const leverage = own ?? account.leverage ?? simulator?.leverage
+    if (leverage === undefined) return []
+    const distance = 1 / leverage - (maintenance?.[0]?.rate ?? 0) - Number(liquidation.takerFeeRate)
+    if (distance >= liquidation.reduce) return []
+    const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
+    const message = `at a leverage of ${leverage} an isolated position begins ${percent(distance)} from its liquidation at most, and risk.liquidation.reduce is ${percent(liquidation.reduce)}: nothing will be opened; lower the leverage, or the steps`
+    return [source.problemOfKey(['instruments', symbol], message)]
+  })
+}
