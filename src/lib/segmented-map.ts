@@ -16,6 +16,11 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
     this.#segmentSize = segmentSize
   }
 
+  /** How many tables a name is looked for in at most. */
+  get segmentCount(): number {
+    return this.#segments.length
+  }
+
   override get size(): number {
     let size = 0
     for (const segment of this.#segments) size += segment.size
@@ -40,7 +45,7 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
     const newest = this.#segments.at(-1)
     if (known) known.set(key, value)
     else if (newest && newest.size < this.#segmentSize) newest.set(key, value)
-    else this.#segments = [...this.#segments, new Map([[key, value]])]
+    else this.#segments = [...this.#mergeSmall(), new Map([[key, value]])]
     return this
   }
 
@@ -74,6 +79,18 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
 
   override forEach(visit: (value: Value, key: Key, map: Map<Key, Value>) => void): void {
     for (const segment of this.#segments) for (const [key, value] of segment) visit(value, key, this)
+  }
+
+  /** Neighbours of which little is left become one: otherwise each old entry would keep a segment for itself. */
+  #mergeSmall(): readonly Map<Key, Value>[] {
+    const merged: Map<Key, Value>[] = []
+    for (const segment of this.#segments) {
+      const before = merged.at(-1)
+      if (before && before.size + segment.size <= this.#segmentSize / 4)
+        merged[merged.length - 1] = new Map([...before, ...segment])
+      else merged.push(segment)
+    }
+    return merged
   }
 
   #segmentWith(key: Key): Map<Key, Value> | undefined {

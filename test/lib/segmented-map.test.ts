@@ -27,3 +27,15 @@ test.each([1, 3, 50, 1000])('with segments of %i it is what a map is, in the sam
   expect([...segmented.keys()]).toEqual([...map.keys()])
   expect([...segmented.values()]).toEqual([...map.values()])
 })
+
+test('entries that stay for ever keep no segment for themselves', () => {
+  const segmented = new SegmentedMap<string, number>(100)
+  for (let order = 0; order < 100_000; order++) {
+    segmented.set(`order ${order}`, order)
+    if (order >= 50 && (order - 50) % 1000 !== 0) segmented.delete(`order ${order - 50}`)
+  }
+
+  expect(segmented.size).toBe(150)
+  expect(segmented.segmentCount).toBeLessThan(20)
+  expect([...segmented.values()]).toEqual([...segmented.values()].toSorted((one, other) => one - other))
+})

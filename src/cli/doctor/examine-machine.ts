@@ -158,7 +158,7 @@ function ofOtherUser(user: number): Finding {
   )
 }
 
-/** What only its owner may even read: the keys, orders and positions. */
+/** Keys, orders and positions may be read by their owner alone. */
 const PRIVATE: Readonly<Record<string, string>> = { '.env': 'chmod 600', 'state directory': 'chmod 700' }
 
 function objectToReaders({ what, files: [path = ''] }: FilesRead): Finding | undefined {

@@ -409,7 +409,7 @@ function writeReports(
   const { name, account } = loaded.config
   const coin = account.marginCoin
   const madeUp = listFollowingSeed(loaded.config, recorded.given?.recorded)
-  // What the daemon saw of a simulator's own prices no market ever had.
+  // A simulator's own prices are those of no market.
   const coverage = prepared.coverage.map((one) =>
     madeUp.includes(one.symbol) ? ({ ...one, kind: 'seeded' } as const) : one,
   )

@@ -101,7 +101,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
   }
 }
 
-/** What shipped with intentd is known to load, and what has a thread of its own is loaded in one. */
+/** Shipped strategies are known to load, and those with a thread of their own are loaded in one. */
 function filesOf({ strategies }: DaemonConfig): readonly string[] {
   return strategies.flatMap((entry) => (isShipped(entry) || isIsolated(entry) ? [] : [entry.moduleFile]))
 }
@@ -146,7 +146,7 @@ function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): 
   ]
 }
 
-/** What the targets of alerts need of the environment, and is not there. */
+/** Lists the variables that targets of alerts need and the environment lacks. */
 export function listMissingAlertSecrets(
   { alerts }: DaemonConfig,
   request: SecretsRequest,

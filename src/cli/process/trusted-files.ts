@@ -1,4 +1,4 @@
-/** What a run reads and others could replace: then they would trade with the keys. */
+/** Files that a run reads must be its user's own: whoever could replace one would trade with the keys. */
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -71,7 +71,8 @@ function readAgain(name: string, { candles, indicators, decides }: ResolvedNeeds
 /** Resolves with the answer, or with the reason why there is none. */
 function askThread(task: ExaminationTask): Promise<Extract<ExaminationNews, { kind: 'examined' }> | string> {
   const worker = openProgramThread('./examination-thread', import.meta.url, {
-    ...{ workerData: task, resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB } },
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB },
   })
   return new Promise((resolve) => {
     const finish = (result: Extract<ExaminationNews, { kind: 'examined' }> | string): void => {

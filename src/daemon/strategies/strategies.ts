@@ -85,7 +85,10 @@ export async function readStrategies(
     const { positionMode } = config.account
     onLoading?.(entry.moduleFile)
     const loaded = await readStrategy(entry, {
-      ...{ source, positionMode, instruments, historyBeforeAt },
+      source,
+      positionMode,
+      instruments,
+      historyBeforeAt,
       examined: examined.get(entry.id),
     })
     if ('problems' in loaded) problems.push(...loaded.problems)

@@ -16,8 +16,8 @@ const BY = 'liquidation steps'
  * `risk.liquidation` says of it:
  *
  *     warn      the nearer one of the two figures
- *     reduce    the same, where one of them is our own: without it the exchange alone would decide (MON1)
- *     flatten   both figures, or ours where the exchange states none and agrees on the profit; by two readings
+ *     reduce    both figures, or ours where the exchange states none and agrees on the profit (MON1)
+ *     flatten   the same, in two readings
  *
  * Only the instrument that comes too near is closed: that frees what the others stand on.
  */
@@ -45,8 +45,7 @@ function judge(
     const { holdSide, trust } = distance
     announce(core, 'warn', 'liquidation.near', { symbol, holdSide, trust, reason: reasonOf(distance, warn) })
   }
-  const isTooNear = (one: LiquidationDistance): boolean => isActedOn(one) && one.nearest <= reduce
-  const near = distances.find(isTooNear)
+  const near = distances.find((one) => farthestOf(core, one) <= reduce)
   if (near) holdOnce(core, symbol, 'liquidationNear', reasonOf(near, reduce))
   const last = distances.find((one) => farthestOf(core, one) <= flatten)
   if (confirmNear(core, symbol, last !== undefined)) {
@@ -56,12 +55,7 @@ function judge(
   } else if (last) askForPositionAgain(core, symbol)
 }
 
-/** The exchange alone only warns. */
-function isActedOn({ trust }: LiquidationDistance): boolean {
-  return trust !== 'stated' && trust !== 'none'
-}
-
-/** What both witnesses say at least: nothing is closed for one of them. */
+/** The distance that both witnesses agree on at least: nothing is restricted for one of them. */
 function farthestOf({ losses }: Core, { symbol, ours, stated, trust }: LiquidationDistance): number {
   if (trust === 'agreed' || trust === 'disputed') return Math.max(ours, stated)
   const isProfitAgreed = losses.worths.get(symbol)?.trust === 'agreed'

@@ -14,7 +14,7 @@ import {
 } from '../../risk/liquidation.ts'
 import { accountHoldingOf, pairKey } from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from './core.ts'
-import { comparableStatement, equityAtWorst, settledOf } from './losses.ts'
+import { comparableStatement, equityOf, settledOf } from './losses.ts'
 import { marketOf } from './market-state.ts'
 import { ownPriceOf } from './own-figure.ts'
 
@@ -123,11 +123,11 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
 }
 
 /**
- * What backs the crossed positions of an instrument whatever its price does, in the margin coin: the equity without
+ * What backs the crossed positions of an instrument whatever its price does, in the margin coin: our own equity without
  * their own profit, less what all others need at their own prices. NaN while a part of it is not known.
  */
 function marginBehind(core: Core, symbol: string): number {
-  const equity = equityAtWorst(core)
+  const equity = equityOf(core)
   if (equity === undefined) return Number.NaN
   const worth = core.losses.worths.get(symbol)
   const unrealised = worth ? worth.ours - settledOf(core, symbol) : 0

@@ -111,14 +111,24 @@ describe('[MON1] the distance to a liquidation', () => {
     expect(warnings(bench)).toHaveLength(1)
   })
 
-  test('closes nothing by one wrong mark price of the exchange, nor by one wrong liquidation price', () => {
+  test('restricts and closes nothing by one wrong mark price of the exchange, nor by one wrong liquidation price', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
     for (const wrong of [{ markPrice: LIQUIDATION * 1.01 }, { liquidationPrice: ENTRY * 0.99 }]) {
       fallTo(bench, ENTRY, wrong)
       fallTo(bench, ENTRY, wrong)
       expect(distanceOf(bench)?.trust).toBe('disputed')
     }
-    expect(codes(bench)).not.toContain('liquidationFlatten')
+    expect(codes(bench)).toEqual([])
+    expect(warnings(bench)).toMatchObject([{ fields: { trust: 'disputed' } }])
+  })
+
+  test('is our own whatever profit the exchange states', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    fallTo(bench, ENTRY, { unrealisedProfit: '-190' })
+    fallTo(bench, ENTRY, { unrealisedProfit: '-190' })
+
+    expect(distanceOf(bench)?.ourPrice).toBeCloseTo(LIQUIDATION, 6)
+    expect(codes(bench)).toEqual([])
   })
 
   test('only warns where the exchange alone knows it', () => {
@@ -141,7 +151,7 @@ describe('[MON1] the distance to a liquidation', () => {
     }
 
     expect(codes(agreed)).toContain('liquidationFlatten')
-    expect(codes(disputed)).toEqual(['liquidationNear'])
+    expect(codes(disputed)).toEqual([])
   })
 
   test('is shown, and nothing follows from it, where no steps are set', () => {
