@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { IS_WHOLE } from '../support/share.ts'
 import { figuresOf, readKeptFigures } from './kept-figures.ts'
 import { markFunctions } from './mark-functions.ts'
 import { takeWalks } from './take-walks.ts'
@@ -9,7 +8,7 @@ import { filesOf } from './walks.ts'
 /** The same program differs by so much from run to run: what else it did meanwhile. */
 const SCATTER = 1.02
 
-test.runIf(IS_WHOLE)('no story becomes longer than docs/path-of-a-price.md says', { timeout: 300_000 }, async () => {
+test('no story becomes longer than docs/path-of-a-price.md says', { timeout: 300_000 }, async () => {
   const measured = (await takeWalks()).map(figuresOf)
   const kept = readKeptFigures()
   expect(measured.map(({ title }) => title)).toEqual(kept.map(({ title }) => title))
