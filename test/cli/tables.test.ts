@@ -25,6 +25,7 @@ const POSITION: PositionView = {
   ...{ symbol: SYMBOL, side: 'short', size: LARGE.slice(1), entryPrice: 123_456.789_012 },
   ...{
     markPrice: 0.000_000_123_456_7,
+    coin: 'USDT',
     unrealisedProfit: LARGE,
     liquidationPrice: null,
     liquidation: null,

@@ -25,7 +25,12 @@ test('[RSK3] a request of a run that was just killed is waited for, and what it 
   const mode = 'one_way_mode'
   const exchange = await CrashExchange.start({ seed: 3, mode, reading: 'replay', scenario: SCENARIOS.normal })
   const project = projects.open()
-  writeCrashConfig(project, { mode, url: exchange.url, size: '0.01', policies: { onRestart: 'cancel', onStop: 'cancel' } })
+  writeCrashConfig(project, {
+    mode,
+    url: exchange.url,
+    size: '0.01',
+    policies: { onRestart: 'cancel', onStop: 'cancel' },
+  })
   const cwd = project.directory
   const { config } = loadConfig({ file: CONFIG_FILE, cwd, overrides: ['exchange.requestTimeoutMs=30000'] })
   const credentials = loadCredentials(config, { cwd, variables: exchange.credentials })

@@ -157,10 +157,14 @@ export function formatProfit(
     [
       { title: by, of: ({ name }) => name, isElastic: true },
       { title: 'fills', of: ({ fills }) => String(fills), isNumber: true },
-      { title: 'net', of: ({ net }) => money(net), isNumber: true },
-      { title: 'realised', of: ({ realised }) => money(realised), isNumber: true },
-      { title: 'fees', of: ({ fees }) => money(fees), isNumber: true },
-      { title: 'funding', of: ({ funding }) => money(funding === '' ? null : funding), isNumber: true },
+      { title: 'net', of: ({ net, coin }) => money(net, coin), isNumber: true },
+      { title: 'realised', of: ({ realised, coin }) => money(realised, coin), isNumber: true },
+      { title: 'fees', of: ({ fees, coin }) => money(fees, coin), isNumber: true },
+      {
+        title: 'funding',
+        of: ({ funding, coin }) => money(funding === '' ? null : funding, coin),
+        isNumber: true,
+      },
       { title: '', of: ({ coin }) => coin },
       ...(rows.some(({ uncounted }) => uncounted !== '')
         ? [{ title: '', of: ({ uncounted }: ProfitRow) => uncounted, isBelow: true }]
