@@ -50,6 +50,10 @@ test('[RSK3] a request of a run that was just killed is waited for, and what it 
     const answer = await others.call('batchPlaceOrder', body)
     expect(answer).toMatchObject({ kind: 'accepted', data: { successList: [{ clientOid }] } })
   }
+  const placeLate = async (isAccepted: () => void): Promise<void> => {
+    await place('late')
+    isAccepted()
+  }
   const { acceptanceWindowMs } = config.execution
   const waits: number[] = []
   let isWaiting = false
@@ -57,7 +61,7 @@ test('[RSK3] a request of a run that was just killed is waited for, and what it 
   const timers: Timers = {
     after(delayMs, callback) {
       if (!isWaiting || delayMs !== acceptanceWindowMs) return systemTimers.after(delayMs, callback)
-      void place('late').then(callback)
+      void placeLate(callback)
       return () => undefined
     },
   }

@@ -53,7 +53,7 @@ export type ServeOptions = Pick<
 export function serveControl(
   control: Controlled,
   options: ServeOptions,
-  life: { start(): void; stop(): void } = { start: () => undefined, stop: () => undefined },
+  shown: { start(): void; stop(): void } = { start: () => undefined, stop: () => undefined },
 ): OpenedControl {
   const { config, directory, logger, version } = options
   const { port, host, readOnly } = config.control
@@ -81,7 +81,7 @@ export function serveControl(
   }
   return {
     async start() {
-      life.start()
+      shown.start()
       await server.start()
       look()
       const { baseUrl } = server
@@ -96,7 +96,7 @@ export function serveControl(
       if (address) logger.log('info', 'control.dashboard', { url: address })
     },
     async stop() {
-      life.stop()
+      shown.stop()
       cancelLook?.()
       cancelLook = undefined
       await server.stop()

@@ -1,5 +1,3 @@
-import { type Fill, isOfOthers } from '../../domain/fill.ts'
-import { findFilledExit } from '../book/kept-exits.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import type { ClientOid } from '../../domain/ids.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
@@ -10,6 +8,7 @@ import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { announce, type Core, emit, instrumentOf } from '../state/core.ts'
 import { halt } from '../state/trading-mode.ts'
+import { noteListing } from '../state/unlisted-orders.ts'
 import { startResolution } from './resolution.ts'
 
 /**
@@ -28,11 +27,6 @@ import { startResolution } from './resolution.ts'
  *
  * Nothing is placed meanwhile. What is found of a request says of all its orders that they are ours, and an order that is
  * accepted as new says so of its strategy on the instrument.
- */
-
-/*
- * With `foreignFills: adopt` a fill of nobody through the API halts nothing. It may be of an order that the lost run left
- * resting, until a cancel-all of this run has listed what rests from before. So one is sent, and nothing placed meanwhile.
  */
 
 /** An older fill of an order that was sent just now: the clocks are known far better than this, ms. */
@@ -177,30 +171,15 @@ export function noteListedNames(core: Core, names: readonly string[]): void {
   if (waiting) refuseListed(core, nameOf(core, waiting))
 }
 
-/** A fill of nobody is adopted. It says no name: what rests beside it does. */
-export function noteAdopted(core: Core, fill: Fill): void {
-  const listedAt = core.names.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
-  if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return
-  own(core.names).toList.add(fill.symbol)
-}
-
 /** Begins the cancel-alls that list what rests. Runs after every event. */
 export function listResting(core: Core): void {
-  if (core.names.toList.size === 0 || core.run.phase !== 'running') return
-  for (const symbol of core.names.toList) {
+  if (core.unlisted.symbols.size === 0 || core.run.phase !== 'running') return
+  for (const symbol of core.unlisted.symbols) {
     const instrument = core.instruments.get(symbol)
     if (instrument !== undefined && instrument.phase !== 'idle') continue
-    own(core.names).toList.delete(symbol)
+    noteListing(core, symbol)
     if (instrument) startResolution(core, instrument, 'unwanted')
   }
-}
-
-/** A cancel-all was answered, and nothing that was accepted before it rests on these instruments (A5). */
-export function noteListed(core: Core, symbols: Iterable<string>, requestAt: number): void {
-  const { run, clock, settings } = core
-  const acceptableUntil = run.startedAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
-  if (requestAt < acceptableUntil) return
-  for (const symbol of symbols) own(core.names).listedAt.set(symbol, requestAt)
 }
 
 /** Derives the next names of every ladder and target, some at each step, the nearest first. */

@@ -7,7 +7,7 @@ import { announce, type Core, record } from '../state/core.ts'
 import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { namelessOrders } from './evidence.ts'
-import { noteAdopted } from './older-state.ts'
+import { noteAdopted } from '../state/unlisted-orders.ts'
 import { describeForeign, isAnnounced } from './system-fills.ts'
 
 /**

@@ -49,11 +49,10 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       states: new Map(),
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
+    unlisted: { symbols: new Set(), listedAt: new Map() },
     names: {
       suspected: new Set(),
       suspectedWishes: new Map(),
-      toList: new Set(),
-      listedAt: new Map(),
       search: undefined,
     },
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
