@@ -18,6 +18,7 @@ import {
   toConfigRequest,
 } from './process/options.ts'
 import { writeOut } from './process/write-out.ts'
+import { showDuration } from '../report/text/figures.ts'
 
 interface RepairCommandOptions extends ConfigOptions, MarketOptions {
   readonly fromExchange?: boolean
@@ -60,6 +61,10 @@ async function takeOver(
     clock: systemClock,
     timers: systemTimers,
     configOption,
+    onWait: (forMs) =>
+      writeOut(
+        `waiting:   ${showDuration(forMs)}: requests of a run that was killed just now may still be accepted\n`,
+      ),
   })
   const lines = [
     `cancelled: ${cancelled === 1 ? '1 order' : `${cancelled} orders`} at the exchange`,

@@ -220,7 +220,7 @@ export const METRICS = {
   intentd_poll_lateness_seconds: { type: 'summary', help: 'How late price polls begin; label: quantile.' },
   intentd_event_loop_delay_seconds: {
     type: 'summary',
-    help: 'How long the event loop was held up since the last look at this; label: quantile.',
+    help: 'How long the event loop was held up in the last 30 to 60 seconds; label: quantile.',
   },
   process_resident_memory_bytes: { type: 'gauge', help: 'Memory of the process.' },
   process_cpu_seconds_total: { type: 'counter', help: 'CPU time of the process.' },

@@ -34,6 +34,7 @@ export const positionSchema = z.strictObject({
       'exchange: some lots are explained by no fill, and their price is what it states; null: it has stated it once, and nothing is counted by it yet',
   }),
   markPrice: z.number().nullable(),
+  coin: z.string().meta({ description: 'the margin coin, of the profit' }),
   unrealisedProfit: amount.nullable().meta({
     description: 'by the exchange; null: it does not say it, or its last reading is of another size',
   }),

@@ -4,7 +4,18 @@ import type { Holding } from '../domain/position.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import { untilDurable } from '../journal/until-durable.ts'
 import { noteOwnState } from './account/account-keys.ts'
-import { cancelResting, type OfflineOptions, readHoldings, withOfflineAccount } from './offline-account.ts'
+import {
+  cancelResting,
+  type OfflineAccount,
+  type OfflineOptions,
+  readHoldings,
+  withOfflineAccount,
+} from './offline-account.ts'
+
+export interface ExchangeRepairOptions extends OfflineOptions {
+  /** Hears how long it waits, ms. */
+  readonly onWait: (forMs: number) => void
+}
 
 /** What a repair from the exchange has done. */
 export interface TakenOver {
@@ -16,11 +27,12 @@ export interface TakenOver {
 
 /**
  * Takes over the positions of the exchange, and nothing else, into a state that is older than it: everything that rests
- * is cancelled first. Where the exchange is, the journal may be a file or on a server.
+ * is cancelled first, and again when nothing more can be accepted of what a run sent that was killed just now (A1). This
+ * state does not know what that run sent, so it is always waited for. The journal may be a file or on a server.
  * @throws Failure STATE_OF_OTHER_KEYS, and as `withOfflineAccount` does
  */
-export function repairFromExchange(options: OfflineOptions): Promise<TakenOver> {
-  const { config } = options
+export function repairFromExchange(options: ExchangeRepairOptions): Promise<TakenOver> {
+  const { config, timers, onWait } = options
   const { keys } = config.account
   return withOfflineAccount(options, async (account) => {
     const { book, settings, journal, own, directory } = account
@@ -28,8 +40,11 @@ export function repairFromExchange(options: OfflineOptions): Promise<TakenOver> 
     // Accepted once: wrong keys change nothing.
     await readHoldings(account, keys)
     await noteOwnState(journal, own, { directory, isAccepted: true })
-    let cancelled = 0
-    for (const symbol of symbols) cancelled += (await cancelResting(account, symbol, keys)).length
+    const early = await cancelAll(account, symbols, keys)
+    const { acceptanceWindowMs } = settings.execution
+    onWait(acceptanceWindowMs)
+    await new Promise<void>((resolve) => timers.after(acceptanceWindowMs, resolve))
+    const late = await cancelAll(account, symbols, keys)
     const there = await readHoldings(account, keys)
     const before = new Map(symbols.map((symbol) => [symbol, book.account.get(symbol)]))
     const core = createCore(settings, book)
@@ -51,7 +66,7 @@ export function repairFromExchange(options: OfflineOptions): Promise<TakenOver> 
       return [...sides, shortLots > 0 && `short ${showOnGrid(lot, shortLots)}`].filter(Boolean).join(', ')
     }
     return {
-      cancelled,
+      cancelled: early + late,
       positions: symbols.map((symbol) => ({
         symbol,
         held: show(symbol, there.holdings.get(symbol)),
@@ -59,4 +74,15 @@ export function repairFromExchange(options: OfflineOptions): Promise<TakenOver> 
       })),
     }
   })
+}
+
+/** @returns how many orders rested */
+async function cancelAll(
+  account: OfflineAccount,
+  symbols: readonly string[],
+  keys: string | undefined,
+): Promise<number> {
+  let cancelled = 0
+  for (const symbol of symbols) cancelled += (await cancelResting(account, symbol, keys)).length
+  return cancelled
 }

@@ -26,7 +26,7 @@ import { isStillDenied } from './orders/lasting-denials.ts'
 import { objectToBatch } from './orders/last-check.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
-import { judgeSuspected, searchNames } from './resolution/older-state.ts'
+import { judgeSuspected, listResting, searchNames } from './resolution/older-state.ts'
 import { advanceResolution, postponeResolutionDeadline } from './resolution/resolution.ts'
 import { settleWaitingFills, takeFills } from './resolution/take-fills.ts'
 import { noteUnreadableAnswer, takeUnreadablePosition } from './resolution/unreadable.ts'
@@ -222,6 +222,7 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   searchNames(core)
   judgeSuspected(core)
   settleWaitingFills(core)
+  listResting(core)
   adoptForFlatten(core)
   lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
   // Again: a resolution that has just ended may have found the order of fills that waited for it.

@@ -5,7 +5,9 @@ import { readBookings } from './tables/booking-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
 import { hasBlocks, openReading, readNature } from './journal-layout.ts'
 import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
-import { isLinked, toStoredText } from './verify-journal.ts'
+import { toContents } from './journal-tables.ts'
+import type { JournalContents } from './journal.ts'
+import { isLinked, readVerified, toStoredText } from './verify-journal.ts'
 
 /** Rows of a page. Between two pages no lock is held, so the writer never waits. */
 const PAGE_ROWS = 500
@@ -103,6 +105,23 @@ export class JournalReader {
     } catch (error) {
       throw translateJournalError(error, this.#file)
     }
+  }
+
+  /**
+   * The last checkpoint and the records after it, as they are together.
+   * @throws Failure JOURNAL_CORRUPT where they are not as they were written
+   */
+  contents(): JournalContents {
+    return this.#translated(() => {
+      this.#database.exec('BEGIN')
+      try {
+        const found = readVerified(this.#database, readNature(this.#database, this.#file))
+        if (found.flaw) throw corrupt(this.#file, found.flaw)
+        return toContents(found)
+      } finally {
+        this.#database.exec('COMMIT')
+      }
+    })
   }
 
   close(): void {

@@ -154,6 +154,7 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     entryPrice: 60_000,
     entryFrom: 'fills',
     markPrice: 60_000,
+    coin: 'USDT',
     unrealisedProfit: '0',
     liquidationPrice: null,
     liquidation: null,
@@ -164,7 +165,7 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     { scope: '*', limit: 'daily', used: 34, max: 200, peak: null, level: null },
     { scope: '*', limit: 'drawdown.flatten', used: 0.03, max: 0.1, peak: null, level: null },
   ]
-  const account = { losses, positions: [position], peak: null, drawdown: null }
+  const account = { coin: 'USDT', losses, positions: [position], peak: null, drawdown: null }
 
   expect([...listExceeded(next, { account, orders: [] })]).toEqual([
     'the account: daily 30 is reached already, with 34: only orders that reduce leave at once, until it is released',

@@ -25,6 +25,7 @@ const POSITION: PositionView = {
   ...{ symbol: SYMBOL, side: 'short', size: LARGE.slice(1), entryPrice: 123_456.789_012 },
   ...{
     markPrice: 0.000_000_123_456_7,
+    coin: 'USDT',
     unrealisedProfit: LARGE,
     liquidationPrice: null,
     liquidation: null,
@@ -301,7 +302,7 @@ test('a file of profits has exact numbers, under the name of what they are by', 
 
 test('profit by strategy names whose figure it is, and where the own one is', () => {
   expect(describeSource('journal.db', 'strategy')).toMatch(
-    /realised is by the exchange, at the average price of the account: .* its own lots is in `intentd status`/,
+    /realised is what each strategy has made of its own lots, at its own average price; .* `--by instrument`/,
   )
   expect(describeSource('journal.db', 'day')).toBe(
     'from journal.db; unrealised profit is in `intentd status`\n',

@@ -48,7 +48,9 @@ test('[ORD2] [ORD5] a copy made while the daemon trades, put back after it had t
   expect(await second.ended).toMatchObject({ code: 78 })
   expect(String(second.events('state.older')[0]?.['reason'])).toMatch(/^STATE_OLDER_THAN_EXCHANGE/)
   expect(second.events('order.accepted')).toEqual([])
-  expect(await run('repair', '--from-exchange')).toMatchObject({ code: 0 })
+  expect(await run('repair', '--from-exchange', '--set', 'execution.acceptanceWindowMs=1000')).toMatchObject({
+    code: 0,
+  })
   const third = startDaemon(project, place)
   await third.untilEvent('daemon.running')
   expect(await run('release', '*', '--reason', 'compared')).toMatchObject({ code: 0 })

@@ -31,10 +31,11 @@ test.each([
 test('commands that wait are named, and answers that nobody fetched are gone at the next start', () => {
   const ordered = { reason: 'enough', by: 'anna' }
   const file = postCommand(directory, { kind: 'flatten', scope: 'BTCUSDT', ...ordered })
-  postCommand(directory, { kind: 'adopt', scope: 'BTCUSDT', strategy: 'grid', ...ordered })
+  const scopes = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT', 'ADAUSDT']
+  for (const scope of scopes) postCommand(directory, { kind: 'adopt', scope, strategy: 'grid', ...ordered })
   expect(listWaiting(directory)).toEqual([
     'flatten BTCUSDT, by anna: enough',
-    'adopt BTCUSDT, by anna: enough',
+    ...scopes.map((scope) => `adopt ${scope}, by anna: enough`),
   ])
 
   const options = { directory, onCommand: () => refuseCommand({}), onUnreadable: () => undefined }

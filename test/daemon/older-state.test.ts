@@ -41,10 +41,13 @@ test('[ORD2] [RSK2] a copy of before, put back after the daemon had traded on, i
   expect(fourth.events('recovery.started')).toEqual([])
 
   const options = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
-  const repair = project.start(['repair', '--from-exchange', ...options], place.env)
+  const repair = project.start(
+    ['repair', '--from-exchange', ...options, '--set', 'execution.acceptanceWindowMs=1000'],
+    place.env,
+  )
   expect([await repair.ended, repair.stderr.join('\n')]).toMatchObject([{ code: 0 }, ''])
   expect(repair.stdout.join('\n')).toMatch(
-    /cancelled: +\d+ orders?[^]*position: +BTCUSDT [^]*intentd release '\*'/,
+    /waiting: +1 s[^]*cancelled: +\d+ orders?[^]*position: +BTCUSDT [^]*intentd release '\*'/,
   )
   const fifth = startDaemon(project, place)
   await fifth.untilEvent('daemon.running')

@@ -117,7 +117,7 @@ it('status and /metrics show what is held of the limits of the address, and who 
         ...(sharedTickers && { sharedTickers }),
       },
     }
-    const metrics = new Metrics()
+    const metrics = new Metrics(systemTimers)
     const summary = { count: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 }
     const polls = { lateness: summary } as never
     const text = metrics.render({ status, accounts: [], isReady: true, polls })

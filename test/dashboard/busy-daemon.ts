@@ -133,6 +133,7 @@ export class BusyDaemon {
         ...{
           symbol,
           side: 'long',
+          coin: 'USDT',
           size: '0.5',
           entryPrice: 100,
           markPrice: 100 + ((this.#step + index) % 9),

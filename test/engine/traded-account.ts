@@ -3,7 +3,7 @@ import { type StrategyId, toOrderId, toStrategyId } from '../../src/domain/ids.t
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type Holding } from '../../src/domain/position.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
-import { EngineBench, STRATEGY, SYMBOL } from './engine-bench.ts'
+import { EngineBench, refused, STRATEGY, SYMBOL } from './engine-bench.ts'
 
 export const OTHER = toStrategyId('other')
 
@@ -55,6 +55,13 @@ export class TradedAccount {
 
   pass(ms: number): void {
     this.bench.pass(ms, { holding: this.holding, fills: this.fills })
+  }
+
+  /** The cancel-all is answered that lists what rests of before the start: nothing does. */
+  listNothing(): void {
+    const { cancelId } = this.bench.grantCancel()
+    this.bench.answerCancel(cancelId, refused('22001', 'definite'))
+    this.pass(6000)
   }
 
   /** The strategy wants so many lots, and gets them by one order. */

@@ -50,6 +50,9 @@ export class EventMeter {
   #journalMs = 0
   #strategyMs = 0
   events = 0
+  checkpoints = 0
+  /** The most rows that a checkpoint wrote. */
+  checkpointRowsMax = 0
 
   constructor() {
     const begin = (): boolean => {
@@ -89,7 +92,12 @@ export class EventMeter {
       get recordsSinceCheckpoint() {
         return journal.recordsSinceCheckpoint
       },
-      saveCheckpoint: (changes) => this.#endEvent('checkpointMs', () => journal.saveCheckpoint(changes)),
+      saveCheckpoint: (changes) => {
+        const rows = [...changes]
+        this.checkpoints += 1
+        this.checkpointRowsMax = Math.max(this.checkpointRowsMax, rows.length)
+        this.#endEvent('checkpointMs', () => journal.saveCheckpoint(rows))
+      },
     }
   }
 

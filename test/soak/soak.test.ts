@@ -19,8 +19,10 @@ const TRADES_KEPT_MS = 60_000 + 2000 + 250
 /** Fills are read every 5 s at this load, and time passes every second. */
 const LATE_MS = 7000
 const OPEN_ORDERS_MAX = 1000
-/** A checkpoint comes at 1,000 changes, and no event of this load makes so many more. */
-const CHANGES_MAX = 1000 + 500
+/** A checkpoint comes at 250 changes, and no event of this load makes so many more. */
+const CHANGES_MAX = 250 + 500
+/** Between two looks at what has changed, 50 ms, a cancel-all may end hundreds of orders, and batches place others. */
+const BUSIEST_MOMENT_ROWS = 1150
 
 describe('minutes under a load, on the journal on disk', () => {
   let account: SoakAccount
@@ -79,6 +81,19 @@ describe('minutes under a load, on the journal on disk', () => {
     expect(account.exchange.counts.fills).toBeGreaterThan(100)
     expect(compareLedger(account)).toEqual([])
   })
+})
+
+test('[BND1] a checkpoint writes little at once, however many orders there are', () => {
+  const account = new SoakAccount(250)
+  try {
+    account.run(25_000)
+
+    expect(account.exchange.counts.orders).toBeGreaterThan(5000)
+    expect(account.meter.checkpoints).toBeGreaterThan(20)
+    expect(account.meter.checkpointRowsMax).toBeLessThan(250 + BUSIEST_MOMENT_ROWS)
+  } finally {
+    account.close()
+  }
 })
 
 function fail(name: string): never {

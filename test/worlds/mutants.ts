@@ -1395,12 +1395,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'for (const item of items.slice(0, 1)) {\n    const order = findOrder(core, item)',
   },
   {
-    name: 'fills-known-by-order-and-time',
-    what: 'two fills of an order within a millisecond are one',
-    find: "return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)",
-    replace: "return ids.tradeId === '' || ids.orderId === '' ? undefined : ids.orderId + ids.cTime",
-  },
-  {
     name: 'taken-in-another-order',
     what: 'what the exchange closes is taken from the strategies in another order than that of their names',
     find: 'for (const key of [...book.holdings.keys()].sort()) {',

@@ -85,8 +85,8 @@ export function formatFills(
       { title: 'side', of: ({ side }) => side },
       { title: 'size', of: ({ size }) => size, isNumber: true },
       { title: 'price', of: ({ price }) => price, isNumber: true },
-      { title: 'profit', of: ({ profit }) => moneyOrUnknown(profit), isNumber: true },
-      { title: 'fee', of: ({ fee }) => moneyOrUnknown(fee), isNumber: true },
+      { title: 'profit', of: ({ profit, coin }) => moneyOrUnknown(profit, coin), isNumber: true },
+      { title: 'fee', of: ({ fee, coin }) => moneyOrUnknown(fee, coin), isNumber: true },
       { title: '', of: ({ scope }) => scope },
       ...(fills.some((fill) => remarkOf(fill) !== '') ? [{ title: '', of: remarkOf, isBelow: true }] : []),
     ],
@@ -94,8 +94,8 @@ export function formatFills(
   )
 }
 
-function moneyOrUnknown(amount: string): string {
-  return amount === '' ? 'unknown' : money(amount)
+function moneyOrUnknown(amount: string, coin: string): string {
+  return amount === '' ? 'unknown' : money(amount, coin)
 }
 
 /** These fields tell what the system did, and fees in other coins. */

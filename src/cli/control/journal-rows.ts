@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { DaemonConfig } from '../../config/load-config.ts'
+import type { Book } from '../../engine/book/book.ts'
+import { rebuildBook } from '../../engine/book/book-rows.ts'
 import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -22,11 +24,14 @@ export function parseInstant(text: string): number {
   )
 }
 
-export interface OpenedRows {
+export interface OpenedRows extends Pick<SpanOptions, 'since' | 'until'> {
   readonly config: DaemonConfig
   readonly file: string
   readonly fills: Iterable<BookedFill>
   readonly funding: Iterable<BookedFunding>
+  /** Whatever the span, from the first one on. */
+  readonly allFills: () => Iterable<BookedFill>
+  readonly book: () => Book
 }
 
 /**
@@ -43,10 +48,13 @@ export function withRows<Result>(options: SpanOptions, use: (rows: OpenedRows) =
   }
   try {
     return use({
+      ...span,
       config,
       file,
       fills: reader.bookings('fill', span) as Iterable<BookedFill>,
       funding: reader.bookings('funding', span) as Iterable<BookedFunding>,
+      allFills: () => reader.bookings('fill') as Iterable<BookedFill>,
+      book: () => rebuildBook(reader.contents(), config.account.positionMode),
     })
   } finally {
     reader.close()

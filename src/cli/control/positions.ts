@@ -39,7 +39,11 @@ export function formatPositions(positions: readonly PositionView[]): string {
         isNumber: true,
       },
       { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
-      { title: 'by the exchange', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
+      {
+        title: 'by the exchange',
+        of: ({ unrealisedProfit, coin }) => money(unrealisedProfit, coin),
+        isNumber: true,
+      },
       ...(positions.some((view) => liquidationOf(view) !== NONE) ? [LIQUIDATION] : []),
       { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
       {

@@ -15,8 +15,12 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
 import { type OpenedRows, parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
+import { listStrategyProfits, type Made, type StrategyProfit } from './strategy-profits.ts'
 import { formatTable, money } from './table.ts'
 import { writeAside, writeOut } from '../process/write-out.ts'
+
+/** The row of fills that belong to no strategy. */
+const NOBODY = '(nobody)'
 
 type By = 'day' | 'strategy' | 'instrument' | 'coin'
 
@@ -66,11 +70,11 @@ function showProfit(options: ProfitOptions): number {
   return 0
 }
 
-/** The journal keeps what the exchange stated for each fill. What a strategy has made of its own lots the book knows. */
+/** By strategy the figures are ours: the exchange knows one average price, that of the account. */
 export function describeSource(file: string, by: By): string {
   const unrealised = `from ${file}; unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
-  return `${unrealised}realised is by the exchange, at the average price of the account: where strategies share an instrument, what each has made of its own lots is in \`intentd status\`\n`
+  return `${unrealised}realised is what each strategy has made of its own lots, at its own average price; the exchange's figure, at that of the account, is in \`--by instrument\`\n`
 }
 
 interface Sum {
@@ -84,7 +88,8 @@ interface Summed {
   readonly uncounted: string
 }
 
-function sumBy({ config, fills, funding }: OpenedRows, by: By): Summed {
+function sumBy(rows: OpenedRows, by: By): Summed {
+  const { config, fills, funding } = rows
   const sums = new Map<string, Sum>()
   const sumOf = (name: string, coin: string): Sum => {
     const key = JSON.stringify([name, coin])
@@ -93,7 +98,7 @@ function sumBy({ config, fills, funding }: OpenedRows, by: By): Summed {
     return known
   }
   const nameOf = (row: { at: number; symbol: string; coin: string; strategyId?: string }): string => {
-    if (by === 'strategy') return row.strategyId || '(nobody)'
+    if (by === 'strategy') return row.strategyId || NOBODY
     if (by === 'day') return dayOf(row.at, config.calendar.timezone)
     return by === 'instrument' ? row.symbol : row.coin
   }
@@ -106,9 +111,14 @@ function sumBy({ config, fills, funding }: OpenedRows, by: By): Summed {
     const sum = sumOf(name, payment.coin)
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
+  const profits = by === 'strategy' ? listStrategyProfits(rows) : []
+  // Of a strategy that did nothing itself others may have closed lots.
+  for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
   const made = [...sums]
-    .map(([key, { money: own, funding: paid }]): ProfitRow => {
+    .map(([key, { money: stated, funding: paid }]): ProfitRow => {
       const [name = '', coin = ''] = JSON.parse(key) as string[]
+      const counted = profits.find((one) => one.strategyId === name && one.coin === coin)
+      const own = name === NOBODY ? withoutTaken(stated, coin, profits) : { ...stated, ...madeBy(counted) }
       return {
         name,
         coin,
@@ -117,12 +127,36 @@ function sumBy({ config, fills, funding }: OpenedRows, by: By): Summed {
         realised: own.profit.toString(),
         fees: own.fees.toString(),
         funding: by === 'strategy' && name !== '(account)' ? '' : paid.toString(),
-        uncounted: describeUncounted(uncountedOf(own)),
+        uncounted: [describeUncounted(uncountedOf(own)), describeUnexplained(counted)]
+          .filter(Boolean)
+          .join('; '),
       }
     })
     .toSorted((one, other) => one.name.localeCompare(other.name) || one.coin.localeCompare(other.coin))
   const all = sumMoney([...sums.values()].map(({ money: part }) => part))
   return { made, uncounted: describeUncounted(uncountedOf(all)) }
+}
+
+function madeBy(counted: Made | undefined): Partial<Made> {
+  return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
+}
+
+/** What nobody's fills have brought, without what counts for the strategies whose lots they closed. */
+function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
+  const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
+  return taken.reduce<Money>(
+    (left, { profit, fees }) => ({
+      ...left,
+      profit: left.profit.minus(profit),
+      fees: left.fees.minus(fees),
+    }),
+    stated,
+  )
+}
+
+function describeUnexplained({ unexplained = [] }: Partial<StrategyProfit> = {}): string {
+  if (unexplained.length === 0) return ''
+  return `on ${unexplained.join(', ')} by the exchange: its fills do not explain what it holds`
 }
 
 /** `2025-06-02`, as the wall in the time zone says. */
@@ -157,10 +191,14 @@ export function formatProfit(
     [
       { title: by, of: ({ name }) => name, isElastic: true },
       { title: 'fills', of: ({ fills }) => String(fills), isNumber: true },
-      { title: 'net', of: ({ net }) => money(net), isNumber: true },
-      { title: 'realised', of: ({ realised }) => money(realised), isNumber: true },
-      { title: 'fees', of: ({ fees }) => money(fees), isNumber: true },
-      { title: 'funding', of: ({ funding }) => money(funding === '' ? null : funding), isNumber: true },
+      { title: 'net', of: ({ net, coin }) => money(net, coin), isNumber: true },
+      { title: 'realised', of: ({ realised, coin }) => money(realised, coin), isNumber: true },
+      { title: 'fees', of: ({ fees, coin }) => money(fees, coin), isNumber: true },
+      {
+        title: 'funding',
+        of: ({ funding, coin }) => money(funding === '' ? null : funding, coin),
+        isNumber: true,
+      },
       { title: '', of: ({ coin }) => coin },
       ...(rows.some(({ uncounted }) => uncounted !== '')
         ? [{ title: '', of: ({ uncounted }: ProfitRow) => uncounted, isBelow: true }]

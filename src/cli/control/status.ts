@@ -1,3 +1,4 @@
+import { showCoin } from '../../domain/coin-amount.ts'
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
@@ -225,8 +226,8 @@ function formatAccount(
     ...account.unattended.map((one) => line('', `! ${describeUnattended(one)}`)),
     isLive ? line('ages', describeAges(account)) : '',
     line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
-    line('today', describeProfit(profit.today)),
-    line('in all', describeProfit(profit.total)),
+    line('today', describeProfit(profit.today, account.coin)),
+    line('in all', describeProfit(profit.total, account.coin)),
     line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
@@ -260,10 +261,10 @@ function describeUnattended({
   return `${symbol} ${side} ${size} of ${strategy} is held, and nobody trades it, since ${why}: put the strategy back and flatten it, or close it by hand`
 }
 
-function describeEquity({ equity, peak, drawdown }: AccountView): string {
-  if (equity === null || peak === null || drawdown === null) return money(equity)
-  const fall = describeFall({ equity: Number(equity), peak: Number(peak), drawdown: Number(drawdown) })
-  return `${money(equity)}, ${fall}`
+function describeEquity({ equity, peak, drawdown, coin }: AccountView): string {
+  if (equity === null || peak === null || drawdown === null) return money(equity, coin)
+  const known = { equity: Number(equity), peak: Number(peak), drawdown: Number(drawdown) }
+  return `${money(equity, coin)}, ${describeFall(known, coin)}`
 }
 
 /** The account, or a strategy, may be active, and nothing trade all the same. */
@@ -318,11 +319,12 @@ function describeUnknown({ unknownSince }: AccountView): string {
 }
 
 /** Of what was closed and paid: two spans of time are compared. What is held now is in a line of its own. */
-function describeProfit(profit: ProfitView): string {
+function describeProfit(profit: ProfitView, coin: string): string {
   const { realised, fees, funding, fills, uncounted } = profit
-  const parts = [`${money(realised)} realised`, `${money(fees)} fees`, `${money(funding)} funding`]
+  const show = (amount: string | null): string => money(amount, coin)
+  const parts = [`${show(realised)} realised`, `${show(fees)} fees`, `${show(funding)} funding`]
   const unknown = uncounted === null ? '' : `; ${describeUncounted(uncounted)}`
-  return `${money(netOf(profit))} net: ${parts.join(', ')}; ${fills} fills${unknown}`
+  return `${show(netOf(profit))} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
 function netOf(profit: ProfitView | undefined): string | null {
@@ -335,16 +337,17 @@ function netOf(profit: ProfitView | undefined): string | null {
 }
 
 /** A journal has no prices: what is held in one that nobody runs is worth nobody knows what. */
-function describeUnrealised({ positions, profit: { total } }: AccountView, isLive: boolean): string {
+function describeUnrealised({ positions, profit: { total }, coin }: AccountView, isLive: boolean): string {
   if (positions.length === 0) return 'none: nothing is held'
-  if (total.unrealised !== null) return `${money(total.unrealised)} of what is held now, not counted above`
+  if (total.unrealised !== null)
+    return `${money(total.unrealised, coin)} of what is held now, not counted above`
   return isLive
     ? 'not known: no position, price or entry of it yet'
     : 'not known while no daemon reads the positions; not counted above'
 }
 
 /** `* daily 34.00 of 200, * drawdown.flatten 3.00 % of 8 % (at 9200.00, peak 10000.00)` */
-function describeLosses({ losses }: AccountView): string {
+function describeLosses({ losses, coin }: AccountView): string {
   return losses
     .map(({ scope, limit, used, max, peak, level }) => {
       if (limit === 'streak') return `${scope} ${limit} ${used} of ${max}`
@@ -352,15 +355,15 @@ function describeLosses({ losses }: AccountView): string {
       const isShare = scope === '*' && limit !== 'daily'
       const shown = isShare
         ? `${(used * 100).toFixed(2)} % of ${max * 100} %`
-        : `${used.toFixed(2)} of ${max}`
+        : `${showCoin(used, coin)} of ${max}`
       const reached =
-        peak === null || level === null ? '' : ` (at ${level.toFixed(2)}, peak ${peak.toFixed(2)})`
+        peak === null || level === null ? '' : ` (at ${showCoin(level, coin)}, peak ${showCoin(peak, coin)})`
       return `${scope} ${limit} ${shown}${reached}`
     })
     .join(', ')
 }
 
-function formatStrategies({ strategies, restrictions, profit }: AccountView): string {
+function formatStrategies({ strategies, restrictions, profit, coin }: AccountView): string {
   return formatTable(
     [
       { title: 'strategy', of: ({ id }) => id },
@@ -374,12 +377,16 @@ function formatStrategies({ strategies, restrictions, profit }: AccountView): st
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
       // Realised less fees, as in the lines above: what is held now has a column of its own.
-      { title: 'net', of: ({ id }) => money(netOf(profit.strategies[id])), isNumber: true },
-      { title: 'realised', of: ({ id }) => money(profit.strategies[id]?.realised ?? null), isNumber: true },
-      { title: 'fees', of: ({ id }) => money(profit.strategies[id]?.fees ?? null), isNumber: true },
+      { title: 'net', of: ({ id }) => money(netOf(profit.strategies[id]), coin), isNumber: true },
+      {
+        title: 'realised',
+        of: ({ id }) => money(profit.strategies[id]?.realised ?? null, coin),
+        isNumber: true,
+      },
+      { title: 'fees', of: ({ id }) => money(profit.strategies[id]?.fees ?? null, coin), isNumber: true },
       {
         title: 'unrealised',
-        of: ({ id }) => money(profit.strategies[id]?.unrealised ?? null),
+        of: ({ id }) => money(profit.strategies[id]?.unrealised ?? null, coin),
         isNumber: true,
       },
       {

@@ -1,3 +1,4 @@
+import { coinDigits } from '../../domain/coin-amount.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 
@@ -102,13 +103,14 @@ function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`
 }
 
-/** Two decimals and thousands, for people; `-` for what is not known. */
-export function money(text: string | null): string {
+/** An amount of the coin with its thousands, for people; `-` for what is not known. */
+export function money(text: string | null, coin: string): string {
   if (text === null) return '-'
+  const digits = coinDigits(coin)
   // Half a cent below nothing is nothing.
-  const value = Math.round(Number(text) * 100) / 100 || 0
+  const value = Math.round(Number(text) * 10 ** digits) / 10 ** digits || 0
   return Number.isFinite(value)
-    ? value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+    ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
     : text
 }
 

@@ -2,11 +2,13 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import type { AccountView, OrderView } from '../../control/views.ts'
 import { toLossSettings } from '../../daemon/account/loss-settings.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
+import { decimal } from '../../lib/decimal.ts'
+import { showCoin } from '../../domain/coin-amount.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 
 /** What is held, rests and was lost now, as the daemon shows it. */
 export interface Used {
-  readonly account: Pick<AccountView, 'losses' | 'positions' | 'peak' | 'drawdown'>
+  readonly account: Pick<AccountView, 'coin' | 'losses' | 'positions' | 'peak' | 'drawdown'>
   readonly orders: readonly OrderView[]
 }
 
@@ -32,7 +34,9 @@ function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
       const lost = lostIn(account, scope, limit)
       const before = account.losses.find((one) => one.scope === scope && one.limit === limit)
       if (lost === undefined || !isReached(lost, max) || (before && isReached(lost, before.max))) continue
-      const shown = scope === ACCOUNT && limit.startsWith('drawdown') ? showShare : showAmount
+      const isShare = scope === ACCOUNT && limit.startsWith('drawdown')
+      const inCoin = (amount: number): string => showAmount(amount, account.coin)
+      const shown = limit === 'streak' ? String : isShare ? showShare : inCoin
       const where = scope === ACCOUNT ? 'the account' : scope
       yield `${where}: ${limit} ${shown(max)} is reached already, with ${shown(lost)}: ${DOES[limit]}`
     }
@@ -56,12 +60,13 @@ function* listSizes(
   { risk, strategies, account: { productType } }: DaemonConfig,
   used: Used,
 ): Generator<string> {
-  const { positions } = used.account
+  const { positions, coin } = used.account
+  const quoteCoin = productType === 'COIN-FUTURES' ? 'USD' : coin
   const worthOf = (size: string, markPrice: number | null): number =>
     Math.abs(Number(size)) * (productType === 'COIN-FUTURES' ? 1 : (markPrice ?? Number.NaN))
   const gross = positions.reduce((sum, { size, markPrice }) => sum + worthOf(size, markPrice), 0)
   if (gross > Number(risk.grossNotionalMax))
-    yield `the account: grossNotionalMax ${risk.grossNotionalMax} is exceeded already, with ${showAmount(gross)} in positions: ${DENIED}`
+    yield `the account: grossNotionalMax ${risk.grossNotionalMax} is exceeded already, with ${showAmount(gross, quoteCoin)} in positions: ${DENIED}`
   if (used.orders.length > risk.openOrdersMax)
     yield `the account: openOrdersMax ${risk.openOrdersMax} is exceeded already, with ${used.orders.length}: what is placed anew is denied beyond it`
   for (const { id, enabled, risk: own } of strategies) {
@@ -73,7 +78,7 @@ function* listSizes(
         yield `${id}: positionMax ${own.positionMax} is exceeded already on ${symbol}, with ${size}: ${DENIED}`
       const worth = worthOf(size, markPrice)
       if (own.positionNotionalMax !== undefined && worth > Number(own.positionNotionalMax))
-        yield `${id}: positionNotionalMax ${own.positionNotionalMax} is exceeded already on ${symbol}, with ${showAmount(worth)}: ${DENIED}`
+        yield `${id}: positionNotionalMax ${own.positionNotionalMax} is exceeded already on ${symbol}, with ${showAmount(worth, quoteCoin)}: ${DENIED}`
     }
   }
 }
@@ -84,8 +89,9 @@ function isReached(lost: number, max: number): boolean {
   return lost >= max * (1 - 1e-9)
 }
 
-function showAmount(amount: number): string {
-  return String(Number(amount.toFixed(2)))
+/** Without the noughts at its end, as it would be written in the configuration. */
+function showAmount(amount: number, coin: string): string {
+  return String(decimal(showCoin(amount, coin)))
 }
 
 function showShare(share: number): string {

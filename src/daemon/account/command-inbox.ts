@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Restriction } from '../../domain/trading-mode.ts'
 import type { PeakRelease } from '../../engine/lifecycle/release-drawdown.ts'
@@ -140,7 +140,7 @@ function inboxOf(directory: string): string {
 export function postCommand(directory: string, command: ControlCommand): string {
   const inbox = inboxOf(directory)
   makeDirectory(inbox, 0o700)
-  const file = join(inbox, `${systemClock.now()}-${command.kind}-${randomHex(8)}.json`)
+  const file = join(inbox, `${nextPlace(inbox)}-${command.kind}-${randomHex(8)}${COMMAND}`)
   const text = JSON.stringify(commandSchema.parse(command))
   try {
     writeFileSync(`${file}.new`, text, { mode: 0o600 })
@@ -151,6 +151,12 @@ export function postCommand(directory: string, command: ControlCommand): string 
     throw error
   }
   return file
+}
+
+/** Names are sorted: each begins with the time, Unix ms, or with a later number than those that wait already. */
+function nextPlace(inbox: string): number {
+  const last = Number.parseInt(basename(filesIn(inbox, COMMAND).at(-1) ?? ''), 10)
+  return Math.max(systemClock.now(), Number.isNaN(last) ? 0 : last + 1)
 }
 
 /** Those that no daemon has read yet: `flatten BTCUSDT, by anna@host: enough`. */
@@ -271,7 +277,7 @@ function removeAnswers(inbox: string, kept: number): void {
   for (const old of answers.slice(0, Math.max(0, answers.length - kept))) rmSync(old, { force: true })
 }
 
-/** Their names begin with the time. @throws where the inbox cannot be looked into. */
+/** In the order in which they came. @throws where the inbox cannot be looked into. */
 function filesIn(inbox: string, ending: string): readonly string[] {
   const names = readdirSync(inbox).filter((name) => name.endsWith(ending))
   return names.toSorted().map((name) => join(inbox, name))

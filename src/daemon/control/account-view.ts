@@ -143,6 +143,7 @@ function viewPosition(
     size: lot ? showOnGrid(lot, lots) : `${lots} lots`,
     ...viewEntry(account, { symbol, side, stated: orNull(row?.openPriceAvg) }),
     markPrice: orNull(row?.markPrice),
+    coin: account.config.account.marginCoin,
     // After a fill the last reading is of another size.
     unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
     liquidationPrice: orNull(row?.liquidationPrice),

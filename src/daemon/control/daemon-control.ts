@@ -20,6 +20,7 @@ import { listScopes, type Restriction, type Scope } from '../../domain/trading-m
 import type { EngineCommand, EngineEvent } from '../../engine/event.ts'
 import { describeUnclosable, isOpen } from '../../engine/lifecycle/flatten.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { headlineOf, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
@@ -72,6 +73,7 @@ export interface DaemonControlOptions {
   /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
+  readonly timers: Timers
   /** Unix ms; absent: it begins with this run. */
   readonly processStartedAt?: number | undefined
   /** Absent: the journal is a file. */
@@ -93,14 +95,15 @@ export class DaemonControl implements Controlled {
   readonly events: EventHistory
   readonly #options: DaemonControlOptions
   readonly #startedAt: number
-  readonly #metrics = new Metrics()
+  readonly #metrics: Metrics
   readonly #denials = new DenialCounts()
   readonly #curve = new ProfitCurve()
   readonly #prices: PriceHistory
 
   constructor(options: DaemonControlOptions) {
-    const { clock, logger } = options
+    const { clock, timers, logger } = options
     this.#options = options
+    this.#metrics = new Metrics(timers)
     this.#startedAt = clock.now()
     // Ids of a later run are larger: nobody has seen so many events in a run.
     this.events = new EventHistory(this.#startedAt * 1000)
@@ -111,6 +114,10 @@ export class DaemonControl implements Controlled {
     })
     this.#prices = new PriceHistory(this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]))
     options.market.listen({ hear: (event) => this.#hear(event), rollDay: () => undefined })
+  }
+
+  start(): void {
+    this.#metrics.start()
   }
 
   stop(): void {

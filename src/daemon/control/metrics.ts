@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type MetricName, renderMetrics, type Sample } from '../../control/metrics-text.ts'
 import type { AccountView, StatusView } from '../../control/views.ts'
 import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
@@ -15,12 +14,13 @@ import {
 } from '../../domain/trading-mode.ts'
 import type { AnswerTimes } from '../../exchange/limiter/limiter-statistics.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
+import type { Timers } from '../../lib/timers.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
+import { LoopDelays } from './loop-delays.ts'
 
 const MS = 1000
-const NANOSECONDS = 1e9
 
 export interface MeasuredDaemon {
   readonly status: StatusView
@@ -31,14 +31,18 @@ export interface MeasuredDaemon {
 
 /** What `/metrics` shows. One reading a second costs less than one of the tickers. */
 export class Metrics {
-  readonly #loop = monitorEventLoopDelay({ resolution: 20 })
+  readonly #loop: LoopDelays
 
-  constructor() {
-    this.#loop.enable()
+  constructor(timers: Timers) {
+    this.#loop = new LoopDelays(timers)
+  }
+
+  start(): void {
+    this.#loop.start()
   }
 
   stop(): void {
-    this.#loop.disable()
+    this.#loop.stop()
   }
 
   render({ status, accounts, isReady, polls }: MeasuredDaemon): string {
@@ -72,11 +76,8 @@ export class Metrics {
     for (const [how, count] of Object.entries(status.sharedTickers ?? {}))
       add('intentd_shared_tickers_total', count, { how })
     addSummary('intentd_poll_lateness_seconds', polls.lateness, add)
-    for (const percent of [50, 99, 100]) {
-      const value = this.#loop.percentile(percent) / NANOSECONDS
-      add('intentd_event_loop_delay_seconds', value, { quantile: String(percent / 100) })
-    }
-    this.#loop.reset()
+    for (const [quantile, seconds] of this.#loop.read())
+      add('intentd_event_loop_delay_seconds', seconds, { quantile })
     const { user, system } = process.cpuUsage()
     add('process_resident_memory_bytes', process.memoryUsage.rss())
     add('process_cpu_seconds_total', (user + system) / 1e6)

@@ -41,7 +41,7 @@ export interface OpenedControl {
 /** @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID, CONTROL_TOKENS_EQUAL */
 export function openControl(options: OpenControlOptions): OpenedControl {
   const control = new DaemonControl({ ...options, isReadOnly: options.config.control.readOnly })
-  return serveControl(control, options, () => control.stop())
+  return serveControl(control, options, control)
 }
 
 export type ServeOptions = Pick<
@@ -53,7 +53,7 @@ export type ServeOptions = Pick<
 export function serveControl(
   control: Controlled,
   options: ServeOptions,
-  onStop = (): void => undefined,
+  shown: { start(): void; stop(): void } = { start: () => undefined, stop: () => undefined },
 ): OpenedControl {
   const { config, directory, logger, version } = options
   const { port, host, readOnly } = config.control
@@ -81,6 +81,7 @@ export function serveControl(
   }
   return {
     async start() {
+      shown.start()
       await server.start()
       look()
       const { baseUrl } = server
@@ -95,7 +96,7 @@ export function serveControl(
       if (address) logger.log('info', 'control.dashboard', { url: address })
     },
     async stop() {
-      onStop()
+      shown.stop()
       cancelLook?.()
       cancelLook = undefined
       await server.stop()

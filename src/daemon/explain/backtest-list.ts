@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { BacktestView } from '../../control/detail-views.ts'
 import type { BacktestReport, RunReport } from '../../report/run-report.ts'
+import { showCoin } from '../../domain/coin-amount.ts'
 import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.ts'
 import { listSeeded } from '../../report/text/figures.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
@@ -33,25 +34,29 @@ export function listBacktests(folder: string): readonly BacktestView[] {
       const { name, coin, runs, coverage } = report
       const madeUp = listSeeded(coverage)
       const given = readGiven(join(folder, id, RECIPE_FILE))
-      return [{ id, name, coin, writtenAt, given, madeUp, runs: runs.map(viewRun) }]
+      return [{ id, name, coin, writtenAt, given, madeUp, runs: runs.map((run) => viewRun(run, coin)) }]
     })
 }
 
-function viewRun({ model, fromAt, toAt, money, ratios, series }: RunReport): BacktestView['runs'][number] {
+function viewRun(
+  { model, fromAt, toAt, money, ratios, series }: RunReport,
+  coin: string,
+): BacktestView['runs'][number] {
   const equity = series.close.filter((value) => Number.isFinite(value))
   const step = Math.max(1, Math.floor(equity.length / CURVE_POINTS))
   return {
     ...{ model, fromAt, toAt, opening: money.opening, final: money.final, fees: money.fees },
     ratios: ratios
       .slice(0, RATIOS_SHOWN)
-      .map(({ name, value, unit }) => ({ name, text: toText(value, unit) })),
+      .map(({ name, value, unit }) => ({ name, text: toText(value, unit, coin) })),
     curve: equity.filter((_, index) => index % step === 0 || index === equity.length - 1),
   }
 }
 
-function toText(value: number | null, unit: RunReport['ratios'][number]['unit']): string {
+function toText(value: number | null, unit: RunReport['ratios'][number]['unit'], coin: string): string {
   if (value === null) return '-'
   if (unit === 'share') return `${(100 * value).toFixed(2)} %`
+  if (unit === 'money') return showCoin(value, coin)
   return unit === 'days' ? `${value.toFixed(1)} days` : value.toFixed(2)
 }
 

@@ -1,3 +1,4 @@
+import { coinDigits, showCoin } from '../../domain/coin-amount.ts'
 import type { Equity } from '../../domain/loss-limits.ts'
 import { describeUncounted } from '../../domain/fill-money.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
@@ -70,20 +71,21 @@ function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPositi
 }
 
 /** The balance is another sum: of the wallet, which need not hold the capital, without what is unrealised. */
-function describeEquity(equity: Equity, { capital }: RunSummary): string {
+function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
   const made = capital === undefined ? undefined : equity.equity - Number(capital)
   const from =
     made === undefined
       ? ''
-      : ` (the capital ${capital} ${made < 0 ? '-' : '+'} ${Math.abs(made).toFixed(2)} of all runs, unrealised too)`
-  return `${equity.equity.toFixed(2)}${from}, ${describeFall(equity)}`
+      : ` (the capital ${capital} ${made < 0 ? '-' : '+'} ${showCoin(Math.abs(made), coin)} of all runs, unrealised too)`
+  return `${showCoin(equity.equity, coin)}${from}, ${describeFall(equity, coin)}`
 }
 
 /** Where an equity stands beside its peak, which rises only to what two readings have confirmed. */
-export function describeFall({ equity, peak, drawdown }: Equity): string {
-  const highest = peak.toFixed(2)
-  if (drawdown >= 0.005) return `${drawdown.toFixed(2)} below its peak of ${highest}`
-  return equity - peak >= 0.005 ? `above its confirmed peak of ${highest}` : `at its peak of ${highest}`
+export function describeFall({ equity, peak, drawdown }: Equity, coin: string): string {
+  const highest = showCoin(peak, coin)
+  const least = 0.5 * 10 ** -coinDigits(coin)
+  if (drawdown >= least) return `${showCoin(drawdown, coin)} below its peak of ${highest}`
+  return equity - peak >= least ? `above its confirmed peak of ${highest}` : `at its peak of ${highest}`
 }
 
 function paceRows({ limiter, wakeUpLateness, decisionLatency, rateLimited, unknowns }: RunSummary): Row[] {

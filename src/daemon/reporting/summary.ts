@@ -1,3 +1,4 @@
+import { marginCoinOf } from '../../engine/state/own-figure.ts'
 import type { Equity } from '../../domain/loss-limits.ts'
 import { MODE_REASONS, type Restriction } from '../../domain/trading-mode.ts'
 import type { Holding, PositionReading } from '../../domain/position.ts'
@@ -20,6 +21,8 @@ import { listUnattended, type UnattendedInput, type UnattendedPosition } from '.
 export interface RunSummary {
   readonly environment: string
   readonly positionMode: string
+  /** The margin coin, of all money. */
+  readonly coin: string
   readonly epoch: number
   readonly clean: boolean
   /** What it broke of, or why it was off; absent for one that ended in good order, or late. */
@@ -134,6 +137,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
   return {
     environment: settings.environment,
     positionMode: settings.positionMode,
+    coin: marginCoinOf(settings),
     epoch: book.epoch,
     clean: input.clean,
     ...(input.fatal !== undefined && { fault: headlineOf(input.fatal) }),

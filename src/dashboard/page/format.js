@@ -20,13 +20,18 @@ export function fine(value, digits) {
   return number(value, Math.min(20, Math.max(digits, needed)))
 }
 
-export function money(value, digits = 2) {
+/** As `coin-amount.ts` of the daemon has it: a hundredth of a bitcoin is a lot of money. */
+const MONEY = /^S?USD[A-Z]?$|^(?:EUR|GBP|AUD|CHF|CAD|BRL|DAI|FDUSD|TUSD)$/
+
+/** An amount of the coin; at least so many digits behind the point. */
+export function money(value, coin, least = 0) {
+  const digits = Math.max(least, MONEY.test(coin) ? 2 : 8)
   return number(value, digits, digits)
 }
 
 /** With its sign: what was gained or lost. */
-export function signed(value, digits = 2) {
-  const text = money(value, digits)
+export function signed(value, coin, least = 0) {
+  const text = money(value, coin, least)
   return Number(value) > 0 && Number(text.replaceAll(',', '')) > 0 ? `+${text}` : text
 }
 

@@ -7,6 +7,7 @@ import { namelessOrders } from '../resolution/evidence.ts'
 import { judgeFills, noteListedNames, noteUnlisted } from '../resolution/older-state.ts'
 import { noteCancelled, repeatCancel } from '../resolution/resolution.ts'
 import { announce, type Core, instrumentOf, record, type OpenCancel } from '../state/core.ts'
+import { noteListed } from '../state/unlisted-orders.ts'
 import { haltForKey } from '../state/trading-mode.ts'
 import { noteUnansweredCancel } from '../state/instrument-state.ts'
 import { closeCancel, noteCancelClock, noteCancelFound } from '../state/open-calls.ts'
@@ -19,6 +20,12 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   if (answer.kind === 'unknown') noteLate(core, cancel)
   if (answer.kind === 'unknown') noteUnlisted(core, cancel.symbols)
   const failed = readFailed(core, cancel, answer)
+  if (answer.kind === 'accepted' || failed.size === 0)
+    noteListed(
+      core,
+      cancel.symbols.filter((symbol) => !failed.has(symbol)),
+      cancel.requestAt,
+    )
   const refusal =
     answer.kind !== 'accepted' && isRefusedForGood(answer) ? `${answer.code} ${answer.message}` : undefined
   for (const symbol of cancel.resolves) {

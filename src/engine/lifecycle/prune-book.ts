@@ -6,9 +6,9 @@ import { notePruned } from '../state/run-state.ts'
 
 /** How often the book is pruned: often enough that a checkpoint has few rows to delete. */
 const PRUNE_EVERY_MS = 5000
-/** With more orders than this in the book it is pruned every second: five seconds of 250 orders each are 1,250 rows. */
+/** With more orders than this in the book it is pruned more often: a second of 250 orders is 800 rows of a checkpoint. */
 const MANY_ORDERS = 5000
-const PRUNE_MANY_EVERY_MS = 1000
+const PRUNE_MANY_EVERY_MS = 200
 /** With nothing to prune, the time up to which fills are known is still recorded this often. */
 const FILLS_NOTED_EVERY_MS = 3_600_000
 /** Ended orders stay in the book for so long: their last fills become readable within seconds. */

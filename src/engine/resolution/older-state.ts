@@ -8,6 +8,7 @@ import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { announce, type Core, emit, instrumentOf } from '../state/core.ts'
 import { halt } from '../state/trading-mode.ts'
+import { noteListing } from '../state/unlisted-orders.ts'
 import { startResolution } from './resolution.ts'
 
 /**
@@ -168,6 +169,17 @@ export function noteListedNames(core: Core, names: readonly string[]): void {
   noteAllChanged(core)
   const waiting = listNextKeys(core).find((next) => unknown.includes(nameOf(core, next)))
   if (waiting) refuseListed(core, nameOf(core, waiting))
+}
+
+/** Begins the cancel-alls that list what rests. Runs after every event. */
+export function listResting(core: Core): void {
+  if (core.unlisted.symbols.size === 0 || core.run.phase !== 'running') return
+  for (const symbol of core.unlisted.symbols) {
+    const instrument = core.instruments.get(symbol)
+    if (instrument !== undefined && instrument.phase !== 'idle') continue
+    noteListing(core, symbol)
+    if (instrument) startResolution(core, instrument, 'unwanted')
+  }
 }
 
 /** Derives the next names of every ladder and target, some at each step, the nearest first. */

@@ -7,6 +7,7 @@ import { announce, type Core, record } from '../state/core.ts'
 import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { namelessOrders } from './evidence.ts'
+import { noteAdopted } from '../state/unlisted-orders.ts'
 import { describeForeign, isAnnounced } from './system-fills.ts'
 
 /**
@@ -111,7 +112,8 @@ export function haltForForeign(core: Core, fill: Fill): void {
   const { symbol, orderId, fillKind } = fill
   const isEarlier = isFromBefore(core, fill)
   // A contract that is delivered is over as agreed.
-  if ((core.settings.foreignFills !== 'halt' && !isEarlier) || fillKind === 'delivery') return
+  if (fillKind === 'delivery') return
+  if (core.settings.foreignFills !== 'halt' && !isEarlier) return noteAdopted(core, fill)
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
     // What the exchange closes by itself is nobody's to adopt.

@@ -48,6 +48,7 @@ export interface Core {
   readonly decisions: DecisionState
   readonly denials: DenialState
   readonly names: NameState
+  readonly unlisted: UnlistedState
   readonly candles: CandleState
   readonly losses: LossState
   readonly disputes: DisputeState
@@ -71,6 +72,14 @@ export interface NameState {
   readonly suspectedWishes: ReadonlyMap<string, number>
   /** Names that a cancel-all has listed and the book does not know; undefined: there are none. */
   readonly search: NameSearch | undefined
+}
+
+/** Whether orders from before the start may rest unknown. Changed by `unlisted-orders.ts`. */
+export interface UnlistedState {
+  /** Instruments on which a cancel-all is to list what rests, since a fill of nobody may be of such an order. */
+  readonly symbols: ReadonlySet<string>
+  /** By symbol: when the last cancel-all was signed after which nothing from before the start can rest. Unix ms, exchange clock. */
+  readonly listedAt: ReadonlyMap<string, number>
 }
 
 export interface NameSearch {

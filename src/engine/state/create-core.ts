@@ -49,7 +49,12 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       states: new Map(),
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
-    names: { suspected: new Set(), suspectedWishes: new Map(), search: undefined },
+    unlisted: { symbols: new Set(), listedAt: new Map() },
+    names: {
+      suspected: new Set(),
+      suspectedWishes: new Map(),
+      search: undefined,
+    },
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
     losses: createLosses(),
     disputes: { open: new Map(), reduced: new Map() },

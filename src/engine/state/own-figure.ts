@@ -1,3 +1,4 @@
+import { showCoin } from '../../domain/coin-amount.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { Entry } from '../../domain/own-trades.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
@@ -72,13 +73,15 @@ export function inMarginCoin(core: Core, symbol: string, amount: number, price: 
   return isInverse(specOf(core, symbol)) ? amount / price : amount
 }
 
-/** As many as the wire has: a hundredth of a coin is a lot of money. */
-const COIN_DIGITS = 8
-
-/** An amount of the margin coin, for people. All instruments of an account have the same one. */
+/** An amount of the margin coin, for people. */
 export function showAmount({ settings }: Pick<Core, 'settings'>, amount: number): string {
-  const [instrument] = settings.instruments.values()
-  return amount.toFixed(instrument && isInverse(instrument) ? COIN_DIGITS : 2)
+  return showCoin(amount, marginCoinOf(settings))
+}
+
+/** All instruments of an account have the same one. */
+export function marginCoinOf({ instruments }: Pick<Core['settings'], 'instruments'>): string {
+  const [instrument] = instruments.values()
+  return instrument?.marginCoin ?? ''
 }
 
 interface Valued {

@@ -6,6 +6,8 @@ import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { type Book, createBook, pairKey } from '../../../src/engine/book/book.ts'
 import { moneyByStrategy } from '../../../src/engine/book/own-trades.ts'
+import { listStrategyProfits } from '../../../src/cli/control/strategy-profits.ts'
+import { type BookedFill } from '../../../src/journal/booking.ts'
 import { own } from '../../../src/lib/own.ts'
 
 const SYMBOL = 'BTCUSDT'
@@ -178,5 +180,70 @@ describe('[MON1] what a strategy has made', () => {
       entry: { longLots: 1, longTicks: 5000 },
       profit: '0',
     })
+  })
+})
+
+describe('[MON1] what a strategy has made within a span', () => {
+  /** A fill as the journal keeps it. */
+  const booked = (fill: Fill, at: number): BookedFill => {
+    const isOurs = fill.orderId !== 'hand'
+    return {
+      kind: 'fill',
+      ...{ tradeId: fill.tradeId, orderId: fill.orderId, clientOid: '', at, coin: 'USDT' },
+      ...{ owner: isOurs ? 'strategy' : 'nobody', strategyId: isOurs ? fill.orderId : '' },
+      ...{ symbol: SYMBOL, side: fill.side, tradeSide: fill.tradeSide, source: fill.source },
+      price: (fill.ticks / 10).toFixed(1),
+      size: (fill.lots / 1000).toFixed(3),
+      ...{ profit: fill.profit ?? '', fee: fill.fee ?? '', scope: 'taker', fillKind: '', otherFees: '' },
+    }
+  }
+
+  /** The account as the exchange states it: `a` closes half, and then the rest of both is liquidated. */
+  function history(book: Book): readonly BookedFill[] {
+    for (const id of ['a', 'b']) send(book, id, id)
+    const [a, b] = [toOrderId('a'), toOrderId('b')]
+    const all = [
+      fillOf({ orderId: a, side: 'buy', ticks: 1000, lots: 10, fee: '0.1' }),
+      fillOf({ orderId: b, side: 'buy', ticks: 3000, lots: 10, fee: '0.1' }),
+      fillOf({ orderId: a, side: 'sell', ticks: 2000, lots: 5, profit: '0', fee: '0.1' }),
+      fillOf({ side: 'sell', ticks: 1000, lots: 15, profit: '-1.5', fee: '0.3', source: 'SYS' }),
+    ]
+    trade(book, ...all)
+    return all.map((fill, index) => booked(fill, AT + index))
+  }
+
+  const show = (book: Book, rows: readonly BookedFill[], since = 0): unknown =>
+    listStrategyProfits({ allFills: () => rows, book: () => book, since } as never).map((one) => [
+      one.strategyId,
+      one.profit.toString(),
+      one.fees.toString(),
+      one.unexplained.join(),
+    ])
+
+  test('is its own, and adds up to what the book has in all', () => {
+    const book = begin()
+    const rows = history(book)
+    const inAll = ['a', 'b'].map((id) => {
+      const { profit, fees } = moneyByStrategy(book).get(pairKey(id, SYMBOL)) ?? {}
+      return [id, String(profit), String(fees), '']
+    })
+
+    expect(show(book, rows)).toEqual(inAll)
+    expect(inAll).toEqual([
+      ['a', '0.5', '0.3', ''],
+      ['b', '-2', '0.3', ''],
+    ])
+    expect(show(book, rows, AT + 3)).toEqual([
+      ['a', '0', '0.1', ''],
+      ['b', '-2', '0.2', ''],
+    ])
+  })
+
+  test('is the figure of the exchange, and said so, where fills are missing', () => {
+    const book = begin()
+    const rows = history(book).filter(({ at }) => at !== AT)
+    trade(book, fillOf({ orderId: toOrderId('a'), side: 'buy', ticks: 1000, lots: 3 }))
+
+    expect(show(book, rows)).toContainEqual(['a', '0', '0.1', SYMBOL])
   })
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type AccountView } from '../../../src/control/views.ts'
 import { viewEquity } from '../../../src/daemon/control/losses-view.ts'
+import { ManualTime } from '../../support/manual-time.ts'
 import { Metrics } from '../../../src/daemon/control/metrics.ts'
 import { RunStatistics } from '../../../src/daemon/reporting/run-statistics.ts'
 import { formatSummary } from '../../../src/daemon/reporting/summary-text.ts'
@@ -82,7 +83,7 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
     accounts: [account],
     off: [],
   }
-  const metrics = new Metrics()
+  const metrics = new Metrics(new ManualTime(0))
   const polls = { polls: 0, lateness: NOTHING_MEASURED }
   const text = metrics.render({ status, accounts: [], isReady: true, polls })
   metrics.stop()

@@ -128,4 +128,43 @@ describe('[ORD2] a state that is an older copy', () => {
 
     expect(isOlder(bench)).toBe(true)
   })
+
+  describe('with foreignFills: adopt, and a fill through the API that no order of ours explains', () => {
+    /** It is made after the start, by an order of whoever it is. */
+    function hearStranger(bench: EngineBench, orderId: string): void {
+      const fill = bench.fill({ orderId: toOrderId(orderId), source: 'API', filledAt: bench.now })
+      const holding = { longLots: fill.lots, shortLots: 0 }
+      bench.effects = []
+      bench.step({ kind: 'pollDue', what: 'fills' })
+      bench.read({ fills: [fill], holding })
+      bench.pass(1000, { holding })
+    }
+    const asksForCancel = (bench: EngineBench): boolean =>
+      bench.take('askGrant').some(({ endpoint }) => endpoint === 'cancelAllOrders')
+
+    test('is proved by what rests beside it', () => {
+      const bench = new EngineBench({ foreignFills: 'adopt' }).start()
+      bench.pass(1000)
+      hearStranger(bench, '777')
+      expect(asksForCancel(bench)).toBe(true)
+
+      const { salt } = bench.settings
+      const key = `quote:${SYMBOL}:3`
+      lookFor(bench, [deriveClientOid({ salt, strategyId: STRATEGY, key, generation: 0 })])
+      expect(isOlder(bench)).toBe(true)
+    })
+
+    test('goes on where nothing of ours rests, and looks no more once nothing from before can', () => {
+      const bench = new EngineBench({ foreignFills: 'adopt' }).start()
+      bench.pass(bench.settings.execution.acceptanceWindowMs + 1000)
+      hearStranger(bench, '777')
+      expect(asksForCancel(bench)).toBe(true)
+      lookFor(bench, [], 10)
+      expect([...bench.halts]).toEqual([])
+      expect(isOlder(bench)).toBe(false)
+
+      hearStranger(bench, '778')
+      expect(asksForCancel(bench)).toBe(false)
+    })
+  })
 })

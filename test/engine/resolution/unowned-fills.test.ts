@@ -43,7 +43,7 @@ describe('[RSK4] a position that another client of the API has closed', () => {
     account.reach(STRATEGY, 10)
 
     account.trade('sell', 4)
-    account.look()
+    account.listNothing()
     account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
 
     expect(account.bench.halts.size).toBe(0)
@@ -77,7 +77,7 @@ describe('[RSK4] a position that another client of the API has closed', () => {
 
     account.bench.step({ kind: 'commanded', command: flattenAll })
     expect(account.sent()).toEqual([])
-    account.look()
+    account.listNothing()
 
     expect(account.fillNext()).toMatchObject([{ purpose: 'flatten', action: 'closeShort', lots: 3 }])
     expect(account.events()).toContain('flatten.done')
@@ -134,7 +134,7 @@ describe('[RSK4] two strategies that hold against each other', () => {
   test('nothing opens for lots that no strategy holds; what is in the account is closed', () => {
     const account = opposed({ foreignFills: 'adopt' })
     account.trade('sell', 4)
-    account.look()
+    account.listNothing()
     account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
     expect(account.sent()).toEqual([])
     expect(denials(account.bench)).toBe(1)

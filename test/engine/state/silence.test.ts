@@ -35,6 +35,7 @@ class Outage {
   readonly said: Extract<Effect, { kind: 'announce' }>[] = []
   /** When batches left that had no answer; Unix ms. */
   readonly lostAt: number[] = []
+  cancelAlls = 0
   readonly #failing: ReadonlySet<Failing>
   readonly #answer: Answer<BatchResult>
 
@@ -97,8 +98,10 @@ class Outage {
   #answerCancels(): void {
     const { bench } = this
     bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
-    for (const { cancelId } of bench.take('sendCancelAll'))
+    for (const { cancelId } of bench.take('sendCancelAll')) {
+      this.cancelAlls += 1
       bench.answerCancel(cancelId, this.#failing.has('cancel-alls') ? this.#answer : EMPTY)
+    }
   }
 
   events(name: string): readonly Readonly<Record<string, unknown>>[] {
@@ -198,6 +201,7 @@ test('[ORD4] orders that are answered with 5xx for hours are tried ever more rar
 
   const [, ...pauses] = outage.lostAt.map((at, index) => at - (outage.lostAt[index - 1] ?? at))
   expect(outage.lostAt.length).toBeLessThan(140)
+  expect(outage.cancelAlls).toBeLessThan(140)
   expect(Math.max(...pauses)).toBeLessThan(2 * MINUTE)
   expect(pauses.slice(0, 2).every((pause) => pause < 20 * SECOND)).toBe(true)
   expect(outage.events('exchange.silent')).toHaveLength(1)

@@ -32,10 +32,10 @@ export function Backtests() {
           ${runs.some(({ report }) => report.madeUp.length > 0) && row('prices', ({ report }) => (report.madeUp.length > 0 ? `made up: ${report.madeUp.join(', ')}` : 'real'))}
           ${runs.some(({ report }) => report.given.length > 0) && row('changed', ({ report }) => report.given.join(', ') || 'nothing')}
           ${row('from', ({ fromAt }) => day(fromAt))}${row('to', ({ toAt }) => day(toAt))}
-          ${row('opening', ({ opening, report }) => `${money(opening)} ${report.coin}`)}
-          ${row('final', ({ final, report }) => `${money(final)} ${report.coin}`)}
-          ${row('profit', ({ opening, final }) => html`<${Gain} value=${final - opening} text=${`${signed(final - opening)} (${percent((final - opening) / opening, 2)})`} />`)}
-          ${row('fees', ({ fees, report }) => `${money(fees)} ${report.coin}`)}
+          ${row('opening', ({ opening, report }) => `${money(opening, report.coin)} ${report.coin}`)}
+          ${row('final', ({ final, report }) => `${money(final, report.coin)} ${report.coin}`)}
+          ${row('profit', ({ opening, final, report }) => html`<${Gain} value=${final - opening} text=${`${signed(final - opening, report.coin)} (${percent((final - opening) / opening, 2)})`} />`)}
+          ${row('fees', ({ fees, report }) => `${money(fees, report.coin)} ${report.coin}`)}
           ${names.map((name) => row(name, ({ ratios }) => asShown(ratios.find((one) => one.name === name)?.text)))}
         </tbody>
       </table>

@@ -69,7 +69,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
         <span class="soft"
           >bid ${number(view.bid, digits, digits)} · ask ${number(view.ask, digits, digits)}</span
         >
-        ${held.map((one) => html`<span>${one.side} <b>${exact(one.size)}</b> from ${number(one.entryPrice, digits)}, <${Gain} value=${one.unrealisedProfit} text=${`${signed(one.unrealisedProfit)} ${view.marginCoin}`} /></span>`)}
+        ${held.map((one) => html`<span>${one.side} <b>${exact(one.size)}</b> from ${number(one.entryPrice, digits)}, <${Gain} value=${one.unrealisedProfit} text=${`${signed(one.unrealisedProfit, view.marginCoin)} ${view.marginCoin}`} /></span>`)}
         ${held.length === 0 && html`<span class="soft">nothing held</span>`}
       </p>
       ${
@@ -142,7 +142,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
               (row) =>
                 html`<${Gain}
                   value=${row.profit}
-                  text=${row.profit === null ? 'unknown' : signed(row.profit, 4)}
+                  text=${row.profit === null ? 'unknown' : signed(row.profit, row.coin, 4)}
                 />`,
               'number',
             ],
@@ -154,8 +154,8 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
 }
 
 /** With fees in other coins beside it. */
-function feeOf({ fee, otherFees }) {
-  const shown = fee === null ? 'unknown' : money(fee, 4)
+function feeOf({ fee, coin, otherFees }) {
+  const shown = fee === null ? 'unknown' : money(fee, coin, 4)
   return otherFees === '' ? shown : `${shown} + ${otherFees.replaceAll(';', ', ')}`
 }
 

@@ -134,27 +134,27 @@ function Money({ account, curves }) {
         big
         label=${equity === null ? 'Profit in all' : 'Equity'}
         unit=${account.coin}
-        value=${equity === null ? html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net)} />` : money(equity)}
+        value=${equity === null ? html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net, account.coin)} />` : money(equity, account.coin)}
       />
       <${Figure}
         label="Today"
         unit=${account.coin}
-        value=${html`<${Gain} value=${profit.today.net} text=${signed(profit.today.net)} />`}
+        value=${html`<${Gain} value=${profit.today.net} text=${signed(profit.today.net, account.coin)} />`}
         note=${fillsOf(profit.today)}
       />
-      ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net)} />`} note=${fillsOf(weekly)} />`}
-      ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net)} />`} note="with unrealised" />`}
+      ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net, account.coin)} />`} note=${fillsOf(weekly)} />`}
+      ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net, account.coin)} />`} note="with unrealised" />`}
       <${Figure}
         label="Fees paid"
         unit=${account.coin}
-        value=${money(profit.total.fees)}
+        value=${money(profit.total.fees, account.coin)}
         note=${uncounted(profit.total)}
       />
       <${Figure}
         label="Below its peak"
         unit=${account.coin}
-        value=${drawdown === undefined ? '–' : money(drawdown)}
-        note=${account.peak === null ? 'of this run' : `of ${money(account.peak)}`}
+        value=${drawdown === undefined ? '–' : money(drawdown, account.coin)}
+        note=${account.peak === null ? 'of this run' : `of ${money(account.peak, account.coin)}`}
       />
     </div>
     ${
@@ -220,7 +220,8 @@ function Positions({ account, order }) {
         ['size', (row) => exact(row.size), 'number'],
         [
           'unrealised',
-          (row) => html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit)} />`,
+          (row) =>
+            html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit, row.coin)} />`,
           'number',
         ],
         ['entry', (row) => fine(row.entryPrice, 4), 'number'],
@@ -305,7 +306,7 @@ function Losses({ account }) {
             />`,
         ],
         ['', (row) => `${fine(row.used, 2)} of ${fine(row.max, 2)}`, 'number'],
-        ['reached at', (row) => (row.level === null ? '' : money(row.level)), 'number'],
+        ['reached at', (row) => (row.level === null ? '' : money(row.level, account.coin)), 'number'],
       ]}
     />
   <//>`

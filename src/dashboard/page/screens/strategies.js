@@ -60,7 +60,8 @@ function Strategy({ strategy, account, order, curve, denials }) {
       <div class="figure">
         <span class="label">Net</span
         ><span class="value"
-          ><${Gain} value=${made?.net} text=${signed(made?.net)} /> <small>${account.coin}</small></span
+          ><${Gain} value=${made?.net} text=${signed(made?.net, account.coin)} />
+          <small>${account.coin}</small></span
         >
       </div>
       <div class="figure">
@@ -68,14 +69,14 @@ function Strategy({ strategy, account, order, curve, denials }) {
       </div>
       <div class="figure">
         <span class="label">Fees</span
-        ><span class="value">${money(made?.fees)} <small>${account.coin}</small></span>
+        ><span class="value">${money(made?.fees, account.coin)} <small>${account.coin}</small></span>
       </div>
       <div class="figure">
         <span class="label">Orders open</span><span class="value">${number(openOrders, 0)}</span>
       </div>
     </div>
     <p class="soft">
-      ${`Realised ${money(made?.realised)}, fees ${money(made?.fees)}, unrealised ${(made?.unrealised ?? null) === null ? 'not known' : money(made.unrealised)}`}
+      ${`Realised ${money(made?.realised, account.coin)}, fees ${money(made?.fees, account.coin)}, unrealised ${(made?.unrealised ?? null) === null ? 'not known' : money(made.unrealised, account.coin)}`}
       ${uncounted(made) && html`<br /><strong>${uncounted(made)}</strong>`}
     </p>
     <${Sparkline} values=${curve} label=${`Profit of ${id} in this run`} />

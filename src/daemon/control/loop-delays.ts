@@ -1,0 +1,59 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Timers } from '../../lib/timers.ts'
+
+/** A delay is shown for so long at least: a reader that looks once in this time misses none. */
+const SPAN_MS = 30_000
+
+/** Percentiles that are shown, of a hundred. */
+const PERCENTS = [50, 99, 100] as const
+const NANOSECONDS = 1e9
+
+type DelayHistogram = Pick<
+  ReturnType<typeof monitorEventLoopDelay>,
+  'enable' | 'disable' | 'percentile' | 'reset'
+>
+
+/**
+ * How long the event loop was held up, in spans of fixed length. Whoever reads begins no new span: two readers would
+ * take from each other what they have not seen.
+ */
+export class LoopDelays {
+  readonly #timers: Timers
+  readonly #histogram: DelayHistogram
+  /** Nanoseconds of the last whole span, by percentile. */
+  #before: ReadonlyMap<number, number> = new Map()
+  #cancel: (() => void) | undefined
+
+  constructor(timers: Timers, histogram: DelayHistogram = monitorEventLoopDelay({ resolution: 20 })) {
+    this.#timers = timers
+    this.#histogram = histogram
+  }
+
+  start(): void {
+    this.#histogram.enable()
+    this.#awaitEnd()
+  }
+
+  /** The larger of the present span and the last whole one, seconds by quantile. */
+  read(): readonly (readonly [quantile: string, seconds: number])[] {
+    return PERCENTS.map((percent) => {
+      const longest = Math.max(this.#histogram.percentile(percent), this.#before.get(percent) ?? 0)
+      return [String(percent / 100), longest / NANOSECONDS]
+    })
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#histogram.disable()
+  }
+
+  #awaitEnd(): void {
+    this.#cancel = this.#timers.after(SPAN_MS, () => this.#endSpan())
+  }
+
+  #endSpan(): void {
+    this.#before = new Map(PERCENTS.map((percent) => [percent, this.#histogram.percentile(percent)]))
+    this.#histogram.reset()
+    this.#awaitEnd()
+  }
+}
