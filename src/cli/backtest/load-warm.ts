@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../../config/load-config.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { warmUp } from '../../daemon/strategies/history.ts'
 import { type LoadedStrategy, loadStrategies } from '../../daemon/strategies/strategies.ts'
+import { guardPlay } from './guard-play.ts'
 import type { Recording } from '../../prices/recording.ts'
 
 interface BeforeRun {
@@ -10,14 +11,19 @@ interface BeforeRun {
   readonly fromAt: number
   /** Called with each file before its code is run. */
   readonly onLoading: ((file: string) => void) | undefined
+  /** Whether the code is run in this thread; else nothing of it is loaded here but what says `isolation: inline`. */
+  readonly runsHere: boolean
+  /** As `--feed` names them. */
+  readonly feeds: readonly string[]
 }
 
 /** The strategies of a run, with what there is to know of the time before it. */
 export async function loadWarm(
   { config, documents }: LoadedConfig,
-  { whole, fromAt, onLoading }: BeforeRun,
+  { whole, fromAt, onLoading, runsHere, feeds }: BeforeRun,
 ): Promise<readonly LoadedStrategy[]> {
-  const options = { onLoading, historyBeforeAt: fromAt, here: true }
+  if (runsHere) guardPlay(config, feeds)
+  const options = { onLoading, historyBeforeAt: fromAt, here: runsHere }
   const strategies = await loadStrategies(config, documents, toInstruments(config), options)
   return strategies.map((strategy) => warm(strategy, whole, fromAt))
 }

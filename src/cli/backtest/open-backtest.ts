@@ -38,6 +38,7 @@ import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
 import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
+import { remarksOnReach } from './guard-play.ts'
 import { loadWarm } from './load-warm.ts'
 import { remarksOnFunding } from '../prices/funding-remarks.ts'
 import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../prices/priced-instruments.ts'
@@ -55,6 +56,8 @@ export interface BacktestRequest extends PlayedRange {
   readonly version: string
   /** Hears of each strategy file before it is loaded. */
   readonly onLoading?: (file: string) => void
+  /** False where no run will be opened: then no code is loaded in this thread. Default: true. */
+  readonly runsHere?: boolean
 }
 
 /** A backtest whose files were read and found good: a run can be opened for any fill model. */
@@ -113,8 +116,10 @@ export async function prepareBacktest(
   const { coverage } = played
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
   const toAt = Math.max(...coverage.map((one) => one.toAt))
-  const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, onLoading: request.onLoading })
-  const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
+  const { feeds: feedSpecs = [], onLoading, runsHere = true } = request
+  const before = { whole, fromAt, onLoading, runsHere, feeds: feedSpecs }
+  const strategies = await loadWarm({ ...loaded, config }, before)
+  const feeds = await loadFeedFiles(feedSpecs, strategies)
   const settings = settingsOf(config, {
     strategies,
     version: request.version,
@@ -202,6 +207,7 @@ function listRemarks(
 ): readonly string[] {
   return [
     ...remarksOn(strategies, coverage, simulator),
+    ...remarksOnReach(config),
     ...describeFeeds(strategies, feeds, { fromAt, toAt }),
     ...remarksOnFunding(config, whole, { fromAt, toAt }),
     ...remarksOnWindows(strategies, polling.tickersMs),

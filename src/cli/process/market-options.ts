@@ -18,13 +18,17 @@ export function addMarketOptions(command: Command): Command {
     .option('--speed <n>', 'play prices at n times real speed', parseSpeed)
 }
 
+let loading: Promise<typeof import('../../prices/load-recording.ts')> | undefined
+
 /** A request with the prices that are to be played. @throws Failure RECORDING_… for files that cannot be read. */
 export async function withPlayed(
   request: ConfigRequest,
   { market, speed }: MarketOptions,
 ): Promise<ConfigRequest> {
   if (market.length === 0) return { ...request, played: { files: [], recorded: [], speed } }
-  const { readSymbol } = await import('../../prices/load-recording.ts')
+  // Once: a thread that is guarded later imports nothing more of the program.
+  loading ??= import('../../prices/load-recording.ts')
+  const { readSymbol } = await loading
   const recorded = await Promise.all(market.map(readSymbol))
   return { ...request, played: { files: market, recorded, speed } }
 }
