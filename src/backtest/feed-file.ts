@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'

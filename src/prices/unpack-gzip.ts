@@ -1,5 +1,4 @@
 /** Unpacks what may be gzipped, up to a size. */
-import { Buffer } from 'node:buffer'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Failure, messageOf } from '../lib/failure.ts'

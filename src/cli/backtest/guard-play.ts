@@ -1,11 +1,6 @@
 import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
 import { listHistoryFiles } from '../../daemon/strategies/history.ts'
-import {
-  areFilesGuarded,
-  closeFiles,
-  type guardFiles,
-  keepReadable,
-} from '../../strategy/isolation/guard-files.ts'
+import { areFilesGuarded, closeFiles, keepReadable } from '../../strategy/isolation/guard-files.ts'
 import { guardThread } from '../../strategy/isolation/guard-thread.ts'
 import { pathOfFeed } from './feed-files.ts'
 
@@ -13,7 +8,7 @@ let isGuarded = false
 
 /**
  * Takes from this thread what a strategy has no use for, before the first one is loaded; only from a thread that began
- * with {@link guardFiles}, for it cannot be given back. Where the configuration says
+ * with `guardFiles`, for it cannot be given back. Where the configuration says
  * `isolation: inline` of a strategy it says that its code was read: it and those beside it then keep all of Node.
  * @param feeds As `--feed` names them.
  */
@@ -29,7 +24,7 @@ export function guardPlay(
 }
 
 /** Strategies whose code may do everything in a backtest. */
-export function listUnguarded({ strategies }: Pick<DaemonConfig, 'strategies'>): readonly StrategyConfig[] {
+function listUnguarded({ strategies }: Pick<DaemonConfig, 'strategies'>): readonly StrategyConfig[] {
   return strategies.filter(({ isolation }) => isolation === 'inline')
 }
 

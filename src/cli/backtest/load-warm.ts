@@ -5,22 +5,26 @@ import { type LoadedStrategy, loadStrategies } from '../../daemon/strategies/str
 import { guardPlay } from './guard-play.ts'
 import type { Recording } from '../../prices/recording.ts'
 
+export interface LoadingRequest {
+  /** Files of feeds, as `--feed` names them. */
+  readonly feeds?: readonly string[] | undefined
+  /** Hears of each strategy file before it is loaded. */
+  readonly onLoading?: (file: string) => void
+  /** False where no run will be opened: then no code is loaded in this thread. Default: true. */
+  readonly runsHere?: boolean
+}
+
 interface BeforeRun {
   /** The files of prices, not cut to the run. */
   readonly whole: readonly Recording[]
   readonly fromAt: number
-  /** Called with each file before its code is run. */
-  readonly onLoading: ((file: string) => void) | undefined
-  /** Whether the code is run in this thread; else nothing of it is loaded here but what says `isolation: inline`. */
-  readonly runsHere: boolean
-  /** As `--feed` names them. */
-  readonly feeds: readonly string[]
+  readonly request: LoadingRequest
 }
 
 /** The strategies of a run, with what there is to know of the time before it. */
 export async function loadWarm(
   { config, documents }: LoadedConfig,
-  { whole, fromAt, onLoading, runsHere, feeds }: BeforeRun,
+  { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: BeforeRun,
 ): Promise<readonly LoadedStrategy[]> {
   if (runsHere) guardPlay(config, feeds)
   const options = { onLoading, historyBeforeAt: fromAt, here: runsHere }

@@ -39,25 +39,19 @@ import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
 import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
 import { remarksOnReach } from './guard-play.ts'
-import { loadWarm } from './load-warm.ts'
+import { type LoadingRequest, loadWarm } from './load-warm.ts'
 import { remarksOnFunding } from '../prices/funding-remarks.ts'
 import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../prices/priced-instruments.ts'
 
 /** What the command line says, over the configuration. */
-export interface BacktestRequest extends PlayedRange {
+export interface BacktestRequest extends PlayedRange, LoadingRequest {
   /** Recordings, or none for the seeded market. */
   readonly files: readonly string[]
-  /** Files of feeds, as `--feed` names them. */
-  readonly feeds?: readonly string[] | undefined
   readonly days: number
   readonly seed: number | undefined
   /** Margin coin at the start. */
   readonly balance: string | undefined
   readonly version: string
-  /** Hears of each strategy file before it is loaded. */
-  readonly onLoading?: (file: string) => void
-  /** False where no run will be opened: then no code is loaded in this thread. Default: true. */
-  readonly runsHere?: boolean
 }
 
 /** A backtest whose files were read and found good: a run can be opened for any fill model. */
@@ -116,10 +110,8 @@ export async function prepareBacktest(
   const { coverage } = played
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
   const toAt = Math.max(...coverage.map((one) => one.toAt))
-  const { feeds: feedSpecs = [], onLoading, runsHere = true } = request
-  const before = { whole, fromAt, onLoading, runsHere, feeds: feedSpecs }
-  const strategies = await loadWarm({ ...loaded, config }, before)
-  const feeds = await loadFeedFiles(feedSpecs, strategies)
+  const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
+  const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
   const settings = settingsOf(config, {
     strategies,
     version: request.version,

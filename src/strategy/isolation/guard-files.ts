@@ -30,14 +30,14 @@ let isClosed = false
 /** Begins to remember which files are read. Call it when the thread begins, before others replace these functions. */
 export function guardFiles(): void {
   isGuarded = true
-  for (const holder of [fs, fs.promises]) {
-    for (const name of Object.keys(holder)) {
-      const original: unknown = Reflect.get(holder, name)
+  for (const functions of [fs, fs.promises]) {
+    for (const name of Object.keys(functions)) {
+      const original: unknown = Reflect.get(functions, name)
       if (typeof original !== 'function' || !/^[a-z]/.test(name) || HARMLESS.has(name)) continue
-      if (READING.has(name)) judge(holder, name, assertReadable)
-      else if (OPENING.has(name)) judge(holder, name, assertOpenable)
-      else if (WRITING.has(name)) judge(holder, name, assertWritable)
-      else Reflect.set(holder, name, refuseWhenClosed(original as () => unknown, name))
+      if (READING.has(name)) judge(functions, name, assertReadable)
+      else if (OPENING.has(name)) judge(functions, name, assertOpenable)
+      else if (WRITING.has(name)) judge(functions, name, assertWritable)
+      else Reflect.set(functions, name, refuseWhenClosed(original as () => unknown, name))
     }
   }
   syncBuiltinESMExports()
@@ -71,10 +71,10 @@ function both(names: readonly string[]): ReadonlySet<string> {
 }
 
 /** What is judged is what is handed on: an object could name another file each time. */
-function judge(holder: object, name: string, assertAllowed: Judge): void {
-  const original = Reflect.get(holder, name) as (...args: readonly unknown[]) => unknown
+function judge(functions: object, name: string, assertAllowed: Judge): void {
+  const original = Reflect.get(functions, name) as (...args: readonly unknown[]) => unknown
   const takesTwo = name === 'rename' || name === 'renameSync'
-  Reflect.set(holder, name, function judged(this: unknown, ...args: unknown[]): unknown {
+  Reflect.set(functions, name, function judged(this: unknown, ...args: unknown[]): unknown {
     const path = toPath(args[0])
     assertAllowed(path ?? '', args[1])
     if (isClosed) args[0] = path

@@ -6,11 +6,9 @@ function keep<Self, Args extends readonly unknown[], Result>(
   prototype: object,
   name: string,
 ): (self: Self, ...args: Args) => Result {
-  const { value, get } = Object.getOwnPropertyDescriptor(prototype, name) ?? {}
-  return Function.prototype.call.bind((value ?? get) as () => void) as unknown as (
-    self: Self,
-    ...args: Args
-  ) => Result
+  const property = Object.getOwnPropertyDescriptor(prototype, name) ?? {}
+  const method = (Reflect.get(property, 'value') ?? Reflect.get(property, 'get')) as (...args: Args) => Result
+  return Function.prototype.call.bind(method)
 }
 
 export const startsWith = keep<string, [string], boolean>(String.prototype, 'startsWith')
