@@ -7,6 +7,7 @@
  *     columns   one after the other, each filled up with zeros to a multiple of eight
  *     32 bytes  SHA-256 of everything before
  */
+import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Failure, messageOf } from '../lib/failure.ts'

@@ -61,14 +61,17 @@ function dateOf([year, month, day, hour = '0', minute = '0', second = '0']: read
 type Parts = [number, number, number, number, number, number]
 
 const DATE =
-  /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[ TD](\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)? ?(?:Z|UTC|GMT|([+-])(\d\d):?(\d\d))?$/
+  /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[ TD](\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)? ?(?:Z|UTC|GMT|(?:UTC|GMT)?([+-])(\d\d):?(\d\d))?$/
+
+/** `01.06.2025 00:00` as Dukascopy and others write it: between points the day goes before the month everywhere. */
+const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= \d\d:)/
 
 /**
- * Unix ms of a date such as `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00` or `20250602 130000`, in UTC where it names
- * no zone. @returns undefined for what is none: 30 February, a day before 2009 or in another century.
+ * Unix ms of a date such as `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00`, `02.06.2025 13:00 GMT+0100` or
+ * `20250602 130000`, in UTC where it names no zone. @returns undefined for what is none: 30 February, a day before 2009 or in another century.
  */
 export function parseDate(text: string): number | undefined {
-  const match = DATE.exec(text)
+  const match = DATE.exec(text.replace(DAY_FIRST, '$3.$2.$1'))
   if (!match) return undefined
   const [, year, , month, day, hour, minute, second, fraction = '', sign, zoneHours, zoneMinutes] = match
   const at = dateOf([year, month, day, hour, minute, second])

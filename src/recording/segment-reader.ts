@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { zstdDecompressSync } from 'node:zlib'
 import { type Failure, messageOf } from '../lib/failure.ts'

@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { strategyFailure } from './strategy-failure.ts'
 

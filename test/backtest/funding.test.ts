@@ -129,6 +129,32 @@ test('funding and final equity take the newest mark price and rate of an hourly 
   expect(Number(run?.money.unrealised)).toBeCloseTo(0.01 * (97_000 - 100_000), 8)
 })
 
+test('an interval that becomes 4 and then 1 hour: each payment once, counted by hand', async () => {
+  // Bought at 07:10. Every 8 hours: 08:00 and 16:00; every 4: 20:00 and 00:00; every hour: 01:00, 02:00 and 03:00.
+  const payments = [
+    [1, 0.0001],
+    [9, 0.0002],
+    [13, 0.0003],
+    [17, -0.0004],
+    [18, 0.00005],
+    [19, 0.00006],
+    [20, 0.00007],
+  ].map(([hour = 0, rate]) => `${START_AT + hour * HOUR_MS},${rate}`)
+  const { paid } = await play({
+    hours: 21,
+    edits: [
+      [
+        'market: { ',
+        'market: { funding: { BTCUSDT: funding.csv }, recordings: { BTCUSDT: BTCUSDT-1m.csv }, ',
+      ],
+    ],
+    files: { 'funding.csv': ['ts_ms,fundingRate', ...payments, ''].join('\n'), 'BTCUSDT-1m.csv': '' },
+  })
+
+  // Of 1000 USDT: 0.10 + 0.20, then 0.30 - 0.40, then 0.05 + 0.06 + 0.07.
+  expect(paid).toBeCloseTo(-0.38, 5)
+})
+
 test('a file of payments says when and how much, also where the interval changes', async () => {
   const payments = [
     [1, 0.0002],

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Acceptance } from '../../src/cli/accept/acceptance.ts'
@@ -103,6 +104,24 @@ test.each(shareOf(ACCOUNTS, 2))(
     expect(text).toContain(isOwn ? 'everything of the product type' : 'everything of BTCUSDT')
   },
 )
+
+test('[SEC1] files that others may replace are refused before anything is sent, as for call', async () => {
+  const exchange = await open()
+  const config = join(workspace.directory, 'config/main.yaml')
+  chmodSync(config, 0o666)
+  const position = '--symbol BTCUSDT --product-type USDT-FUTURES --margin-coin USDT'.split(' ')
+  const call = (...words: string[]) =>
+    main(['call', 'singlePosition', ...position, '--config', config, ...words])
+
+  const refused = await accept()
+  const called = await call()
+  const said = written.join('')
+  const sent = exchange.ledger(SIMULATED_UID).counts.fills
+  const trusted = await call('--trust-files')
+
+  expect([refused.code, called, trusted, sent]).toEqual([78, 78, 0, 0])
+  for (const text of [refused.text, said]) expect(text).toMatch(/chmod go-w .*main\.yaml[^]*--trust-files/)
+})
 
 test('stopped by a signal it takes away what it has placed', async () => {
   const exchange = await open()

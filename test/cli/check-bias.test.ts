@@ -207,6 +207,8 @@ describe('the command', () => {
     })
   })
 
+  beforeEach(() => project.edit('scripted.yaml', '\nmodule', '\nisolation: inline\nmodule'))
+
   function run(hungAfter: string): Promise<number> {
     const [config, prices] = ['main.yaml', 'BTCUSDT.csv'].map((name) => join(project.directory, name))
     return main(['check-bias', String(config), '--market', String(prices), '--hung-after', hungAfter])

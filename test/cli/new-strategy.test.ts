@@ -50,6 +50,23 @@ test('one that comes with intentd can be copied, from any folder, and passes the
   }
 })
 
+test('in a folder of init a strategy goes to the others, and passes the check there', async () => {
+  const { directory } = projects.open()
+  await run(directory, 'init', 'work')
+  const work = join(directory, 'work')
+  const written = await run(work, 'new-strategy', 'my-rsi')
+
+  expect(readdirSync(join(work, 'strategies'))).toEqual(
+    expect.arrayContaining(['my-rsi.ts', 'my-rsi.paper.yaml']),
+  )
+  expect(readdirSync(work).filter((name) => name.startsWith('my-rsi'))).toEqual([])
+  expect(written.stdout).toContain('intentd check --config strategies/my-rsi.paper.yaml')
+  expect(await run(work, 'check', '--config', 'strategies/my-rsi.paper.yaml')).toMatchObject({
+    code: 0,
+    stderr: '',
+  })
+})
+
 test('what is there already is not written over', async () => {
   const { directory } = projects.open()
   await run(directory, 'new-strategy', 'twice')

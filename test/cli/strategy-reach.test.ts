@@ -1,9 +1,10 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { TRICKS, waysOut } from '../support/ways-out.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -79,3 +80,83 @@ test('it decides', () => {
   expect(existsSync(join(project.directory, 'hostile.golden'))).toBe(true)
   expect(connectionsOfCheck).toBe(0)
 })
+
+test('[SEC1] no command that plays prices or a recording lets the code of a strategy out of its thread', async () => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.destroy()
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const project = projects.open()
+  const secret = join(project.directory, '.env')
+  project.write('.env', 'INTENTD_OTHER=canary-in-a-file\n')
+  project.write('own/tricks.cjs', TRICKS)
+  const settings = (isolation: string): string =>
+    `id: trend-btc\nmodule: ../../own/hostile.ts\n${isolation}instruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n`
+  project.write('config/strategies/trend-btc.yaml', settings(''))
+  project.edit(
+    'config/paper.yaml',
+    /^strategies:[^]*/m.exec(project.read('config/paper.yaml'))?.[0] ?? '',
+    'strategies: [strategies/trend-btc.yaml]\n',
+  )
+  const strategy = (acts: string): string => `import { defineStrategy, z } from '#strategy'
+${acts}
+export default defineStrategy({
+  name: 'hostile', params: z.strictObject({ any: z.number().default(1) }).prefault({}), initialState: () => ({ tried: false }),
+  decide(_, { state }) { if (!state.tried) act(); return { intents: [], state: { tried: true } } },
+})
+`
+  project.write('own/hostile.ts', strategy('const act = () => undefined'))
+  const recorded = project.run(['--set', 'record=true', '--set', 'simulator.speed=60'])
+  await recorded.until('some decisions', () => recorded.events('daemon.running').length > 0)
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await recorded.stop()
+  project.write(
+    'own/hostile.ts',
+    strategy(`${waysOut(join(project.directory, 'own'), secret)}
+attempts['fetch'] = () => fetch('http://127.0.0.1:${(server.address() as AddressInfo).port}')
+const reached = await findReached()
+if (Object.keys(attempts).length < 50) throw new Error('too few attempts')
+if (reached.length > 0) throw new Error('reached: ' + reached.join(', '))
+const act = () => {
+  for (const [name, attempt] of Object.entries(tricks.attempts('', ${JSON.stringify(secret)}))) {
+    try { attempt() } catch { continue }
+    throw new Error('reached: ' + name)
+  }
+}`),
+  )
+  project.write('sweep.yaml', 'params: { trend-btc: { any: [1, 2] } }\nfolds: 0\n')
+  const recordings = findRecordings(project)
+  const seeded = ['config/paper.yaml', '--market', 'seeded', '--days', '1', '--set', 'backtest.pollMs=60000']
+  const play = async (...args: readonly string[]) => {
+    const run = project.start(args, KEYS)
+    const { code } = await run.ended
+    return [code, run.stderr.join('\n').replaceAll(/^.*\r/gm, ''), run.stdout.join('\n')] as const
+  }
+  const commands = {
+    backtest: ['backtest', ...seeded, '--out', 'new/report'],
+    sweep: ['sweep', ...seeded, '--params', 'sweep.yaml', '--jobs', '1'],
+    'check-bias': ['check-bias', ...seeded],
+    parity: ['parity', recordings, '--out', 'both'],
+    replay: ['replay', recordings, '--strategy', 'config/strategies/trend-btc.yaml'],
+  }
+  for (const [name, args] of Object.entries(commands)) {
+    const [code, errors, text] = await play(...args)
+    expect([name, code, errors]).toEqual([name, 0, ''])
+    expect(`${errors}${text}`).not.toMatch(/canary|reached/)
+  }
+  // The attempts are real: who says that the code was read gives it everything.
+  project.write('config/strategies/trend-btc.yaml', settings('isolation: inline\n'))
+  const [code, errors] = await play(...commands.backtest)
+
+  expect([code, errors]).toEqual([78, expect.stringMatching(/reached: .*require.*import\(\)/)])
+  expect(connections).toBe(1)
+})
+
+function findRecordings(project: Project): string {
+  const environments = join(project.directory, '.intentd')
+  const paths = readdirSync(environments, { recursive: true, encoding: 'utf8' })
+  return join(environments, paths.find((path) => path.endsWith('recordings')) ?? '')
+}

@@ -1,7 +1,7 @@
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Grant, type GrantSource } from '../../src/exchange/limiter/grant.ts'
 import { type PreparedRequest } from '../../src/exchange/client/prepared-request.ts'
@@ -35,6 +35,34 @@ function recordingGrant(): Grant & { readonly ends: string[] } {
     unused: () => void ends.push('unused'),
   }
 }
+
+it.each([301, 302, 303, 307, 308])(
+  '[SEC1] a redirect of the exchange (%i) to another host is not followed, by signed and by public calls',
+  async (status) => {
+    const elsewhere: string[] = []
+    const other = createServer((socket) => void socket.on('data', (data) => elsewhere.push(String(data))))
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as AddressInfo
+    const { server, client } = await openClient()
+    const location = `http://127.0.0.1:${port}/api/v2/mix/order/batch-place-order`
+    server.script = (_request, socket) => {
+      socket.write(rawAnswer({ status, headers: { location }, body: '' }))
+    }
+    const position = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' } as const
+
+    const answers = [
+      await client.call('batchPlaceOrder', BATCH),
+      await client.call('singlePosition', position),
+      await client.call('longShortRatio', { symbol: 'BTCUSDT' }),
+    ]
+
+    expect(answers.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown'])
+    expect(server.requests).toHaveLength(3)
+    expect(elsewhere).toEqual([])
+  },
+)
 
 describe('what is sent', () => {
   it('signs the exact bytes that it sends, with the time of the exchange', async () => {

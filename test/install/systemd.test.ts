@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createSupervisor } from '../../src/cli/process/supervisor.ts'
@@ -54,6 +55,23 @@ describe.skipIf(lacks('systemd-analyze'))(
     })
   },
 )
+
+test('init as root names a user of its own in the unit, with the commands that make it', async () => {
+  const project = projects.open()
+  const run = project.start(['init', 'work'])
+  await run.ended
+
+  const user = /^User=(.*)$/m.exec(project.read('work/intentd.service'))?.[1]
+  const said = run.stderr.join('\n')
+  const directory = join(project.directory, 'work')
+  if (process.geteuid?.() !== 0) {
+    expect([user, said]).toEqual([userInfo().username, expect.not.stringContaining('useradd')])
+    return
+  }
+  expect(user).toBe('intentd')
+  expect(said).toContain(`useradd --system --home-dir ${directory} --shell /usr/sbin/nologin intentd`)
+  expect(said).toContain(`chown -R intentd: ${directory}`)
+})
 
 test('the systemd unit names what the document of stops says, and nothing that V8 does not survive', () => {
   const unit = readFileSync('deploy/intentd.service', 'utf8')

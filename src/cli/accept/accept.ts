@@ -18,6 +18,7 @@ import { formatFinding } from '../doctor/finding.ts'
 import { print } from '../process/operator.ts'
 import { listOption, type ConfigOptions, toConfigRequest } from '../process/options.ts'
 import { assertSupported } from '../process/platform.ts'
+import { assertTrusted } from '../process/trusted-files.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { AccountProbe } from './account-probe.ts'
 import { type Acceptance, runAcceptance } from './acceptance.ts'
@@ -37,6 +38,7 @@ interface AcceptOptions extends Pick<ConfigOptions, 'set'> {
   readonly symbol?: string
   readonly yes?: string
   readonly json?: boolean
+  readonly trustFiles?: boolean
 }
 
 /** `intentd accept CONFIG`: whether an exchange does what the daemon relies on, tried with the smallest order. */
@@ -50,6 +52,7 @@ export function addAcceptCommand(program: Command, { setExit }: VerbFrame): void
     .option('--yes <environment>', 'must be live if the configuration is for real money')
     .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
     .option('--json', 'print the steps as JSON')
+    .option('--trust-files', 'go on although other users may replace files that are read')
     .action(async (config: string, options: AcceptOptions) => setExit(await accept(config, options)))
 }
 
@@ -61,6 +64,7 @@ async function accept(file: string, options: AcceptOptions): Promise<number> {
   assertSupported(config)
   const instrument = findInstrument(config, options.symbol)
   assertConsent(config, options.yes)
+  if (options.trustFiles !== true) assertTrusted([config], request)
   const access = assertAccess(config, request.cwd)
   const lock = holdAccount({
     access,

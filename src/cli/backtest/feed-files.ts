@@ -41,6 +41,11 @@ export function toPlayedFeed(file: FeedFile): PlayedFeed {
   return { feed: file.feed, heardAt: file.readAt, reading: (index) => file.reading(index) }
 }
 
+/** The file that a `--feed` names. */
+export function pathOfFeed(spec: string): string {
+  return toSpec(spec).path
+}
+
 function toSpec(text: string): FeedSpec {
   const [, strategy, name, path = text] = SPEC.exec(text) ?? []
   return { strategy, name, path }

@@ -2,22 +2,32 @@ import type { LoadedConfig } from '../../config/load-config.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { warmUp } from '../../daemon/strategies/history.ts'
 import { type LoadedStrategy, loadStrategies } from '../../daemon/strategies/strategies.ts'
+import { guardPlay } from './guard-play.ts'
 import type { Recording } from '../../prices/recording.ts'
+
+export interface LoadingRequest {
+  /** Files of feeds, as `--feed` names them. */
+  readonly feeds?: readonly string[] | undefined
+  /** Hears of each strategy file before it is loaded. */
+  readonly onLoading?: (file: string) => void
+  /** False where no run will be opened: then no code is loaded in this thread. Default: true. */
+  readonly runsHere?: boolean
+}
 
 interface BeforeRun {
   /** The files of prices, not cut to the run. */
   readonly whole: readonly Recording[]
   readonly fromAt: number
-  /** Called with each file before its code is run. */
-  readonly onLoading: ((file: string) => void) | undefined
+  readonly request: LoadingRequest
 }
 
 /** The strategies of a run, with what there is to know of the time before it. */
 export async function loadWarm(
   { config, documents }: LoadedConfig,
-  { whole, fromAt, onLoading }: BeforeRun,
+  { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: BeforeRun,
 ): Promise<readonly LoadedStrategy[]> {
-  const options = { onLoading, historyBeforeAt: fromAt, here: true }
+  if (runsHere) guardPlay(config, feeds)
+  const options = { onLoading, historyBeforeAt: fromAt, here: runsHere }
   const strategies = await loadStrategies(config, documents, toInstruments(config), options)
   return strategies.map((strategy) => warm(strategy, whole, fromAt))
 }

@@ -38,23 +38,20 @@ import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
 import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
-import { loadWarm } from './load-warm.ts'
+import { remarksOnReach } from './guard-play.ts'
+import { type LoadingRequest, loadWarm } from './load-warm.ts'
 import { remarksOnFunding } from '../prices/funding-remarks.ts'
 import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../prices/priced-instruments.ts'
 
 /** What the command line says, over the configuration. */
-export interface BacktestRequest extends PlayedRange {
+export interface BacktestRequest extends PlayedRange, LoadingRequest {
   /** Recordings, or none for the seeded market. */
   readonly files: readonly string[]
-  /** Files of feeds, as `--feed` names them. */
-  readonly feeds?: readonly string[] | undefined
   readonly days: number
   readonly seed: number | undefined
   /** Margin coin at the start. */
   readonly balance: string | undefined
   readonly version: string
-  /** Hears of each strategy file before it is loaded. */
-  readonly onLoading?: (file: string) => void
 }
 
 /** A backtest whose files were read and found good: a run can be opened for any fill model. */
@@ -113,7 +110,7 @@ export async function prepareBacktest(
   const { coverage } = played
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
   const toAt = Math.max(...coverage.map((one) => one.toAt))
-  const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, onLoading: request.onLoading })
+  const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
   const settings = settingsOf(config, {
     strategies,
@@ -202,6 +199,7 @@ function listRemarks(
 ): readonly string[] {
   return [
     ...remarksOn(strategies, coverage, simulator),
+    ...remarksOnReach(config),
     ...describeFeeds(strategies, feeds, { fromAt, toAt }),
     ...remarksOnFunding(config, whole, { fromAt, toAt }),
     ...remarksOnWindows(strategies, polling.tickersMs),

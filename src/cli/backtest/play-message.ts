@@ -34,12 +34,12 @@ export type PlayMessage =
 
 /** An error on its way between threads, which keeps no class. */
 export type ThrownThere =
-  | { readonly problems: readonly Problem[] }
+  | { readonly problems: readonly Problem[]; readonly again: string | undefined }
   | { readonly failure: FailureDetails }
   | { readonly error: unknown }
 
 export function packError(error: unknown): ThrownThere {
-  if (error instanceof ConfigError) return { problems: error.problems }
+  if (error instanceof ConfigError) return { problems: error.problems, again: error.again }
   if (!(error instanceof Failure)) return { error }
   const { code, message, facts, hint } = error
   const sentence = message.split('\n', 1)[0]?.slice(`${code}: `.length) ?? ''
@@ -47,7 +47,7 @@ export function packError(error: unknown): ThrownThere {
 }
 
 export function unpackError(packed: ThrownThere): Error {
-  if ('problems' in packed) return new ConfigError(packed.problems)
+  if ('problems' in packed) return new ConfigError(packed.problems, packed.again)
   if ('failure' in packed) return new Failure(packed.failure)
   return packed.error instanceof Error ? packed.error : new Error(String(packed.error))
 }

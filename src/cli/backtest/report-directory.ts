@@ -1,9 +1,12 @@
+import process from 'node:process'
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve, sep } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { RECIPE_FILE } from '../../report/read-report.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
+import { keepWritable } from '../../strategy/isolation/guard-files.ts'
 
 /** What a report before this one may have left; everything else in the directory is somebody else's. */
 const OWN = [
@@ -11,6 +14,36 @@ const OWN = [
   ...['orders.csv', 'fills.csv', 'positions.csv', 'equity.csv', 'returns.csv'],
   ...FILL_MODELS,
 ]
+
+/** Where reports go that have no place of their own. */
+export const REPORTS = 'backtests'
+
+/** What a thread that is going to close its files may write for its report. @param out Absent: below {@link REPORTS}. */
+export function keepReportWritable(out: string | undefined): void {
+  if (out === undefined) return keepWritable(`${resolve(REPORTS)}${sep}`)
+  const final = resolve(out)
+  for (const place of [unfinishedOf(final), interruptedOf(final)]) keepWritable(`${place}${sep}`)
+  for (const name of OWN) for (const end of ['', sep]) keepWritable(`${join(final, name)}${end}`)
+  // It is made where it is not there, with those above it.
+  for (let place = final; !existsSync(place); place = dirname(place)) keepWritable(place)
+}
+
+/** How the folder begins, among the system's temporary files, in which `parity` keeps the prices that it plays. */
+export const PARITY_FILES = 'intentd-parity-'
+
+/** Whether a thread may say that these are its unfinished files, which are removed when it has ended. */
+export function isUnfinished(directory: string): boolean {
+  const path = resolve(directory)
+  return path.endsWith(unfinishedOf('')) || path.startsWith(join(tmpdir(), PARITY_FILES))
+}
+
+function unfinishedOf(final: string): string {
+  return `${final}.unfinished-${process.pid}`
+}
+
+function interruptedOf(final: string): string {
+  return `${final}-interrupted`
+}
 
 /** A report is written beside the place where it goes, and is put there when it is whole. */
 export class ReportDirectory {
@@ -22,14 +55,14 @@ export class ReportDirectory {
   /** @throws Failure REPORT_UNWRITABLE */
   constructor(directory: string) {
     this.final = resolve(directory)
-    this.unfinished = `${this.final}.unfinished-${process.pid}`
+    this.unfinished = unfinishedOf(this.final)
     if (existsSync(this.final)) this.#write(() => readdirSync(this.final))
     this.#write(() => makeDirectory(this.unfinished))
   }
 
   /** Puts the report in its place; one that was ended early stands beside it, so that it replaces no whole one. */
   install(isWhole: boolean): string {
-    const place = isWhole ? this.final : `${this.final}-interrupted`
+    const place = isWhole ? this.final : interruptedOf(this.final)
     this.#write(() => {
       makeDirectory(place)
       for (const name of [RECIPE_FILE, ...OWN]) rmSync(join(place, name), { recursive: true, force: true })

@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -27,7 +28,7 @@ import type { PlayWatcher } from './play-message.ts'
 import type { BacktestOptions, PlayOptions } from './play-options.ts'
 import type { PriceSource } from '../prices/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
-import { ReportDirectory } from './report-directory.ts'
+import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
 
 /** Of a seeded market. */
 const DAYS_DEFAULT = 30
@@ -36,12 +37,18 @@ const CHUNK_MS = 300_000
 /** Others of this process (Ctrl-C) get their turn this often. */
 const TURN_MS = 100
 
+interface OpeningOptions {
+  readonly watcher?: PlayWatcher
+  /** As in {@link BacktestRequest}. */
+  readonly runsHere?: boolean
+}
+
 /** The configuration, and what it is to be played on. @throws ConfigError, or Failure for prices that cannot be played. */
 export async function openBacktest(
   config: string | undefined,
   options: PlayOptions,
   version: string,
-  watcher?: PlayWatcher,
+  { watcher, runsHere = true }: OpeningOptions = {},
 ): Promise<{ readonly loaded: LoadedConfig; readonly prepared: PreparedBacktest }> {
   const request = toConfigRequest({ config, set: options.set, param: options.param })
   const loaded = loadConfig(await withRecorded(request, options))
@@ -49,7 +56,7 @@ export async function openBacktest(
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
     feeds: options.feed,
     ...{ days: options.days ?? DAYS_DEFAULT, fromAt: options.from, toAt: options.to },
-    ...{ seed: options.seed, balance: options.balance, version },
+    ...{ seed: options.seed, balance: options.balance, version, runsHere },
   })
   return { loaded, prepared }
 }
@@ -75,10 +82,11 @@ export async function runBacktest(
   watcher: PlayWatcher,
 ): Promise<void> {
   const impure = watchImpureCalls()
-  const { loaded, prepared } = await openBacktest(config, options, version, watcher)
+  keepReportWritable(options.out)
+  const { loaded, prepared } = await openBacktest(config, options, version, { watcher })
   const models = options.model === 'all' ? FILL_MODELS : [options.model ?? prepared.fillModel]
   const recipe = describeRecipe(prepared, { models, version, set: options.set, param: options.param })
-  const name = `backtests/${loaded.config.name}-${sha256Hex([JSON.stringify(recipe)]).slice(0, 8)}`
+  const name = `${REPORTS}/${loaded.config.name}-${sha256Hex([JSON.stringify(recipe)]).slice(0, 8)}`
   const directory = new ReportDirectory(resolve(options.out ?? name))
   watcher.post({ kind: 'unfinished', directory: directory.unfinished })
   try {

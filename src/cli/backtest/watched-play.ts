@@ -9,6 +9,7 @@ import { onStopSignals } from '../process/signals.ts'
 import { PlayMarks } from './play-marks.ts'
 import { type PlayMessage, unpackError } from './play-message.ts'
 import type { ThreadData } from './watched-thread.ts'
+import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../process/write-out.ts'
 
 const CHECK_MS = 200
@@ -82,8 +83,9 @@ function hear(thread: Worker, known: Known): Promise<void> {
     thread.on('message', (message: PlayMessage) => {
       if (message.kind === 'loading') known.loading = message.file
       else if (message.kind === 'begun') known.strategies = message.strategies
-      else if (message.kind === 'unfinished') known.unfinished = message.directory
-      else if (message.kind === 'progress') writeAside(message.text)
+      else if (message.kind === 'unfinished') {
+        if (isUnfinished(message.directory)) known.unfinished = message.directory
+      } else if (message.kind === 'progress') writeAside(message.text)
       else if (message.kind === 'failed') fail(unpackError(message.error))
       else {
         writeOut(message.text)

@@ -17,13 +17,15 @@ export interface CallArguments {
   readonly pending: PendingOrder | undefined
   readonly json: boolean
   readonly dryRun: boolean
+  readonly trustFiles: boolean
   readonly help: boolean
 }
 
 const PENDING = ['limit', 'market', 'trailing'] as const
-const FLAGS: Readonly<Record<string, 'json' | 'dryRun' | 'help'>> = {
+const FLAGS: Readonly<Record<string, 'json' | 'dryRun' | 'trustFiles' | 'help'>> = {
   json: 'json',
   'dry-run': 'dryRun',
+  'trust-files': 'trustFiles',
   help: 'help',
 }
 const VALUED = ['config', 'set', 'state', 'yes', 'pending'] as const
@@ -37,7 +39,7 @@ export const CALL_OPTIONS: readonly string[] = [...Object.keys(FLAGS), ...VALUED
  * @throws CallRefused for an unknown endpoint, a word that belongs nowhere, an option without its value.
  */
 export function readCallArguments(words: readonly string[]): CallArguments {
-  const flags = { json: false, dryRun: false, help: false }
+  const flags = { json: false, dryRun: false, trustFiles: false, help: false }
   const values: Record<(typeof VALUED)[number], string[]> = {
     config: [],
     set: [],

@@ -24,6 +24,7 @@ const OPTIONS = `Options of every call
   --set <path=value>       override a setting of that file; may be given again
   --json                   print only the data of the answer, as JSON, just as it came
   --dry-run                print the request that would be sent, secrets masked, and send nothing
+  --trust-files            send it although other users may replace files that are read
   --state <file>           the simulator keeps orders, positions and balances in this file between calls
   --pending <kind>         modifyPlanOrder: the pending order is limit, market or trailing; checks its rules
   --yes=<what>             needed by calls that move money out or create accounts; the refusal says what to write

@@ -20,6 +20,7 @@ import { formatEndpointHelp, formatEndpointList } from './call-help.ts'
 import { prepareCall, toPlanOrder } from './call-prepare.ts'
 import { formatData } from './call-print.ts'
 import { CallRefused } from './call-refused.ts'
+import { assertTrusted } from '../process/trusted-files.ts'
 import { toConfigRequest } from '../process/options.ts'
 import { writeAside, writeOut } from '../process/write-out.ts'
 
@@ -116,6 +117,8 @@ async function sendCall(given: EndpointCall, frame: CallFrame): Promise<Answer<S
     return undefined
   }
   if (guard !== undefined) assertConsent(guard, yes)
+  // The simulator of one call has no keys, and nothing of anybody.
+  if (config.exchange.baseUrl !== undefined && !given.trustFiles) assertTrusted([config], { cwd })
   const exchange = await openCallExchange({ config, endpoint, state: given.state, cwd, clock })
   try {
     return await send({ exchange, config, prepared, guard, clock })

@@ -46,7 +46,7 @@ export async function checkBias(
   const progress = new ProgressBar({ isTTY, write: (text) => post({ kind: 'progress', text }) }, systemClock)
   let done = 0
   const play = async (range: Pick<PlayOptions, 'from' | 'to'>, label: string): Promise<Played> => {
-    const { prepared } = await openBacktest(config, { ...options, ...range }, version, watcher)
+    const { prepared } = await openBacktest(config, { ...options, ...range }, version, { watcher })
     const log = new EffectLog()
     const model = options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
     const opened = markDecisions(prepared.open(model, undefined), marks)

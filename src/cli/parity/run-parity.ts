@@ -1,7 +1,7 @@
 import { listFollowingSeed } from '../../daemon/embedded/made-up-prices.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { basename, join, resolve, sep } from 'node:path'
 import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { type RecordedFeeds, readRecordedFeeds } from '../../daemon/recording/recorded-feeds.ts'
@@ -21,7 +21,8 @@ import { listAssumptions } from '../backtest/assumptions.ts'
 import type { PreparedBacktest } from '../backtest/open-backtest.ts'
 import type { PlayMarks } from '../backtest/play-marks.ts'
 import type { PlayWatcher } from '../backtest/play-message.ts'
-import { ReportDirectory } from '../backtest/report-directory.ts'
+import { keepReportWritable, PARITY_FILES, ReportDirectory } from '../backtest/report-directory.ts'
+import { keepWritable } from '../../strategy/isolation/guard-files.ts'
 import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest/run-backtest.ts'
 import type { RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
@@ -44,6 +45,8 @@ export interface ParityTask {
   readonly version: string
 }
 
+/** Of the two reports, below `--out`. */
+const PLACES = ['recorded', 'backtest'] as const
 const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
 const NO_PROOF =
   'note: the two were restricted at different times, so this is no proof: the backtest repeats no restriction, release or flatten of the recorded run'
@@ -72,6 +75,7 @@ export async function checkParity(
   { recording, options, out, version }: ParityTask,
   watcher: PlayWatcher,
 ): Promise<ParityResult> {
+  if (out !== undefined) for (const place of PLACES) keepReportWritable(join(out, place))
   const recorded = readRecorded(findSegments(resolve(recording)), watcher.marks)
   const { settings, segments } = recorded
   const loaded = withoutPollMs(loadRecordedConfig(recorded, options))
@@ -335,7 +339,8 @@ async function playRecorded({
 }: PlayedRecording): Promise<PlayedRun> {
   const { marks, post } = watcher
   const watch = watchForEnd(marks)
-  const directory = mkdtempSync(join(tmpdir(), 'intentd-parity-'))
+  const directory = mkdtempSync(join(tmpdir(), PARITY_FILES))
+  keepWritable(`${directory}${sep}`)
   post({ kind: 'unfinished', directory })
   const { tables } = readRecordedQuotes(segments)
   const firsts = [...tables.values()].flatMap(([table]) => table?.columns.get('at')?.[0] ?? [])
@@ -415,7 +420,7 @@ function writeReports(
   )
   const common = { format: 1, name, coin, coverage } as const
   const write = (
-    place: string,
+    place: (typeof PLACES)[number],
     run: (unfinished: string) => RunReport,
     assumptions: readonly string[],
   ): string => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { readSymbol } from '../../prices/load-recording.ts'
 import type { ConfigRequest } from '../../config/load-config.ts'
 import { type ConfigOptions, listOption, parseSpeed, toShellWord } from './options.ts'
 
@@ -18,14 +19,18 @@ export function addMarketOptions(command: Command): Command {
     .option('--speed <n>', 'play prices at n times real speed', parseSpeed)
 }
 
+let loading: Promise<{ readonly readSymbol: typeof readSymbol }> | undefined
+
 /** A request with the prices that are to be played. @throws Failure RECORDING_… for files that cannot be read. */
 export async function withPlayed(
   request: ConfigRequest,
   { market, speed }: MarketOptions,
 ): Promise<ConfigRequest> {
   if (market.length === 0) return { ...request, played: { files: [], recorded: [], speed } }
-  const { readSymbol } = await import('../../prices/load-recording.ts')
-  const recorded = await Promise.all(market.map(readSymbol))
+  // Once: a thread that is guarded later imports nothing more of the program.
+  loading ??= import('../../prices/load-recording.ts')
+  const loaded = await loading
+  const recorded = await Promise.all(market.map((file) => loaded.readSymbol(file)))
   return { ...request, played: { files: market, recorded, speed } }
 }
 

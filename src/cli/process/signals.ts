@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { systemClock } from '../../lib/clock.ts'
 import { strategyAtFault } from '../../strategy/strategy-context.ts'
 

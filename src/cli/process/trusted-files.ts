@@ -43,7 +43,7 @@ export function findFaults(read: readonly FilesRead[], trust: Trust): readonly F
 export function assertTrusted(configs: readonly DaemonConfig[], request: SecretsRequest): void {
   const problems = findUntrusted(configs, request)
   if (problems.length > 0)
-    throw new ConfigError(problems, 'Or start it with --trust-files, if nobody else uses this machine.')
+    throw new ConfigError(problems, 'Or add --trust-files, if nobody else uses this machine.')
 }
 
 export function findUntrusted(configs: readonly DaemonConfig[], request: SecretsRequest): readonly Problem[] {

@@ -1,3 +1,4 @@
+import process from 'node:process'
 import {
   type ChangedDecision,
   ChangedStrategy,
@@ -7,6 +8,8 @@ import { loadChangedStrategy } from '../../daemon/strategies/load-changed-strate
 import type { ReplayWatcher } from '../../daemon/recording/replay.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
+import { loadStrategyFile } from '../../config/load-config.ts'
+import { guardPlay } from '../backtest/guard-play.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
@@ -28,7 +31,9 @@ export async function openComparison(
   shown: number,
 ): Promise<Comparison> {
   const { settings } = parseCore(openSegment(segments[0]?.file ?? '').image)
-  const strategy = await loadChangedStrategy({ file, cwd: process.cwd() }, settings)
+  const place = { file, cwd: process.cwd() }
+  guardPlay({ strategies: [loadStrategyFile(place).strategy] })
+  const strategy = await loadChangedStrategy(place, settings)
   const lines: string[] = []
   const counts = new Map<string, number>()
   const watcher = new ChangedStrategy({

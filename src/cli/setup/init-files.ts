@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { toShellWord } from '../process/options.ts'
 
 /** The checkout or the package. */
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
@@ -48,7 +49,28 @@ function buildEcosystem(): string {
     .replace(/^const node = .*$/m, () => `const node = ${JSON.stringify(process.execPath)}`)
 }
 
-/** As the user who runs this. A % begins a specifier in a unit. */
+/** The user of the unit: whoever runs this, but never root, who gets one that has yet to be made. */
+export function unitUser(): string {
+  return isRoot() ? SERVICE_USER : userInfo().username
+}
+
+/** The commands that make the user of the unit and give it the directory; none where it is there already. */
+export function listUserCommands(directory: string): readonly string[] {
+  if (!isRoot()) return []
+  const folder = toShellWord(directory)
+  return [
+    `useradd --system --home-dir ${folder} --shell /usr/sbin/nologin ${SERVICE_USER}`,
+    `chown -R ${SERVICE_USER}: ${folder}`,
+  ]
+}
+
+const SERVICE_USER = 'intentd'
+
+function isRoot(): boolean {
+  return process.geteuid?.() === 0
+}
+
+/** As {@link unitUser}. A % begins a specifier in a unit. */
 function buildUnit(directory: string): string {
   const escape = (path: string): string => path.replaceAll('%', '%%')
   const quote = (path: string): string => JSON.stringify(escape(path))
@@ -58,7 +80,7 @@ function buildUnit(directory: string): string {
       /^# systemd unit\.[^]*?\n\n/,
       () => '# Written by `intentd init`. The keys are /etc/intentd/api-*, mode 0600.\n\n',
     )
-    .replace(/^User=.*$/m, () => `User=${userInfo().username}`)
+    .replace(/^User=.*$/m, () => `User=${unitUser()}`)
     .replace(/^WorkingDirectory=.*$/m, () => `WorkingDirectory=${escape(directory)}`)
     .replace(/^ReadWritePaths=.*$/m, () => `ReadWritePaths=${quote(directory)}`)
     .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)

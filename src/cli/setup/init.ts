@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
 import { toShellWord } from '../process/options.ts'
-import { buildInitFiles } from './init-files.ts'
+import { buildInitFiles, listUserCommands, unitUser } from './init-files.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 
 /** `intentd init DIR`: a working directory in which `check`, `run` and `test` work at once. */
@@ -38,9 +38,21 @@ function init(name: string): void {
       cause: error,
     })
   }
-  print(
-    `${directory} is ready. Next:\n  cd ${toShellWord(directory)}\n  intentd check\n  intentd test\n  intentd run`,
-  )
+  print(describeNext(directory))
+}
+
+function describeNext(directory: string): string {
+  const next = [`cd ${toShellWord(directory)}`, 'intentd check', 'intentd test', 'intentd run']
+  const user = listUserCommands(directory)
+  const asRoot = [
+    `You are root. intentd.service runs as the user ${unitUser()}; make it, and give it the directory, before you start the unit:`,
+    ...user.map((command) => `  ${command}`),
+  ]
+  return [
+    `${directory} is ready. Next:`,
+    ...next.map((command) => `  ${command}`),
+    ...(user.length > 0 ? asRoot : []),
+  ].join('\n')
 }
 
 function assertEmpty(directory: string): void {

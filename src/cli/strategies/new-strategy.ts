@@ -27,21 +27,30 @@ export function addNewStrategyCommand(program: Command): void {
   program
     .command('new-strategy <name>')
     .description('write a strategy, its settings, its test, and a configuration to run it on paper')
-    .option('--dir <directory>', 'where to write it', '.')
+    .option(
+      '--dir <directory>',
+      'where to write it (default: strategies/ in a folder of `init`, else this one)',
+    )
     .addOption(
       new Option('--like <strategy>', 'begin with a copy of one that comes with intentd').choices(
         Object.keys(LIBRARY),
       ),
     )
     .action((name: string, { dir, like }: NewOptions) => {
-      const place = (end: string): string => join(resolve(dir), `${name}${end}`)
-      writeStrategy(name, resolve(dir), like === undefined ? freshFiles(name) : copiedFiles(name, like))
+      const directory = resolve(dir ?? (isWorkingDirectory() ? 'strategies' : '.'))
+      const place = (end: string): string => join(directory, `${name}${end}`)
+      writeStrategy(name, directory, like === undefined ? freshFiles(name) : copiedFiles(name, like))
       writeOut(nextSteps(name, place, like))
     })
 }
 
+/** Whether this folder is laid out as `init` does it: configurations in one folder, strategies in another. */
+function isWorkingDirectory(): boolean {
+  return ['strategies', 'config/strategies', 'intentd.service'].every((path) => existsSync(path))
+}
+
 interface NewOptions {
-  readonly dir: string
+  readonly dir?: string
   readonly like?: string
 }
 

@@ -22,7 +22,7 @@ import { toConfigRequest } from '../process/options.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { findChange } from './changed-files.ts'
 import { recipeOf } from './play-trial.ts'
-import { assertTaken, assertStrategies, loadSweepFile } from './sweep-file-problems.ts'
+import { assertTakenElsewhere, assertStrategies, loadSweepFile } from './sweep-file-problems.ts'
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
 import { runHere, type TrialRunner } from './trial-runner.ts'
@@ -95,7 +95,7 @@ async function openSweep(
 ): Promise<OpenSweep> {
   const read = loadSweepFile(options.params)
   const { file } = read
-  const { loaded, prepared } = await openBacktest(config, options, version)
+  const { loaded, prepared } = await openBacktest(config, options, version, { runsHere: false })
   assertStrategies(
     read,
     loaded.config.strategies.filter(({ enabled }) => enabled).map(({ id }) => id),
@@ -103,7 +103,7 @@ async function openSweep(
   const { fromAt, toAt, coverage } = prepared
   const { startAt, stepMs, count } = cutIntoBuckets(fromAt, toAt)
   const sets = listParamSets(file)
-  await assertTaken(read, sets, { config, options })
+  await assertTakenElsewhere({ config, options }, options.trialLimit)
   const rounds = file.method === 'halving' ? cutRounds(fromAt, toAt, sets.length) : [toAt]
   const isSeeded = coverage.every(({ kind }) => kind === 'seeded')
   const usedShare = rounds.length === 1 ? 0 : ((rounds.at(-2) ?? fromAt) - fromAt) / (toAt - fromAt)

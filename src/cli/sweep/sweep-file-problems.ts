@@ -1,4 +1,6 @@
 /** What is wrong in the file of a sweep, with its line: also what a strategy says of the values that stand there. */
+import process from 'node:process'
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load-config.ts'
 import { checkFile } from '../../config/yaml/checked-file.ts'
@@ -9,6 +11,12 @@ import { loadStrategies } from '../../daemon/strategies/strategies.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { explainValues, type ParamSet } from '../../sweep/param-sets.ts'
 import { type SweepFile, sweepFileSchema } from '../../sweep/sweep-file.ts'
+import { openProgramThread } from '../../lib/program-thread.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { showDuration } from '../../report/text/figures.ts'
+import { strategyFailure } from '../../strategy/strategy-failure.ts'
+import { guardPlay } from '../backtest/guard-play.ts'
+import { type ThrownThere, unpackError } from '../backtest/play-message.ts'
 import type { PlayOptions } from '../backtest/play-options.ts'
 import { withRecorded } from '../process/market-options.ts'
 import { toConfigRequest } from '../process/options.ts'
@@ -18,6 +26,8 @@ export interface ReadSweepFile {
   readonly source: YamlSource
 }
 
+const HANG_HINT =
+  'the schema or the check of a strategy does not come back; or wait longer with --trial-limit'
 const AGAIN = 'Then give the same command again.'
 /** Combinations that are tried before the first trial, some seconds' work; what is undecided then each trial says itself. */
 const TRIED_MAX = 200
@@ -52,6 +62,31 @@ interface RefusedSet {
   readonly problems: readonly Problem[]
 }
 
+export interface TakenTask {
+  readonly config: string | undefined
+  readonly options: PlayOptions & { readonly params: string }
+}
+
+/** As {@link assertTaken}, in a thread in which the code of the strategies reaches nothing. @param limitMs Real time. */
+export async function assertTakenElsewhere(task: TakenTask, limitMs: number): Promise<void> {
+  const thread = openProgramThread('./taken-thread', import.meta.url, { workerData: task })
+  const timeout = Promise.withResolvers<never>()
+  const cancel = systemTimers.after(limitMs, () =>
+    timeout.reject(
+      strategyFailure('STRATEGY_HANGS', { facts: { waited: showDuration(limitMs) }, hint: HANG_HINT }),
+    ),
+  )
+  try {
+    const [thrown] = (await Promise.race([once(thread, 'message'), timeout.promise])) as [
+      ThrownThere | undefined,
+    ]
+    if (thrown !== undefined) throw unpackError(thrown)
+  } finally {
+    cancel()
+    await thread.terminate()
+  }
+}
+
 /**
  * A value that the strategies take in some combination is good, and so may be one of which not every combination was
  * tried. A combination of good values may still be refused: its trial says why.
@@ -60,7 +95,7 @@ interface RefusedSet {
 export async function assertTaken(
   { source }: ReadSweepFile,
   sets: readonly ParamSet[],
-  { config, options }: { readonly config: string | undefined; readonly options: PlayOptions },
+  { config, options }: TakenTask,
 ): Promise<void> {
   const problemsOf = (set: ParamSet) => findProblems(set, { config, options })
   const good = new Set<string>()
@@ -123,14 +158,12 @@ async function findCulprit(
   return undefined
 }
 
-async function findProblems(
-  set: ParamSet,
-  { config, options }: { readonly config: string | undefined; readonly options: PlayOptions },
-): Promise<readonly Problem[]> {
+async function findProblems(set: ParamSet, { config, options }: TakenTask): Promise<readonly Problem[]> {
   const param = [...options.param, ...Object.entries(set).map(([name, text]) => `${name}=${text}`)]
   try {
     const request = toConfigRequest({ config, set: options.set, param })
     const loaded = loadConfig(await withRecorded(request, options))
+    guardPlay(loaded.config)
     await loadStrategies(loaded.config, loaded.documents, toInstruments(loaded.config), { here: true })
     return []
   } catch (error) {

@@ -73,7 +73,7 @@ export const strategyFileSchema = z
     }),
     isolation: z.enum(['worker', 'inline']).optional().meta({
       description:
-        'worker: the strategy runs in a thread of its own, with limits on time and memory and without process, files and network. inline: in the thread of the daemon. Absent: inline for the strategies that come with intentd, worker for all others. A backtest runs every strategy inline.',
+        'worker: the strategy runs in a thread of its own, with limits on time and memory and without process, files and network. inline: in the thread of the daemon. Absent: inline for the strategies that come with intentd, worker for all others. Where prices are played all strategies run in one guarded thread; one that says inline takes the guard from that whole run.',
     }),
     thread: z
       .strictObject({

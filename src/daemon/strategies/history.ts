@@ -123,12 +123,16 @@ function cutPlace(name: string): { readonly symbol: string; readonly path: strin
   return { symbol, path }
 }
 
+type HistoryNames = Pick<StrategyConfig, 'file' | 'history'>
+
+/** The files that it names. */
+export function listHistoryFiles({ file, history }: HistoryNames): readonly string[] {
+  return history.map((name) => resolve(dirname(file), cutPlace(name).path))
+}
+
 /** SHA-256 of each file that it names, hex. */
-export function hashHistory({ file, history }: Pick<StrategyConfig, 'file' | 'history'>): readonly string[] {
-  return history.map((name) => {
-    const bytes = readFileSync(resolve(dirname(file), cutPlace(name).path))
-    return createHash('sha256').update(bytes).digest('hex')
-  })
+export function hashHistory(names: HistoryNames): readonly string[] {
+  return listHistoryFiles(names).map((path) => createHash('sha256').update(readFileSync(path)).digest('hex'))
 }
 
 /**

@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { resolve } from 'node:path'
 import type { ConfigDocuments, DaemonConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'

@@ -45,7 +45,7 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
     ...['tsms', 'opentime', 'timeopen', 'start', 'starttime', 'timestamp', 'time', 'ts', 't', 'unix', 'mts'],
     ...['unixtimestamp', 'transacttime', 'tsevent', 'calctime', 'fundingtime', 'fundingratetimestamp'],
     ...['createdtime', 'createtime', 'tradetime'],
-    ...['settletime', 'datetime', 'date', ...CLOSE_TIMES],
+    ...['settletime', 'datetime', 'gmttime', 'date', ...CLOSE_TIMES],
   ],
   clock: [],
   open: ['open', 'openprice', 'o'],
@@ -82,6 +82,8 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
 /** All names of these mean the same; those of others are of one meaning more or less. */
 const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
 const WITHOUT_TWINS: readonly ShapeField[] = ['instrument', 'exchange', 'id', 'clock', 'nextFunding']
+
+const WITH_ZONE = /\d(?:Z| ?(?:UTC|GMT)?[+-]\d\d:?\d\d)$/
 
 /** `Volume BTC`, `Volume_(USDT)`: the coin in which the column counts. */
 const VOLUME_IN_COIN = /^volume([a-z0-9]{2,10})$/
@@ -191,6 +193,9 @@ function findPlaces(header: readonly string[], nextCells: readonly string[]): Ma
     const name = names.find((candidate) => header.includes(candidate))
     if (name !== undefined) places.set(field, header.indexOf(name))
   }
+  const local = header.indexOf('localtime')
+  // Where the rows do not say how far it is from UTC, it is nobody's time.
+  if (!places.has('at') && WITH_ZONE.test(nextCells[local] ?? '')) places.set('at', local)
   placeVolumesInCoins(header, places)
   // Yahoo's volume of a pair of coins is in the quote coin.
   if (header.includes('adjclose')) places.delete('volume')

@@ -1,4 +1,5 @@
 /** Files of prices, whoever wrote them, become one price file for each instrument and interval. */
+import { Buffer } from 'node:buffer'
 import { findInterval } from './gaps.ts'
 import { basename, join } from 'node:path'
 import { Failure } from '../../lib/failure.ts'

@@ -1,4 +1,5 @@
 /** Rows of prices out of the contents of a file, whoever wrote it. */
+import { Buffer } from 'node:buffer'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { assertNoCommaInNumber, findBegin, readCsvColumns } from '../csv-columns.ts'
 import { readInstrumentName } from '../instrument-name.ts'

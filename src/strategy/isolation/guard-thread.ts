@@ -3,12 +3,13 @@ import { pathToFileURL } from 'node:url'
 import { CONTRACT_URL, installContractResolution } from '../resolve-contract.ts'
 import { runAsStrategy } from '../strategy-context.ts'
 import { strategyFailure } from '../strategy-failure.ts'
+import { endsWith, hrefOf, indexOf, slice, startsWith } from './kept-methods.ts'
 
 /** The program's own code, of which a strategy may import the contract. */
 const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, import.meta.url).href)
 
 /** Anything else may be a program for the machine itself, or a file that only an error's text would show. */
-const CODE_OR_DATA = /\.(?:[cm]?[jt]s|json)$/
+const CODE_OR_DATA = ['.js', '.ts', '.cjs', '.mjs', '.cts', '.mts', '.json']
 
 /**
  * All globals that are left: the language's own, but for WebAssembly, whose memory no limit of a thread counts, and
@@ -56,16 +57,37 @@ export function guardThread(): void {
   removeGlobals()
 }
 
-/** Nothing counts on who imports it: a file can pretend to be another. */
+/**
+ * Nothing counts on who imports it: a file can pretend to be another. And nothing is asked of methods that a strategy
+ * may have replaced by its own.
+ */
 function assertAllowed(url: string, specifier: string): void {
-  const path = url.replace(/[?#].*$/, '')
+  const path = withoutQuery(url)
   if (path === CONTRACT_URL) return
-  const isOurs = OURS.some((folder) => path.startsWith(folder))
-  if (path.startsWith('file:') && CODE_OR_DATA.test(path) && !isOurs) return
+  if (startsWith(path, 'file:') && isCodeOrData(path) && !isOurs(path)) return
   throw strategyFailure('STRATEGY_IMPURE', {
     facts: { imports: specifier },
     hint: 'a strategy sees its snapshot, its params and its state, and nothing else; data come as feeds. Or write isolation: inline',
   })
+}
+
+function withoutQuery(url: string): string {
+  const query = indexOf(url, '?')
+  const path = query < 0 ? url : slice(url, 0, query)
+  const fragment = indexOf(path, '#')
+  return fragment < 0 ? path : slice(path, 0, fragment)
+}
+
+function isOurs(path: string): boolean {
+  for (let index = 0; index < OURS.length; index++) if (startsWith(path, OURS[index] ?? '')) return true
+  return false
+}
+
+/** Whether code or JSON: what a strategy may import. */
+export function isCodeOrData(path: string): boolean {
+  for (let index = 0; index < CODE_OR_DATA.length; index++)
+    if (endsWith(path, CODE_OR_DATA[index] ?? '.js')) return true
+  return false
 }
 
 /** What makes JavaScript of TypeScript is itself WebAssembly, and looks for that when it is first needed. */
@@ -93,7 +115,7 @@ function closeLoader(): void {
   >
   for (const [ending, load] of Object.entries(loaders)) {
     loaders[ending] = (module, file) => {
-      assertAllowed(pathToFileURL(file).href, file)
+      assertAllowed(hrefOf(pathToFileURL(file)), file)
       return load(module, file)
     }
   }

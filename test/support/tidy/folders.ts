@@ -58,8 +58,8 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'simulate',
     'strategies',
     'run.ts',
-    'replay',
     'backtest',
+    'replay',
     ['sweep', 'check-bias', 'parity'],
   ],
   simulator: [
@@ -104,6 +104,8 @@ const ENTRIES = [
   'src/cli/parity/parity-thread.ts',
   'src/strategy/testing/loading-thread.ts',
   'src/cli/sweep/trial-thread.ts',
+  'src/cli/sweep/taken-thread.ts',
+  'src/cli/replay/replay-thread.ts',
   'src/daemon/explain/reading-thread.ts',
   'src/daemon/watchdog/watchdog-thread.ts',
   'src/strategy/isolation/strategy-thread.ts',
