@@ -95,10 +95,8 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
  * What a recording says, and what it leaves out. @param stepMs From row to row, of the whole recording: how long a price
  * counts as new must not hang on where it was cut.
  */
-export function describeRecording(
-  { symbol, source, sha256, rows, funding }: Recording,
-  stepMs = rowStep(rows),
-): PriceCoverage {
+export function describeRecording(recording: Recording, stepMs = rowStep(recording)): PriceCoverage {
+  const { symbol, source, sha256, rows, funding } = recording
   const { at, kind } = rows
   return {
     ...{ symbol, source, sha256, kind, stepMs },
@@ -145,9 +143,9 @@ export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
  */
 export function readRecordedCandles(recordings: readonly Recording[], toAt: number): RecordedCandle {
   const known = new Map(
-    recordings.map(({ symbol, rows }) => [
+    recordings.map(({ symbol, rows, intervalMs }) => [
       symbol,
-      { rows, stepMs: rows.kind === 'candles' ? candleLength(rows.at) : 0 },
+      { rows, stepMs: rows.kind === 'candles' ? candleLength(rows.at, intervalMs) : 0 },
     ]),
   )
   return (symbol, intervalMs, openAt) => {
@@ -188,8 +186,8 @@ function cutRows(rows: Recording['rows'], begin: number, end: number): Recording
 }
 
 /** From row to row, ms: of candles the shortest step, of quotes the median. */
-export function rowStep({ kind, at }: Recording['rows']): number {
-  return kind === 'candles' ? candleLength(at) : medianStep(at)
+export function rowStep({ rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>): number {
+  return rows.kind === 'candles' ? candleLength(rows.at, intervalMs) : medianStep(rows.at)
 }
 
 export function medianStep(at: Float64Array): number {

@@ -24,9 +24,10 @@ export async function loadRecording(spec: string): Promise<Recording> {
   return recording
 }
 
-/** A single candle is played as one of a minute. @throws Failure RECORDING_INTERVAL_UNKNOWN */
-function assertKnownLength({ rows, source, intervalMs = intervalInName(source) }: Recording): void {
-  if (rows.kind !== 'candles' || rows.at.length !== 1 || intervalMs === candleLength(rows.at)) return
+/** A single candle without a stated interval is played as one of a minute. @throws Failure RECORDING_INTERVAL_UNKNOWN */
+function assertKnownLength({ rows, source, intervalMs }: Recording): void {
+  if (rows.kind !== 'candles' || rows.at.length !== 1 || intervalMs !== undefined) return
+  if (intervalInName(source) === candleLength(rows.at)) return
   throw new Failure({
     code: 'RECORDING_INTERVAL_UNKNOWN',
     sentence: 'one candle does not say how long it is',

@@ -107,8 +107,12 @@ export function indexFrom(at: Float64Array, instant: number): number {
   return low
 }
 
-/** How long each candle of a recording is, ms: the shortest way from one to the next, because thin markets leave some out. */
-export function candleLength(at: Float64Array): number {
+/**
+ * How long each candle of a recording is, ms: what the file says, else the shortest way from one to the next, because
+ * thin markets leave some out.
+ */
+export function candleLength(at: Float64Array, statedMs?: number): number {
+  if (statedMs !== undefined) return statedMs
   let length = Number.POSITIVE_INFINITY
   for (let row = 1; row < at.length; row++) length = Math.min(length, (at[row] ?? 0) - (at[row - 1] ?? 0))
   return Number.isFinite(length) ? length : 60_000

@@ -113,6 +113,11 @@ const SPAN_NAMES: Readonly<Record<string, number>> = {
   W: SPANS_MS.w,
 }
 
+/** `1m`, `4h`, `1d` in ms; undefined where it is no interval. */
+export function readInterval(text: string): number | undefined {
+  return /^\d/.test(text) ? intervalInName(`-${text}`) : undefined
+}
+
 /** The interval that a file's name says, ms: `-1m`, `_1min`, `, 1D`, and MetaTrader's `_M1`. */
 export function intervalInName(name: string): number | undefined {
   const [, count, unit = ''] =

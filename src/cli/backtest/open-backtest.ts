@@ -264,7 +264,7 @@ function playRecordings(
     const uncut = whole.find(
       ({ sha256, symbol }) => sha256 === recording.sha256 && symbol === recording.symbol,
     )
-    return describeRecording(recording, rowStep((uncut ?? recording).rows))
+    return describeRecording(recording, rowStep(uncut ?? recording))
   })
   const instruments = listed(config, coverage[0]?.fromAt ?? 0)
   const toAt = Math.max(...coverage.map((one) => one.toAt))

@@ -6,6 +6,7 @@ import {
   importPrices,
   isClean,
 } from '../../prices/import/import-prices.ts'
+import { readInterval } from '../../prices/times.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { EXITS } from '../process/exit-codes.ts'
@@ -16,6 +17,7 @@ import { writeOut } from '../process/write-out.ts'
 interface ImportCommandOptions {
   readonly out: string
   readonly symbol?: string
+  readonly interval?: number
   readonly market?: NonNullable<Recording['market']>
   readonly strict?: boolean
   readonly replace?: boolean
@@ -30,6 +32,7 @@ export function addImportCommand(program: Command, { setExit }: VerbFrame): void
     .description('make price files from candles, quotes, trades and funding rates on this disk')
     .requiredOption('--out <directory>', 'where the price files go, one for each symbol and interval')
     .option('--symbol <symbol>', 'of all files (default: as their names and columns say)', parseSymbol)
+    .option('--interval <interval>', 'of candles whose files do not say it: 1m, 4h, 1d', parseInterval)
     .addOption(new Option('--market <market>', 'kept in the file and its name').choices(['spot', 'futures']))
     .option(
       '--strict',
@@ -47,8 +50,14 @@ function parseSymbol(text: string): string {
   throw new InvalidArgumentError('write a symbol such as BTCUSDT.')
 }
 
+function parseInterval(text: string): number {
+  const intervalMs = readInterval(text)
+  if (intervalMs !== undefined && intervalMs > 0) return intervalMs
+  throw new InvalidArgumentError('write an interval such as 1m, 4h or 1d.')
+}
+
 async function runImport(files: readonly string[], options: ImportCommandOptions): Promise<number> {
-  const { out, symbol, market, strict = false, replace = false, json = false } = options
+  const { out, symbol, interval, market, strict = false, replace = false, json = false } = options
   const request = {
     files,
     directory: out,
@@ -56,6 +65,7 @@ async function runImport(files: readonly string[], options: ImportCommandOptions
     isReplacing: replace,
     now: systemClock.now(),
     ...(symbol !== undefined && { symbol }),
+    ...(interval !== undefined && { intervalMs: interval }),
     ...(market !== undefined && { market }),
   }
   return printImports(importPrices(request), { json, isStrict: strict })

@@ -45,14 +45,14 @@ export async function readHistory(
   const silent: string[] = []
   for (const [index, name] of history.entries()) {
     try {
-      const { symbol, rows } = await loadRecording(placeAt(dirname(file), name))
+      const { symbol, rows, intervalMs: rowMs } = await loadRecording(placeAt(dirname(file), name))
       if (rows.kind !== 'candles') throw new Error('these are quotes; candles are read from files of candles')
       if (!instruments.includes(symbol))
         throw new Error(`it is of ${symbol}, which is none of its instruments`)
       let found = 0
       for (const intervalMs of needed.keys()) {
         const key = candleKey(symbol, intervalMs)
-        const built = buildCandles(rows, intervalMs, beforeAt)
+        const built = buildCandles(rows, { intervalMs, beforeAt, stepMs: candleLength(rows.at, rowMs) })
         candles.set(key, joinCandles(candles.get(key) ?? [], built))
         found += built.length
       }
@@ -76,11 +76,11 @@ export function warmUp(
   { instruments, intervals, beforeAt }: WarmUp,
 ): CandleHistory {
   const candles = new Map(known)
-  for (const { symbol, rows } of recordings) {
+  for (const { symbol, rows, intervalMs: rowMs } of recordings) {
     if (rows.kind !== 'candles' || !instruments.includes(symbol)) continue
     for (const intervalMs of intervals) {
       const key = candleKey(symbol, intervalMs)
-      const built = buildCandles(rows, intervalMs, beforeAt)
+      const built = buildCandles(rows, { intervalMs, beforeAt, stepMs: candleLength(rows.at, rowMs) })
       const builtFrom = built[0]?.[0] ?? Number.POSITIVE_INFINITY
       const older = (candles.get(key) ?? []).filter(([openAt]) => openAt < builtFrom)
       candles.set(key, [...older, ...built].slice(-CANDLES_MAX))
@@ -135,17 +135,22 @@ export function hashHistory(names: HistoryNames): readonly string[] {
   return listHistoryFiles(names).map((path) => createHash('sha256').update(readFileSync(path)).digest('hex'))
 }
 
+/** Spans in ms: of the candles to build, and of a row. `beforeAt`: Unix ms. */
+interface BuildOptions {
+  readonly intervalMs: number
+  readonly stepMs: number
+  readonly beforeAt: number
+}
+
 /**
  * Candles of an interval out of shorter ones. One of which the file has only the end, or the beginning, is left out; so
  * are all where a row of the file would reach over the end of a candle, and tell what came after it.
  */
 function buildCandles(
   { at, open, high, low, close }: CandleRows,
-  intervalMs: number,
-  beforeAt: number,
+  { intervalMs, beforeAt, stepMs }: BuildOptions,
 ): readonly CandleRow[] {
   const built: CandleRow[] = []
-  const stepMs = candleLength(at)
   if (intervalMs % stepMs !== 0) return []
   const end = indexFrom(at, beforeAt)
   const from = Math.max(0, end - Math.ceil((CANDLES_MAX + 1) * (intervalMs / stepMs)))

@@ -29,6 +29,8 @@ export interface ImportOptions {
   /** All files have it; without it columns and the files' names say it. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
+  /** Of candles, ms, where neither files nor their names say it. */
+  readonly intervalMs?: number
   /** Nothing that is not as it should be is written. */
   readonly isStrict: boolean
   /** A price file that is there already is written anew. */
@@ -78,7 +80,7 @@ export async function* importPrices(options: ImportOptions): AsyncGenerator<Impo
     for (const [symbol, own] of groupByInstrument(tables, options)) {
       const prices = own.filter(({ kind }) => kind !== 'funding')
       const funding = own.filter(({ kind }) => kind === 'funding')
-      yield* writePrices(groupByInterval(joinSeams(prices)), { symbol, options, stamps })
+      yield* writePrices(groupByInterval(joinSeams(prices), options.intervalMs), { symbol, options, stamps })
       if (funding.length > 0) yield writeFunding(funding, { symbol, options })
     }
   }
@@ -223,15 +225,16 @@ function intervalUnknown({ source }: PriceTable): Failure {
     code: 'IMPORT_INTERVAL_UNKNOWN',
     sentence: 'one candle does not say how long it is',
     facts: { file: source },
-    hint: 'name the interval in the name of the file, such as BTCUSDT-1h.csv, or import the file together with others',
+    hint: 'give it (--interval 1h), name it in the name of the file, such as BTCUSDT-1h.csv, or import the file together with others',
   })
 }
 
 /** Quotes together, and candles of one interval; a single candle has that of the others. */
 function groupByInterval(
   tables: readonly PriceTable[],
+  given: number | undefined,
 ): ReadonlyMap<number | undefined, readonly PriceTable[]> {
-  const steps = tables.map((table) => (table.kind === 'quotes' ? undefined : intervalOf(table)))
+  const steps = tables.map((table) => (table.kind === 'quotes' ? undefined : intervalOf(table, given)))
   const known = steps.find((step) => step !== undefined) ?? findCommonInterval(tables)
   const groups = new Map<number | undefined, PriceTable[]>()
   for (const [index, table] of tables.entries()) {

@@ -9,15 +9,21 @@ import { intervalInName, nameInterval } from '../times.ts'
 const ASTRAY_SHARE_MAX = 0.1
 
 /**
- * The interval of a table's candles, ms: what the file says, then what its name says, because an instrument that is
- * seldom traded may not show it; else the shortest step that is no exception.
+ * The interval of a table's candles, ms: what the file says, then what the operator or its name says, because an
+ * instrument that is seldom traded may not show it; else the shortest step that is no exception.
  *
  * @returns undefined where nothing says it. @throws Failure IMPORT_INTERVAL_DIFFERS, IMPORT_INTERVAL_MONTHS
  */
-export function intervalOf({ intervalMs, source, columns }: PriceTable): number | undefined {
+export function intervalOf(
+  { intervalMs, source, columns }: PriceTable,
+  given?: number | undefined,
+): number | undefined {
+  const stated = intervalMs ?? intervalInName(source)
+  if (given !== undefined && stated !== undefined && stated !== given)
+    throw intervalGiven(source, given, stated)
   if (intervalMs !== undefined) return assertNoMonths(intervalMs, source)
   const at = (columns.get('at') as Float64Array).toSorted()
-  const [named, found] = [intervalInName(source), findInterval(at)]
+  const [named, found] = [stated ?? given, findInterval(at)]
   const isMonths = found === undefined && MONTHS_IN_NAME.test(source)
   assertNoMonths(isMonths ? MONTH_MS_MIN : (found ?? 0), source)
   if (named === undefined || found === undefined) return found ?? named
@@ -27,9 +33,25 @@ export function intervalOf({ intervalMs, source, columns }: PriceTable): number 
   if (astray <= steps.length * ASTRAY_SHARE_MAX && !isCoarser) return named
   throw new Failure({
     code: 'IMPORT_INTERVAL_DIFFERS',
-    sentence: 'the times of the file contradict the interval in its name',
-    facts: { file: source, name: nameInterval(named), found: nameInterval(found) },
-    hint: 'look at the file; if its times are right, rename it',
+    sentence:
+      given === undefined
+        ? 'the times of the file contradict the interval in its name'
+        : 'the times of the file contradict the interval that was given',
+    facts: {
+      file: source,
+      [given === undefined ? 'name' : 'given']: nameInterval(named),
+      found: nameInterval(found),
+    },
+    hint: 'look at the file; if its times are right, rename it, or give another interval',
+  })
+}
+
+function intervalGiven(file: string, given: number, stated: number): Failure {
+  return new Failure({
+    code: 'IMPORT_INTERVAL_DIFFERS',
+    sentence: 'the file or its name says another interval than --interval',
+    facts: { file, given: nameInterval(given), found: nameInterval(stated) },
+    hint: 'trades become candles of a minute; if the name of a file is wrong, rename it',
   })
 }
 

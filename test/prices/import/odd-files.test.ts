@@ -9,6 +9,7 @@ import {
   type ImportOptions,
 } from '../../../src/prices/import/import-prices.ts'
 import { loadRecording } from '../../../src/prices/load-recording.ts'
+import { describeRecording } from '../../../src/backtest/played-prices.ts'
 import { parseFunding } from '../../../src/prices/funding-file.ts'
 import { buildZip } from './zip-file.ts'
 
@@ -48,6 +49,36 @@ const candles = (count: number, { stepMs = 60_000, from = AT } = {}) =>
 const columnOf = ({ rows }: Imported, name: 'at' | 'open' | 'close' | 'high' | 'low' | 'volume') => [
   ...((rows as unknown as Record<string, Float64Array>)[name] as Float64Array),
 ]
+
+describe('--interval says what files do not', () => {
+  const seldom = HEADER + candles(5, { stepMs: 300_000 })
+
+  it('of one candle, and of candles that stand far apart: the file keeps it, and is played with it', async () => {
+    const one = await importPrice({ 'BTCUSDT.csv': HEADER + candles(1) }, { intervalMs: 3_600_000 })
+    const five = await importPrice({ 'ETHUSDT.csv': seldom }, { intervalMs: 60_000 })
+
+    expect(written()).toEqual(['BTCUSDT-1h.prices', 'ETHUSDT-1m.prices'])
+    expect([one.name, five.name]).toEqual(['1h', '1m'])
+    const played = await loadRecording(join(folder, 'out', 'ETHUSDT-1m.prices'))
+    expect(describeRecording(played)).toMatchObject({ stepMs: 60_000, toAt: AT + 1_260_000 })
+    expect(describeRecording(await loadRecording(join(folder, 'out', 'BTCUSDT-1h.prices'))).stepMs).toBe(
+      3_600_000,
+    )
+  })
+
+  it.each<[string, string, string, number]>([
+    ['its name says another', 'BTCUSDT-5m.csv', seldom, 60_000],
+    ['its times say another', 'BTCUSDT.csv', HEADER + candles(30), 300_000],
+    [
+      'trades are candles of a minute',
+      'BTCUSDT.csv',
+      `timestamp,side,size,price\n${AT / 1000},Buy,1,150\n`,
+      300_000,
+    ],
+  ])('refused where %s', async (_, name, contents, intervalMs) => {
+    await expect(importFiles({ [name]: contents }, { intervalMs })).rejects.toThrow(/IMPORT_INTERVAL_DIFFERS/)
+  })
+})
 
 describe('two instruments are never one', () => {
   const trades = (...symbols: string[]) =>

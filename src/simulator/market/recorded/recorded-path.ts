@@ -72,12 +72,12 @@ export class RecordedPath {
 
   constructor(options: RecordedPathOptions) {
     const { recording, instrument, speed, state } = options
-    const { rows, symbol } = recording
+    const { rows, symbol, intervalMs } = recording
     this.symbol = symbol
     this.#rows = rows
     this.#funding = recording.funding
     this.#grid = new QuoteGrid(instrument)
-    this.#intervalMs = rows.kind === 'candles' ? candleLength(rows.at) : 0
+    this.#intervalMs = rows.kind === 'candles' ? candleLength(rows.at, intervalMs) : 0
     this.#points = rows.kind === 'candles' ? pointsThatFit(this.#intervalMs / speed) : 1
     this.#source =
       rows.kind === 'candles'
@@ -204,9 +204,13 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
  * How far apart the prices of a recording come, ms of the exchange's clock; of quotes, and in a row of candles, on
  * average. Two points of a random path are extremes that nobody sees.
  */
-export function priceStepMs({ rows }: Pick<Recording, 'rows'>, speed: number, kind: CandlePathKind): number {
+export function priceStepMs(
+  { rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>,
+  speed: number,
+  kind: CandlePathKind,
+): number {
   if (rows.kind === 'quotes') return meanStep(rows.at) / speed
-  const candleMs = candleLength(rows.at) / speed
+  const candleMs = candleLength(rows.at, intervalMs) / speed
   return candleMs / (pointsThatFit(candleMs) - (kind === 'random' ? 2 : 0))
 }
 
