@@ -371,6 +371,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol, holdSide }) =>
       `the ${String(holdSide)} position in ${String(symbol)} is near its liquidation`,
   },
+  'liquidation.judgedAlone': {
+    urgency: urgent,
+    by: ['symbol', 'holdSide'],
+    title: ({ symbol, holdSide }) =>
+      `the ${String(holdSide)} position in ${String(symbol)}: our own liquidation price counts alone`,
+  },
   'limits.warned': {
     urgency: warning,
     by: ['scope'],
@@ -384,7 +390,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ figure, scope, ours, theirs }) =>
       figure === 'fills'
         ? 'the book and a count of its fills differ'
-        : `${showFact(scope)}: our profit is ${showFact(ours)}, by the exchange ${showFact(theirs)}`,
+        : figure === 'liquidation'
+          ? `${showFact(scope)} is liquidated at ${showFact(ours)} by our count, by the exchange at ${showFact(theirs)}`
+          : `${showFact(scope)}: our profit is ${showFact(ours)}, by the exchange ${showFact(theirs)}`,
   },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'log.linesMissing': SILENT,

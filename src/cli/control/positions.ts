@@ -40,7 +40,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
       },
       { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
       { title: 'by the exchange', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
-      ...(positions.some((view) => liquidationOf(view) !== NONE) ? [LIQUIDATION] : []),
+      ...[LIQUIDATION, MARGIN_RATIO].filter(({ of }) => positions.some((view) => of(view) !== NONE)),
       { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
       {
         title: 'held by',
@@ -59,13 +59,26 @@ const NONE = '-'
 
 const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 
-/** The price, and how far the mark is from it; with a question mark where two figures differ. */
+/**
+ * The price, and how far the mark is from it, also in typical moves of an hour; with a question mark where two figures
+ * differ.
+ */
 function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
-  const at = liquidationPrice ?? liquidation?.ourPrice ?? null
+  const { ourPrice = null, distance = null, moves = null, trust } = liquidation ?? {}
+  const at = trust === 'alone' ? ourPrice : (liquidationPrice ?? ourPrice)
   if (at === null) return NONE
-  const distance = liquidation?.distance ?? null
   const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
-  return `${price(at)}${far}${liquidation?.trust === 'disputed' ? '?' : ''}`
+  const inMoves = moves === null ? '' : ` (${moves.toFixed(1)}\u00A0moves)`
+  return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}${inMoves}`
+}
+
+const MARGIN_RATIO = { title: 'needs of margin', of: marginRatioOf, isNumber: true }
+
+/** At 100 % it is liquidated. Ours where it is known; with a question mark where the exchange states another one. */
+function marginRatioOf({ liquidation }: PositionView): string {
+  const ratio = liquidation?.ratio ?? liquidation?.statedRatio ?? null
+  if (ratio === null) return NONE
+  return `${(ratio * 100).toFixed(1)}\u00A0%${liquidation?.ratioTrust === 'disputed' ? '?' : ''}`
 }
 
 /** Seven digits that count. */
