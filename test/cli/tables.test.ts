@@ -190,13 +190,15 @@ test('a position that can be liquidated has the price, and how far it is', () =>
     ])
 
   expect(formatPositions([held])).toContain('66123.45, 10.1 % ')
-  expect(formatPositions([held])).toMatch(/needs of margin[^]* 4\.3 % /)
+  expect(formatPositions([held])).toContain('\n\nBTCUSDT short: it needs 4.3 % of the margin behind it\n')
   expect(formatPositions([ours])).toContain('66120.3, 10.1 % ')
-  expect(shownAs({ moves: 12.34 })).toContain('66123.45, 10.1 % (12.3 moves) ')
+  expect(shownAs({ moves: 12.34 })).toContain(
+    'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; it needs 4.3 %',
+  )
   expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
   expect(shownAs({ ourPrice: 80_000, trust: 'alone' })).toContain('80000, 10.1 %?')
-  expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain(' 4.3 %? ')
-  expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain(' 4.3 % ')
+  expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain('behind it (by the exchange 90.0 %)\n')
+  expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain('it needs 4.3 % of')
   expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain('margin')
 })
 

@@ -28,7 +28,7 @@ async function showPositions(options: ShowOptions): Promise<number> {
 export function formatPositions(positions: readonly PositionView[]): string {
   if (positions.length === 0) return 'no position\n'
   // A strategy stays in the line of what it holds.
-  return formatTable(
+  const table = formatTable(
     [
       { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}` },
       { title: 'size', of: ({ size }) => size, isNumber: true },
@@ -40,7 +40,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
       },
       { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
       { title: 'by the exchange', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
-      ...[LIQUIDATION, MARGIN_RATIO].filter(({ of }) => positions.some((view) => of(view) !== NONE)),
+      ...(positions.some((view) => liquidationOf(view) !== NONE) ? [LIQUIDATION] : []),
       { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
       {
         title: 'held by',
@@ -53,32 +53,38 @@ export function formatPositions(positions: readonly PositionView[]): string {
     ],
     positions,
   ).replaceAll('\u00A0', ' ')
+  const margins = positions.flatMap(describeMargin)
+  return margins.length === 0 ? table : `${table}\n${margins.join('\n')}\n`
 }
 
 const NONE = '-'
 
 const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 
-/**
- * The price, and how far the mark is from it, also in typical moves of an hour; with a question mark where two figures
- * differ.
- */
+/** The price, and how far the mark is from it; with a question mark where two figures differ. */
 function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
-  const { ourPrice = null, distance = null, moves = null, trust } = liquidation ?? {}
+  const { ourPrice = null, distance = null, trust } = liquidation ?? {}
   const at = trust === 'alone' ? ourPrice : (liquidationPrice ?? ourPrice)
   if (at === null) return NONE
   const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
-  const inMoves = moves === null ? '' : ` (${moves.toFixed(1)}\u00A0moves)`
-  return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}${inMoves}`
+  return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}`
 }
 
-const MARGIN_RATIO = { title: 'needs of margin', of: marginRatioOf, isNumber: true }
+/** A line for what a table has no room for. */
+function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {
+  if (liquidation === null) return []
+  const { moves, ratio, statedRatio, ratioTrust } = liquidation
+  const needed = ratio ?? statedRatio
+  const other = ratioTrust === 'disputed' ? ` (by the exchange ${percent(statedRatio)})` : ''
+  const parts = [
+    ...(moves === null ? [] : [`its liquidation is ${moves.toFixed(1)} typical moves of an hour away`]),
+    ...(needed === null ? [] : [`it needs ${percent(needed)} of the margin behind it${other}`]),
+  ]
+  return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]
+}
 
-/** At 100 % it is liquidated. Ours where it is known; with a question mark where the exchange states another one. */
-function marginRatioOf({ liquidation }: PositionView): string {
-  const ratio = liquidation?.ratio ?? liquidation?.statedRatio ?? null
-  if (ratio === null) return NONE
-  return `${(ratio * 100).toFixed(1)}\u00A0%${liquidation?.ratioTrust === 'disputed' ? '?' : ''}`
+function percent(share: number | null): string {
+  return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
 /** Seven digits that count. */

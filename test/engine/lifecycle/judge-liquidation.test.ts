@@ -38,12 +38,17 @@ interface Stated {
   readonly liquidationPrice?: number
   readonly markPrice?: number
   readonly unrealisedProfit?: string
+  readonly marginRatio?: number
 }
 
 /** New prices come, and the position is read at them. */
-function fallTo(bench: EngineBench, price: number, stated: Stated = {}): void {
-  bench.now += 100
+function fallTo(bench: EngineBench, price: number, stated: Stated = {}, afterMs = 100): void {
+  bench.now += afterMs
   bench.price(price)
+  readPosition(bench, price, stated)
+}
+
+function readPosition(bench: EngineBench, price: number, stated: Stated): void {
   const row = {
     holdSide: 'long',
     lots: LOTS,
@@ -161,6 +166,141 @@ describe('[MON1] the distance to a liquidation', () => {
 
     expect(distanceOf(bench)?.nearest).toBeCloseTo(0.01, 6)
     expect([codes(bench), warnings(bench)]).toEqual([[], []])
+  })
+})
+
+describe('a maintenance ratio', () => {
+  /** 0.46 % of the value, over 200 and the loss. */
+  const ratioAt = (price: number): number =>
+    (SIZE * price * RATE) / (CAPITAL + (price - ENTRY) * SIZE)
+
+  test('is counted by ourselves and held against that of the exchange', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    const price = priceAt(0.1)
+    fallTo(bench, price, { marginRatio: ratioAt(price) * 0.9 })
+    expect(distanceOf(bench)?.ratio).toBeCloseTo(ratioAt(price), 9)
+    expect(distanceOf(bench)).toMatchObject({ statedRatio: ratioAt(price) * 0.9, ratioTrust: 'agreed' })
+
+    fallTo(bench, price, { marginRatio: 2 * ratioAt(price) })
+    expect(distanceOf(bench)).toMatchObject({ trust: 'agreed', ratioTrust: 'disputed' })
+    fallTo(bench, price)
+    expect(distanceOf(bench)?.ratioTrust).toBe('ours')
+    expect([codes(bench), warnings(bench).length]).toEqual([[], 1])
+  })
+
+  test('[MON1] is a second witness of our own figure where the price of the exchange is wrong or missing', () => {
+    for (const liquidationPrice of [1000, Number.NaN]) {
+      const bench = holding({ steps: STEPS, rules: RULES })
+      const price = priceAt(0.03)
+      const stated = { liquidationPrice, marginRatio: ratioAt(price), unrealisedProfit: '' }
+      for (let reading = 0; reading < 2; reading++) fallTo(bench, price, stated)
+
+      expect(codes(bench)).toContain('liquidationFlatten')
+    }
+  })
+})
+
+describe('[MON1] a price of the exchange that is no price of ours', () => {
+  /** Where it is far enough from ours to be another one. */
+  const STUCK = LIQUIDATION * 0.8
+
+  /** Reads the position once a second. */
+  function read(bench: EngineBench, times: number, price: number, stated: Stated): void {
+    for (let reading = 0; reading < times; reading++) fallTo(bench, price, stated, 1000)
+  }
+
+  test('keeps the steps away for ten minutes of readings, which is said, and then ours counts alone', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    const price = priceAt(0.03)
+    read(bench, 600, price, { liquidationPrice: STUCK })
+    expect(codes(bench)).toEqual([])
+    expect(distanceOf(bench)?.trust).toBe('disputed')
+    const said = bench.take('announce')
+    expect(said.filter(({ event }) => event === 'equity.disputed')).toMatchObject([
+      {
+        fields: {
+          ...{ figure: 'liquidation', scope: `${SYMBOL} long` },
+          ...{ ours: expect.stringMatching(/^8036\.97\S* \(3\.00 %/), theirs: expect.stringMatching(/^6429/) },
+        },
+      },
+    ])
+
+    read(bench, 2, price, { liquidationPrice: STUCK })
+    expect(distanceOf(bench)).toMatchObject({ trust: 'alone' })
+    expect(distanceOf(bench)?.nearest).toBeCloseTo(0.03, 6)
+    expect(codes(bench)).toContain('liquidationFlatten')
+    expect(bench.take('announce').filter(({ event }) => event === 'liquidation.judgedAlone')).toMatchObject([
+      { level: 'error', fields: { reason: expect.stringMatching(/10 minutes, so ours alone takes/) } },
+    ])
+    expect(bench.grantBatch().clientOids).toHaveLength(1)
+  })
+
+  test('counts only as long as the position is read, and never by prices out of their band', () => {
+    const silent = holding({ steps: STEPS, rules: RULES })
+    const price = priceAt(0.03)
+    read(silent, 500, price, { liquidationPrice: STUCK })
+    // Longer than risk.accountAgeMaxMs: what was said before proves nothing of now.
+    silent.now += silent.settings.limits.accountAgeMaxMs + 1
+    read(silent, 500, price, { liquidationPrice: STUCK })
+    expect(codes(silent)).toEqual([])
+
+    const outOfBand = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 0; reading < 700; reading++) {
+      outOfBand.now += 1000
+      outOfBand.price(price, undefined, { indexPrice: ENTRY * 2 })
+      readPosition(outOfBand, price, { liquidationPrice: STUCK })
+    }
+    expect(codes(outOfBand)).toEqual([])
+  })
+
+  test('sells nothing where only the exchange is near, however long', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    read(bench, 700, ENTRY, { liquidationPrice: ENTRY * 0.99 })
+
+    expect(codes(bench)).toEqual([])
+    expect(distanceOf(bench)).toMatchObject({ trust: 'alone' })
+    expect(distanceOf(bench)?.nearest).toBeCloseTo((ENTRY - LIQUIDATION) / ENTRY, 6)
+    expect(warnings(bench)).toHaveLength(1)
+  })
+
+  test('is no second witness from the other side of the mark', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 0; reading < 3; reading++) fallTo(bench, priceAt(0.03), { liquidationPrice: priceAt(0.03) * 1.03 })
+
+    expect(distanceOf(bench)?.trust).toBe('disputed')
+  })
+
+  test('ends with the position', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    read(bench, 10, priceAt(0.3), { liquidationPrice: STUCK })
+    expect([...bench.engine.disputes.keys()]).toEqual([`liquidation|${SYMBOL} long`])
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    const closed = bench.fill({
+      ...{ orderId: toOrderId(`${batch.batchId}001`), lots: LOTS, ticks: 100_000, fee: '0', scope: 'taker' },
+      side: 'sell',
+    })
+    bench.step({
+      kind: 'fillsRead',
+      reading: { fills: [closed], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now },
+    })
+    expect(bench.engine.disputes.size).toBe(0)
+  })
+})
+
+describe('the distance in typical moves of an hour', () => {
+  test('is held against the median of the moves that were seen, of three hours or more', () => {
+    const bench = holding({ rules: RULES })
+    // From 10,000, at which it was opened, 1 %, 0 %, 1 % and 10 %: the median is 1 %.
+    const prices = [10_100, 10_100, 9999, 10_998.9, 10_998.9]
+    const seen = prices.map((price) => {
+      fallTo(bench, price, {}, 3_600_000)
+      return distanceOf(bench)?.moves
+    })
+
+    expect(seen.slice(0, 3)).toEqual([Number.NaN, Number.NaN, Number.NaN])
+    for (const moves of seen.slice(3)) expect(moves).toBeCloseTo((distanceOf(bench)?.nearest ?? 0) / 0.01, 6)
   })
 })
 
