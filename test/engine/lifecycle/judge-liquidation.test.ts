@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { candleKey, type CandleRow } from '../../../src/domain/candles.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
-import type { LiquidationSettings } from '../../../src/engine/settings.ts'
+import type { EngineSettings, LiquidationSettings, StrategySettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
-import { madeInstrument } from '../../support/market-moment.ts'
+import { madeInstrument, MOMENT_AT } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 /** 100 lots of 0.001, bought at 10,000, on 200: a fifth of the value, less what is needed. */
@@ -14,11 +15,13 @@ const RATE = 0.004 + 0.0006
 /** 200 + 0.1 × (p − 10,000) = 0.1 × p × 0.0046. */
 const LIQUIDATION = (SIZE * ENTRY - CAPITAL) / (SIZE * (1 - RATE))
 
+const HOUR_MS = 3_600_000
+
 const RULES = new Map([[SYMBOL, { tiers: [{ notionalMax: 1_000_000, rate: 0.004 }], takerFeeRate: 0.0006 }]])
 const STEPS = { warn: 0.15, reduce: 0.08, flatten: 0.04 }
 
-function holding(liquidation: LiquidationSettings): EngineBench {
-  const bench = new EngineBench({ capital: decimal(String(CAPITAL)), liquidation }).start()
+function holding(liquidation: LiquidationSettings, change: Partial<EngineSettings> = {}): EngineBench {
+  const bench = new EngineBench({ capital: decimal(String(CAPITAL)), liquidation, ...change }).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS })
   const batch = bench.grantBatch()
   bench.accept(batch)
@@ -301,6 +304,29 @@ describe('the distance in typical moves of an hour', () => {
 
     expect(seen.slice(0, 3)).toEqual([Number.NaN, Number.NaN, Number.NaN])
     for (const moves of seen.slice(3)) expect(moves).toBeCloseTo((distanceOf(bench)?.nearest ?? 0) / 0.01, 6)
+  })
+})
+
+describe('the distance in moves at a start', () => {
+  test('is known from the candles that strategies keep, but for those that nobody saw', () => {
+    const beforeAt = MOMENT_AT - 6 * HOUR_MS
+    const closes = [10_000, 10_200, 9996, 9996, 10_195.92, 9992]
+    const rows = closes.map((close, hour): CandleRow => [
+      ...([beforeAt + hour * HOUR_MS, close, close, close, close] as const),
+      // The fourth close repeats the third: no move of it counts, nor one to the next.
+      hour === 3 ? 0 : 5,
+    ])
+    const { strategies } = new EngineBench().settings
+    const strategy = {
+      ...(strategies.get(STRATEGY) as StrategySettings),
+      candles: new Map([[HOUR_MS, 30]]),
+      history: new Map([[candleKey(SYMBOL, HOUR_MS), rows]]),
+    }
+    const bench = holding({ rules: RULES }, { strategies: new Map([[STRATEGY, strategy]]) })
+    fallTo(bench, ENTRY)
+
+    // 2 %, 2 % and 2 % are left.
+    expect(distanceOf(bench)?.moves).toBeCloseTo((distanceOf(bench)?.nearest ?? 0) / 0.02, 4)
   })
 })
 
