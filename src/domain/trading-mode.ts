@@ -55,7 +55,7 @@ export const MODE_REASONS = {
   },
   maintenance: {
     mode: 'reducing',
-    ends: 'two readings of the position say the maintenance rate of the configured tiers, or an operator has corrected them and releases it',
+    ends: 'two readings of the position say no higher maintenance rate than the configured tiers, or an operator has corrected them and releases it',
   },
   refused: { mode: 'halted', ends: 'an operator has mended keys or account, and releases it' },
   strategyFailed: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },

@@ -54,7 +54,10 @@ export function checkSetup(core: Core, instrument: InstrumentState, reading: Pos
 /** Near the end of a tier the exchange may have looked at another price than its row says: a share of the value. */
 const TIER_SLACK = 0.02
 
-/** Each row says the maintenance rate of its tier: the steps before a liquidation rest on those of the configuration. */
+/**
+ * Each row says the maintenance rate of its tier. One above that of the configuration would let the steps before a
+ * liquidation come too late; one below it lets them come early, as an operator may want it.
+ */
 function compareTiers(core: Core, instrument: InstrumentState, reading: PositionReading): void {
   const { symbol, rows } = reading
   const { steps, rules } = core.settings.liquidation ?? {}
@@ -65,7 +68,7 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
     const value = floatOnGrid(lot, lots) * markPrice
     if (!(value > 0) || !(maintenanceRate > 0)) return []
     const known = [1 - TIER_SLACK, 1, 1 + TIER_SLACK].map((share) => tierRateOf(tiers, value * share))
-    const isRight = known.some((rate) => Math.abs(rate - maintenanceRate) <= RATE_ROUNDING)
+    const isRight = maintenanceRate <= Math.max(...known) + RATE_ROUNDING
     const wanted = `${tierRateOf(tiers, value)} for a value of ${Math.round(value)}`
     return [{ wanted, found: isRight ? wanted : String(maintenanceRate) }]
   })

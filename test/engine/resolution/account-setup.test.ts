@@ -58,7 +58,7 @@ describe('settings of the account that were changed by hand', () => {
     )
   })
 
-  test('maintenance tiers: two readings of another rate restrict the instrument, and two end that', () => {
+  test('maintenance tiers: two readings of a higher rate restrict the instrument, and two end that', () => {
     const rules = new Map([
       [
         SYMBOL,
@@ -79,6 +79,7 @@ describe('settings of the account that were changed by hand', () => {
     for (let reads = 0; reads < 2; reads++) readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.004 })
     for (const rate of [0.004, 0.005, 0.005])
       readOnce(bench, { markPrice: 49_500, maintenanceRate: rate })
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.003 })
     readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.0065 })
     expect(codes(bench)).toEqual([])
     readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.0065 })
