@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
+import { renderRunTables } from '../../src/report/page/run-tables.ts'
+import { describeSteps } from '../../src/report/text/figures.ts'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { BacktestProject, MINUTE_MS, START_AT, writeQuotes } from './backtest-project.ts'
 
@@ -97,11 +99,11 @@ test('the same position is warned of, reduced and closed in time, and it is said
   const { size, ask } = DEMONSTRATED
   const run = await demonstrate('  liquidation: { warn: 0.07, reduce: 0.05, flatten: 0.03 }\n')
 
-  // Until funding is paid after an hour, and then with what it costs: 0.02 % of what it is worth.
+  // Until funding is paid after an hour, at the mark of before, and then with what it costs: 0.02 % of the value.
   const opened = 10_000 - size * ask * TAKER
   const liquidationOf = (balance: number): number => (size * ask - balance) / (size * (1 - NEED))
   const before = liquidationOf(opened)
-  const after = liquidationOf(opened - (size * 0.0002 * tenthsAt(60)) / 10)
+  const after = liquidationOf(opened - (size * 0.0002 * tenthsAt(59)) / 10)
   expect([before, after].map((price) => price.toFixed(0))).toEqual(['55290', '55302'])
   const minutes = [minuteOf(before, 0.07), minuteOf(before, 0.05), minuteOf(after, 0.03)]
   expect(minutes).toEqual([20, 41, 62])
@@ -129,9 +131,12 @@ test('the same position is warned of, reduced and closed in time, and it is said
   expect(nearest?.distance).toBeCloseTo(1 - after / closed, 5)
   expect(run.ratios.find(({ name }) => name === 'nearest to liquidation')?.value).toBe(nearest?.distance)
   expect(Number(run.money.final)).toBeCloseTo(
-    opened - (size * 0.0002 * tenthsAt(60)) / 10 + size * (closed - ask) - size * closed * TAKER,
+    opened - (size * 0.0002 * tenthsAt(59)) / 10 + size * (closed - ask) - size * closed * TAKER,
     6,
   )
+  expect(describeSteps(run)[0]).toMatch(/^BTCUSDT 2025-06-02 07:20\S* UTC, step warn: the long/)
+  const page = renderRunTables(run, 0, 'USDT')
+  expect(page).toMatch(/Nearest to a liquidation[^]*BTCUSDT[^]*2\.91 %[^]*2025-06-02 08:02[^]*step flatten/)
   expect(run.liquidations).toBe(0)
   expect(run.openPositions).toEqual([])
 })
