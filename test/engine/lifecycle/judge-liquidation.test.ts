@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { candleKey, type CandleRow } from '../../../src/domain/candles.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
+import { type ReadPosition, toPositionRows } from '../../../src/exchange/readers/position-reader.ts'
 import type { EngineSettings, LiquidationSettings, StrategySettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { madeInstrument, MOMENT_AT } from '../../support/market-moment.ts'
@@ -289,6 +290,51 @@ describe('[MON1] a price of the exchange that is no price of ours', () => {
       reading: { fills: [closed], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now },
     })
     expect(bench.engine.disputes.size).toBe(0)
+  })
+})
+
+describe('[MON1] an exchange that lies about where it liquidates', () => {
+  /** A lie, as the wire has it, and after how many readings a near liquidation of our own count closes the position. */
+  const LIES: readonly (readonly [what: string, liquidationPrice: string | null, readings: number])[] = [
+    ['a price that stands still far away', String(LIQUIDATION * 0.8), 602],
+    ['a tenth of it', String(LIQUIDATION / 10), 602],
+    ['ten times as much', String(LIQUIDATION * 10), 602],
+    ['the other side of the mark', String(ENTRY * 1.02), 602],
+    ['one right beside the mark', String(ENTRY * 0.995), 602],
+    ['zero', '0', 2],
+    ['a negative price', '-1', 2],
+    ['null', null, 2],
+    ['no number', 'NaN', 2],
+    ['nothing', '', 2],
+  ]
+
+  /** Once a second a row of the wire is read, through the reader of a daemon. */
+  function readWire(bench: EngineBench, price: number, liquidationPrice: string | null): void {
+    bench.now += 1000
+    bench.price(price)
+    const wire: ReadPosition = {
+      ...{ symbol: SYMBOL, holdSide: 'long', marginSize: '50', total: String(SIZE), posMode: 'one_way_mode' },
+      ...{ openPriceAvg: String(ENTRY), unrealizedPL: String((price - ENTRY) * SIZE), totalFee: '' },
+      ...{ markPrice: String(price), liquidationPrice },
+    }
+    const rows = toPositionRows(madeInstrument(), [wire])
+    if (typeof rows === 'string') throw new Error(rows)
+    const reading = { symbol: SYMBOL, rows, isSilent: false, requestedAt: bench.now }
+    bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
+  }
+
+  test.each(LIES)('%s: nothing is sold for it, and nothing near is overlooked', (_, lie, readings) => {
+    const far = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 0; reading < 700; reading++) readWire(far, ENTRY, lie)
+    expect(codes(far)).toEqual([])
+    expect(distanceOf(far)?.ours).toBeCloseTo((ENTRY - LIQUIDATION) / ENTRY, 6)
+
+    const near = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 1; reading < readings; reading++) readWire(near, priceAt(0.03), lie)
+    expect(codes(near)).not.toContain('liquidationFlatten')
+    expect(warnings(near)).toHaveLength(1)
+    readWire(near, priceAt(0.03), lie)
+    expect(codes(near)).toContain('liquidationFlatten')
   })
 })
 
