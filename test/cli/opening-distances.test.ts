@@ -37,7 +37,9 @@ test('what is missing is named', async () => {
   const demo = { ...loaded, config: { ...config, environment: 'demo', simulator: undefined } as const }
 
   expect((await warnOfLargePositions(demo, PLAYED)).map(formatProblem)).toMatchObject([
-    expect.stringMatching(/BTCUSDT.* not known without account\.capital and instruments\.BTCUSDT\.maintenance/),
+    expect.stringMatching(
+      /BTCUSDT.* not known without account\.capital and instruments\.BTCUSDT\.maintenance/,
+    ),
     expect.stringMatching(/ETHUSDT/),
   ])
   // It is the maker of the prices: without it a size has no value.

@@ -185,9 +185,7 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   }
   const ours: PositionView = { ...held, liquidationPrice: null }
   const shownAs = (liquidation: Partial<NonNullable<PositionView['liquidation']>>): string =>
-    formatPositions([
-      { ...held, liquidation: held.liquidation && { ...held.liquidation, ...liquidation } },
-    ])
+    formatPositions([{ ...held, liquidation: held.liquidation && { ...held.liquidation, ...liquidation } }])
 
   expect(formatPositions([held])).toContain('66123.45, 10.1 % ')
   expect(formatPositions([held])).toContain('\n\nBTCUSDT short: it needs 4.3 % of the margin behind it\n')
@@ -197,7 +195,9 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   )
   expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
   expect(shownAs({ ourPrice: 80_000, trust: 'alone' })).toContain('80000, 10.1 %?')
-  expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain('behind it (by the exchange 90.0 %)\n')
+  expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain(
+    'behind it (by the exchange 90.0 %)\n',
+  )
   expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain('it needs 4.3 % of')
   expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain('margin')
 })

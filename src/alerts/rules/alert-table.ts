@@ -7,7 +7,9 @@ const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
 /** These end by themselves once the settings of the account are right; a release before that would end nothing. */
 const releaseUnlessMeasured = ({ scope, code }: Facts) =>
-  ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code)) ? undefined : release({ scope })
+  ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code))
+    ? undefined
+    : release({ scope })
 const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`
 /** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: Facts) =>

@@ -23,11 +23,12 @@ export async function warnOfLargePositions(
   const prices = await findKnownPrices(loaded, played)
   return [...toInstruments(config).values()].flatMap((instrument) => {
     const { symbol } = instrument
-    const owners = config.strategies.filter(({ enabled, instruments }) => enabled && instruments.includes(symbol))
+    const owners = config.strategies.filter(
+      ({ enabled, instruments }) => enabled && instruments.includes(symbol),
+    )
     const ofInstrument = rules.get(symbol)
     if (owners.length === 0) return []
-    const place = (message: string): Problem =>
-      documents.main.problemOfKey(['instruments', symbol], message)
+    const place = (message: string): Problem => documents.main.problemOfKey(['instruments', symbol], message)
     const missing = [
       ...(Number.isNaN(capital) ? ['account.capital'] : []),
       ...(ofInstrument === undefined ? [`instruments.${symbol}.maintenance`] : []),
@@ -36,14 +37,28 @@ export async function warnOfLargePositions(
     if (missing.length > 0 || ofInstrument === undefined)
       return config.environment === 'live'
         ? []
-        : [place(`how far its positions begin from a liquidation is not known without ${missing.join(' and ')}: risk.liquidation only warns`)]
+        : [
+            place(
+              `how far its positions begin from a liquidation is not known without ${missing.join(' and ')}: risk.liquidation only warns`,
+            ),
+          ]
     const price = prices.get(symbol)
     const largest = largestOf(config.risk, { capital, price, owners, isInverse: isInverse(instrument) })
     if (largest === undefined)
-      return [place('how far its largest position begins from a liquidation is not known without a price, or positionNotionalMax of its strategies')]
+      return [
+        place(
+          'how far its largest position begins from a liquidation is not known without a price, or positionNotionalMax of its strategies',
+        ),
+      ]
     const at = price ?? 1
     const distanceOf = (value: number): number =>
-      distanceAtOpening({ value, price: at, behind: capital, rules: ofInstrument, isInverse: isInverse(instrument) })
+      distanceAtOpening({
+        value,
+        price: at,
+        behind: capital,
+        rules: ofInstrument,
+        isInverse: isInverse(instrument),
+      })
     const distance = distanceOf(largest)
     if (distance >= steps.reduce) return []
     const most = findMost(largest, (value) => distanceOf(value) >= steps.reduce)

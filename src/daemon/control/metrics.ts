@@ -152,8 +152,16 @@ function addPositions({ positions, unattended, ages }: AccountView, add: Add): v
     )
     const nearest = (read: (one: (typeof measured)[number]) => number | null): number =>
       Math.min(Number.POSITIVE_INFINITY, ...measured.map((one) => read(one) ?? Number.POSITIVE_INFINITY))
-    add('intentd_liquidation_distance', nearest(({ distance }) => distance), { instrument })
-    add('intentd_liquidation_moves', nearest(({ moves }) => moves), { instrument })
+    add(
+      'intentd_liquidation_distance',
+      nearest(({ distance }) => distance),
+      { instrument },
+    )
+    add(
+      'intentd_liquidation_moves',
+      nearest(({ moves }) => moves),
+      { instrument },
+    )
     const ratios = measured.map(({ ratio, statedRatio }) => ratio ?? statedRatio ?? 0)
     add('intentd_margin_ratio', Math.max(0, ...ratios), { instrument })
   }

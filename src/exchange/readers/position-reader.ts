@@ -48,10 +48,7 @@ export type ReadPosition = Pick<
   | 'totalFee'
 > &
   Partial<
-    Pick<
-      WirePosition,
-      'liquidationPrice' | 'marginMode' | 'leverage' | 'marginRatio' | 'keepMarginRate'
-    >
+    Pick<WirePosition, 'liquidationPrice' | 'marginMode' | 'leverage' | 'marginRatio' | 'keepMarginRate'>
   >
 
 export function toPositionRows(

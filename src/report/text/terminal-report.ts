@@ -82,7 +82,9 @@ function describeNotes({ runs, remarks, looks }: BacktestReport): readonly strin
       describeDenials(id, denials, looks),
     )
     const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
-    return [...liquidated, ...describeSteps(run), ...own, ...denied, ...describeRejections(rejections)].map((note) => which + note)
+    return [...liquidated, ...describeSteps(run), ...own, ...denied, ...describeRejections(rejections)].map(
+      (note) => which + note,
+    )
   })
   const lines = [...notes, ...remarks].flatMap((note) => wrap(`note: ${note}`))
   return lines.length === 0 ? [] : ['', ...lines]

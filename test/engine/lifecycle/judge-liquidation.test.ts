@@ -175,8 +175,7 @@ describe('[MON1] the distance to a liquidation', () => {
 
 describe('a maintenance ratio', () => {
   /** 0.46 % of the value, over 200 and the loss. */
-  const ratioAt = (price: number): number =>
-    (SIZE * price * RATE) / (CAPITAL + (price - ENTRY) * SIZE)
+  const ratioAt = (price: number): number => (SIZE * price * RATE) / (CAPITAL + (price - ENTRY) * SIZE)
 
   test('is counted by ourselves and held against that of the exchange', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
@@ -224,7 +223,10 @@ describe('[MON1] a price of the exchange that is no price of ours', () => {
       {
         fields: {
           ...{ figure: 'liquidation', scope: `${SYMBOL} long` },
-          ...{ ours: expect.stringMatching(/^8036\.97\S* \(3\.00 %/), theirs: expect.stringMatching(/^6429/) },
+          ...{
+            ours: expect.stringMatching(/^8036\.97\S* \(3\.00 %/),
+            theirs: expect.stringMatching(/^6429/),
+          },
         },
       },
     ])
@@ -269,7 +271,8 @@ describe('[MON1] a price of the exchange that is no price of ours', () => {
 
   test('is no second witness from the other side of the mark', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
-    for (let reading = 0; reading < 3; reading++) fallTo(bench, priceAt(0.03), { liquidationPrice: priceAt(0.03) * 1.03 })
+    for (let reading = 0; reading < 3; reading++)
+      fallTo(bench, priceAt(0.03), { liquidationPrice: priceAt(0.03) * 1.03 })
 
     expect(distanceOf(bench)?.trust).toBe('disputed')
   })

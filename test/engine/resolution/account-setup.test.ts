@@ -77,8 +77,7 @@ describe('settings of the account that were changed by hand', () => {
     bench.effects = []
     // 0.02 at 40,000 are a value of 800, of the first tier; at 49,500 either tier may be meant.
     for (let reads = 0; reads < 2; reads++) readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.004 })
-    for (const rate of [0.004, 0.005, 0.005])
-      readOnce(bench, { markPrice: 49_500, maintenanceRate: rate })
+    for (const rate of [0.004, 0.005, 0.005]) readOnce(bench, { markPrice: 49_500, maintenanceRate: rate })
     for (let reads = 0; reads < 2; reads++) readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.003 })
     readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.0065 })
     expect(codes(bench)).toEqual([])

@@ -12,7 +12,14 @@ import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/i
 import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../../src/strategy/needs.ts'
 import { createStrategyRunner } from '../../../src/strategy/strategy-runner.ts'
-import { holdingOf, madeDistance, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '../../support/market-moment.ts'
+import {
+  holdingOf,
+  madeDistance,
+  madeInstrument,
+  madeOrder,
+  madeSnapshot,
+  MOMENT_AT,
+} from '../../support/market-moment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'intentd-isolation-'))
 const opened: IsolatedRunner[] = []
