@@ -24,8 +24,8 @@ const READINGS = 4
 /** Rewrites what the exchange says of positions. Nothing else is changed. */
 class LiquidationLies {
   lie: Lie = () => null
-  #told = 0
-  #waiting: { readonly told: number; readonly resolve: () => void }[] = []
+  #answered = 0
+  #waiting: { readonly answered: number; readonly resolve: () => void }[] = []
 
   readonly misanswer: Misanswer = (answer, response) => {
     const { data, ...rest } = JSON.parse(answer) as { data: { markPrice: string }[] | null }
@@ -33,15 +33,15 @@ class LiquidationLies {
     response.writeHead(200, { 'content-type': 'application/json;charset=UTF-8' })
     response.end(JSON.stringify({ ...rest, data: rows ?? data }))
     if ((rows ?? []).length === 0) return
-    this.#told += 1
-    const isDue = ({ told }: { readonly told: number }): boolean => told <= this.#told
+    this.#answered += 1
+    const isDue = ({ answered }: { readonly answered: number }): boolean => answered <= this.#answered
     for (const { resolve } of this.#waiting.filter(isDue)) resolve()
     this.#waiting = this.#waiting.filter((one) => !isDue(one))
   }
 
   /** A position was read so many times more. */
   async read(times: number): Promise<void> {
-    await new Promise<void>((resolve) => this.#waiting.push({ told: this.#told + times, resolve }))
+    await new Promise<void>((resolve) => this.#waiting.push({ answered: this.#answered + times, resolve }))
   }
 }
 
