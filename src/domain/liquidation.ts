@@ -38,12 +38,18 @@ export interface LiquidationState {
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   /** By symbol and side: those that are nearer than the first step. */
   readonly warned: ReadonlySet<string>
-  /** By symbol: the reading (Unix ms, our clock) by which it is nearer than the last step, until another says so too. */
-  readonly awaited: ReadonlyMap<string, number>
+  /** By symbol: the reading by which it is nearer than the last step, until another says so too. */
+  readonly awaited: ReadonlyMap<string, AwaitedReading>
   /** By symbol and side: those of which it was said that our own figure counts alone. */
   readonly alone: ReadonlySet<string>
   /** By symbol: the nearest that one of its positions was in this run. */
   readonly nearest: ReadonlyMap<string, NearestDistance>
+}
+
+/** The answers that a reading was made of, Unix ms: when the position was asked for, and when the exchange gave the prices. */
+export interface AwaitedReading {
+  readonly positionAt: number
+  readonly tickersAt: number
 }
 
 /** The nearest that a position has come to its liquidation. */

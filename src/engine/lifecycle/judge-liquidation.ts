@@ -10,6 +10,7 @@ import { accountHoldingOf, restrictionOf } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
 import { confirmNear, forgetDistances, measureDistances, noteAlone, noteNear } from '../state/liquidations.ts'
 import { askForPositionAgain } from '../state/losses.ts'
+import { ownPriceOf } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 import { startFlatten } from './flatten.ts'
 
@@ -21,8 +22,8 @@ const BY = 'liquidation steps'
  * `risk.liquidation` says of it:
  *
  *     warn      the nearer one of the two figures
- *     reduce    both figures; or ours, where the exchange's margin ratio says the same, where it states no price and agrees
- *               on the profit, or where both have differed for ten minutes (MON1)
+ *     reduce    both figures; or ours, where the exchange's margin ratio says the same, where it states no price and its
+ *               profit is trusted as limits on losses trust it, or where both have differed for ten minutes (MON1)
  *     flatten   the same, in two readings
  *
  * Only the instrument that comes too near is closed: that frees what the others stand on.
@@ -63,7 +64,7 @@ function judge(
 }
 
 /** The distance that both witnesses agree on at least: nothing is restricted for one of them. */
-function farthestOf({ losses }: Core, distance: LiquidationDistance): number {
+function farthestOf(core: Core, distance: LiquidationDistance): number {
   const { symbol, ours, stated, trust, ratioTrust } = distance
   switch (trust) {
     case 'agreed':
@@ -72,16 +73,20 @@ function farthestOf({ losses }: Core, distance: LiquidationDistance): number {
       return ratioTrust === 'agreed' ? ours : Math.max(ours, stated)
     case 'alone':
       return ours
-    case 'ours': {
-      const isProfitAgreed = losses.worths.get(symbol)?.trust === 'agreed'
-      return isProfitAgreed || ratioTrust === 'agreed' ? ours : Number.POSITIVE_INFINITY
-    }
+    case 'ours':
+      return ratioTrust === 'agreed' || isProfitTrusted(core, symbol) ? ours : Number.POSITIVE_INFINITY
     case 'stated':
     case 'none':
       return Number.POSITIVE_INFINITY
     default:
       return unreachable(trust)
   }
+}
+
+/** As limits on losses trust it: both figures agree, or have differed for so long that ours counts, at prices in their band. */
+function isProfitTrusted(core: Core, symbol: string): boolean {
+  const trust = core.losses.worths.get(symbol)?.trust
+  return trust === 'agreed' || (trust === 'alone' && ownPriceOf(core, symbol).isInBand)
 }
 
 function sayAlone(core: Core, distance: LiquidationDistance): void {

@@ -118,6 +118,8 @@ function trustOf({ ours, stated }: TwoFigures, isClose: boolean): DistanceTrust 
 
 /** Exchanges count the fee of closing, or do not; and what they show is rounded. */
 function isRatioClose({ ours, stated }: TwoFigures): boolean {
+  // Where nothing stands behind the position any more, there is no share to compare.
+  if (!Number.isFinite(ours) || !Number.isFinite(stated)) return ours >= 1 && stated >= 1
   return Math.abs(ours - stated) <= RATIO_ROUNDING + RATIO_TOLERANCE * Math.max(ours, stated)
 }
 
@@ -377,16 +379,20 @@ export function noteNear(
 /** A warning is given again after the distance was so many times that of the step. */
 const REARMED = 1.1
 
-/** Whether another reading than this one has said before that the instrument is nearer than the last step. */
+/**
+ * Whether a reading that has nothing in common with this one has said before that the instrument is nearer than the last
+ * step: another answer about the position, and another answer of the tickers (MON1).
+ */
 export function confirmNear(core: Core, symbol: string, isNear: boolean): boolean {
   const before = core.liquidation.awaited.get(symbol)
-  const at = core.losses.statements.get(symbol)?.requestedAt ?? 0
+  const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
+  const tickersAt = core.market.tickers?.requestTime ?? 0
   if (!isNear) {
     if (before !== undefined) own(core.liquidation.awaited).delete(symbol)
     return false
   }
-  if (before === undefined) own(core.liquidation.awaited).set(symbol, at)
-  return before !== undefined && before !== at
+  if (before === undefined) own(core.liquidation.awaited).set(symbol, { positionAt, tickersAt })
+  return before !== undefined && before.positionAt !== positionAt && before.tickersAt !== tickersAt
 }
 
 /** Nothing is held on it any more. How far its price moves is looked at all the same, for the next position. */

@@ -131,6 +131,21 @@ describe('[MON1] the distance to a liquidation', () => {
     expect(warnings(bench)).toMatchObject([{ fields: { trust: 'disputed' } }])
   })
 
+  test('closes nothing by one wrong answer of the tickers, however often the position is read by it', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    bench.now += 1000
+    const wrong = priceAt(0.03)
+    bench.price(wrong)
+    for (let reading = 0; reading < 3; reading++) {
+      bench.now += 100
+      readPosition(bench, wrong, {})
+    }
+    expect(codes(bench)).not.toContain('liquidationFlatten')
+
+    fallTo(bench, wrong)
+    expect(codes(bench)).toContain('liquidationFlatten')
+  })
+
   test('is our own whatever profit the exchange states', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
     fallTo(bench, ENTRY, { unrealisedProfit: '-190' })
@@ -161,6 +176,11 @@ describe('[MON1] the distance to a liquidation', () => {
 
     expect(codes(agreed)).toContain('liquidationFlatten')
     expect(codes(disputed)).toEqual([])
+
+    // Once our own profit is judged alone, so is this.
+    for (let reading = 0; reading < 12; reading++)
+      fallTo(disputed, priceAt(0.03), { ...silent, unrealisedProfit: '' }, 1000)
+    expect(codes(disputed)).toContain('liquidationFlatten')
   })
 
   test('is shown, and nothing follows from it, where no steps are set', () => {
@@ -201,6 +221,16 @@ describe('a maintenance ratio', () => {
       expect(codes(bench)).toContain('liquidationFlatten')
     }
   })
+})
+
+test('[MON1] a ratio of nothing agrees with no ratio', () => {
+  const bench = holding({ steps: STEPS, rules: RULES })
+  // By these prices all of the capital is gone.
+  for (let reading = 0; reading < 3; reading++)
+    fallTo(bench, 5000, { liquidationPrice: 100, marginRatio: 0.01 })
+
+  expect(distanceOf(bench)).toMatchObject({ ratio: Number.POSITIVE_INFINITY, ratioTrust: 'disputed' })
+  expect(codes(bench)).toEqual([])
 })
 
 describe('[MON1] a price of the exchange that is no price of ours', () => {
