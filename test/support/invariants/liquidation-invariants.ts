@@ -33,7 +33,11 @@ export function watchLiquidation(world: World): WorldWatcher {
       // Two witnesses that are wrong at the same moment may reduce, but close nothing.
       const isOfOneReading = world.plan.faults.pricesWrong !== undefined && record.code === 'liquidationNear'
       if (truth.nearest - SLACK <= limit || isOfOneReading) return
-      violate(world, 'MON1', `held for ${record.code}, and ${truth.nearest} was the nearest: ${record.reason}`)
+      violate(
+        world,
+        'MON1',
+        `held for ${record.code}, and ${truth.nearest} was the nearest: ${record.reason}`,
+      )
     },
     afterStep(event, effects) {
       const { engine } = world.process
@@ -129,7 +133,8 @@ class TrueDistances {
     }
     // Where the book does not know it yet, nobody can do anything about it.
     const known = process.engine && netLots(accountHoldingOf(process.engine.book, this.#symbol))
-    if (known === undefined || Math.abs(floatOnGrid(spec.lot, known) - net) > 1e-9) return Number.POSITIVE_INFINITY
+    if (known === undefined || Math.abs(floatOnGrid(spec.lot, known) - net) > 1e-9)
+      return Number.POSITIVE_INFINITY
     if (gross === 0) return Number.POSITIVE_INFINITY
     // Equity + net × move = rate × gross × (price + move), a straight line on either side.
     const move = (this.#rate * gross * price - equity) / (net - this.#rate * gross)
